@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# The compiler flags every target of this project is built with.
+add_library(gather_flags INTERFACE)
+target_compile_features(gather_flags INTERFACE c_std_11)
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(gather_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings)
+  if(GATHER_WERROR)
+    target_compile_options(gather_flags INTERFACE -Werror)
+  endif()
+  if(GATHER_SANITIZE)
+    target_compile_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE} -fno-sanitize-recover=all
+      -fno-omit-frame-pointer -g)
+    target_link_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE})
+  endif()
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)

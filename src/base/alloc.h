@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * alloc.h: the only door to the heap. Tests replace malloc and free at link time and let every allocation fail once.
+ */
+#ifndef GATHER_BASE_ALLOC_H
+#define GATHER_BASE_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* `bytes` bytes, zeroed; NULL where they cannot be had (also where the number does not fit size_t). gather_free frees them. */
+void *gather_alloc(int64_t bytes);
+void gather_free(void *memory);
+
+#endif

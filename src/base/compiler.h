@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * compiler.h: every compiler extension of the library, behind a macro that is empty elsewhere.
+ */
+#ifndef GATHER_BASE_COMPILER_H
+#define GATHER_BASE_COMPILER_H
+
+#if defined(__GNUC__)
+#define GATHER_INLINE static inline __attribute__((always_inline, unused))
+#define GATHER_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define GATHER_LIKELY(x) __builtin_expect(!!(x), 1)
+#define GATHER_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define GATHER_COLD __attribute__((cold, noinline))
+#else
+#define GATHER_INLINE static inline
+#define GATHER_PRINTF(format, first)
+#define GATHER_LIKELY(x) (x)
+#define GATHER_UNLIKELY(x) (x)
+#define GATHER_COLD
+#endif
+
+#if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define GATHER_BIG_ENDIAN 1
+#else
+#define GATHER_BIG_ENDIAN 0
+#endif
+
+#endif

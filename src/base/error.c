@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * error.c: statuses by name, and filling in a gather_error.
+ */
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+  gather_status status;
+  const char *name, *sentence;
+  int exit_code;
+} status_row;
+
+static const status_row STATUSES[] = {
+#define GATHER_STATUS(ENUM, number, name, exit_code, sentence) {GATHER_##ENUM, name, sentence, exit_code},
+#include "gather/status.def"
+#undef GATHER_STATUS
+};
+
+static const status_row *find_status(gather_status status) {
+  for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++)
+    if (STATUSES[i].status == status) return &STATUSES[i];
+  return NULL;
+}
+
+const char *gather_status_name(gather_status status) {
+  const status_row *row = find_status(status);
+  return row ? row->name : "unknown";
+}
+
+const char *gather_status_sentence(gather_status status) {
+  const status_row *row = find_status(status);
+  return row ? row->sentence : "unknown status";
+}
+
+int gather_status_exit_code(gather_status status) {
+  const status_row *row = find_status(status);
+  return row ? row->exit_code : 1;
+}
+
+/* Only the first byte of the arrays is reset: the struct is large and errors can be frequent. */
+static void reset(gather_error *error, gather_status status) {
+  error->status = status;
+  error->message[0] = '\0';
+  error->op = error->rules = error->input = NULL;
+  error->file[0] = '\0';
+  error->file_offset = -1;
+  error->axis = error->position_rank = -1;
+  error->value_is_unsigned = false;
+  error->value = error->low = error->high = error->bad_count = 0;
+}
+
+static void set_message(gather_error *error, const char *format, va_list arguments) {
+  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+}
+
+gather_status gather_fail(gather_error *error, gather_status status, const char *format, ...) {
+  if (!error) return status;
+  reset(error, status);
+  va_list arguments;
+  va_start(arguments, format);
+  set_message(error, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+gather_status gather_fail_input(gather_error *error, gather_status status, const char *input, const char *format, ...) {
+  if (!error) return status;
+  reset(error, status);
+  error->input = input;
+  va_list arguments;
+  va_start(arguments, format);
+  set_message(error, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                               const char *format, ...) {
+  if (!error) return status;
+  reset(error, status);
+  size_t length = strlen(file);
+  const char *end = length < sizeof error->file ? file : file + length - (sizeof error->file - 1);
+  (void)snprintf(error->file, sizeof error->file, "%s", end);
+  error->file_offset = offset;
+  char sentence[sizeof error->message];
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(sentence, sizeof sentence, format, arguments);
+  va_end(arguments);
+  char place[40] = "";
+  if (offset >= 0) (void)snprintf(place, sizeof place, " (at byte %" PRId64 ")", offset);
+  int room = (int)sizeof error->message - (int)strlen(place) - (int)strlen(error->file) - 3;
+  (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence, place);
+  return status;
+}
+
+char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape) {
+  size_t at = (size_t)snprintf(text, bytes, "[");
+  for (int32_t d = 0; d < rank; d++) {
+    if (at + 28 > bytes) {
+      (void)snprintf(text + at, bytes - at, "...");
+      at += 3;
+      break;
+    }
+    at += (size_t)snprintf(text + at, bytes - at, d ? ", %" PRId64 : "%" PRId64, shape[d]);
+  }
+  if (at + 2 <= bytes) (void)snprintf(text + at, bytes - at, "]");
+  return text;
+}

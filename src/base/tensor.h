@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tensor.h: what the layers above need to know of a described tensor.
+ */
+#ifndef GATHER_BASE_TENSOR_H
+#define GATHER_BASE_TENSOR_H
+
+#include "base/compiler.h"
+#include "gather/gather.h"
+
+/* Bits of a type that are packed, so that strides count elements. */
+GATHER_INLINE bool gather_type_is_packed(const gather_type_info *type) { return type->packing != GATHER_PACKING_BYTES; }
+
+/* An integer type of whole bytes, usable as indices. */
+bool gather_type_is_index(gather_type type);
+
+/* Bytes of one element; packed types: 0. */
+int64_t gather_tensor_item_bytes(const gather_tensor *tensor);
+
+/* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */
+void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]);
+
+/* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal where there are none. */
+void gather_tensor_extent(const gather_tensor *tensor, int64_t *low, int64_t *high);
+
+/* gather_tensor_check, naming the argument in the error. */
+GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error);
+
+/* The number of elements: false where it does not fit in 63 bits. Zero lengths win over any size. */
+GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);
+
+#endif
