@@ -7,13 +7,13 @@
 
 #if defined(__GNUC__)
 #define GATHER_INLINE static inline __attribute__((always_inline, unused))
-#define GATHER_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define GATHER_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #define GATHER_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GATHER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GATHER_COLD __attribute__((cold, noinline))
 #else
 #define GATHER_INLINE static inline
-#define GATHER_PRINTF(format, first)
+#define GATHER_PRINTF(text, first)
 #define GATHER_LIKELY(x) (x)
 #define GATHER_UNLIKELY(x) (x)
 #define GATHER_COLD

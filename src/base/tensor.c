@@ -32,7 +32,7 @@ static int64_t unit(const gather_tensor *tensor) {
   return gather_type_is_packed(gather_type_get(tensor->type)) ? 1 : gather_tensor_item_bytes(tensor);
 }
 
-/* The offsets of the lowest and the highest element, in the unit of the strides. Zero lengths give none: both 0. */
+/* The offsets of the lowest and the highest element, in the unit of the strides; the tensor has elements. */
 static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest) {
   *lowest = *highest = gather_type_is_packed(gather_type_get(tensor->type)) ? tensor->packed_offset : 0;
   int64_t strides[GATHER_MAX_RANK];
