@@ -64,8 +64,9 @@ GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack(const gather_d
 /* The same for the versioned struct: refuses a major version other than 1 (GATHER_UNSUPPORTED), keeps its read-only flag, and
  * takes sub-byte types that are padded to bytes as opaque one-byte elements. Nothing is owned: the deleter stays the caller's
  * to call. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source, int64_t *strides,
-                                                                            gather_tensor *tensor, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source,
+                                                                            int64_t *strides, gather_tensor *tensor,
+                                                                            gather_error *error);
 /* Describes a gather_tensor as a DLTensor. strides: room for GATHER_MAX_RANK steps, which `target` then points to; shape is
  * shared. Returns GATHER_UNSUPPORTED for types DLPack has no code for (strings, opaque, u1 ...), byte strides that are no
  * multiple of the element, swapped bytes, and packed views that begin within a byte. Since 0.1. */
@@ -73,7 +74,8 @@ GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack(const gather_ten
                                                                 gather_dl_tensor *target, gather_error *error);
 /* The same as a versioned struct (1.1) with the read-only flag; manager and deleter are NULL, for the caller to set. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack_versioned(const gather_tensor *source, int64_t *strides,
-                                                                          gather_dl_versioned *target, gather_error *error);
+                                                                          gather_dl_versioned *target,
+                                                                          gather_error *error);
 
 #ifdef __cplusplus
 }

@@ -25,10 +25,12 @@ typedef struct gather_file gather_file;
 typedef struct gather_file_tensor {
   const char *name;     /* "" in formats that hold one tensor */
   gather_tensor tensor; /* a read-only view of the mapping; type GATHER_TYPE_OPAQUE where it has no name here */
-  const char *descr;    /* npy: the descr as the file has it, a Python literal ("'<f4'", "[('a', '<i4')]"); NULL in other formats */
-  const char *type_name; /* for people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes) */
-  int64_t offset;       /* of the first byte in the file */
-  int64_t bytes;        /* that the elements take in the file */
+  const char *
+      descr; /* npy: the descr as the file has it, a Python literal ("'<f4'", "[('a', '<i4')]"); NULL in other formats */
+  const char *
+      type_name; /* for people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes) */
+  int64_t offset; /* of the first byte in the file */
+  int64_t bytes;  /* that the elements take in the file */
 } gather_file_tensor;
 
 /* Opens a file and finds out its format by its content. Memory: freed by gather_file_close.
@@ -50,8 +52,8 @@ typedef struct gather_raw {
 
 /* Opens a file as raw bytes. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed, missing ones
  * are GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED); an unknown type is GATHER_USAGE. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gather_file **file,
-                                                             gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw,
+                                                             gather_file **file, gather_error *error);
 /* The same for bytes in memory. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name,
                                                                     const gather_raw *raw, gather_file **file,
@@ -83,15 +85,16 @@ typedef struct gather_writer gather_writer;
 
 /* What will be written. */
 typedef struct gather_writing {
-  const char *path;     /* NULL = write to descriptor `fd` on commit */
-  int fd;               /* used where path is NULL; stays open */
-  const char *format;   /* "npy", "raw", "pb"; NULL = by the extension of path */
-  bool replace;         /* an existing file may be replaced */
+  const char *path;   /* NULL = write to descriptor `fd` on commit */
+  int fd;             /* used where path is NULL; stays open */
+  const char *format; /* "npy", "raw", "pb"; NULL = by the extension of path */
+  bool replace;       /* an existing file may be replaced */
   gather_type type;
-  int64_t item_bytes;   /* opaque types */
-  bool byte_swapped;    /* the elements will be in the other byte order than this machine's, as GATHER_TENSOR_BYTE_SWAPPED */
-  const char *descr;    /* npy: the descr to keep, as gather_file_tensor.descr; NULL = the type's own */
-  const char *name;     /* TensorProto: its name; NULL = "" */
+  int64_t item_bytes; /* opaque types */
+  bool
+      byte_swapped; /* the elements will be in the other byte order than this machine's, as GATHER_TENSOR_BYTE_SWAPPED */
+  const char *descr; /* npy: the descr to keep, as gather_file_tensor.descr; NULL = the type's own */
+  const char *name;  /* TensorProto: its name; NULL = "" */
   int32_t rank;
   const int64_t *shape;
 } gather_writing;

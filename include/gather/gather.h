@@ -110,8 +110,8 @@ typedef enum gather_packing {
   GATHER_PACKING_BYTES = 1,  /* an element is one or more whole bytes */
   GATHER_PACKING_LOW_FIRST,  /* several to a byte, the first in the lowest bits */
   GATHER_PACKING_HIGH_FIRST, /* several to a byte, the first in the highest bits */
-  GATHER_PACKING_SPLIT_3,    /* eight to three bytes: two planes of low bit pairs, one of high bits, first value on top */
-  GATHER_PACKING_SPLIT_6     /* four to three bytes: two bytes of low nibbles, one of high bit pairs, first value on top */
+  GATHER_PACKING_SPLIT_3, /* eight to three bytes: two planes of low bit pairs, one of high bits, first value on top */
+  GATHER_PACKING_SPLIT_6  /* four to three bytes: two bytes of low nibbles, one of high bit pairs, first value on top */
 } gather_packing;
 
 /* What is known of an element type. Static memory, one per type. */
@@ -121,14 +121,14 @@ typedef struct gather_type_info {
   gather_kind kind;
   int32_t bits; /* of one element; 0 for opaque; a gather_string's for strings */
   gather_packing packing;
-  int32_t group_len, group_bytes;                       /* packed types: this many elements stand in this many bytes; else 1 and the size */
-  int32_t onnx;                                         /* TensorProto.DataType; 0 where ONNX has no such type */
-  const char *onnx_name;                                /* "FLOAT"; NULL */
-  int32_t onnxruntime;                                  /* ONNXTensorElementDataType; 0 */
-  const char *openvino_name, *openvino_precision;       /* "f32", "FP32"; NULL */
-  const char *npy;                                      /* "f4", without byte order; NULL where .npy cannot carry it */
-  int32_t dlpack;                                       /* DLDataTypeCode; -1 */
-  const char *safetensors;                              /* "F32"; NULL */
+  int32_t group_len, group_bytes; /* packed types: this many elements stand in this many bytes; else 1 and the size */
+  int32_t onnx;                   /* TensorProto.DataType; 0 where ONNX has no such type */
+  const char *onnx_name;          /* "FLOAT"; NULL */
+  int32_t onnxruntime;            /* ONNXTensorElementDataType; 0 */
+  const char *openvino_name, *openvino_precision; /* "f32", "FP32"; NULL */
+  const char *npy;                                /* "f4", without byte order; NULL where .npy cannot carry it */
+  int32_t dlpack;                                 /* DLDataTypeCode; -1 */
+  const char *safetensors;                        /* "F32"; NULL */
 } gather_type_info;
 
 /* What is known of `type`; NULL for a number that is no type. Since 0.1. */
@@ -139,7 +139,8 @@ GATHER_API gather_type gather_type_parse(const char *name);
 /* How many bytes `len` elements take in row-major order without gaps: packed types are rounded up to whole groups.
  * type: any; item_bytes: bytes of one opaque element (ignored for other types); len: at least 0; bytes: the answer.
  * Returns GATHER_OVERFLOW when that does not fit in 63 bits, GATHER_TYPE_UNSUPPORTED for a number that is no type. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t len, int64_t *bytes);
+GATHER_API GATHER_CHECKED gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t len,
+                                                          int64_t *bytes);
 
 /* An element of a GATHER_TYPE_STRING tensor: a view of text that somebody else owns; no terminator. All bits zero is the
  * empty string. Gathering strings moves these views, never the text. */
@@ -151,21 +152,24 @@ typedef struct gather_string {
 /* ---- 4 tensors ------------------------------------------------------------------------------------------------------- */
 
 enum {
-  GATHER_TENSOR_READ_ONLY = 1,   /* must not be written: refused as an output */
-  GATHER_TENSOR_BYTE_SWAPPED = 2 /* elements are in the other byte order than this machine's: indices are read so; data is moved as it is */
+  GATHER_TENSOR_READ_ONLY = 1, /* must not be written: refused as an output */
+  GATHER_TENSOR_BYTE_SWAPPED =
+      2 /* elements are in the other byte order than this machine's: indices are read so; data is moved as it is */
 };
 
 /* A tensor is described, not owned. It may be unaligned, strided (also with strides of 0 and below 0) and read-only.
  * An all-zero gather_tensor with a type is a valid 0-D tensor but for its data pointer. */
 typedef struct gather_tensor {
-  void *data;             /* the element with all coordinates 0; never written when the tensor is an input; may be NULL without elements */
+  void *
+      data; /* the element with all coordinates 0; never written when the tensor is an input; may be NULL without elements */
   gather_type type;       /* GATHER_TYPE_... */
   int32_t rank;           /* 0 to GATHER_MAX_RANK */
   int64_t item_bytes;     /* opaque types: bytes of one element, at least 0; else ignored */
   const int64_t *shape;   /* `rank` lengths, each at least 0; may be NULL at rank 0 */
   const int64_t *strides; /* `rank` steps, NULL = row-major; in bytes, for packed types (under 8 bits) in elements */
-  int64_t packed_offset;  /* packed types: number of the first element, counted from `data`, so that a view may begin within a byte */
-  uint32_t flags;         /* GATHER_TENSOR_... */
+  int64_t
+      packed_offset; /* packed types: number of the first element, counted from `data`, so that a view may begin within a byte */
+  uint32_t flags; /* GATHER_TENSOR_... */
 } gather_tensor;
 
 /* Checks that a tensor is described sanely: type, rank, lengths, and that every size and every offset fits. Since 0.1. */
@@ -212,14 +216,14 @@ typedef struct gather_op {
   const char *name;    /* "Gather" or "GatherElements" */
   int32_t version;     /* the first opset that has this version */
   gather_family family;
-  bool negative;           /* negative indices count from the end */
-  gather_on_bad on_bad;    /* never GATHER_ON_BAD_DEFAULT */
-  bool batch_dims;         /* the operator has that attribute */
+  bool negative;        /* negative indices count from the end */
+  gather_on_bad on_bad; /* never GATHER_ON_BAD_DEFAULT */
+  bool batch_dims;      /* the operator has that attribute */
   gather_off_axis off_axis;
-  bool axis_is_input;      /* the axis is a tensor, not an attribute */
-  uint64_t types;          /* bit t is set where the document lists the type number t; all others work too */
-  uint64_t index_types;    /* likewise; every integer type works */
-  const char *document;    /* "ONNX Gather-13" */
+  bool axis_is_input;   /* the axis is a tensor, not an attribute */
+  uint64_t types;       /* bit t is set where the document lists the type number t; all others work too */
+  uint64_t index_types; /* likewise; every integer type works */
+  const char *document; /* "ONNX Gather-13" */
 } gather_op;
 
 /* How many operator versions there are. Since 0.1. */
@@ -241,14 +245,16 @@ struct gather_executor;
 
 /* Attributes and policy of one gather. Start from GATHER_OPTIONS_INIT; NULL in a call means just that. */
 typedef struct gather_options {
-  size_t size;               /* sizeof(gather_options): lets later versions add fields */
-  int64_t axis;              /* in [-r, r-1], r = rank of data; default 0 */
-  int64_t batch_dims;        /* leading dimensions that data and indices share; below 0 it counts from the rank of indices; default 0 */
-  gather_on_bad on_bad;      /* default: the operator's */
-  gather_negative negative;  /* default: the operator's */
-  const void *fill;          /* GATHER_ON_BAD_FILL: one element of data's type (packed types: one byte that holds the value in its low bits) */
+  size_t size;  /* sizeof(gather_options): lets later versions add fields */
+  int64_t axis; /* in [-r, r-1], r = rank of data; default 0 */
+  int64_t
+      batch_dims; /* leading dimensions that data and indices share; below 0 it counts from the rank of indices; default 0 */
+  gather_on_bad on_bad;     /* default: the operator's */
+  gather_negative negative; /* default: the operator's */
+  const void *
+      fill; /* GATHER_ON_BAD_FILL: one element of data's type (packed types: one byte that holds the value in its low bits) */
   const struct gather_executor *executor; /* one-call functions: who runs it; NULL = the calling thread */
-  int64_t *bad_count;        /* one-call functions: receives how many indices were out of range and repaired; may be NULL */
+  int64_t *bad_count; /* one-call functions: receives how many indices were out of range and repaired; may be NULL */
 } gather_options;
 
 #define GATHER_OPTIONS_INIT \
@@ -257,7 +263,8 @@ typedef struct gather_options {
 /* Reads the axis that OpenVINO's Gather takes as its third input: a tensor of any integer type with exactly one element (0-D
  * or any shape of ones). Returns GATHER_TYPE_UNSUPPORTED, GATHER_SHAPE_MISMATCH or GATHER_AXIS_OUT_OF_RANGE (a value beyond
  * 64 bits) otherwise. Source: OpenVINO Gather-7, input 3. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_axis_read(const gather_tensor *axis, int64_t *value,
+                                                         gather_error *error);
 
 /* ---- 7 threads ------------------------------------------------------------------------------------------------------- */
 
@@ -343,11 +350,11 @@ GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const 
                                                      const gather_options *options, gather_error *error);
 
 /* gather_apply with the rules of ONNX Gather-13 (negative indices count from the end, a bad index is an error). Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_take(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
-                                                    const gather_tensor *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_take(const gather_tensor *data, const gather_tensor *indices,
+                                                    int64_t axis, const gather_tensor *out, gather_error *error);
 /* gather_apply with the rules of ONNX GatherElements-13. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
-                                                        const gather_tensor *out, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices,
+                                                        int64_t axis, const gather_tensor *out, gather_error *error);
 
 /* ---- 10 plans -------------------------------------------------------------------------------------------------------- */
 
@@ -366,21 +373,23 @@ GATHER_API void gather_plan_destroy(gather_plan *plan);
 
 /* What a plan runs on. Start from GATHER_RUN_INIT. */
 typedef struct gather_run {
-  size_t size;         /* sizeof(gather_run) */
-  const void *data;    /* as gather_tensor.data of the three tensors */
+  size_t size;      /* sizeof(gather_run) */
+  const void *data; /* as gather_tensor.data of the three tensors */
   const void *indices;
   void *out;
   const gather_executor *executor; /* NULL = the calling thread */
-  int64_t *bad_count;  /* receives how many indices were out of range and repaired; may be NULL */
+  int64_t *bad_count;              /* receives how many indices were out of range and repaired; may be NULL */
 } gather_run;
 
 #define GATHER_RUN_INIT \
   { sizeof(gather_run), NULL, NULL, NULL, NULL, NULL }
 
 /* Runs a plan: as gather_apply, with the same promises. Memory: none from the heap. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run,
+                                                        gather_error *error);
 /* Checks the indices as gather_plan_run would, and writes nothing: data and out of `run` are ignored. Since 0.1. */
-GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run,
+                                                          gather_error *error);
 /* Writes the plan as one line, as snprintf does: at most `bytes` with the terminator; returns the length it has or would have.
  * The words are for people and may change. Since 0.1. */
 GATHER_API size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes);

@@ -95,7 +95,8 @@ gather_status gather_fail_file(gather_error *error, gather_status status, const 
   char place[40] = "";
   if (offset >= 0) (void)snprintf(place, sizeof place, " (at byte %" PRId64 ")", offset);
   int room = (int)sizeof error->message - (int)strlen(place) - (int)strlen(error->file) - 3;
-  (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence, place);
+  (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence,
+                 place);
   return status;
 }
 

@@ -9,7 +9,8 @@
 #include "gather/gather.h"
 
 /* Fills in the error (NULL allowed) with a status and a sentence, and resets every other field. */
-GATHER_COLD GATHER_PRINTF(3, 4) gather_status gather_fail(gather_error *error, gather_status status, const char *format, ...);
+GATHER_COLD GATHER_PRINTF(3, 4) gather_status
+    gather_fail(gather_error *error, gather_status status, const char *format, ...);
 
 /* The same, and names the argument it is about: "data", "indices", "axis", "output". */
 GATHER_COLD GATHER_PRINTF(4, 5) gather_status
@@ -17,15 +18,16 @@ GATHER_COLD GATHER_PRINTF(4, 5) gather_status
 
 /* The same, and names a file and the byte in it (-1 = none). The sentence is put behind "FILE: " (and ", at byte N"). */
 GATHER_COLD GATHER_PRINTF(5, 6) gather_status
-    gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format, ...);
+    gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format,
+                     ...);
 
 /* Writes "[2, 3, 4]" into text, cut with "..." where it is too long; returns text. */
 char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape);
 
 /* Propagates a failure. */
-#define GATHER_TRY(call)                             \
-  do {                                               \
-    gather_status gather_try_ = (call);              \
+#define GATHER_TRY(call)                              \
+  do {                                                \
+    gather_status gather_try_ = (call);               \
     if (gather_try_ != GATHER_OK) return gather_try_; \
   } while (0)
 

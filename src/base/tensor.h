@@ -24,7 +24,8 @@ void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_M
 void gather_tensor_extent(const gather_tensor *tensor, int64_t *low, int64_t *high);
 
 /* gather_tensor_check, naming the argument in the error. */
-GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error);
+GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
+                                                       gather_error *error);
 
 /* The number of elements: false where it does not fit in 63 bits. Zero lengths win over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);

@@ -8,9 +8,7 @@
 
 #include "base/checked.h"
 
-enum {
-  GATHER_BITS_STRING = 8 * (int)sizeof(gather_string)
-};
+enum { GATHER_BITS_STRING = 8 * (int)sizeof(gather_string) };
 _Static_assert(sizeof(gather_string) == 2 * sizeof(size_t), "a string is a pointer and a length");
 
 /* Elements and bytes of a packing group. */
@@ -34,21 +32,22 @@ _Static_assert(sizeof(gather_string) == 2 * sizeof(size_t), "a string is a point
 #define BITS_STRING(bits) GATHER_BITS_STRING
 
 static const gather_type_info TYPES[] = {
-#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, ov, precision, npy, dlpack, safetensors) \
-  {GATHER_TYPE_##ENUM,                                                                                                      \
-   name,                                                                                                                    \
-   GATHER_KIND_##kind,                                                                                                      \
-   BITS_##kind(bits),                                                                                                       \
-   GATHER_PACKING_##packing,                                                                                                \
-   GROUP_LEN_##packing(bits),                                                                                               \
-   GROUP_BYTES_##packing(BITS_##kind(bits)),                                                                                \
-   onnx,                                                                                                                    \
-   onnx_name,                                                                                                               \
-   ort,                                                                                                                     \
-   ov,                                                                                                                      \
-   precision,                                                                                                               \
-   npy,                                                                                                                     \
-   dlpack,                                                                                                                  \
+#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, ov, precision, npy, dlpack, \
+                    safetensors)                                                                               \
+  {GATHER_TYPE_##ENUM,                                                                                         \
+   name,                                                                                                       \
+   GATHER_KIND_##kind,                                                                                         \
+   BITS_##kind(bits),                                                                                          \
+   GATHER_PACKING_##packing,                                                                                   \
+   GROUP_LEN_##packing(bits),                                                                                  \
+   GROUP_BYTES_##packing(BITS_##kind(bits)),                                                                   \
+   onnx,                                                                                                       \
+   onnx_name,                                                                                                  \
+   ort,                                                                                                        \
+   ov,                                                                                                         \
+   precision,                                                                                                  \
+   npy,                                                                                                        \
+   dlpack,                                                                                                     \
    safetensors},
 #include "gather/type.def"
 #undef GATHER_TYPE
@@ -79,7 +78,8 @@ gather_type gather_type_parse(const char *name) {
   for (size_t i = 0; i < TYPE_COUNT; i++) {
     const gather_type_info *t = &TYPES[i];
     if (t->type == GATHER_TYPE_OPAQUE) continue;
-    if (same(t->name, name) || same(t->onnx_name, name) || same(t->openvino_name, name) || same(t->openvino_precision, name))
+    if (same(t->name, name) || same(t->onnx_name, name) || same(t->openvino_name, name) ||
+        same(t->openvino_precision, name))
       return t->type;
   }
   for (size_t i = 0; i < sizeof SHORT / sizeof *SHORT; i++)
