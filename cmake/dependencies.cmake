@@ -4,7 +4,7 @@
 # pthreadpool: the thread pool of XNNPACK, made for short parallel loops. Optional: without it the pool has one thread.
 find_path(PTHREADPOOL_INCLUDE pthreadpool.h)
 find_library(PTHREADPOOL_LIBRARY pthreadpool)
-if(PTHREADPOOL_INCLUDE AND PTHREADPOOL_LIBRARY)
+if(GATHER_PTHREADPOOL AND PTHREADPOOL_INCLUDE AND PTHREADPOOL_LIBRARY)
   set(GATHER_HAVE_PTHREADPOOL ON)
 else()
   set(GATHER_HAVE_PTHREADPOOL OFF)

@@ -23,11 +23,11 @@ static inline int gather_test_required(const char *name) {
 }
 
 /* Ends the running test as skipped, or as failed where it is required. */
-#define GATHER_TEST_SKIP(name, why)                                                              \
-  do {                                                                                           \
+#define GATHER_TEST_SKIP(name, why)                                                                 \
+  do {                                                                                              \
     if (gather_test_required(name)) fail_msg("required by GATHER_TEST_REQUIRE: %s: %s", name, why); \
-    print_message("SKIPPED %s: %s\n", name, why);                                                \
-    skip();                                                                                      \
+    print_message("SKIPPED %s: %s\n", name, why);                                                   \
+    skip();                                                                                         \
   } while (0)
 
 #endif

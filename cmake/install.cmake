@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# What `cmake --install` gives: both libraries, the headers, the command, a pkg-config file and a CMake package. Nothing of it
+# holds a path of the machine that built it, so that the tree may be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS gather_shared gather_static EXPORT gatherTargets)
+if(TARGET gather)
+  # The command finds the shared library beside itself, wherever the tree stands.
+  file(RELATIVE_PATH gather_lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(gather PROPERTIES INSTALL_RPATH "$ORIGIN/${gather_lib_from_bin}")
+  install(TARGETS gather)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gather DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The CMake package.
+set(gather_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gather)
+if(BUILD_SHARED_LIBS)
+  set(gather_default shared)
+else()
+  set(gather_default static)
+endif()
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/gatherConfig.cmake.in ${PROJECT_BINARY_DIR}/gatherConfig.cmake
+  INSTALL_DESTINATION ${gather_package_folder} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gatherConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/gatherConfig.cmake ${PROJECT_BINARY_DIR}/gatherConfigVersion.cmake
+  DESTINATION ${gather_package_folder})
+install(EXPORT gatherTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
+
+# The pkg-config file finds its prefix from its own place. A folder that was set as an absolute path stays one.
+file(RELATIVE_PATH gather_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(folder LIBDIR INCLUDEDIR)
+  if(IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
+    set(gather_pc_${folder} ${CMAKE_INSTALL_${folder}})
+  else()
+    set(gather_pc_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
+  endif()
+endforeach()
+set(gather_pc_private "")
+if(GATHER_HAVE_PTHREADPOOL)
+  set(gather_pc_private "-lpthreadpool -lpthread")
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/gather.pc.in ${PROJECT_BINARY_DIR}/gather.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/gather.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
