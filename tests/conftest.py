@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What all Python tests share: no test passes by not running.
 
-skip_test("name", "why") skips a test and prints it; the environment variable GATHER_TEST_REQUIRE=name[,name] turns the skip
-of that name into a failure, and GATHER_TEST_REQUIRE=all every skip, however it was made. A folder in which no test ran fails.
+support/skip.py skips a test by name; this file turns the skips that did not go through it into failures too, where the
+environment variable GATHER_TEST_REQUIRE asks for that. pytest fails by itself where a folder holds no test.
 """
 
 import os
@@ -10,14 +10,7 @@ from pathlib import Path
 
 import pytest
 
-REQUIRED = {name for name in os.environ.get("GATHER_TEST_REQUIRE", "").split(",") if name}
-
-
-def skip_test(name: str, why: str) -> None:
-    """Skips the running test, or fails it where GATHER_TEST_REQUIRE names it."""
-    if name in REQUIRED or "all" in REQUIRED:
-        pytest.fail(f"required by GATHER_TEST_REQUIRE, but skipped: {name}: {why}")
-    pytest.skip(f"{name}: {why}")
+from support.skip import REQUIRED, skip_test  # noqa: F401  (tests may import skip_test from here too)
 
 
 @pytest.hookimpl(hookwrapper=True)

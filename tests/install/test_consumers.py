@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Programs of strangers: each example is built from a copy outside the project, against the moved tree, and run."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stranger import CMAKE, Tree, run
+
+CC = os.environ.get("GATHER_CC", "cc")
+
+
+def copy_of(examples: Path, name: str, folder: Path) -> Path:
+    shutil.copytree(examples / name, folder / name)
+    return folder / name
+
+
+def expected(examples: Path, name: str) -> str:
+    return (examples / name / "expected.txt").read_text(encoding="utf-8")
+
+
+def build_with_cmake(source: Path, build: Path, *options: str) -> str:
+    said = run(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}", *options)
+    run(CMAKE, "--build", build)
+    return said
+
+
+def needs(program: Path) -> set[str]:
+    """The shared libraries that a program loads."""
+    return set(re.findall(r"Shared library: \[(.*?)\]", run("readelf", "-d", program)))
+
+
+@pytest.mark.parametrize(
+    ("target", "shared"), [("gather::gather", True), ("gather::shared", True), ("gather::static", False)]
+)
+def test_find_package(tree: Tree, examples: Path, tmp_path: Path, target: str, shared: bool):
+    source = copy_of(examples, "cmake", tmp_path)
+    build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={tree.prefix}", f"-DGATHER_TARGET={target}")
+    assert run(tmp_path / "b/plan") == expected(examples, "cmake")
+    assert ("libgather.so.0" in needs(tmp_path / "b/plan")) is shared
+
+
+@pytest.mark.parametrize(("version", "code"), [("0.1", 0), ("0.1.0", 0), ("0.2", 1), ("1.0", 1), ("0.0.9", 1)])
+def test_find_package_knows_its_version(tree: Tree, tmp_path: Path, version: str, code: int):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(version LANGUAGES C)\n"
+        f"find_package(gather {version} REQUIRED)\n"
+    )
+    run(CMAKE, "-S", tmp_path, "-B", tmp_path / "b", f"-DCMAKE_PREFIX_PATH={tree.prefix}", code=code)
+
+
+def npy_table(folder: Path) -> Path:
+    np.save(folder / "table.npy", np.arange(40, dtype=np.float32).reshape(8, 5) / 2)
+    return folder / "table.npy"
+
+
+ROWS = "17.5 18\n0 0.5\n17.5 18\n"
+
+
+def test_pkg_config_shared(tree: Tree, examples: Path, tmp_path: Path):
+    source = copy_of(examples, "pkg-config", tmp_path)
+    run("make", f"CC={CC}", cwd=source, PKG_CONFIG_PATH=tree.pkg_config_path)
+    lib = str(tree.lib)
+    assert "libgather.so.0" in needs(source / "rows")
+    assert run(source / "rows", npy_table(tmp_path), "7", "0", "-1", LD_LIBRARY_PATH=lib) == ROWS
+    run(source / "rows", npy_table(tmp_path), "8", LD_LIBRARY_PATH=lib, code=1)
+    run(source / "rows", tmp_path / "no.npy", "0", LD_LIBRARY_PATH=lib, code=3)
+
+
+def test_pkg_config_static(tree: Tree, examples: Path, tmp_path: Path):
+    """A tree without the shared library: --static names everything that libgather.a needs."""
+    shutil.copytree(tree.prefix, tmp_path / "static", symlinks=True)
+    only_static = Tree(tmp_path / "static")
+    for path in list(only_static.lib.glob("libgather.so*")):
+        path.unlink()
+    source = copy_of(examples, "pkg-config", tmp_path)
+    run("make", f"CC={CC}", "STATIC=--static", cwd=source, PKG_CONFIG_PATH=only_static.pkg_config_path)
+    assert not any(name.startswith("libgather") for name in needs(source / "rows"))
+    assert run(source / "rows", npy_table(tmp_path), "7", "0", "-1") == ROWS
+
+
+def test_pkg_config_version_and_place(tree: Tree):
+    assert run("pkg-config", "--modversion", "gather", PKG_CONFIG_PATH=tree.pkg_config_path) == "0.1.0\n"
+    place = run("pkg-config", "--variable=libdir", "gather", PKG_CONFIG_PATH=tree.pkg_config_path).strip()
+    assert Path(place.replace("\\ ", " ")).resolve() == tree.lib.resolve()
+
+
+@pytest.mark.parametrize("pool", ["ON", "OFF"])
+def test_vendored(examples: Path, gather_source: Path, tmp_path: Path, pool: str):
+    source = copy_of(examples, "vendored", tmp_path)
+    options = (f"-DGATHER_FOLDER={gather_source}", f"-DGATHER_PTHREADPOOL={pool}")
+    build_with_cmake(source, tmp_path / "b", *options)
+    assert run(tmp_path / "b/sort") == expected(examples, "vendored")
+    assert not list((tmp_path / "b").rglob("gather")) or not (tmp_path / "b/gather/cli").exists()
+
+
+def test_static_package_without_pthreadpool(examples: Path, gather_source: Path, tmp_path: Path):
+    """Built without the pool's library, the package needs nothing but libc, and has a pool of one thread."""
+    build_with_cmake(gather_source, tmp_path / "g", "-DGATHER_TESTS=OFF", "-DGATHER_PTHREADPOOL=OFF", "-DBUILD_SHARED_LIBS=OFF")
+    run(CMAKE, "--install", tmp_path / "g", "--prefix", tmp_path / "p")
+    source = copy_of(examples, "cmake", tmp_path)
+    build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={tmp_path / 'p'}")
+    assert run(tmp_path / "b/plan") == expected(examples, "cmake")
+    assert not any("gather" in name or "pthreadpool" in name for name in needs(tmp_path / "b/plan"))
+    assert "pthreadpool" not in (Tree(tmp_path / "p").find("gather.pc")).read_text(encoding="utf-8")

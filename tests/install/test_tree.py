@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""What the installed tree holds, and that nothing of it names the place it was built or installed at."""
+
+import re
+from pathlib import Path
+
+from stranger import Tree, run
+
+ALWAYS = {
+    "include/gather/gather.h",
+    "include/gather/file.h",
+    "include/gather/dlpack.h",
+    "include/gather/type.def",
+    "include/gather/status.def",
+    "lib/libgather.a",
+    "lib/libgather.so",
+    "lib/libgather.so.0",
+    "lib/libgather.so.0.1.0",
+    "lib/pkgconfig/gather.pc",
+    "lib/cmake/gather/gatherConfig.cmake",
+    "lib/cmake/gather/gatherConfigVersion.cmake",
+    "lib/cmake/gather/gatherTargets.cmake",
+    "bin/gather",
+    "share/doc/gather/LICENSE",
+}
+
+
+def names(tree: Tree) -> set[str]:
+    return {str(path.relative_to(tree.prefix)) for path in tree.prefix.rglob("*") if not path.is_dir()}
+
+
+def test_the_files_stand_where_they_should(tree: Tree):
+    assert ALWAYS - names(tree) == set()
+
+
+def test_there_is_nothing_that_nobody_expects(tree: Tree):
+    known = re.compile(r"lib/cmake/gather/gatherTargets-\w+\.cmake|share/man/man1/gather[a-z-]*\.1")
+    assert {name for name in names(tree) - ALWAYS if not known.fullmatch(name)} == set()
+
+
+def test_every_public_header_is_installed(tree: Tree, gather_source: Path):
+    public = {path.name: path.read_bytes() for path in (gather_source / "include/gather").iterdir()}
+    installed = {path.name: path.read_bytes() for path in (tree.prefix / "include/gather").iterdir()}
+    assert installed == public
+
+
+def test_no_file_names_the_machine_it_came_from(tree: Tree, gather_source: Path, gather_build: Path):
+    first = str(tree.prefix.parent / "first").encode()
+    for path in tree.prefix.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            for place in (str(gather_source).encode() + b"/", str(gather_build).encode() + b"/", first):
+                assert place not in content, f"{path} holds {place!r}"
+
+
+def test_the_shared_library_has_its_soname(tree: Tree):
+    assert "Library soname: [libgather.so.0]" in run("readelf", "-d", tree.lib / "libgather.so.0.1.0")
+
+
+def test_the_moved_command_runs(tree: Tree):
+    assert "0.1.0" in run(tree.prefix / "bin/gather", "--version")
