@@ -41,7 +41,7 @@ build_preset() {
 test_preset() {
   local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log"
   shift
-  ctest --preset "$preset" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
+  "${ctest_command[@]}" --preset "$preset" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
   if [ -e "$log" ] && grep -Eq "$skip_lines" "$log"; then
     printf '\nskipped in %s:\n' "$preset"
     grep -E "$skip_lines" "$log" | sort -u
@@ -51,5 +51,6 @@ test_preset() {
   grep -E '^[0-9]+% tests passed' "build/$preset-test.log" || true
   return "$result"
 }
+ctest_command=(ctest)
 # pytest's lines and those of tests/support/skip.h.
 skip_lines='^SKIPPED|^[^a-z]*SKIPPED [a-z]'

@@ -13,17 +13,28 @@ import pytest
 from support.skip import REQUIRED, skip_test  # noqa: F401  (tests may import skip_test from here too)
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    """Turns the skips that did not go through skip_test into failures too, where they are required."""
-    outcome = yield
-    report = outcome.get_result()
+def refuse_required_skips(report) -> None:
+    """Makes a skip that is required a failure."""
     if not report.skipped or hasattr(report, "wasxfail"):
         return
     reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
     if "all" in REQUIRED or any(name in reason for name in REQUIRED):
         report.outcome = "failed"
         report.longrepr = f"required by GATHER_TEST_REQUIRE, but skipped: {reason}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skipped tests."""
+    outcome = yield
+    refuse_required_skips(outcome.get_result())
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    """Whole modules that skip themselves while they are imported."""
+    outcome = yield
+    refuse_required_skips(outcome.get_result())
 
 
 def needed(name: str) -> Path:
