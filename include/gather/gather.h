@@ -247,14 +247,17 @@ struct gather_executor;
 typedef struct gather_options {
   size_t size;  /* sizeof(gather_options): lets later versions add fields */
   int64_t axis; /* in [-r, r-1], r = rank of data; default 0 */
-  int64_t
-      batch_dims; /* leading dimensions that data and indices share; below 0 it counts from the rank of indices; default 0 */
+  /* Leading dimensions that data and indices share; below 0 it counts from the rank of indices; default 0. */
+  int64_t batch_dims;
   gather_on_bad on_bad;     /* default: the operator's */
   gather_negative negative; /* default: the operator's */
-  const void *
-      fill; /* GATHER_ON_BAD_FILL: one element of data's type (packed types: one byte that holds the value in its low bits) */
-  const struct gather_executor *executor; /* one-call functions: who runs it; NULL = the calling thread */
-  int64_t *bad_count; /* one-call functions: receives how many indices were out of range and repaired; may be NULL */
+  /* GATHER_ON_BAD_FILL: one element as data stores it, in data's byte order; for packed types one byte that holds the value in
+   * its low bits. */
+  const void *fill;
+  /* One-call functions only: who runs it (NULL = the calling thread), and where to write how many indices were out of range
+   * and repaired (NULL = nowhere). */
+  const struct gather_executor *executor;
+  int64_t *bad_count;
 } gather_options;
 
 #define GATHER_OPTIONS_INIT \
@@ -313,7 +316,8 @@ GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op,
                                                             int64_t *shape, int32_t *rank, gather_error *error);
 
 /* The shape of the output where not all is known: ranks may be -1, lengths intervals, options->axis GATHER_AXIS_UNKNOWN.
- * out: the tightest shape that holds for every input that fits. Returns as gather_output_shape: an error means that no input
+ * out: a shape that every legal output fits. Where the axis is unknown, only the rank and the batch dimensions are inferred.
+ * Returns as gather_output_shape: an error means that no input
  * that fits could be legal. Batch dimensions of data and indices are intersected. Source: shape inference of ONNX
  * (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements). Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data,

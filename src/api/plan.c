@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.c: plans on the heap.
+ */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "op/op.h"
+
+/* The fill element may be of any size; it lies behind the plan. */
+static void keep_fill(gather_plan *plan) {
+  if (!plan->fill || plan->packed) return;
+  void *kept = plan + 1;
+  memcpy(kept, plan->fill, (size_t)plan->fill_bytes);
+  plan->fill = kept;
+}
+
+static gather_status create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                            const gather_tensor *out, const gather_options *options, gather_plan **plan,
+                            gather_error *error) {
+  gather_options full;
+  gather_plan local;
+  GATHER_TRY(gather_options_read(options, &full, error));
+  GATHER_TRY(gather_lower(op, data, indices, out, &full, &local, error));
+  gather_plan *made = gather_alloc((int64_t)sizeof *made + (local.fill ? local.fill_bytes : 0));
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a plan");
+  *made = local;
+  keep_fill(made);
+  *plan = made;
+  return GATHER_OK;
+}
+
+gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                 const gather_tensor *out, const gather_options *options, gather_plan **plan,
+                                 gather_error *error) {
+  if (!op || !plan) return gather_fail(error, GATHER_USAGE, "the operator or the place for the plan is NULL");
+  *plan = NULL;
+  return gather_fail_op(error, op, create(op, data, indices, out, options, plan, error));
+}
+
+void gather_plan_destroy(gather_plan *plan) { gather_free(plan); }
+
+static gather_status check_run(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  if (!plan || !run) return gather_fail(error, GATHER_USAGE, "the plan or what it runs on is NULL");
+  if (run->size < sizeof *run)
+    return gather_fail(error, GATHER_USAGE, "run.size is %zu; start from GATHER_RUN_INIT", run->size);
+  return GATHER_OK;
+}
+
+gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  GATHER_TRY(check_run(plan, run, error));
+  return gather_fail_op(error, plan->op, gather_plan_execute(plan, run, error));
+}
+
+gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  int64_t bad;
+  GATHER_TRY(check_run(plan, run, error));
+  gather_status status = gather_plan_check_indices(plan, run->indices, run->executor, &bad, error);
+  if (status == GATHER_OK && run->bad_count) *run->bad_count = bad;
+  return gather_fail_op(error, plan->op, status);
+}
+
+int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape) {
+  if (plan->out_rank > 0) memcpy(shape, plan->out_shape, (size_t)plan->out_rank * sizeof *shape);
+  return plan->out_rank;
+}

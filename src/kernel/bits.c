@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bits.c: elements of 1 to 6 bits. An element's number decides its group (the bytes that hold whole elements) and its slot in
+ * it. Runs that start on a group in both tensors move as bytes.
+ */
+#include "kernel/bits.h"
+
+#include <string.h>
+
+/* Floor division and its rest: element -1 is the last one of the group before. */
+static int64_t group_of(int64_t element, int32_t group_len, int *slot) {
+  int64_t group = element / group_len;
+  int rest = (int)(element % group_len);
+  if (rest < 0) rest += group_len, group--;
+  *slot = rest;
+  return group;
+}
+
+/* The bits [shift, shift + bits) of a byte. */
+static unsigned part(unsigned char byte, int shift, int bits) { return (unsigned)(byte >> shift) & ((1u << bits) - 1); }
+
+static void set_part(unsigned char *byte, int shift, int bits, unsigned value) {
+  unsigned mask = ((1u << bits) - 1) << shift;
+  *byte = (unsigned char)((*byte & ~mask) | ((value << shift) & mask));
+}
+
+/* OpenVINO's u3: eight values in three bytes. Bytes 0 and 1 hold the low two bits of values 0 to 3 and 4 to 7, byte 2 the high
+ * bits; the first value stands on top each time. */
+static unsigned get_split_3(const unsigned char *group, int slot) {
+  return part(group[slot / 4], 6 - 2 * (slot % 4), 2) | part(group[2], 7 - slot, 1) << 2;
+}
+
+static void put_split_3(unsigned char *group, int slot, unsigned value) {
+  set_part(&group[slot / 4], 6 - 2 * (slot % 4), 2, value & 3);
+  set_part(&group[2], 7 - slot, 1, value >> 2);
+}
+
+/* OpenVINO's u6: four values in three bytes. Bytes 0 and 1 hold low nibbles, byte 2 the high two bits; the first on top. */
+static unsigned get_split_6(const unsigned char *group, int slot) {
+  return part(group[slot / 2], 4 - 4 * (slot % 2), 4) | part(group[2], 6 - 2 * slot, 2) << 4;
+}
+
+static void put_split_6(unsigned char *group, int slot, unsigned value) {
+  set_part(&group[slot / 2], 4 - 4 * (slot % 2), 4, value & 15);
+  set_part(&group[2], 6 - 2 * slot, 2, value >> 4);
+}
+
+static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64_t element) {
+  int slot;
+  const unsigned char *group = base + group_of(element, l->group_len, &slot) * l->group_bytes;
+  switch (l->packing) {
+    case GATHER_PACKING_LOW_FIRST:
+      return part(*group, slot * l->bits, l->bits);
+    case GATHER_PACKING_HIGH_FIRST:
+      return part(*group, 8 - (slot + 1) * l->bits, l->bits);
+    case GATHER_PACKING_SPLIT_3:
+      return get_split_3(group, slot);
+    case GATHER_PACKING_SPLIT_6:
+      return get_split_6(group, slot);
+    case GATHER_PACKING_BYTES:
+      break;
+  }
+  return 0;
+}
+
+static void put(const gather_bit_layout *l, unsigned char *base, int64_t element, unsigned value) {
+  int slot;
+  unsigned char *group = base + group_of(element, l->group_len, &slot) * l->group_bytes;
+  switch (l->packing) {
+    case GATHER_PACKING_LOW_FIRST:
+      set_part(group, slot * l->bits, l->bits, value);
+      return;
+    case GATHER_PACKING_HIGH_FIRST:
+      set_part(group, 8 - (slot + 1) * l->bits, l->bits, value);
+      return;
+    case GATHER_PACKING_SPLIT_3:
+      put_split_3(group, slot, value);
+      return;
+    case GATHER_PACKING_SPLIT_6:
+      put_split_6(group, slot, value);
+      return;
+    case GATHER_PACKING_BYTES:
+      return;
+  }
+}
+
+void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
+                      int64_t len) {
+  unsigned char *target = (unsigned char *)out;
+  const unsigned char *source = (const unsigned char *)data;
+  int to_slot, from_slot;
+  int64_t to_group = group_of(to, layout->group_len, &to_slot);
+  int64_t from_group = group_of(from, layout->group_len, &from_slot);
+  if (to_slot == 0 && from_slot == 0) {
+    int64_t groups = len / layout->group_len;
+    memcpy(target + to_group * layout->group_bytes, source + from_group * layout->group_bytes,
+           (size_t)(groups * layout->group_bytes));
+    to += groups * layout->group_len, from += groups * layout->group_len, len -= groups * layout->group_len;
+  }
+  for (int64_t i = 0; i < len; i++) put(layout, target, to + i, get(layout, source, from + i));
+}
+
+void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len) {
+  for (int64_t i = 0; i < len; i++) put(layout, (unsigned char *)out, to + i, value);
+}

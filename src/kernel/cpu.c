@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cpu.c: the features of the CPU, asked once. The cached word is the only global state of the library.
+ */
+#include <stdatomic.h>
+
+#include "kernel/kernel.h"
+
+#if defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
+#include <sys/auxv.h>
+#endif
+
+enum { KNOWN = 1 << 30 };
+
+static uint32_t ask(void) {
+  uint32_t bits = 0;
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("sse4.2")) bits |= GATHER_CPU_SSE42;
+  if (__builtin_cpu_supports("avx2")) bits |= GATHER_CPU_AVX2;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    bits |= GATHER_CPU_AVX512;
+  if (__builtin_cpu_supports("avx512vbmi")) bits |= GATHER_CPU_VBMI;
+#elif defined(__linux__) && defined(__aarch64__)
+  /* HWCAP_ASIMD and HWCAP_SVE of the kernel's interface. */
+  unsigned long capabilities = getauxval(AT_HWCAP);
+  if (capabilities & (1ul << 1)) bits |= GATHER_CPU_NEON;
+  if (capabilities & (1ul << 22)) bits |= GATHER_CPU_SVE;
+#elif defined(__linux__) && defined(__arm__)
+  if (getauxval(AT_HWCAP) & (1ul << 12)) bits |= GATHER_CPU_NEON;
+#endif
+  return bits;
+}
+
+uint32_t gather_cpu_bits(void) {
+  /* Every thread that asks finds the same answer, so that relaxed order is enough. */
+  static _Atomic uint32_t cached;
+  uint32_t bits = atomic_load_explicit(&cached, memory_order_relaxed);
+  if (!(bits & KNOWN)) {
+    bits = ask() | KNOWN;
+    atomic_store_explicit(&cached, bits, memory_order_relaxed);
+  }
+  return bits & ~(uint32_t)KNOWN;
+}
+
+const char *gather_cpu_features(void) {
+  /* Each set of features that can occur has its own constant, so that nothing is built at run time. */
+  uint32_t bits = gather_cpu_bits();
+  if (bits & GATHER_CPU_VBMI) return "sse4.2 avx2 avx512 avx512vbmi";
+  if (bits & GATHER_CPU_AVX512) return "sse4.2 avx2 avx512";
+  if (bits & GATHER_CPU_AVX2) return "sse4.2 avx2";
+  if (bits & GATHER_CPU_SSE42) return "sse4.2";
+  if (bits & GATHER_CPU_SVE) return "neon sve";
+  if (bits & GATHER_CPU_NEON) return "neon";
+  return "";
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * indices.h: reading, checking and resolving indices of every integer type, in either byte order, as they lie in memory.
+ */
+#ifndef GATHER_KERNEL_INDICES_H
+#define GATHER_KERNEL_INDICES_H
+
+#include "gather/gather.h"
+
+/* What is known of a stream of indices. */
+typedef struct gather_index_rule {
+  gather_type type; /* GATHER_TYPE_INT8 .. GATHER_TYPE_UINT64 */
+  bool swapped;     /* in the other byte order */
+  bool negative;    /* [-axis_len, -1] counts from the end */
+  gather_on_bad on_bad;
+  int64_t axis_len;
+} gather_index_rule;
+
+/* Whether any of `count` indices, `step` bytes apart, is out of range. */
+bool gather_indices_any_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
+
+/* How many are out of range; where there is one, *first is the number of the first and *value its value (the bits of an
+ * unsigned one). */
+int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
+                                 int64_t *first, int64_t *value);
+
+/* rows[j] = the row that index j means, in [0, axis_len); GATHER_ROW_FILL where it is to be filled. axis_len is at least 1
+ * unless every index is filled. */
+#define GATHER_ROW_FILL (-1)
+void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
+                            int64_t *rows);
+
+/* Whether every value of the index type is in range, so that nothing needs to be checked. */
+bool gather_indices_cannot_fail(const gather_index_rule *rule);
+
+/* The valid range, both ends included; empty (0, -1) for an axis of length 0. */
+void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high);
+
+#endif

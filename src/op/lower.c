@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lower.c: from an operator and its tensors to the nest that a plan runs. Both families are one nest: they differ in which
+ * loops step through the indices.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tensor.h"
+#include "op/op.h"
+
+/* The steps of all three tensors, in the unit of the nest. */
+typedef struct {
+  int64_t data[GATHER_MAX_RANK], indices[GATHER_MAX_RANK], out[GATHER_MAX_RANK];
+} steps;
+
+static void add_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
+  gather_loop loop = {len, data, index, out};
+  plan->loops[plan->loop_count++] = loop;
+}
+
+/* out[b][o][i][r] = data[b][o][indices[b][i]][r]: loops in the order of the output's dimensions. */
+static void gather_nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *data,
+                        const gather_tensor *indices, const steps *s) {
+  int32_t o = 0;
+  for (int32_t d = 0; d < g->axis; d++, o++)
+    add_loop(plan, data->shape[d], s->data[d], d < g->batch_dims ? s->indices[d] : 0, s->out[o]);
+  for (int32_t d = g->batch_dims; d < indices->rank; d++, o++)
+    add_loop(plan, indices->shape[d], 0, s->indices[d], s->out[o]);
+  for (int32_t d = g->axis + 1; d < data->rank; d++, o++) add_loop(plan, data->shape[d], s->data[d], 0, s->out[o]);
+}
+
+/* out[..i..] = data[.. indices[..i..] at the axis ..] */
+static void elements_nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *indices, const steps *s) {
+  for (int32_t d = 0; d < indices->rank; d++)
+    add_loop(plan, indices->shape[d], d == g->axis ? 0 : s->data[d], s->indices[d], s->out[d]);
+}
+
+static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
+                        const gather_options *options) {
+  const gather_type_info *type = gather_type_get(data->type);
+  plan->packed = gather_type_is_packed(type);
+  plan->layout.packing = type->packing, plan->layout.bits = type->bits;
+  plan->layout.group_len = type->group_len, plan->layout.group_bytes = type->group_bytes;
+  plan->row_bytes = plan->packed ? 1 : gather_tensor_item_bytes(data);
+  plan->data_offset = plan->packed ? data->packed_offset : 0;
+  plan->out_offset = plan->packed ? out->packed_offset : 0;
+  plan->fill = plan->rule.on_bad == GATHER_ON_BAD_FILL ? options->fill : NULL;
+  plan->fill_bytes = plan->row_bytes;
+  plan->fill_value = 0;
+  if (plan->packed && plan->fill) plan->fill_value = *(const unsigned char *)plan->fill & ((1u << type->bits) - 1);
+}
+
+/* Row-major without gaps, from the start of a byte. */
+static bool is_dense(const gather_tensor *tensor) {
+  if (tensor->packed_offset != 0) return false;
+  if (!tensor->strides) return true;
+  int64_t row_major[GATHER_MAX_RANK];
+  gather_tensor plain = *tensor;
+  plain.strides = NULL;
+  gather_tensor_strides(&plain, row_major);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] > 1 && tensor->strides[d] != row_major[d]) return false;
+  return true;
+}
+
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+typedef struct {
+  int64_t step, len;
+} stride_of;
+
+/* Keeps dims[0 .. count] sorted by step. Not qsort: that may ask the heap. */
+static void insert(stride_of *dims, int32_t count, int64_t step, int64_t len) {
+  int32_t i = count;
+  for (; i > 0 && dims[i - 1].step > step; i--) dims[i] = dims[i - 1];
+  dims[i].step = step, dims[i].len = len;
+}
+
+/* Elements are apart when each dimension steps over all that the finer ones span. */
+static bool overlaps_itself(const gather_tensor *out) {
+  stride_of dims[GATHER_MAX_RANK];
+  int32_t count = 0;
+  if (!out->strides || gather_tensor_bytes(out) == 0) return false;
+  for (int32_t d = 0; d < out->rank; d++)
+    if (out->shape[d] > 1) insert(dims, count++, magnitude(out->strides[d]), out->shape[d]);
+  int64_t span = gather_type_is_packed(gather_type_get(out->type)) ? 1 : gather_tensor_item_bytes(out);
+  for (int32_t i = 0; i < count; i++) {
+    if (dims[i].step < span) return true;
+    span += dims[i].step * (dims[i].len - 1);
+  }
+  return false;
+}
+
+static bool order_matters(const gather_tensor *tensor) {
+  const gather_type_info *type = gather_type_get(tensor->type);
+  return type->bits > 8 && type->kind != GATHER_KIND_STRING;
+}
+
+static gather_status check_out_type(const gather_tensor *data, const gather_tensor *out, gather_error *error) {
+  if (out->type != data->type)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output is %s, data is %s",
+                             gather_type_get(out->type)->name, gather_type_get(data->type)->name);
+  if (data->type == GATHER_TYPE_OPAQUE && out->item_bytes != data->item_bytes)
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output",
+                             "the output has elements of %" PRId64 " bytes, data of %" PRId64, out->item_bytes,
+                             data->item_bytes);
+  if (order_matters(data) && ((out->flags ^ data->flags) & GATHER_TENSOR_BYTE_SWAPPED))
+    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output and data have different byte orders");
+  if (out->flags & GATHER_TENSOR_READ_ONLY)
+    return gather_fail_input(error, GATHER_USAGE, "output", "the output is read-only");
+  return GATHER_OK;
+}
+
+static gather_status check_out_shape(const gather_geometry *g, const gather_tensor *out, gather_error *error) {
+  bool same = out->rank == g->rank;
+  for (int32_t d = 0; same && d < g->rank; d++) same = out->shape[d] == g->shape[d];
+  char has[128], needs[128];
+  if (!same)
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "output", "the output has the shape %s; it must be %s",
+                             gather_shape_text(has, sizeof has, out->rank, out->shape),
+                             gather_shape_text(needs, sizeof needs, g->rank, g->shape));
+  if (overlaps_itself(out))
+    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides let its elements overlap");
+  return GATHER_OK;
+}
+
+static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                        const gather_geometry *g) {
+  plan->op = op, plan->type = data->type, plan->axis = g->axis;
+  plan->out_rank = g->rank;
+  if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
+  plan->rule.type = indices->type;
+  plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
+  plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
+  plan->rule.axis_len = data->shape[g->axis];
+  plan->index_rank = indices->rank, plan->index_count = gather_tensor_len(indices);
+  if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
+  gather_tensor_strides(indices, plan->index_strides);
+}
+
+static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
+                                 gather_error *error) {
+  GATHER_TRY(gather_tensor_check_input(data, "data", error));
+  GATHER_TRY(gather_tensor_check_input(indices, "indices", error));
+  if (!gather_type_is_index(indices->type))
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
+                             gather_type_get(indices->type)->name);
+  if (!out) return GATHER_OK;
+  GATHER_TRY(gather_tensor_check_input(out, "output", error));
+  return check_out_type(data, out, error);
+}
+
+gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                           const gather_tensor *out, const gather_options *options, gather_plan *plan,
+                           gather_error *error) {
+  gather_geometry g;
+  GATHER_TRY(check_types(data, indices, out, error));
+  GATHER_TRY(gather_geometry_find(op, data, indices, options, &g, error));
+  gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
+  if (!out) out = &row_major;
+  GATHER_TRY(check_out_shape(&g, out, error));
+  set_meaning(plan, op, data, indices, &g);
+  set_element(plan, data, out, options);
+  plan->out_dense = is_dense(out);
+  steps s;
+  gather_tensor_strides(data, s.data);
+  /* Data without elements is never addressed, and its strides were not checked. */
+  if (gather_tensor_len(data) == 0) memset(s.data, 0, sizeof s.data);
+  gather_tensor_strides(indices, s.indices);
+  gather_tensor_strides(out, s.out);
+  plan->loop_count = 0;
+  plan->axis_step = s.data[g.axis];
+  if (op->family == GATHER_FAMILY_GATHER)
+    gather_nest(plan, &g, data, indices, &s);
+  else
+    elements_nest(plan, &g, indices, &s);
+  gather_plan_build(plan);
+  return GATHER_OK;
+}

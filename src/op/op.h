@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * op.h: what operators mean: attributes made definite, shapes, and the nest that a plan runs. No loop over elements here.
+ */
+#ifndef GATHER_OP_OP_H
+#define GATHER_OP_OP_H
+
+#include "gather/gather.h"
+#include "plan/plan.h"
+
+/* Attributes and shapes that were found to fit. */
+typedef struct gather_geometry {
+  int32_t axis;       /* counted from 0 */
+  int32_t batch_dims; /* at least 0 */
+  bool negative;
+  gather_on_bad on_bad; /* not the default */
+  int32_t rank;         /* of the output */
+  int64_t shape[GATHER_MAX_RANK];
+} gather_geometry;
+
+/* options with every field set, also those a caller with an older header does not know. NULL gives the defaults. */
+GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
+                                                 gather_error *error);
+
+/* The axis in [0, rank), from an attribute in [-rank, rank - 1]. */
+GATHER_CHECKED gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
+                                                 gather_error *error);
+
+/* batch_dims in [0, min(ranks)], from an attribute that counts from the rank of indices where it is negative, and not above
+ * the axis (-1 = the axis is not known). */
+GATHER_CHECKED gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims, int32_t data_rank,
+                                                       int32_t indices_rank, int32_t axis, int32_t *resolved,
+                                                       gather_error *error);
+
+/* Ranks that the family allows (-1 = not known). */
+GATHER_CHECKED gather_status gather_ranks_check(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                                gather_error *error);
+
+/* Everything about a gather but its output. The tensors were checked. */
+GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gather_tensor *data,
+                                                  const gather_tensor *indices, const gather_options *options,
+                                                  gather_geometry *geometry, gather_error *error);
+
+/* Checks all arguments and writes the whole plan. out == NULL: row-major. options: full. The plan keeps the pointers op and
+ * options->fill. */
+GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                          const gather_tensor *out, const gather_options *options, gather_plan *plan,
+                                          gather_error *error);
+
+/* Names the operator in an error and returns its status. */
+gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status);
+
+#endif

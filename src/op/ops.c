@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ops.c: the table of operator versions and its look-ups.
+ */
+#include <string.h>
+
+#include "base/compiler.h"
+#include "op/op.h"
+
+#define BIT(ENUM) (UINT64_C(1) << (int)GATHER_TYPE_##ENUM)
+
+/* int32 and int64: what the documents list for indices; every integer: what OpenVINO's later texts say. */
+#define GATHER_TYPES_INDEX (BIT(INT32) | BIT(INT64))
+#define GATHER_TYPES_INTEGER \
+  (GATHER_TYPES_INDEX | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
+
+/* The 15 types of ONNX before bfloat16 came in with opset 13. */
+#define GATHER_TYPES_ONNX_15                                                                                          \
+  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | \
+   BIT(STRING))
+#define GATHER_TYPES_ONNX_16 (GATHER_TYPES_ONNX_15 | BIT(BFLOAT16))
+
+/* "Any supported type": those that OpenVINO has a name for. */
+#define GATHER_TYPES_OPENVINO                                                                                    \
+  (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(STRING) | \
+   BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \
+   BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
+
+#define AXIS_IS_INPUT_ATTRIBUTE false
+#define AXIS_IS_INPUT_INPUT true
+
+static const gather_op OPS[] = {
+#define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, types, \
+                  index_types, document)                                                                          \
+  {rules,                                                                                                         \
+   dialect,                                                                                                       \
+   name,                                                                                                          \
+   since,                                                                                                         \
+   GATHER_FAMILY_##family,                                                                                        \
+   negative,                                                                                                      \
+   GATHER_ON_BAD_##on_bad,                                                                                        \
+   (batch_dims) != 0,                                                                                             \
+   GATHER_OFF_AXIS_##off_axis,                                                                                    \
+   AXIS_IS_INPUT_##axis,                                                                                          \
+   types,                                                                                                         \
+   index_types,                                                                                                   \
+   document},
+#include "op/ops.def"
+#undef GATHER_OP
+};
+
+enum { OP_COUNT = sizeof OPS / sizeof *OPS };
+
+size_t gather_op_count(void) { return OP_COUNT; }
+
+const gather_op *gather_op_at(size_t i) { return i < OP_COUNT ? &OPS[i] : NULL; }
+
+const gather_op *gather_op_find(const char *name, const char *rules) {
+  if (!name || !rules) return NULL;
+  for (size_t i = 0; i < OP_COUNT; i++)
+    if (strcmp(OPS[i].name, name) == 0 && strcmp(OPS[i].rules, rules) == 0) return &OPS[i];
+  return NULL;
+}
+
+const gather_op *gather_op_for_opset(const char *dialect, const char *name, int64_t opset) {
+  const gather_op *best = NULL;
+  if (!dialect || !name) return NULL;
+  for (size_t i = 0; i < OP_COUNT; i++) {
+    const gather_op *op = &OPS[i];
+    if (strcmp(op->dialect, dialect) || strcmp(op->name, name) || op->version > opset) continue;
+    if (!best || op->version > best->version) best = op;
+  }
+  return best;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shape.c: the rules for types, ranks, axis, batch_dims and shapes, in the order in which they are complained about.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/tensor.h"
+#include "op/op.h"
+
+gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status) {
+  if (error && status != GATHER_OK) error->op = op->name, error->rules = op->rules;
+  return status;
+}
+
+gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
+  gather_options defaults = GATHER_OPTIONS_INIT;
+  *full = defaults;
+  if (!options) return GATHER_OK;
+  if (options->size < sizeof(gather_options))
+    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_OPTIONS_INIT", options->size);
+  *full = *options;
+  if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE)
+    return gather_fail(error, GATHER_USAGE, "options.on_bad is %d, which is no policy", (int)full->on_bad);
+  if ((int)full->negative < 0 || full->negative > GATHER_NEGATIVE_OFF)
+    return gather_fail(error, GATHER_USAGE, "options.negative is %d, which is no choice", (int)full->negative);
+  if (full->on_bad == GATHER_ON_BAD_FILL && !full->fill)
+    return gather_fail(error, GATHER_USAGE, "options.on_bad is fill, but options.fill is NULL");
+  return GATHER_OK;
+}
+
+gather_status gather_ranks_check(const gather_op *op, int32_t data_rank, int32_t indices_rank, gather_error *error) {
+  if (data_rank == 0)
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1",
+                             op->name);
+  if (op->family == GATHER_FAMILY_GATHER) return GATHER_OK;
+  if (indices_rank == 0)
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
+                             op->name);
+  if (data_rank >= 0 && indices_rank >= 0 && data_rank != indices_rank)
+    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices",
+                             "data has rank %" PRId32 ", indices have rank %" PRId32 "; %s needs equal ranks",
+                             data_rank, indices_rank, op->name);
+  return GATHER_OK;
+}
+
+gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
+                                  gather_error *error) {
+  if (axis < -rank || axis >= rank)
+    return gather_fail_input(error, GATHER_AXIS_OUT_OF_RANGE, "axis",
+                             "axis %" PRId64 " is outside [%" PRId32 ", %" PRId32 "] (%s of data of rank %" PRId32 ")",
+                             axis, -rank, rank - 1, op->name, rank);
+  *resolved = (int32_t)(axis < 0 ? axis + rank : axis);
+  return GATHER_OK;
+}
+
+gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims, int32_t data_rank,
+                                        int32_t indices_rank, int32_t axis, int32_t *resolved, gather_error *error) {
+  const gather_status status = GATHER_BATCH_DIMS_OUT_OF_RANGE;
+  *resolved = 0;
+  if (!op->batch_dims) {
+    if (batch_dims == 0) return GATHER_OK;
+    return gather_fail(error, status, "batch_dims is %" PRId64 ", but %s %s has no such attribute", batch_dims,
+                       op->name, op->rules);
+  }
+  int32_t least = data_rank < indices_rank ? data_rank : indices_rank;
+  if (batch_dims < -least || batch_dims > least)
+    return gather_fail(error, status,
+                       "batch_dims %" PRId64 " is outside [%" PRId32 ", %" PRId32 "] (the smaller of the ranks %" PRId32
+                       " and %" PRId32 ")",
+                       batch_dims, -least, least, data_rank, indices_rank);
+  *resolved = (int32_t)(batch_dims < 0 ? batch_dims + indices_rank : batch_dims);
+  if (axis >= 0 && *resolved > axis)
+    return gather_fail(error, status, "batch_dims %" PRId32 " is above the axis, %" PRId32, *resolved, axis);
+  if (*resolved > data_rank - 1)
+    return gather_fail(error, status, "batch_dims %" PRId32 " leaves no axis of data (rank %" PRId32 ")", *resolved,
+                       data_rank);
+  return GATHER_OK;
+}
+
+static gather_status push(gather_geometry *g, int64_t len, gather_error *error) {
+  if (g->rank >= GATHER_MAX_RANK)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
+                             GATHER_MAX_RANK);
+  g->shape[g->rank++] = len;
+  return GATHER_OK;
+}
+
+static gather_status shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
+                                    const gather_tensor *indices, const char *rule) {
+  char data_text[96], indices_text[96];
+  return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
+                           "dimension %" PRId32 " of data %s and of indices %s: %s", d,
+                           gather_shape_text(data_text, sizeof data_text, data->rank, data->shape),
+                           gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
+}
+
+/* data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:] */
+static gather_status gather_shape_of(const gather_tensor *data, const gather_tensor *indices, gather_geometry *g,
+                                     gather_error *error) {
+  for (int32_t d = 0; d < g->batch_dims; d++)
+    if (data->shape[d] != indices->shape[d])
+      return shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
+  for (int32_t d = 0; d < g->axis; d++) GATHER_TRY(push(g, data->shape[d], error));
+  for (int32_t d = g->batch_dims; d < indices->rank; d++) GATHER_TRY(push(g, indices->shape[d], error));
+  for (int32_t d = g->axis + 1; d < data->rank; d++) GATHER_TRY(push(g, data->shape[d], error));
+  return GATHER_OK;
+}
+
+static gather_status elements_shape_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                       gather_geometry *g, gather_error *error) {
+  for (int32_t d = 0; d < data->rank; d++) {
+    if (d != g->axis && op->off_axis == GATHER_OFF_AXIS_EQUAL && indices->shape[d] != data->shape[d])
+      return shape_mismatch(error, d, data, indices, "lengths off the axis must be equal");
+    if (d != g->axis && op->off_axis == GATHER_OFF_AXIS_AT_MOST && indices->shape[d] > data->shape[d])
+      return shape_mismatch(error, d, data, indices, "off the axis, indices must not be longer than data");
+    GATHER_TRY(push(g, indices->shape[d], error));
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_geometry_find(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                   const gather_options *options, gather_geometry *geometry, gather_error *error) {
+  gather_geometry *g = geometry;
+  g->rank = 0;
+  g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
+  g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
+  GATHER_TRY(gather_ranks_check(op, data->rank, indices->rank, error));
+  GATHER_TRY(gather_axis_resolve(op, options->axis, data->rank, &g->axis, error));
+  GATHER_TRY(
+      gather_batch_dims_resolve(op, options->batch_dims, data->rank, indices->rank, g->axis, &g->batch_dims, error));
+  GATHER_TRY(op->family == GATHER_FAMILY_GATHER ? gather_shape_of(data, indices, g, error)
+                                                : elements_shape_of(op, data, indices, g, error));
+  int64_t len, bytes;
+  if (!gather_shape_len(g->rank, g->shape, &len) ||
+      gather_type_bytes(data->type, data->item_bytes, len, &bytes) != GATHER_OK || bytes > PTRDIFF_MAX / 2)
+    return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
+  return GATHER_OK;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * build.c: from a nest as an operator describes it to one that runs well: fewer loops, longer rows, a good innermost loop.
+ */
+#include <string.h>
+
+#include "plan/plan.h"
+
+/* Drops loops of length 1 and joins neighbours that all three tensors walk through in one stride. */
+static void merge_loops(gather_plan *plan) {
+  int32_t kept = 0;
+  for (int32_t i = 0; i < plan->loop_count; i++) {
+    gather_loop loop = plan->loops[i];
+    if (loop.len == 1) continue;
+    gather_loop *outer = kept > 0 ? &plan->loops[kept - 1] : NULL;
+    if (outer && outer->data == loop.data * loop.len && outer->index == loop.index * loop.len &&
+        outer->out == loop.out * loop.len) {
+      loop.len *= outer->len;
+      *outer = loop;
+    } else {
+      plan->loops[kept++] = loop;
+    }
+  }
+  plan->loop_count = kept;
+}
+
+/* An innermost loop that every tensor walks element by element under one index is part of the row. */
+static void extend_row(gather_plan *plan) {
+  if (plan->loop_count == 0) return;
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  if (inner->index != 0 || inner->data != plan->row_bytes || inner->out != plan->row_bytes) return;
+  plan->row_bytes *= inner->len;
+  plan->loop_count--;
+}
+
+/* Packed types become types of whole bytes where every row starts and ends on a group. */
+static bool is_whole_groups(const gather_plan *plan) {
+  int64_t group = plan->layout.group_len;
+  if (plan->row_bytes % group || plan->axis_step % group || plan->data_offset % group || plan->out_offset % group)
+    return false;
+  for (int32_t i = 0; i < plan->loop_count; i++)
+    if (plan->loops[i].data % group || plan->loops[i].out % group) return false;
+  return true;
+}
+
+static int64_t to_bytes(const gather_plan *plan, int64_t elements) {
+  return elements / plan->layout.group_len * plan->layout.group_bytes;
+}
+
+static void unpack_nest(gather_plan *plan) {
+  plan->packed = false;
+  plan->row_bytes = to_bytes(plan, plan->row_bytes);
+  plan->axis_step = to_bytes(plan, plan->axis_step);
+  plan->data_offset = to_bytes(plan, plan->data_offset);
+  plan->out_offset = to_bytes(plan, plan->out_offset);
+  for (int32_t i = 0; i < plan->loop_count; i++) {
+    plan->loops[i].data = to_bytes(plan, plan->loops[i].data);
+    plan->loops[i].out = to_bytes(plan, plan->loops[i].out);
+  }
+  memset(plan->fill_group, 0, sizeof plan->fill_group);
+  gather_bits_fill(&plan->layout, (char *)plan->fill_group, 0, plan->fill_value, plan->layout.group_len);
+  plan->fill = plan->fill ? plan->fill_group : NULL;
+  plan->fill_bytes = plan->layout.group_bytes;
+}
+
+/* The innermost loop pays one call of a kernel; a short one inside a long one is turned inside out. Packed plans keep the
+ * order of the output, on which the tasks' borders rest. */
+static void choose_inner_loop(gather_plan *plan) {
+  enum { SHORT_LOOP = 16 };
+  if (plan->packed || plan->loop_count < 2) return;
+  int32_t last = plan->loop_count - 1, longest = last;
+  if (plan->loops[last].len >= SHORT_LOOP) return;
+  for (int32_t i = 0; i < last; i++)
+    if (plan->loops[i].len > plan->loops[longest].len) longest = i;
+  gather_loop inner = plan->loops[longest];
+  memmove(&plan->loops[longest], &plan->loops[longest + 1], (size_t)(last - longest) * sizeof inner);
+  plan->loops[last] = inner;
+}
+
+/* There is always an innermost loop, so that the runner needs no special case. */
+static void ensure_loop(gather_plan *plan) {
+  if (plan->loop_count > 0) return;
+  gather_loop once = {1, 0, 0, 0};
+  plan->loops[0] = once;
+  plan->loop_count = 1;
+}
+
+void gather_plan_build(gather_plan *plan) {
+  plan->kernel_name = "nothing to do", plan->isa_name = "";
+  plan->row_count = 1;
+  for (int32_t i = 0; i < plan->loop_count; i++)
+    if (plan->loops[i].len == 0) plan->row_count = 0;
+  if (plan->row_count == 0 || plan->row_bytes == 0) {
+    plan->row_count = 0, plan->loop_count = 0;
+    return;
+  }
+  merge_loops(plan);
+  extend_row(plan);
+  if (plan->packed && is_whole_groups(plan)) unpack_nest(plan);
+  choose_inner_loop(plan);
+  ensure_loop(plan);
+  for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
+  if (plan->packed) {
+    plan->kernel_name = "rows_bits", plan->isa_name = "portable";
+  } else {
+    plan->rows = gather_kernel_rows(plan->rule.type, plan->row_bytes, &plan->kernel_name, &plan->isa_name);
+    if (plan->rule.swapped) plan->kernel_name = "rows_resolved", plan->isa_name = "portable";
+  }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.h: the narrow waist. An operator becomes a nest of loops (op/lower.c); the nest is simplified and gets its kernel
+ * (build.c), is checked and run (run.c) and printed (print.c). Nothing here knows what an operator means.
+ *
+ * For every element of the nest, with k running over the loops:
+ *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
+ */
+#ifndef GATHER_PLAN_PLAN_H
+#define GATHER_PLAN_PLAN_H
+
+#include "gather/gather.h"
+#include "kernel/bits.h"
+#include "kernel/indices.h"
+#include "kernel/kernel.h"
+
+/* One loop: its length, and the step of each tensor. Steps of data and out are in bytes, for packed types in elements. */
+typedef struct gather_loop {
+  int64_t len;
+  int64_t data, index, out;
+} gather_loop;
+
+struct gather_plan {
+  /* What it is, for errors and people. */
+  const gather_op *op;
+  gather_type type;
+  int32_t axis;
+  int32_t out_rank;
+  int64_t out_shape[GATHER_MAX_RANK];
+
+  /* The indices: how they are read and checked. */
+  gather_index_rule rule;
+  int32_t index_rank;
+  int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
+  int64_t index_count;
+
+  /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
+  int32_t loop_count;
+  gather_loop loops[GATHER_MAX_RANK];
+  int64_t axis_step;
+  int64_t row_count; /* product of all loops */
+  int64_t row_bytes; /* of one row; packed: elements */
+
+  /* Packed types that no loop step keeps on whole groups move element by element. */
+  bool packed;
+  gather_bit_layout layout;
+  int64_t data_offset, out_offset; /* number of the first element */
+  bool out_dense; /* row-major from a byte's start: tasks share no group, and the last one has padding to clear */
+
+  /* What bad indices become: `fill_bytes` bytes that are repeated over a row (NULL = zeros), or one packed value. */
+  const void *fill;
+  int64_t fill_bytes;
+  unsigned char fill_group[4];
+  unsigned fill_value;
+
+  /* The kernel, for plans of whole bytes. */
+  gather_rows_fn rows;
+  const char *kernel_name, *isa_name;
+};
+
+/* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
+void gather_plan_build(gather_plan *plan);
+
+/* Checks the indices, then moves the rows. */
+gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Only checks. *bad: how many are out of range and will be repaired. */
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
+                                        int64_t *bad, gather_error *error);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * print.c: a plan as one line that a person can read.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "plan/plan.h"
+
+/* Text that grows; `at` counts what did not fit too. */
+typedef struct {
+  char *text;
+  size_t bytes, at;
+} line;
+
+GATHER_PRINTF(2, 3) static void add(line *l, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t room = l->at < l->bytes ? l->bytes - l->at : 0;
+  int length = vsnprintf(room ? l->text + l->at : NULL, room, format, arguments);
+  va_end(arguments);
+  if (length > 0) l->at += (size_t)length;
+}
+
+static const char *on_bad_name(const gather_plan *plan) {
+  switch (plan->rule.on_bad) {
+    case GATHER_ON_BAD_ERROR:
+      return "error";
+    case GATHER_ON_BAD_CLAMP:
+      return "clamp";
+    case GATHER_ON_BAD_WRAP:
+      return "wrap";
+    case GATHER_ON_BAD_ZERO:
+      return "zero";
+    case GATHER_ON_BAD_FILL:
+      return "fill";
+    case GATHER_ON_BAD_PROMISE:
+      return "promise";
+    case GATHER_ON_BAD_DEFAULT:
+      break;
+  }
+  return "";
+}
+
+static void add_nest(line *l, const gather_plan *plan) {
+  for (int32_t i = 0; i + 1 < plan->loop_count; i++) add(l, "%" PRId64 " x ", plan->loops[i].len);
+  add(l, "%" PRId64 " of %" PRId64 " rows x %" PRId64, plan->loops[plan->loop_count - 1].len, plan->rule.axis_len,
+      plan->row_bytes);
+  add(l, plan->packed ? " elements of %" PRId32 " bits" : " B", plan->layout.bits);
+}
+
+size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
+  line l = {text, bytes, 0};
+  if (bytes) text[0] = '\0';
+  add(&l, "%s %s, %s, axis %" PRId32 ": ", plan->op->name, plan->op->rules, gather_type_get(plan->type)->name,
+      plan->axis);
+  if (plan->row_count == 0)
+    add(&l, "no elements");
+  else
+    add_nest(&l, plan);
+  add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name,
+      plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
+  if (plan->row_count) add(&l, "; %s, %s", plan->kernel_name, plan->isa_name);
+  return l.at;
+}

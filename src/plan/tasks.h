@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tasks.h: splitting [0, count) among the threads of an executor.
+ */
+#ifndef GATHER_PLAN_TASKS_H
+#define GATHER_PLAN_TASKS_H
+
+#include "gather/gather.h"
+
+/* Calls body(argument, first, last) for ranges that cover [0, count) once. unit_bytes: roughly what one item moves; small work
+ * stays in one call on the calling thread, since waking a thread costs tens of microseconds. Ranges begin at multiples of
+ * `round` items. */
+void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,
+                  void (*body)(void *argument, int64_t first, int64_t last), void *argument);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * verify.c: all indices are looked at before anything is written. A yes costs one fast pass; a no is followed by a slow one
+ * that counts and finds the first culprit.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+#include "plan/tasks.h"
+#include "plan/walk.h"
+
+typedef struct {
+  const gather_plan *plan;
+  const char *indices;
+  gather_loop loops[GATHER_MAX_RANK];
+  int32_t loop_count;
+  int64_t count; /* product of the loops */
+  atomic_bool bad;
+} verification;
+
+/* The loops over the indices as they lie in memory, merged. `distinct` leaves out those that repeat the same index. */
+static void index_loops(verification *v, bool distinct) {
+  const gather_plan *plan = v->plan;
+  v->loop_count = 0, v->count = 1;
+  for (int32_t d = 0; d < plan->index_rank; d++) {
+    int64_t len = plan->index_shape[d], step = plan->index_strides[d];
+    if (len == 1 || (distinct && step == 0)) continue;
+    v->count *= len;
+    gather_loop *outer = v->loop_count > 0 ? &v->loops[v->loop_count - 1] : NULL;
+    if (outer && outer->index == step * len) {
+      outer->len *= len, outer->index = step;
+    } else {
+      gather_loop loop = {len, 0, step, 0};
+      v->loops[v->loop_count++] = loop;
+    }
+  }
+  if (v->loop_count == 0) {
+    gather_loop once = {1, 0, 0, 0};
+    v->loops[v->loop_count++] = once;
+  }
+}
+
+static void look(void *argument, int64_t first, int64_t last) {
+  verification *v = argument;
+  gather_walk walk;
+  gather_walk_start(&walk, v->loops, v->loop_count, first);
+  while (first < last && !atomic_load_explicit(&v->bad, memory_order_relaxed)) {
+    int64_t run = gather_walk_left(&walk);
+    if (run > last - first) run = last - first;
+    if (gather_indices_any_bad(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index, run))
+      atomic_store_explicit(&v->bad, true, memory_order_relaxed);
+    first += run;
+    gather_walk_next(&walk, run);
+  }
+}
+
+/* Counts the bad ones in row-major order; *position is the number of the first, *value its value. */
+static int64_t count_bad(verification *v, int64_t *position, int64_t *value) {
+  gather_walk walk;
+  int64_t bad = 0;
+  gather_walk_start(&walk, v->loops, v->loop_count, 0);
+  for (int64_t done = 0; done < v->count;) {
+    int64_t run = gather_walk_left(&walk), first = 0, index = 0;
+    int64_t found = gather_indices_count_bad(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index,
+                                             run, &first, &index);
+    if (found && bad == 0) *position = done + first, *value = index;
+    bad += found, done += run;
+    gather_walk_next(&walk, run);
+  }
+  return bad;
+}
+
+static void print_position(char *text, size_t bytes, const gather_error *error) {
+  if (error->position_rank == 0)
+    (void)snprintf(text, bytes, "indices");
+  else {
+    char shape[160];
+    (void)snprintf(text, bytes, "indices%s",
+                   gather_shape_text(shape, sizeof shape, error->position_rank, error->position));
+  }
+}
+
+/* The exact answer. */
+static gather_status blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value, int64_t bad) {
+  gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
+  if (!error) return status;
+  error->op = plan->op->name, error->rules = plan->op->rules, error->axis = plan->axis;
+  error->position_rank = plan->index_rank;
+  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
+    error->position[d] = position % plan->index_shape[d];
+    position /= plan->index_shape[d];
+  }
+  error->value = value;
+  error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
+  gather_index_range(&plan->rule, &error->low, &error->high);
+  error->bad_count = bad;
+
+  char place[200], number[32];
+  print_position(place, sizeof place, error);
+  (void)snprintf(number, sizeof number, error->value_is_unsigned ? "%" PRIu64 : "%" PRId64, (uint64_t)value);
+  int at = snprintf(error->message, sizeof error->message, "%s = %s ", place, number);
+  size_t room = sizeof error->message - (size_t)at;
+  if (plan->rule.axis_len == 0)
+    at += snprintf(error->message + at, room, "cannot be in range: axis %" PRId32 " has length 0", plan->axis);
+  else
+    at += snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low,
+                   error->high, plan->axis);
+  (void)snprintf(error->message + at, sizeof error->message - (size_t)at,
+                 " (%s %s); %" PRId64 " of %" PRId64 " indices %s bad", plan->op->name, plan->op->rules, bad,
+                 plan->index_count, bad == 1 ? "is" : "are");
+  return status;
+}
+
+/* Clamp and wrap have no row to offer on an axis of length 0. */
+static bool can_repair(const gather_plan *plan) {
+  switch (plan->rule.on_bad) {
+    case GATHER_ON_BAD_ERROR:
+      return false;
+    case GATHER_ON_BAD_CLAMP:
+    case GATHER_ON_BAD_WRAP:
+      return plan->rule.axis_len > 0;
+    default:
+      return true;
+  }
+}
+
+gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
+                                        int64_t *bad, gather_error *error) {
+  *bad = 0;
+  if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return GATHER_OK;
+  /* Nothing will be written: only an error still matters. */
+  if (plan->row_count == 0 && can_repair(plan)) return GATHER_OK;
+  if (gather_indices_cannot_fail(&plan->rule)) return GATHER_OK;
+  if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
+  verification v;
+  v.plan = plan, v.indices = indices;
+  atomic_init(&v.bad, false);
+  index_loops(&v, true);
+  gather_split(executor, v.count, gather_type_get(plan->rule.type)->bits / 8, 1, look, &v);
+  if (!atomic_load(&v.bad)) return GATHER_OK;
+  int64_t position = 0, value = 0;
+  index_loops(&v, false);
+  *bad = count_bad(&v, &position, &value);
+  return can_repair(plan) ? GATHER_OK : blame(plan, error, position, value, *bad);
+}

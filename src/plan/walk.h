@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk.h: going through a nest of loops from any place in it, so that tasks can share one.
+ */
+#ifndef GATHER_PLAN_WALK_H
+#define GATHER_PLAN_WALK_H
+
+#include "plan/plan.h"
+
+/* A place in the nest: the coordinates, and the offset of each tensor there. */
+typedef struct gather_walk {
+  const gather_loop *loops;
+  int32_t count;
+  int64_t at[GATHER_MAX_RANK];
+  int64_t data, index, out;
+} gather_walk;
+
+GATHER_INLINE void gather_walk_move(gather_walk *walk, int32_t loop, int64_t steps) {
+  walk->at[loop] += steps;
+  walk->data += steps * walk->loops[loop].data;
+  walk->index += steps * walk->loops[loop].index;
+  walk->out += steps * walk->loops[loop].out;
+}
+
+/* Starts at iteration number `start`, counted with the last loop fastest. */
+GATHER_INLINE void gather_walk_start(gather_walk *walk, const gather_loop *loops, int32_t count, int64_t start) {
+  walk->loops = loops, walk->count = count;
+  walk->data = walk->index = walk->out = 0;
+  for (int32_t i = count - 1; i >= 0; i--) {
+    walk->at[i] = 0;
+    gather_walk_move(walk, i, start % loops[i].len);
+    start /= loops[i].len;
+  }
+}
+
+/* How many iterations of the innermost loop are left in its current round. */
+GATHER_INLINE int64_t gather_walk_left(const gather_walk *walk) {
+  return walk->loops[walk->count - 1].len - walk->at[walk->count - 1];
+}
+
+/* Goes `steps` on, at most to the end of the round; there the outer loops move on. */
+GATHER_INLINE void gather_walk_next(gather_walk *walk, int64_t steps) {
+  int32_t i = walk->count - 1;
+  gather_walk_move(walk, i, steps);
+  while (i > 0 && walk->at[i] == walk->loops[i].len) {
+    gather_walk_move(walk, i, -walk->loops[i].len);
+    gather_walk_move(walk, --i, 1);
+  }
+}
+
+#endif
