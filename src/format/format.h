@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * format.h: what the files of this folder share: the open file, the table of formats, and what each format brings.
+ */
+#ifndef GATHER_FORMAT_FORMAT_H
+#define GATHER_FORMAT_FORMAT_H
+
+#include "format/descr.h"
+#include "format/map.h"
+#include "gather/file.h"
+
+/* ---- reading */
+
+struct gather_file {
+  const char *format;
+  char *name; /* for messages */
+  gather_map map;
+  int64_t len;
+  gather_file_tensor *tensors; /* one heap object with all that they point to, but for the mapping */
+};
+
+/* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
+typedef struct gather_single {
+  gather_file_tensor tensor;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+  char text[];
+} gather_single;
+
+/* Makes a gather_single with room for text_bytes the file's only tensor. */
+GATHER_CHECKED gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single,
+                                                  gather_error *error);
+/* Points the tensor to its elements at `offset`, or says how many bytes are missing. Shape, type and size are set. */
+GATHER_CHECKED gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset,
+                                                 gather_error *error);
+
+/* ---- writing */
+
+/* The bytes that stand before the elements. */
+typedef struct gather_header {
+  char *bytes;
+  int64_t size;
+} gather_header;
+
+/* ---- the table */
+
+typedef struct gather_format {
+  const char *name, *abilities, *extensions;
+  bool (*recognise)(const uint8_t *bytes, int64_t size);
+  gather_status (*open)(gather_file *file, gather_error *error);
+  bool (*carries)(const gather_type_info *type);
+  /* data_bytes: that the elements take; where the header holds them as a length. */
+  gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
+} gather_format;
+
+const gather_format *gather_format_at(size_t i); /* NULL behind the last */
+/* The format of that name, or that has this ending of a file's name; NULL. */
+const gather_format *gather_format_named(const char *name);
+const gather_format *gather_format_for_path(const char *path);
+
+/* Says what the bytes of no format that is read look like. */
+GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
+
+bool gather_npy_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *error);
+bool gather_npy_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                               gather_error *error);
+bool gather_raw_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                               gather_error *error);
+bool gather_pb_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
+                                              gather_error *error);
+/* The bytes that `len` strings take in a TensorProto, -1 where they are too many; and writing them there. */
+int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len);
+void gather_pb_strings(const gather_string *strings, int64_t len, char *target);
+/* Says whether a TensorProto may have that many bytes. */
+GATHER_CHECKED gather_status gather_pb_check_size(int64_t bytes, gather_error *error);
+
+#endif

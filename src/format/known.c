@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * known.c: what bytes look like that no format here reads, so that the answer says what to do.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "format/format.h"
+
+typedef struct magic_row {
+  const char *bytes;
+  int64_t offset, length;
+  const char *sentence;
+} magic_row;
+
+#define MAGIC(offset, bytes, sentence) \
+  { bytes, offset, (int64_t)sizeof bytes - 1, sentence }
+
+static const magic_row MAGICS[] = {
+    MAGIC(0, "PK\x03\x04", "a zip file (.npz?) is not read; unpack it and name the .npy file in it"),
+    MAGIC(0, "PK\x05\x06", "an empty zip file"),
+    MAGIC(0, "\x80\x02", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
+    MAGIC(0, "\x80\x03", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
+    MAGIC(0, "\x80\x04", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
+    MAGIC(0, "\x80\x05", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
+    MAGIC(8, "{\"", "a safetensors file is not read by this version"),
+    MAGIC(0, "\x89HDF\r\n\x1a\n", "an HDF5 file is not read"),
+    MAGIC(0, "CDF\x01", "a NetCDF file is not read"),
+    MAGIC(0, "CDF\x02", "a NetCDF file is not read"),
+    MAGIC(0, "GGUF", "a GGUF file is not read by this version"),
+    MAGIC(0, "ARROW1", "an Arrow file is not read"),
+    MAGIC(0, "PAR1", "a Parquet file is not read"),
+    MAGIC(0, "MATLAB 5.0", "a MATLAB file is not read"),
+    MAGIC(0, "<?xml", "an OpenVINO model (.xml) is not read by this version"),
+    MAGIC(0, "<net", "an OpenVINO model (.xml) is not read by this version"),
+    MAGIC(0, "\x1f\x8b", "a file packed by gzip is not read; unpack it first"),
+    MAGIC(0, "\x28\xb5\x2f\xfd", "a file packed by zstd is not read; unpack it first"),
+    MAGIC(0, "BZh", "a file packed by bzip2 is not read; unpack it first"),
+    MAGIC(0,
+          "\xfd"
+          "7zXZ",
+          "a file packed by xz is not read; unpack it first"),
+};
+
+static bool matches(const magic_row *row, const gather_map *map) {
+  return map->size >= row->offset + row->length &&
+         memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
+}
+
+/* An ONNX model begins with ir_version (field 1) and its next field is a text or a list (fields 2 to 14). */
+static bool is_onnx(const gather_map *map) {
+  if (map->size < 4 || map->bytes[0] != 0x08 || map->bytes[1] == 0 || map->bytes[1] > 0x20) return false;
+  uint8_t field = map->bytes[2];
+  return field == 0x12 || field == 0x1a || field == 0x22 || field == 0x32 || field == 0x3a || field == 0x42;
+}
+
+gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
+  if (file->map.size == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, 0, "the file is empty");
+  for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
+    if (matches(&MAGICS[i], &file->map))
+      return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
+  if (is_onnx(&file->map))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                            "an ONNX model or tensor is not read by this version");
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                          "its format is not known; raw bytes need a type and a shape");
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * map.c: files as memory, by POSIX.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, which POSIX has only since 2024 */
+#define _DARWIN_C_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "format/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
+  char words[128] = "";
+  if (strerror_r(number, words, sizeof words) != 0) words[0] = '\0';
+  gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND
+                         : number == EEXIST                    ? GATHER_FILE_EXISTS
+                         : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
+                                                               : GATHER_IO_ERROR;
+  return gather_fail_file(error, status, path, -1, "cannot %s: %s", doing, words);
+}
+
+static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
+  if (S_ISREG(mode)) return GATHER_OK;
+  if (S_ISDIR(mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+  const char *kind = S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "no regular file";
+  return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is %s; only regular files can be mapped", kind);
+}
+
+static gather_status map_descriptor(int fd, const char *path, gather_map *map, gather_error *error) {
+  struct stat about;
+  if (fstat(fd, &about) != 0) return gather_fail_system(error, path, errno, "find out its size");
+  GATHER_TRY(check_kind(path, about.st_mode, error));
+  *map = (gather_map){.size = (int64_t)about.st_size, .owned = true};
+  if (map->size == 0) return GATHER_OK; /* there is no mapping of no bytes */
+  if ((uint64_t)map->size > PTRDIFF_MAX)
+    return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too big for the addresses of this program");
+  void *pages = mmap(NULL, (size_t)map->size, PROT_READ, MAP_SHARED, fd, 0);
+  if (pages == MAP_FAILED) return gather_fail_system(error, path, errno, "map it into memory");
+  map->bytes = pages;
+  return GATHER_OK;
+}
+
+gather_status gather_map_open(const char *path, gather_map *map, gather_error *error) {
+  /* Without O_NONBLOCK, opening a pipe would wait for somebody to write to it. */
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return gather_fail_system(error, path, errno, "open it");
+  gather_status status = map_descriptor(fd, path, map, error);
+  (void)close(fd); /* the mapping stays */
+  return status;
+}
+
+void gather_map_close(gather_map *map) {
+  if (map->owned && map->bytes) (void)munmap((void *)(uintptr_t)map->bytes, (size_t)map->size);
+  *map = (gather_map){0};
+}
+
+void *gather_pages_create(int64_t bytes) {
+  if (bytes <= 0 || (uint64_t)bytes > PTRDIFF_MAX) return NULL;
+  void *pages = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return pages == MAP_FAILED ? NULL : pages;
+}
+
+void gather_pages_destroy(void *pages, int64_t bytes) {
+  if (pages) (void)munmap(pages, (size_t)bytes);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * map.h: a file as memory, and memory that is no file's. The only reading that asks the operating system.
+ */
+#ifndef GATHER_FORMAT_MAP_H
+#define GATHER_FORMAT_MAP_H
+
+#include "gather/gather.h"
+
+typedef struct gather_map {
+  const uint8_t *bytes; /* NULL where there are none */
+  int64_t size;
+  bool owned; /* gather_map_close ends the mapping */
+} gather_map;
+
+/* Maps a regular file for reading; its pages are read when they are touched. */
+GATHER_CHECKED gather_status gather_map_open(const char *path, gather_map *map, gather_error *error);
+void gather_map_close(gather_map *map);
+
+/* Zeroed pages that cost nothing until they are touched; NULL where they cannot be had. */
+void *gather_pages_create(int64_t bytes);
+void gather_pages_destroy(void *pages, int64_t bytes);
+
+/* Fails with the system's words for errno's `number`; `doing` completes "cannot ...". */
+GATHER_CHECKED gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * nearest.c: names that are like another, by edit distance.
+ */
+#include "format/nearest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Longer names are compared by their ends, where the names of weights differ. Three answers are enough to spot a slip. */
+enum { COMPARED = 96, ANSWERS = 3 };
+
+static const char *tail(const char *name, size_t *length) {
+  size_t whole = strlen(name);
+  *length = whole > COMPARED ? COMPARED : whole;
+  return name + (whole - *length);
+}
+
+/* How many characters must be changed, added or removed to make one name the other. */
+static size_t distance(const char *a, const char *b) {
+  size_t a_len, b_len, row[COMPARED + 1];
+  a = tail(a, &a_len);
+  b = tail(b, &b_len);
+  for (size_t j = 0; j <= b_len; j++) row[j] = j;
+  for (size_t i = 1; i <= a_len; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b_len; j++) {
+      size_t change = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      size_t shift = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      row[j] = change < shift ? change : shift;
+    }
+  }
+  return row[b_len];
+}
+
+void gather_nearest_names(const gather_file *file, const char *name, char *text, size_t bytes) {
+  const char *best[ANSWERS] = {NULL};
+  size_t score[ANSWERS], length;
+  (void)tail(name, &length);
+  for (int64_t i = 0; i < file->len; i++) {
+    const char *candidate = file->tensors[i].name;
+    size_t far = distance(name, candidate);
+    if (far > length / 2 + 1) continue;
+    for (int k = 0; k < ANSWERS; k++) {
+      if (best[k] && score[k] <= far) continue;
+      const char *moved = best[k];
+      size_t moved_score = moved ? score[k] : 0;
+      best[k] = candidate;
+      score[k] = far;
+      if (!moved) break;
+      candidate = moved;
+      far = moved_score;
+    }
+  }
+  size_t at = 0;
+  text[0] = '\0';
+  for (int k = 0; k < ANSWERS && best[k]; k++) {
+    const char *before = k ? ", " : best[1] ? "; the nearest are " : "; the nearest is ";
+    int wrote = snprintf(text + at, bytes - at, "%s'%.50s'", before, best[k]);
+    at += wrote > 0 ? (size_t)wrote : 0;
+    if (at >= bytes) break;
+  }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * text.h: the encodings of .npy headers. Versions 1.0 and 2.0 are Latin-1, 3.0 is UTF-8; inside, all text is UTF-8.
+ */
+#ifndef GATHER_FORMAT_TEXT_H
+#define GATHER_FORMAT_TEXT_H
+
+#include "gather/gather.h"
+
+/* The first byte that is no UTF-8, -1 where there is none. */
+int64_t gather_utf8_check(const char *text, int64_t bytes);
+/* Writes a descr's text as UTF-8, terminated, and returns its length: at most twice `bytes`. Outside strings, comments, line
+ * ends and the L of Python 2's numbers are left out, so that every reader of the text understands it. */
+int64_t gather_descr_copy(char *target, const char *text, int64_t bytes, bool is_utf8);
+/* Can UTF-8 be written as Latin-1? Makes it that, in place; returns the new length, -1 where it cannot be. */
+int64_t gather_latin1_from_utf8(char *text, int64_t bytes);
+
+#endif

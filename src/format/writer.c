@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * writer.c: a file being written. Elements go straight into the mapped temporary file, or into memory for a descriptor and for
+ * strings, whose size is known only at the end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/tensor.h"
+#include "format/format.h"
+#include "format/output.h"
+#include "format/swap.h"
+
+struct gather_writer {
+  gather_output output; /* where it has a path */
+  bool has_path;
+  int fd; /* where it has none */
+  bool strings;
+  gather_header header;
+  int64_t swap_unit; /* 0 = the elements are written as they are */
+  int64_t data_bytes;
+  void *data;  /* NULL where there are no bytes */
+  void *pages; /* owned: where data is not in the output's mapping */
+};
+
+/* What was understood of a gather_writing. */
+typedef struct writing_plan {
+  gather_header header;
+  int64_t data_bytes, swap_unit;
+} writing_plan;
+
+/* ---- what is asked for */
+
+static gather_status fail_carry(const gather_format *format, const gather_type_info *type, gather_error *error) {
+  char able[80] = "";
+  for (size_t i = 0; gather_format_at(i); i++) {
+    const gather_format *other = gather_format_at(i);
+    if (!other->carries(type)) continue;
+    size_t at = strlen(able);
+    (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", other->name);
+  }
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->name,
+                           type->name, able);
+}
+
+static gather_status fail_extension(const char *path, gather_error *error) {
+  char known[80] = "";
+  for (size_t i = 0; gather_format_at(i); i++) {
+    size_t at = strlen(known);
+    (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
+  }
+  return gather_fail_file(error, GATHER_USAGE, path, -1, "the extension says no format; known are %s", known);
+}
+
+static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
+  if (what->format) {
+    *format = gather_format_named(what->format);
+    if (*format) return GATHER_OK;
+    return gather_fail_input(error, GATHER_USAGE, "output", "there is no format '%.60s'", what->format);
+  }
+  if (!what->path) return gather_fail_input(error, GATHER_USAGE, "output", "a descriptor needs the format's name");
+  *format = gather_format_for_path(what->path);
+  return *format ? GATHER_OK : fail_extension(what->path, error);
+}
+
+static gather_status check_shape(const gather_writing *what, int64_t *data_bytes, gather_error *error) {
+  const gather_tensor tensor = {
+      .type = what->type, .rank = what->rank, .item_bytes = what->item_bytes, .shape = what->shape};
+  GATHER_TRY(gather_tensor_check_input(&tensor, "output", error));
+  *data_bytes = gather_tensor_bytes(&tensor);
+  return GATHER_OK;
+}
+
+/* Everything that needs no file. On GATHER_OK the header is the caller's to free. */
+static gather_status make_plan(const gather_writing *what, writing_plan *plan, gather_error *error) {
+  const gather_format *format;
+  if (!what) return gather_fail(error, GATHER_USAGE, "what to write is NULL");
+  GATHER_TRY(choose_format(what, &format, error));
+  GATHER_TRY(check_shape(what, &plan->data_bytes, error));
+  const gather_type_info *type = gather_type_get(what->type);
+  if (!format->carries(type)) return fail_carry(format, type, error);
+  plan->swap_unit = 0;
+  if (strcmp(format->name, "npy") != 0) GATHER_TRY(gather_swap_unit(what, &plan->swap_unit, error));
+  plan->header = (gather_header){0};
+  gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
+  int64_t total;
+  if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
+    status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
+  if (status != GATHER_OK) gather_free(plan->header.bytes);
+  return status;
+}
+
+gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
+  writing_plan plan;
+  GATHER_TRY(make_plan(what, &plan, error));
+  gather_free(plan.header.bytes);
+  if (what->path) return gather_output_check(what->path, what->replace, error);
+  return gather_descriptor_check(what->fd, error);
+}
+
+/* ---- making it */
+
+/* Elements in memory: for descriptors, and strings. */
+static gather_status use_pages(gather_writer *writer, gather_error *error) {
+  if (writer->data_bytes == 0) return GATHER_OK;
+  writer->data = writer->pages = gather_pages_create(writer->data_bytes);
+  if (writer->data) return GATHER_OK;
+  return gather_fail_input(error, GATHER_OUT_OF_MEMORY, "output", "no memory for %" PRId64 " bytes of elements",
+                           writer->data_bytes);
+}
+
+/* Elements in the file. */
+static gather_status use_file(gather_writer *writer, gather_error *error) {
+  GATHER_TRY(gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error));
+  if (writer->header.size > 0) memcpy(writer->output.bytes, writer->header.bytes, (size_t)writer->header.size);
+  if (writer->data_bytes > 0) writer->data = writer->output.bytes + writer->header.size;
+  return GATHER_OK;
+}
+
+static gather_status start(gather_writer *writer, const gather_writing *what, gather_error *error) {
+  if (!writer->has_path) {
+    GATHER_TRY(gather_descriptor_check(what->fd, error));
+    return use_pages(writer, error);
+  }
+  GATHER_TRY(gather_output_create(&writer->output, what->path, what->replace, error));
+  return writer->strings ? use_pages(writer, error) : use_file(writer, error);
+}
+
+gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create: writer is NULL");
+  *writer = NULL;
+  writing_plan plan;
+  GATHER_TRY(make_plan(what, &plan, error));
+  gather_writer *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) {
+    gather_free(plan.header.bytes);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
+  }
+  *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
+                          .has_path = what->path != NULL,
+                          .fd = what->fd,
+                          .strings = what->type == GATHER_TYPE_STRING,
+                          .header = plan.header,
+                          .swap_unit = plan.swap_unit,
+                          .data_bytes = plan.data_bytes};
+  gather_status status = start(made, what, error);
+  if (status == GATHER_OK)
+    *writer = made;
+  else
+    gather_writer_abort(made);
+  return status;
+}
+
+void *gather_writer_data(gather_writer *writer) { return writer->data; }
+
+const char *gather_writer_temporary(const gather_writer *writer) {
+  return writer->output.temporary ? writer->output.temporary : "";
+}
+
+/* ---- finishing it */
+
+/* Puts the texts of the strings where the elements are written from: behind the header. */
+static gather_status lay_out_strings(gather_writer *writer, gather_error *error) {
+  const gather_string *strings = writer->data;
+  int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = gather_pb_strings_bytes(strings, len);
+  GATHER_TRY(gather_pb_check_size(bytes < 0 ? bytes : writer->header.size + bytes, error));
+  void *pages = writer->pages, *texts = NULL;
+  int64_t pages_bytes = writer->data_bytes;
+  writer->data_bytes = bytes;
+  writer->pages = NULL;
+  gather_status status = writer->has_path ? use_file(writer, error) : use_pages(writer, error);
+  texts = writer->data;
+  if (status == GATHER_OK && bytes > 0) gather_pb_strings(strings, len, texts);
+  gather_pages_destroy(pages, pages_bytes);
+  return status;
+}
+
+static gather_status finish(gather_writer *writer, gather_error *error) {
+  if (writer->strings) GATHER_TRY(lay_out_strings(writer, error));
+  gather_swap(writer->data, writer->data_bytes, writer->swap_unit);
+  if (writer->has_path) return gather_output_publish(&writer->output, error);
+  GATHER_TRY(gather_descriptor_write(writer->fd, writer->header.bytes, writer->header.size, error));
+  return gather_descriptor_write(writer->fd, writer->data, writer->data_bytes, error);
+}
+
+gather_status gather_writer_commit(gather_writer *writer, gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_commit: writer is NULL");
+  gather_status status = finish(writer, error);
+  gather_writer_abort(writer);
+  return status;
+}
+
+void gather_writer_abort(gather_writer *writer) {
+  if (!writer) return;
+  gather_output_clear(&writer->output);
+  gather_pages_destroy(writer->pages, writer->data_bytes);
+  gather_free(writer->header.bytes);
+  gather_free(writer);
+}
