@@ -7,13 +7,11 @@
 
 #include <string.h>
 
-/* Floor division and its rest: element -1 is the last one of the group before. */
-static int64_t group_of(int64_t element, int32_t group_len, int *slot) {
-  int64_t group = element / group_len;
-  int rest = (int)(element % group_len);
-  if (rest < 0) rest += group_len, group--;
-  *slot = rest;
-  return group;
+/* Floor division and its rest: element -1 is the last one of the group before. Shifting a negative number right keeps its sign
+ * with every compiler we know; the standard leaves it to them. */
+static int64_t group_of(const gather_bit_layout *l, int64_t element, int *slot) {
+  *slot = (int)(element & (l->group_len - 1));
+  return element >> l->group_shift;
 }
 
 /* The bits [shift, shift + bits) of a byte. */
@@ -47,7 +45,7 @@ static void put_split_6(unsigned char *group, int slot, unsigned value) {
 
 static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64_t element) {
   int slot;
-  const unsigned char *group = base + group_of(element, l->group_len, &slot) * l->group_bytes;
+  const unsigned char *group = base + group_of(l, element, &slot) * l->group_bytes;
   switch (l->packing) {
     case GATHER_PACKING_LOW_FIRST:
       return part(*group, slot * l->bits, l->bits);
@@ -65,7 +63,7 @@ static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64
 
 static void put(const gather_bit_layout *l, unsigned char *base, int64_t element, unsigned value) {
   int slot;
-  unsigned char *group = base + group_of(element, l->group_len, &slot) * l->group_bytes;
+  unsigned char *group = base + group_of(l, element, &slot) * l->group_bytes;
   switch (l->packing) {
     case GATHER_PACKING_LOW_FIRST:
       set_part(group, slot * l->bits, l->bits, value);
@@ -84,20 +82,42 @@ static void put(const gather_bit_layout *l, unsigned char *base, int64_t element
   }
 }
 
+static void copy_elements(const gather_bit_layout *l, unsigned char *out, int64_t to, const unsigned char *data,
+                          int64_t from, int64_t len) {
+  for (int64_t i = 0; i < len; i++) put(l, out, to + i, get(l, data, from + i));
+}
+
+/* Whole groups of the output, from a source that starts at a slot of its own. */
+static void copy_groups(const gather_bit_layout *l, unsigned char *out, const unsigned char *data, int slot,
+                        int64_t groups) {
+  int shift = slot * l->bits;
+  if (slot == 0)
+    memcpy(out, data, (size_t)(groups * l->group_bytes));
+  else if (l->packing == GATHER_PACKING_LOW_FIRST)
+    for (int64_t i = 0; i < groups; i++) out[i] = (unsigned char)(data[i] >> shift | data[i + 1] << (8 - shift));
+  else
+    for (int64_t i = 0; i < groups; i++) out[i] = (unsigned char)(data[i] << shift | data[i + 1] >> (8 - shift));
+}
+
 void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
                       int64_t len) {
   unsigned char *target = (unsigned char *)out;
   const unsigned char *source = (const unsigned char *)data;
-  int to_slot, from_slot;
-  int64_t to_group = group_of(to, layout->group_len, &to_slot);
-  int64_t from_group = group_of(from, layout->group_len, &from_slot);
-  if (to_slot == 0 && from_slot == 0) {
-    int64_t groups = len / layout->group_len;
-    memcpy(target + to_group * layout->group_bytes, source + from_group * layout->group_bytes,
-           (size_t)(groups * layout->group_bytes));
-    to += groups * layout->group_len, from += groups * layout->group_len, len -= groups * layout->group_len;
+  int slot;
+  /* One by one up to the first group of the output, then groups, then the rest. */
+  int64_t head = -to & (layout->group_len - 1);
+  if (head > len) head = len;
+  copy_elements(layout, target, to, source, from, head);
+  to += head, from += head, len -= head;
+  int64_t groups = len >> layout->group_shift, moved = groups * layout->group_len;
+  int64_t to_group = group_of(layout, to, &slot), from_group = group_of(layout, from, &slot);
+  /* Split planes cannot be shifted. */
+  if (groups > 0 && (slot == 0 || layout->group_bytes == 1)) {
+    copy_groups(layout, target + to_group * layout->group_bytes, source + from_group * layout->group_bytes, slot,
+                groups);
+    to += moved, from += moved, len -= moved;
   }
-  for (int64_t i = 0; i < len; i++) put(layout, target, to + i, get(layout, source, from + i));
+  copy_elements(layout, target, to, source, from, len);
 }
 
 void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len) {

@@ -7,10 +7,11 @@
 
 #include "gather/gather.h"
 
-/* How elements are packed: those fields of gather_type_info. */
+/* How elements are packed: fields of gather_type_info. */
 typedef struct gather_bit_layout {
   gather_packing packing;
   int32_t bits, group_len, group_bytes;
+  int32_t group_shift; /* group_len is 2 to this power */
 } gather_bit_layout;
 
 /* Copies `len` elements from number `from` of `data` to number `to` of `out`. Numbers may be negative. Bits of other elements

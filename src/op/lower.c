@@ -43,6 +43,7 @@ static void set_element(gather_plan *plan, const gather_tensor *data, const gath
   plan->packed = gather_type_is_packed(type);
   plan->layout.packing = type->packing, plan->layout.bits = type->bits;
   plan->layout.group_len = type->group_len, plan->layout.group_bytes = type->group_bytes;
+  for (plan->layout.group_shift = 0; 1 << plan->layout.group_shift < type->group_len;) plan->layout.group_shift++;
   plan->row_bytes = plan->packed ? 1 : gather_tensor_item_bytes(data);
   plan->data_offset = plan->packed ? data->packed_offset : 0;
   plan->out_offset = plan->packed ? out->packed_offset : 0;
