@@ -2,6 +2,8 @@
 # The compiler flags every target of this project is built with.
 add_library(gather_flags INTERFACE)
 target_compile_features(gather_flags INTERFACE c_std_11)
+# Files and folders on 64-bit file systems, on 32-bit machines too.
+target_compile_definitions(gather_flags INTERFACE _FILE_OFFSET_BITS=64)
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings)

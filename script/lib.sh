@@ -52,5 +52,5 @@ test_preset() {
   return "$result"
 }
 ctest_command=(ctest)
-# pytest's lines and those of tests/support/skip.h.
-skip_lines='^SKIPPED|^[^a-z]*SKIPPED [a-z]'
+# The lines of pytest, of tests/support/skip.h, and of cmocka itself.
+skip_lines='^SKIPPED|^\[ +SKIPPED +\] [A-Za-z_]'
