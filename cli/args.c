@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * args.c: the command line as a structure: `--name value`, `--name=value`, `-o value`, `-ovalue`, `--` ends the options, and
+ * what begins with a minus and a digit is an argument. Options may stand before, between and behind the arguments.
+ */
+#include "args.h"
+
+#include <string.h>
+
+#include "commands.h"
+#include "report.h"
+
+#define BIT(command) (1u << GATHER_CLI_COMMAND_##command)
+enum {
+  ON_GATHER = BIT(TAKE) | BIT(ELEMENTS),
+  ON_INFO = BIT(INFO),
+  ON_READ = ON_GATHER | ON_INFO,
+  ON_ANY = ON_READ | BIT(OPS) | BIT(HELP)
+};
+
+static const gather_cli_option OPTIONS[] = {
+#define GATHER_CLI_OPTION(ENUM, letter, name, value, commands, help) {name, value, help, commands, letter},
+#include "options.def"
+#undef GATHER_CLI_OPTION
+};
+
+static const gather_cli_command COMMANDS[] = {
+#define GATHER_CLI_COMMAND(ENUM, name, function, least, most, arguments, help) \
+  {name, arguments, help, GATHER_CLI_COMMAND_##ENUM, least, most, function},
+#include "commands.def"
+#undef GATHER_CLI_COMMAND
+};
+
+/* Commands that are promised and not made yet: they are understood, so they must not answer as a typing mistake would. */
+static const char *const NOT_YET[] = {"run", "check", "explain"};
+
+const gather_cli_option *gather_cli_option_at(gather_cli_option_id id) { return &OPTIONS[id]; }
+const gather_cli_command *gather_cli_command_at(gather_cli_command_id id) { return &COMMANDS[id]; }
+
+const gather_cli_command *gather_cli_command_find(const char *name) {
+  for (int i = 0; i < GATHER_CLI_COMMAND_COUNT; i++)
+    if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
+  return NULL;
+}
+
+static const char *option_name(int i) { return OPTIONS[i].name; }
+static const char *command_name(int i) { return COMMANDS[i].name; }
+
+/* Where reading stands. */
+typedef struct reader {
+  int argc;
+  char **argv;
+  int next;     /* the argument to read next */
+  bool no_more; /* "--" was met */
+  gather_cli_args *args;
+  gather_error *error; /* the first mistake */
+  gather_status status;
+} reader;
+
+/* Notes a mistake; only the first one counts. */
+#define MISTAKE(r, ...)                                                                                 \
+  do {                                                                                                  \
+    if ((r)->status == GATHER_OK) (r)->status = gather_cli_fail((r)->error, GATHER_USAGE, __VA_ARGS__); \
+  } while (0)
+
+static void set(reader *r, int id, const char *value) {
+  if (r->args->value[id])
+    MISTAKE(r, "--%s stands twice", OPTIONS[id].name);
+  else
+    r->args->value[id] = value;
+}
+
+/* The value of option `id` in the next argument. What begins with two dashes is taken for the next option: a file of such a
+ * name can be given with an equals sign. */
+static void take_next(reader *r, int id) {
+  if (r->next < r->argc && strncmp(r->argv[r->next], "--", 2) != 0)
+    set(r, id, r->argv[r->next++]);
+  else
+    MISTAKE(r, "--%s needs a value: --%s %s", OPTIONS[id].name, OPTIONS[id].name, OPTIONS[id].value);
+}
+
+static void unknown_option(reader *r, const char *text, const char *name) {
+  const char *nearest = gather_cli_nearest(name, GATHER_CLI_OPTION_COUNT, option_name);
+  if (nearest)
+    MISTAKE(r, "there is no option %s; did you mean --%s?", text, nearest);
+  else
+    MISTAKE(r, "there is no option %s", text);
+}
+
+static void read_long(reader *r, const char *text) {
+  char name[32] = "";
+  const char *equals = strchr(text, '=');
+  size_t len = equals ? (size_t)(equals - text) : strlen(text);
+  if (len - 2 < sizeof name) memcpy(name, text + 2, len - 2);
+  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
+    if (strcmp(OPTIONS[id].name, name) != 0) continue;
+    if (!OPTIONS[id].value && equals)
+      MISTAKE(r, "--%s takes no value", name);
+    else if (!OPTIONS[id].value)
+      set(r, id, "");
+    else if (equals)
+      set(r, id, equals + 1);
+    else
+      take_next(r, id);
+    return;
+  }
+  unknown_option(r, text, name);
+}
+
+static int letter_id(char letter) {
+  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
+    if (OPTIONS[id].letter && OPTIONS[id].letter == letter) return id;
+  return -1;
+}
+
+/* -q, -qf, -oOUT, -o OUT */
+static void read_letters(reader *r, const char *text) {
+  for (const char *p = text + 1; *p; p++) {
+    int id = letter_id(*p);
+    if (id < 0) {
+      unknown_option(r, text, text + 1);
+      return;
+    }
+    if (OPTIONS[id].value) {
+      if (p[1])
+        set(r, id, p + 1);
+      else
+        take_next(r, id);
+      return;
+    }
+    set(r, id, "");
+  }
+}
+
+gather_status gather_cli_no_command(const char *name, gather_error *error) {
+  for (size_t i = 0; i < sizeof NOT_YET / sizeof *NOT_YET; i++)
+    if (strcmp(NOT_YET[i], name) == 0)
+      return gather_cli_fail(error, GATHER_UNSUPPORTED, "this version does not have the command '%s'", name);
+  const char *nearest = gather_cli_nearest(name, GATHER_CLI_COMMAND_COUNT, command_name);
+  if (nearest)
+    return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);
+  return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'", name);
+}
+
+/* The first argument is the command. Arguments of a command that does not exist are passed over. */
+static void read_argument(reader *r, const char *text) {
+  gather_cli_args *args = r->args;
+  if (!*args->name && !args->command) {
+    args->name = text;
+    args->command = gather_cli_command_find(text);
+    if (!args->command && r->status == GATHER_OK) r->status = gather_cli_no_command(text, r->error);
+  } else if (args->command && args->argument_count < args->command->most) {
+    args->argument[args->argument_count++] = text;
+  } else {
+    MISTAKE(r, "one argument too many: '%s'", text);
+  }
+}
+
+static void read_one(reader *r) {
+  const char *text = r->argv[r->next++];
+  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && !gather_cli_is_whole(text);
+  if (option && strcmp(text, "--") == 0)
+    r->no_more = true;
+  else if (option && text[1] == '-')
+    read_long(r, text);
+  else if (option)
+    read_letters(r, text);
+  else
+    read_argument(r, text);
+}
+
+/* What only the whole line can tell. */
+static void check_line(reader *r) {
+  const gather_cli_args *args = r->args;
+  const gather_cli_command *command = args->command;
+  bool help = args->value[GATHER_CLI_HELP] || args->value[GATHER_CLI_MAN] || args->value[GATHER_CLI_VERSION];
+  if (!command || help) return;
+  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
+    if (args->value[id] && !(OPTIONS[id].commands >> command->id & 1))
+      MISTAKE(r, "gather %s has no option --%s", command->name, OPTIONS[id].name);
+  if (args->argument_count < command->least)
+    MISTAKE(r, "too few arguments: gather %s %s", command->name, command->arguments);
+}
+
+gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error) {
+  *args = (gather_cli_args){.name = ""};
+  reader r = {.argc = argc, .argv = argv, .next = 1, .args = args, .error = error, .status = GATHER_OK};
+  while (r.next < argc) read_one(&r);
+  if (r.status == GATHER_OK) check_line(&r);
+  return r.status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * args.h: the command line as a structure. The tables are options.def and commands.def.
+ */
+#ifndef GATHER_CLI_ARGS_H
+#define GATHER_CLI_ARGS_H
+
+#include "gather/gather.h"
+
+typedef enum gather_cli_option_id {
+#define GATHER_CLI_OPTION(ENUM, letter, name, value, commands, help) GATHER_CLI_##ENUM,
+#include "options.def"
+#undef GATHER_CLI_OPTION
+  GATHER_CLI_OPTION_COUNT
+} gather_cli_option_id;
+
+typedef enum gather_cli_command_id {
+#define GATHER_CLI_COMMAND(ENUM, name, function, least, most, arguments, help) GATHER_CLI_COMMAND_##ENUM,
+#include "commands.def"
+#undef GATHER_CLI_COMMAND
+  GATHER_CLI_COMMAND_COUNT
+} gather_cli_command_id;
+
+typedef struct gather_cli_option {
+  const char *name;  /* without the dashes */
+  const char *value; /* what its value is called; NULL = a flag */
+  const char *help;
+  unsigned commands; /* bit c is set where command number c takes it */
+  char letter;       /* 0 = none */
+} gather_cli_option;
+
+enum { GATHER_CLI_MAX_ARGUMENTS = 2 };
+
+struct gather_cli_command;
+
+/* A parsed command line. All strings are the caller's argv. */
+typedef struct gather_cli_args {
+  const struct gather_cli_command *command;   /* NULL: none was named, or an unknown one */
+  const char *name;                           /* the command as it was typed; "" */
+  const char *value[GATHER_CLI_OPTION_COUNT]; /* NULL = not given; "" for a flag */
+  const char *argument[GATHER_CLI_MAX_ARGUMENTS];
+  int argument_count;
+} gather_cli_args;
+
+typedef struct gather_cli_command {
+  const char *name, *arguments, *help;
+  gather_cli_command_id id;
+  int least, most; /* how many arguments */
+  int (*run)(const gather_cli_args *args);
+} gather_cli_command;
+
+const gather_cli_option *gather_cli_option_at(gather_cli_option_id id);
+const gather_cli_command *gather_cli_command_at(gather_cli_command_id id);
+/* NULL where there is none of that name. */
+const gather_cli_command *gather_cli_command_find(const char *name);
+
+/* Fails: there is no such command (GATHER_USAGE), or not in this version (GATHER_UNSUPPORTED). */
+gather_status gather_cli_no_command(const char *name, gather_error *error);
+
+/* Reads the command line. The first mistake is the answer, yet all of it is read, so that --json and -o count wherever they
+ * stand. Returns GATHER_OK, GATHER_USAGE, or GATHER_UNSUPPORTED for a command that is not in this version. */
+GATHER_CHECKED gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error);
+
+/* The value of a number option, `otherwise` where it was not given. GATHER_USAGE for what is no whole decimal number in
+ * [least, most]. */
+GATHER_CHECKED gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_id id, int64_t least,
+                                               int64_t most, int64_t otherwise, int64_t *number, gather_error *error);
+
+/* Whether `text` (to its end) is a whole decimal number with an optional sign. */
+bool gather_cli_is_whole(const char *text);
+/* Reads a whole decimal number that begins at text; *end stands behind it. Returns false where none begins there, or
+ * (*too_big) where it does not fit; then *end stands behind the digits. */
+bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool *too_big);
+
+/* The one of `count` names that is most like `name`; NULL where none is near. names: called with 0 .. count-1; NULL answers are
+ * passed over. */
+const char *gather_cli_nearest(const char *name, int count, const char *(*names)(int i));
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_info.c: `gather info`: what is inside a file, which formats there are, and what this program is and has.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "report.h"
+#include "tensor_arg.h"
+
+static void json_tensor(gather_cli_json *json, const gather_file_tensor *tensor) {
+  gather_cli_json_object(json, NULL);
+  gather_cli_json_string(json, "name", tensor->name);
+  gather_cli_json_string(json, "type", tensor->type_name);
+  gather_cli_json_ints(json, "shape", tensor->tensor.rank, tensor->tensor.shape);
+  gather_cli_json_int(json, "bytes", tensor->bytes);
+  gather_cli_json_int(json, "offset", tensor->offset);
+  gather_cli_json_object_end(json);
+}
+
+static void text_tensor(const gather_file_tensor *tensor) {
+  char shape[512];
+  gather_cli_put(stdout, tensor->name);
+  if (*tensor->name) fputs(": ", stdout);
+  gather_cli_put(stdout, tensor->type_name);
+  printf(" %s, %" PRId64 " bytes at %" PRId64 "\n",
+         gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes,
+         tensor->offset);
+}
+
+/* Tensors first to first + count - 1. No format that is read so far holds nodes. */
+static void answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only) {
+  int64_t count = gather_file_len(file);
+  if (!args->value[GATHER_CLI_JSON]) {
+    gather_cli_put(stdout, args->argument[0]);
+    printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
+    for (int64_t i = 0; i < count; i++)
+      if (!only || only == gather_file_at(file, i)) text_tensor(gather_file_at(file, i));
+    return;
+  }
+  gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_cli_json_string(&json, "command", "info");
+  gather_cli_json_string(&json, "file", args->argument[0]);
+  gather_cli_json_string(&json, "format", gather_file_format(file));
+  gather_cli_json_array(&json, "tensors");
+  for (int64_t i = 0; i < count; i++)
+    if (!only || only == gather_file_at(file, i)) json_tensor(&json, gather_file_at(file, i));
+  gather_cli_json_array_end(&json);
+  gather_cli_json_int(&json, "gather_nodes", 0);
+  gather_cli_json_finish(&json);
+}
+
+static gather_status info_file(const gather_cli_args *args, gather_cli_input *input, gather_error *error) {
+  gather_cli_raw raw;
+  const char *name;
+  const gather_file_tensor *only = NULL;
+  GATHER_CLI_TRY(
+      gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
+  GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
+  if (*name) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
+  answer_file(args, input->file, only);
+  return GATHER_OK;
+}
+
+static void json_formats(void) {
+  gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_cli_json_string(&json, "command", "info");
+  gather_cli_json_array(&json, "formats");
+  for (size_t i = 0; i < gather_format_count(); i++) {
+    gather_cli_json_object(&json, NULL);
+    gather_cli_json_string(&json, "name", gather_format_name(i));
+    gather_cli_json_words(&json, "abilities", gather_format_abilities(i));
+    gather_cli_json_words(&json, "extensions", gather_format_extensions(i));
+    gather_cli_json_object_end(&json);
+  }
+  gather_cli_json_array_end(&json);
+  gather_cli_json_finish(&json);
+}
+
+static void text_formats(void) {
+  for (size_t i = 0; i < gather_format_count(); i++)
+    printf("%-6s %-12s %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
+  printf("\nA file that is read is known by its content, not by its name; raw bytes need --type and --shape.\n"
+         "INDICES may also be a literal or a text file of whole numbers.\n");
+}
+
+static void json_program(const char *command) {
+  gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_cli_json_string(&json, "command", command);
+  gather_cli_json_string(&json, "version", gather_version());
+  gather_cli_json_words(&json, "cpu_features", gather_cpu_features());
+  gather_cli_json_string(&json, "kernels", gather_isa_name());
+  gather_cli_json_int(&json, "threads", gather_cpu_count());
+  gather_cli_json_string(&json, "pool", gather_pool_library());
+  gather_cli_json_finish(&json);
+}
+
+int gather_cli_cmd_version(const gather_cli_args *args) {
+  if (args->value[GATHER_CLI_JSON]) {
+    json_program("version");
+    return 0;
+  }
+  printf("gather %s\ncpu features: %s\nkernels: %s\n", gather_version(), gather_cpu_features(), gather_isa_name());
+  return 0;
+}
+
+static void info_program(const gather_cli_args *args) {
+  if (args->value[GATHER_CLI_JSON]) {
+    json_program("info");
+    return;
+  }
+  gather_cli_cmd_version(args);
+  printf("threads: %" PRId32 "\nthread pool: %s\n", gather_cpu_count(), gather_pool_library());
+}
+
+static gather_status check_line(const gather_cli_args *args, gather_error *error) {
+  const char *const *value = args->value;
+  if (value[GATHER_CLI_FORMATS] && args->argument_count)
+    return gather_cli_fail(error, GATHER_USAGE, "--formats takes no FILE");
+  if (!args->argument_count && (value[GATHER_CLI_TYPE] || value[GATHER_CLI_SHAPE] || value[GATHER_CLI_OFFSET]))
+    return gather_cli_fail(error, GATHER_USAGE, "--type, --shape and --offset need a FILE");
+  return GATHER_OK;
+}
+
+int gather_cli_cmd_info(const gather_cli_args *args) {
+  gather_cli_input input = {0};
+  gather_error error;
+  gather_status status = check_line(args, &error);
+  if (status == GATHER_OK && args->value[GATHER_CLI_FORMATS])
+    (args->value[GATHER_CLI_JSON] ? json_formats : text_formats)();
+  else if (status == GATHER_OK && args->argument_count == 0)
+    info_program(args);
+  else if (status == GATHER_OK)
+    status = info_file(args, &input, &error);
+  gather_cli_input_close(&input);
+  return status == GATHER_OK ? 0 : gather_cli_report(args, &error);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the order of
+ * complaints that is promised: command line, files, types, ranks, axis, batch_dims, shapes, the existing output, indices.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "report.h"
+#include "signals.h"
+#include "take.h"
+#include "value.h"
+
+/* Below this, starting threads takes longer than the work. */
+enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
+
+/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. */
+static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
+  const gather_file_tensor *data = &job->data.tensor;
+  job->writing.descr = data->descr;
+  if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
+  size_t bytes = strlen(data->type_name) + 3;
+  job->descr = malloc(bytes);
+  if (!job->descr) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
+  snprintf(job->descr, bytes, "'%s'", data->type_name);
+  job->writing.descr = job->descr;
+  return GATHER_OK;
+}
+
+/* Says what will be written, and whether its format can carry the type; nothing is asked of the target yet. */
+static gather_status describe_output(gather_cli_job *job, gather_error *error) {
+  const gather_file_tensor *data = &job->data.tensor;
+  job->writing = (gather_writing){.fd = STDOUT_FILENO,
+                                  .format = job->format,
+                                  .type = data->tensor.type,
+                                  .item_bytes = data->tensor.item_bytes,
+                                  .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
+                                  .name = data->name,
+                                  .shape = job->shape};
+  GATHER_CLI_TRY(keep_descr(job, error));
+  return job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
+}
+
+static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
+  const gather_cli_args *args = job->args;
+  GATHER_CLI_TRY(gather_cli_input_tensor(args->argument[0], &job->data_raw, false, "data", &job->data, error));
+  if (job->literal) return GATHER_OK;
+  return gather_cli_input_tensor(args->argument[1], &job->indices_raw, true, "indices", &job->indices, error);
+}
+
+gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
+  GATHER_CLI_TRY(open_inputs(job, error));
+  if (job->fill) {
+    GATHER_CLI_TRY(gather_cli_value(&job->data.tensor, job->fill, &job->fill_element, error));
+    job->options.fill = job->fill_element;
+  }
+  GATHER_CLI_TRY(describe_output(job, error));
+  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL,
+                                    &job->options, &job->plan, error));
+  gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
+  job->writing.rank = gather_plan_shape(job->plan, job->shape);
+  gather_tensor out = {.type = job->writing.type,
+                       .rank = job->writing.rank,
+                       .shape = job->shape,
+                       .item_bytes = job->writing.item_bytes};
+  job->bytes = gather_tensor_bytes(&out);
+  job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (!job->format || job->to_stdout) return GATHER_OK;
+  job->writing.path = job->output;
+  job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
+  return gather_writer_check(&job->writing, error);
+}
+
+/* The temporary file is remembered before a signal can come: it would stay otherwise. */
+static gather_status create_writer(gather_cli_job *job, gather_error *error) {
+  gather_cli_signals_hold();
+  gather_status status = gather_writer_create(&job->writing, &job->writer, error);
+  if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(job->writer));
+  gather_cli_signals_release();
+  return status;
+}
+
+/* Threads where the work repays them. They are started after the writer is made: signals are held back there in one thread. */
+static gather_status start_workers(gather_cli_job *job, gather_error *error) {
+  bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
+  if (!small && job->threads != 1) GATHER_CLI_TRY(gather_pool_create(job->threads, &job->pool, error));
+  gather_cli_progress_start(&job->progress, job->pool ? gather_pool_executor(job->pool) : NULL, job->bytes,
+                            !job->args->value[GATHER_CLI_QUIET]);
+  return GATHER_OK;
+}
+
+static gather_status run_plan(gather_cli_job *job, gather_error *error) {
+  gather_run run = GATHER_RUN_INIT;
+  GATHER_CLI_TRY(start_workers(job, error));
+  run.data = job->data.tensor.tensor.data;
+  run.indices = job->indices.tensor.tensor.data;
+  run.out = job->writer ? gather_writer_data(job->writer) : NULL;
+  run.executor = &job->progress.executor;
+  run.bad_count = &job->bad_count;
+  gather_status status =
+      job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
+  gather_cli_progress_end(&job->progress);
+  return status;
+}
+
+gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
+  double begin = gather_cli_now();
+  if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(create_writer(job, error));
+  GATHER_CLI_TRY(run_plan(job, error));
+  if (job->writer) {
+    gather_writer *writer = job->writer;
+    job->writer = NULL; /* a commit ends the writer, whatever comes of it */
+    GATHER_CLI_TRY(gather_writer_commit(writer, error));
+    gather_cli_signals_temporary(NULL);
+  }
+  job->seconds = gather_cli_now() - begin;
+  return GATHER_OK;
+}
+
+void gather_cli_job_clear(gather_cli_job *job) {
+  gather_writer_abort(job->writer);
+  gather_pool_destroy(job->pool);
+  gather_plan_destroy(job->plan);
+  gather_cli_input_close(&job->data);
+  gather_cli_input_close(&job->indices);
+  free(job->fill_element);
+  free(job->descr);
+}
+
+int gather_cli_cmd_take(const gather_cli_args *args) {
+  static gather_cli_job job; /* large, and needed once */
+  gather_error error;
+  job.args = args;
+  gather_status status = gather_cli_job_options(&job, &error);
+  if (status == GATHER_OK) status = gather_cli_job_prepare(&job, &error);
+  if (status == GATHER_OK) status = gather_cli_job_run(&job, &error);
+  if (status == GATHER_OK) gather_cli_job_answer(&job);
+  int code = status == GATHER_OK ? 0 : gather_cli_report(args, &error);
+  gather_cli_job_clear(&job);
+  return code;
+}

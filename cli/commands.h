@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * commands.h: one function per command. Each answers on stdout or reports its failure, and returns the exit code.
+ */
+#ifndef GATHER_CLI_COMMANDS_H
+#define GATHER_CLI_COMMANDS_H
+
+#include "args.h"
+
+int gather_cli_cmd_take(const gather_cli_args *args); /* take and elements */
+int gather_cli_cmd_info(const gather_cli_args *args);
+int gather_cli_cmd_ops(const gather_cli_args *args);
+int gather_cli_cmd_help(const gather_cli_args *args);
+/* The same for NAME: a command, or "" for all. */
+int gather_cli_show_help(const gather_cli_args *args, const char *name);
+/* gather --version */
+int gather_cli_cmd_version(const gather_cli_args *args);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help.c: the help as text, and the commands that show it.
+ */
+#include "help.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "json.h"
+#include "report.h"
+
+enum { INDENT = 26, WIDTH = 80 };
+
+/* The words of a text from column INDENT on; the line stands at column `column`. */
+static void wrapped(FILE *to, const char *text, int column) {
+  while (*text) {
+    int len = (int)strcspn(text, " ");
+    if (column + len + 1 > WIDTH || column < 0) {
+      fprintf(to, "\n%*s", INDENT, "");
+      column = INDENT;
+    }
+    column += fprintf(to, "%s%.*s", column > INDENT ? " " : "", len, text);
+    text += len;
+    text += strspn(text, " ");
+  }
+  fputc('\n', to);
+}
+
+static void text_option(FILE *to, const gather_cli_option *option) {
+  char name[64], letter[8] = "    ";
+  if (option->letter) snprintf(letter, sizeof letter, "-%c, ", option->letter);
+  snprintf(name, sizeof name, "%s--%s %s", letter, option->name, option->value ? option->value : "");
+  int used = fprintf(to, "  %-*s", INDENT - 2, name);
+  wrapped(to, option->help, used > INDENT ? -1 : INDENT);
+}
+
+static void text_commands(FILE *to) {
+  fputs("\nCommands:\n", to);
+  for (int i = 0; i < GATHER_CLI_COMMAND_COUNT; i++) {
+    const gather_cli_command *command = gather_cli_command_at((gather_cli_command_id)i);
+    fprintf(to, "  %-10s %s\n", command->name, command->help);
+  }
+}
+
+void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
+  if (command) {
+    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name, command->arguments);
+    fputs(*command->arguments ? " [options]\n" : "[options]\n", to);
+  } else {
+    fputs("gather: pick rows or elements out of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
+    text_commands(to);
+  }
+  for (size_t i = 0; gather_cli_section_at(i); i++) {
+    const gather_cli_section *section = gather_cli_section_at(i);
+    if (gather_cli_section_is_for(section, command)) fprintf(to, "\n%s:\n%s", section->title, section->text);
+  }
+  fputs("\nOptions:\n", to);
+  for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
+    const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
+    if (gather_cli_option_is_for(option, command)) text_option(to, option);
+  }
+  if (!command) fputs("\ngather COMMAND --help tells more.\n", to);
+}
+
+static int show_json(const gather_cli_args *args, const gather_cli_command *command,
+                     void (*render)(FILE *to, const gather_cli_command *command)) {
+  char *text = NULL;
+  size_t bytes = 0;
+  gather_error error;
+  FILE *memory = open_memstream(&text, &bytes);
+  if (memory) render(memory, command);
+  if (!memory || fclose(memory) != 0) {
+    free(text);
+    (void)gather_cli_fail(&error, GATHER_OUT_OF_MEMORY, "no memory for the help");
+    return gather_cli_report(args, &error);
+  }
+  gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_cli_json_string(&json, "command", "help");
+  gather_cli_json_string(&json, "topic", command ? command->name : NULL);
+  gather_cli_json_string(&json, "text", text);
+  gather_cli_json_finish(&json);
+  free(text);
+  return 0;
+}
+
+int gather_cli_show_help(const gather_cli_args *args, const char *name) {
+  const gather_cli_command *command = *name ? gather_cli_command_find(name) : NULL;
+  if (*name && !command) {
+    gather_error error;
+    (void)gather_cli_no_command(name, &error);
+    return gather_cli_report(args, &error);
+  }
+  void (*render)(FILE *to, const gather_cli_command *command) =
+      args->value[GATHER_CLI_MAN] ? gather_cli_help_man : gather_cli_help_text;
+  if (args->value[GATHER_CLI_JSON]) return show_json(args, command, render);
+  render(stdout, command);
+  return 0;
+}
+
+int gather_cli_cmd_help(const gather_cli_args *args) {
+  return gather_cli_show_help(args, args->argument_count ? args->argument[0] : "");
+}

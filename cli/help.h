@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help.h: the words of the help and of the man pages: one source for both.
+ */
+#ifndef GATHER_CLI_HELP_H
+#define GATHER_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "args.h"
+
+/* A piece of help. Lines that begin with two blanks stand as they are; an empty line ends a paragraph. */
+typedef struct gather_cli_section {
+  int command; /* a gather_cli_command_id, GATHER_CLI_HELP_MAIN, or GATHER_CLI_HELP_GATHER */
+  const char *title;
+  const char *text;
+} gather_cli_section;
+
+enum {
+  GATHER_CLI_HELP_MAIN = -1,  /* gather --help */
+  GATHER_CLI_HELP_GATHER = -2 /* take and elements */
+};
+
+/* Section number i, NULL behind the last. */
+const gather_cli_section *gather_cli_section_at(size_t i);
+/* Whether a section belongs to the help of a command (NULL = gather --help). */
+bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command);
+/* Whether an option does. */
+bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command);
+
+/* The whole help as text, or as a manual page. */
+void gather_cli_help_text(FILE *to, const gather_cli_command *command);
+void gather_cli_help_man(FILE *to, const gather_cli_command *command);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help_words.c: the words of the help. Lines are at most 80 columns.
+ */
+#include "help.h"
+
+static const gather_cli_section SECTIONS[] = {
+    {GATHER_CLI_HELP_MAIN, "Examples",
+     "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"
+     "  gather take table.npy ids.txt -o columns.npy --axis 1\n"
+     "  gather elements scores.npy best.npy -o picked.npy --axis -1\n"
+     "  gather take table.bin '[7]' -o row.npy --type float32 --shape 1000x64\n"
+     "  gather info table.npy\n"},
+    {GATHER_CLI_COMMAND_TAKE, "Description",
+     "Picks slices of DATA along an axis: the result has the shape of DATA with the\n"
+     "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
+     "dimensions are shared: each batch of INDICES picks from its own batch of DATA.\n"
+     "Every index is checked before anything is written.\n"},
+    {GATHER_CLI_COMMAND_ELEMENTS, "Description",
+     "Picks one element of DATA for each element of INDICES: the result has the shape\n"
+     "of INDICES, and each index says where along the axis its element comes from.\n"
+     "Every index is checked before anything is written.\n"},
+    {GATHER_CLI_HELP_GATHER, "Naming a tensor",
+     "FILE or FILE:NAME, where a file holds many; if a file of the whole name exists,\n"
+     "that one. - is standard input. The format is found by content, not by name;\n"
+     "gather info --formats lists them. Every .npy dtype of fixed size is read, and its\n"
+     "descr is kept; pickled objects are refused.\n"
+     "\n"
+     "Raw bytes are described: --type T --shape 3x4 [--offset N] for DATA,\n"
+     "--indices-type, --indices-shape and --indices-offset for INDICES. Bytes after the\n"
+     "end are allowed. Type names are NumPy's and ml_dtypes' (float32, bfloat16, int4);\n"
+     "ONNX's (FLOAT) and OpenVINO's (f32) are accepted.\n"
+     "\n"
+     "INDICES may also be a literal of type int64, or a text file of whole numbers\n"
+     "separated by white space or commas:\n"
+     "\n"
+     "  3                    a single index, 0-D\n"
+     "  '[[0, 2], [1, -1]]'  two rows of two\n"
+     "\n"
+     "A file whose name looks like a literal is written ./3.\n"},
+    {GATHER_CLI_HELP_GATHER, "Indices",
+     "Let n be the length of the axis. Where negative indices are on, an index in\n"
+     "[-n, -1] gets + n. Whatever is then outside [0, n-1] is bad, and --on-bad says\n"
+     "what happens:\n"
+     "\n"
+     "  error    the command fails, says where, and writes nothing\n"
+     "  clamp    below goes to 0, above to n-1\n"
+     "  wrap     the true modulo of the index as it was written\n"
+     "  zero     the slice or element is all bits zero (the empty string)\n"
+     "  fill=V   it is V: a number (nan, inf, -0.0 too), true or false, 1+2j, text,\n"
+     "           or 0x and the bytes of one element\n"
+     "  promise  you promise that there is none; no other memory is touched if there is\n"
+     "\n"
+     "What the type cannot hold exactly is refused as V; floats round as NumPy does.\n"
+     "Where n is 0, clamp and wrap cannot repair an index: that is an error.\n"
+     "\n"
+     "By default negative is on for onnx-11, onnx-13, openvino-6 and openvino-8, off for\n"
+     "onnx-1, openvino-1 and openvino-7; bad indices give zero under openvino-8 and are\n"
+     "errors under all other rules.\n"},
+    {GATHER_CLI_COMMAND_TAKE, "Rules",
+     "onnx-1 onnx-11 onnx-13 openvino-1 openvino-7 openvino-8; default onnx-13. Every\n"
+     "element type works under every rules; gather ops shows what each document lists.\n"},
+    {GATHER_CLI_COMMAND_ELEMENTS, "Rules",
+     "onnx-11 onnx-13 openvino-6; default onnx-13. Off the axis, the lengths of INDICES\n"
+     "must equal those of DATA under openvino-6, and be no larger under the others.\n"},
+    {GATHER_CLI_HELP_GATHER, "Output",
+     "The format follows the extension of OUT: .npy, .pb (ONNX TensorProto), .bin or\n"
+     ".raw. .npy keeps the descr of DATA and is in C order; .bin and .pb are\n"
+     "little-endian. A type that a format cannot carry is refused. OUT appears whole or\n"
+     "not at all, and an existing one is kept unless -f is given. With -o - the result\n"
+     "goes to standard output as .npy, and the JSON object to standard error.\n"},
+    {GATHER_CLI_COMMAND_INFO, "Description",
+     "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes and\n"
+     "where they begin. Without FILE: the version, the CPU features found, the kernels\n"
+     "in use, how many threads there would be, and the thread pool.\n"},
+    {GATHER_CLI_COMMAND_OPS, "Description",
+     "Lists the operator versions: what --rules takes, the document each comes from,\n"
+     "whether negative indices count from the end, what a bad index does, and the types\n"
+     "the document lists. Every other type works too.\n"},
+    {GATHER_CLI_HELP_GATHER, "JSON",
+     "  {\"command\":\"take\",\"rules\":\"onnx-13\",\"type\":\"float32\",\"shape\":[2,2],\n"
+     "   \"bytes\":16,\"output\":\"o.npy\",\"indices\":{\"count\":4,\"bad\":0},\n"
+     "   \"plan\":\"...\",\"seconds\":0.0001}\n"
+     "\n"
+     "bad counts the indices that were out of range and repaired. On failure:\n"
+     "\n"
+     "  {\"command\":\"take\",\"error\":{\"status\":\"index_out_of_range\",\"code\":5,\n"
+     "   \"message\":\"...\",\"op\":\"Gather\",\"rules\":\"onnx-13\",\"position\":[1,0],\"value\":7,\n"
+     "   \"low\":-3,\"high\":2,\"axis\":0,\"bad_count\":3}}\n"
+     "\n"
+     "position is the first bad place, as coordinates in INDICES; low and high are the\n"
+     "valid range, both included. Other errors have status, code and message, and file,\n"
+     "offset and input where they apply.\n"},
+    {GATHER_CLI_HELP_MAIN, "Exit codes",
+     "  0    done\n"
+     "  1    the inputs are wrong: a bad index, shapes or types that do not fit\n"
+     "  2    the command line cannot be understood\n"
+     "  3    a file cannot be read or written, or is malformed\n"
+     "  4    understood, but not supported\n"
+     "  130  stopped by Ctrl-C; no partial file stays\n"},
+    {GATHER_CLI_HELP_GATHER, "Exit codes",
+     "0 done, 1 the inputs are wrong, 2 the command line cannot be understood, 3 a file\n"
+     "cannot be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
+    {GATHER_CLI_HELP_MAIN, "Environment",
+     "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"},
+};
+
+const gather_cli_section *gather_cli_section_at(size_t i) {
+  return i < sizeof SECTIONS / sizeof *SECTIONS ? &SECTIONS[i] : NULL;
+}
+
+bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
+  if (!command) return section->command == GATHER_CLI_HELP_MAIN;
+  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS;
+  return section->command == (int)command->id || (gathers && section->command == GATHER_CLI_HELP_GATHER);
+}
+
+bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {
+  if (command) return option->commands >> command->id & 1;
+  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) != 0; /* what even the smallest command takes */
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hint.c: the second line of an error: what to do about it.
+ */
+#include <string.h>
+
+#include "report.h"
+
+/* A bad index: which policy would go on. An axis of length 0 has no row that could stand in. */
+static const char *index_hint(const gather_cli_args *args, const gather_error *error) {
+  const char *negative = args->value[GATHER_CLI_NEGATIVE];
+  bool below = !error->value_is_unsigned && error->value < 0;
+  if (error->low > error->high) return "the axis has no elements; --on-bad zero or fill=V would fill the output";
+  if (error->low == 0 && below && !(negative && strcmp(negative, "off") == 0))
+    return "--negative on counts indices below 0 from the end; --on-bad clamp, wrap, zero or fill=V repairs bad ones";
+  return "--on-bad clamp, wrap, zero or fill=V goes on and repairs bad indices";
+}
+
+static const char *file_hint(const gather_error *error) {
+  bool indices = error->input && strcmp(error->input, "indices") == 0;
+  switch (error->status) {
+    case GATHER_FILE_EXISTS:
+      return "-f replaces it";
+    case GATHER_FILE_NOT_FOUND:
+      return indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
+                     : "a tensor is given as FILE, FILE:NAME, or - (standard input)";
+    case GATHER_NAME_NOT_FOUND:
+      return "gather info FILE lists the tensors of a file";
+    default:
+      return "";
+  }
+}
+
+static const char *general_hint(const gather_cli_args *args, const gather_error *error) {
+  switch (error->status) {
+    case GATHER_INDEX_OUT_OF_RANGE:
+      return index_hint(args, error);
+    case GATHER_TYPE_UNSUPPORTED:
+      return "indices are whole numbers: any type from int8 to uint64";
+    case GATHER_UNSUPPORTED:
+      if (!args->command) return "gather --help lists the commands";
+      return error->file[0] && error->file_offset < 0 ? "gather info --formats lists what can be read and written" : "";
+    default:
+      return file_hint(error);
+  }
+}
+
+void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  if (error->status != GATHER_USAGE)
+    snprintf(text, bytes, "%s", general_hint(args, error));
+  else if (args->command)
+    snprintf(text, bytes, "gather %s --help shows how it is used", args->command->name);
+  else
+    snprintf(text, bytes, "gather --help shows how it is used");
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * literal.c: whole numbers as text. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally deep.
+ */
+#include "literal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "report.h"
+
+static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+static const char *skip_blanks(const char *p) {
+  while (is_blank(*p)) p++;
+  return p;
+}
+
+void gather_cli_numbers_clear(gather_cli_numbers *numbers) {
+  free(numbers->at);
+  memset(numbers, 0, sizeof *numbers);
+}
+
+static gather_status push(gather_cli_numbers *numbers, int64_t number, gather_error *error) {
+  if (numbers->len == numbers->room) {
+    int64_t room = numbers->room ? numbers->room * 2 : 64;
+    int64_t *at = realloc(numbers->at, (size_t)room * sizeof *at);
+    if (!at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %lld indices", (long long)room);
+    numbers->at = at;
+    numbers->room = room;
+  }
+  numbers->at[numbers->len++] = number;
+  return GATHER_OK;
+}
+
+bool gather_cli_is_literal(const char *text) {
+  const char *p = skip_blanks(text);
+  if (*p == '[') return true;
+  const char *end;
+  int64_t number;
+  bool too_big;
+  if (!gather_cli_whole(p, &end, &number, &too_big) && !too_big) return false;
+  return *skip_blanks(end) == 0;
+}
+
+/* Reading a literal. shape[d] is -1 until the first list at depth d ends; rank is -1 until the first leaf. */
+typedef struct reading {
+  const char *begin, *p;
+  gather_cli_numbers *numbers;
+  gather_error *error;
+} reading;
+
+static gather_status broken(const reading *r, const char *why) {
+  return gather_cli_fail(r->error, GATHER_USAGE, "the literal '%.200s%s' %s (character %lld)", r->begin,
+                         strlen(r->begin) > 200 ? "..." : "", why, (long long)(r->p - r->begin + 1));
+}
+
+static gather_status leaf_at(reading *r, int32_t depth) {
+  if (r->numbers->rank >= 0 && r->numbers->rank != depth) return broken(r, "is ragged: its lists are not equally deep");
+  r->numbers->rank = depth;
+  return GATHER_OK;
+}
+
+static gather_status list_of(reading *r, int32_t depth, int64_t len) {
+  int64_t *length = &r->numbers->shape[depth];
+  if (*length >= 0 && *length != len) return broken(r, "is ragged: its lists are not equally long");
+  *length = len;
+  return GATHER_OK;
+}
+
+static gather_status read_number(reading *r, int32_t depth) {
+  int64_t number = 0;
+  bool too_big;
+  const char *end;
+  if (!gather_cli_whole(r->p, &end, &number, &too_big))
+    return broken(r, too_big ? "has a number that does not fit in int64" : "is broken: a whole number is missing");
+  GATHER_CLI_TRY(leaf_at(r, depth));
+  r->p = end;
+  return push(r->numbers, number, r->error);
+}
+
+static gather_status read_value(reading *r, int32_t depth);
+
+/* The values of a list up to its bracket; p stands at the first one. */
+static gather_status read_list(reading *r, int32_t depth) {
+  for (int64_t len = 1;; len++) {
+    GATHER_CLI_TRY(read_value(r, depth + 1));
+    r->p = skip_blanks(r->p);
+    if (*r->p == ']') {
+      GATHER_CLI_TRY(list_of(r, depth, len));
+      r->p++;
+      return GATHER_OK;
+    }
+    if (*r->p != ',') return broken(r, "is broken: a comma or a closing bracket is missing");
+    r->p++;
+  }
+}
+
+static gather_status read_value(reading *r, int32_t depth) {
+  r->p = skip_blanks(r->p);
+  if (*r->p != '[') return read_number(r, depth);
+  if (depth == GATHER_MAX_RANK) return broken(r, "is nested more than 64 deep");
+  r->p = skip_blanks(r->p + 1);
+  if (*r->p != ']') return read_list(r, depth);
+  GATHER_CLI_TRY(leaf_at(r, depth + 1));
+  GATHER_CLI_TRY(list_of(r, depth, 0));
+  r->p++;
+  return GATHER_OK;
+}
+
+gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error) {
+  reading r = {text, text, numbers, error};
+  memset(numbers, 0, sizeof *numbers);
+  numbers->rank = -1;
+  for (int i = 0; i < GATHER_MAX_RANK; i++) numbers->shape[i] = -1;
+  GATHER_CLI_TRY(read_value(&r, 0));
+  r.p = skip_blanks(r.p);
+  return *r.p == 0 ? GATHER_OK : broken(&r, "is broken: something stands behind its end");
+}
+
+/* A byte that no text has. Bytes from 0x80 up count as text: a wrong letter gets its line in the message. */
+static bool is_control(char c) { return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f; }
+
+bool gather_cli_is_text(const char *head, size_t bytes) {
+  size_t i = 0, controls = 0, early = 0;
+  for (size_t k = 0; k < bytes; k++) {
+    if (!is_control(head[k])) continue;
+    controls++;
+    if (k < 8) early++;
+  }
+  while (i < bytes && is_blank(head[i])) i++;
+  if (i < bytes && head[i] == '<') return false; /* XML */
+  if (controls == 0) return true;
+  bool number = i < bytes && ((head[i] >= '0' && head[i] <= '9') || head[i] == '-' || head[i] == '+');
+  return number && early == 0 && bytes >= 8; /* a list of numbers with a wrong byte further on */
+}
+
+static gather_status wrong_text(const char *text, const char *p, const char *file, const char *why,
+                                gather_error *error) {
+  long long line = 1;
+  for (const char *q = text; q < p; q++) line += *q == '\n';
+  int len = 0;
+  while (len < 40 && p[len] && !is_blank(p[len]) && (len == 0 || p[len] != ',')) len++;
+  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, file, p - text, "line %lld: '%.*s' %s", line, len, p, why);
+}
+
+gather_status gather_cli_text(const char *text, size_t bytes, const char *file, gather_cli_numbers *numbers,
+                              gather_error *error) {
+  const char *p = skip_blanks(text), *stop = text + bytes;
+  memset(numbers, 0, sizeof *numbers);
+  numbers->rank = 1;
+  while (p < stop) {
+    const char *end;
+    int64_t number;
+    bool too_big;
+    bool whole = gather_cli_whole(p, &end, &number, &too_big);
+    bool ends = end == stop || is_blank(*end) || *end == ',';
+    if (too_big && ends) return wrong_text(text, p, file, "does not fit in int64", error);
+    if (!whole || !ends) return wrong_text(text, p, file, "is not a whole number", error);
+    GATHER_CLI_TRY(push(numbers, number, error));
+    p = skip_blanks(end);
+    if (*p == ',') p = skip_blanks(p + 1); /* one comma may stand behind each number, the last one too */
+  }
+  numbers->shape[0] = numbers->len;
+  return GATHER_OK;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * main.c: the command `gather`. No locale is ever set: numbers are read and written the same way everywhere.
+ */
+#include "commands.h"
+#include "report.h"
+#include "signals.h"
+
+/* `gather` alone shows the help, as `gather --help` does. */
+static int run(const gather_cli_args *args) {
+  const gather_cli_command *command = args->command;
+  bool help = args->value[GATHER_CLI_HELP] || args->value[GATHER_CLI_MAN];
+  if (args->value[GATHER_CLI_VERSION]) return gather_cli_cmd_version(args);
+  if (!command) return gather_cli_show_help(args, "");
+  if (help && command->id != GATHER_CLI_COMMAND_HELP) return gather_cli_show_help(args, command->name);
+  return command->run(args);
+}
+
+int main(int argc, char **argv) {
+  gather_cli_args args;
+  gather_error error;
+  gather_cli_signals_fill_descriptors();
+  gather_status status = gather_cli_parse(argc, argv, &args, &error);
+  gather_cli_signals_start(&args);
+  int code = status == GATHER_OK ? run(&args) : gather_cli_report(&args, &error);
+  return gather_cli_finish(code);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * progress.c: an executor that counts what is done. The tasks themselves say so, between two of them: no timer, no thread.
+ */
+#include "progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FIRST_MS = 1000, EVERY_MS = 100 };
+
+double gather_cli_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int64_t now_ms(void) { return (int64_t)(gather_cli_now() * 1000); }
+
+static void print(gather_cli_progress *progress, int64_t done, int64_t total) {
+  double part = (double)done / (double)total, seconds = gather_cli_now() - progress->begin;
+  if (seconds <= 0 || done == 0) return;
+  fprintf(stderr, "\rgather: %3.0f%%, %.2f of %.2f GB, %.2f GB/s, %.0f s left\033[K", part * 100,
+          part * (double)progress->bytes * 1e-9, (double)progress->bytes * 1e-9,
+          part * (double)progress->bytes * 1e-9 / seconds, seconds * (1 - part) / part);
+  fflush(stderr);
+  atomic_store(&progress->printed, true);
+}
+
+/* One thread at a time prints: the one that moves the next moment on. */
+static void run_counted(void *argument, int64_t i) {
+  gather_cli_progress *progress = argument;
+  progress->task(progress->argument, i);
+  int64_t done = atomic_fetch_add(&progress->done, 1) + 1, due = atomic_load(&progress->next_tick), now;
+  if (!progress->shown || (now = now_ms()) < due) return;
+  if (atomic_compare_exchange_strong(&progress->next_tick, &due, now + EVERY_MS))
+    print(progress, done, atomic_load(&progress->total));
+}
+
+/* Plans run one loop at a time. */
+static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  gather_cli_progress *progress = context;
+  progress->task = task;
+  progress->argument = argument;
+  progress->begin = gather_cli_now();
+  atomic_store(&progress->done, 0);
+  atomic_store(&progress->total, count);
+  if (progress->inner) {
+    progress->inner->parallel_for(progress->inner->context, count, run_counted, progress);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) run_counted(progress, i);
+}
+
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes,
+                               bool enabled) {
+  progress->inner = inner;
+  progress->bytes = bytes;
+  progress->shown = enabled && isatty(STDERR_FILENO);
+  atomic_init(&progress->done, 0);
+  atomic_init(&progress->total, 1);
+  atomic_init(&progress->next_tick, now_ms() + FIRST_MS);
+  atomic_init(&progress->printed, false);
+  progress->executor = (gather_executor){progress, parallel_for, inner ? inner->threads : 1};
+}
+
+void gather_cli_progress_end(gather_cli_progress *progress) {
+  if (atomic_load(&progress->printed)) fputs("\r\033[K", stderr);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * progress.h: an executor that counts what is done and says so on a terminal, after the first second.
+ */
+#ifndef GATHER_CLI_PROGRESS_H
+#define GATHER_CLI_PROGRESS_H
+
+#include <stdatomic.h>
+
+#include "gather/gather.h"
+
+typedef struct gather_cli_progress {
+  gather_executor executor; /* to be handed to gather_run; context is this structure */
+  const gather_executor *inner; /* who does the work; NULL = the calling thread */
+  int64_t bytes;                /* that the whole work writes */
+  bool shown;                   /* to a terminal, not with -q */
+  double begin;                 /* of the parallel loop that runs, in seconds */
+  _Atomic int64_t done, total;  /* its tasks */
+  _Atomic int64_t next_tick;    /* when to say something next, in milliseconds */
+  _Atomic bool printed;
+  void (*task)(void *argument, int64_t i);
+  void *argument;
+} gather_cli_progress;
+
+/* inner: NULL = the calling thread; enabled: say something at all. */
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, bool enabled);
+/* Wipes the line. */
+void gather_cli_progress_end(gather_cli_progress *progress);
+
+/* Seconds since some fixed time. */
+double gather_cli_now(void);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * report.c: what the command says: errors as text or JSON, and exit codes.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "signals.h"
+
+static void clear_error(gather_error *error, gather_status status) {
+  memset(error, 0, sizeof *error);
+  error->status = status;
+  error->file_offset = -1;
+  error->axis = -1;
+  error->position_rank = -1;
+}
+
+gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...) {
+  va_list list;
+  clear_error(error, status);
+  va_start(list, format);
+  vsnprintf(error->message, sizeof error->message, format, list);
+  va_end(list);
+  return status;
+}
+
+gather_status gather_cli_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                                   const char *format, ...) {
+  va_list list;
+  char sentence[sizeof error->message - sizeof error->file - 2];
+  size_t len = strlen(file);
+  va_start(list, format);
+  vsnprintf(sentence, sizeof sentence, format, list);
+  va_end(list);
+  clear_error(error, status);
+  error->file_offset = offset;
+  if (len >= sizeof error->file) file += len - sizeof error->file + 1; /* the end of a long name tells more */
+  snprintf(error->file, sizeof error->file, "%s", file);
+  snprintf(error->message, sizeof error->message, "%s: %s", error->file, sentence);
+  return status;
+}
+
+FILE *gather_cli_json_stream(const gather_cli_args *args) {
+  const char *output = args->value[GATHER_CLI_OUTPUT];
+  return output && strcmp(output, "-") == 0 ? stderr : stdout;
+}
+
+char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape) {
+  size_t used = (size_t)snprintf(text, bytes, "[");
+  for (int32_t i = 0; i < rank; i++) {
+    char number[24];
+    size_t len = (size_t)snprintf(number, sizeof number, "%s%" PRId64, i ? ", " : "", shape[i]);
+    if (used + len + 6 > bytes) { /* room for "...]" and the end */
+      snprintf(text + used, bytes - used, "...");
+      used += 3;
+      break;
+    }
+    memcpy(text + used, number, len);
+    used += len;
+  }
+  snprintf(text + used, bytes - used, "]");
+  return text;
+}
+
+void gather_cli_put(FILE *to, const char *text) {
+  for (; *text; text++) {
+    unsigned char c = (unsigned char)*text;
+    if (c < 0x20 || c == 0x7f)
+      fprintf(to, "\\x%02x", c);
+    else
+      putc(c, to);
+  }
+}
+
+static bool use_colour(void) {
+  const char *term = getenv("TERM");
+  return isatty(STDERR_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+static void put_line(const char *colour, const char *kind, const char *text) {
+  bool coloured = use_colour();
+  fprintf(stderr, "gather: %s%s:%s ", coloured ? colour : "", kind, coloured ? "\033[0m" : "");
+  gather_cli_put(stderr, text);
+  putc('\n', stderr);
+}
+
+static void json_index_error(gather_cli_json *json, const gather_error *error) {
+  gather_cli_json_ints(json, "position", error->position_rank, error->position);
+  if (error->value_is_unsigned)
+    gather_cli_json_uint(json, "value", (uint64_t)error->value);
+  else
+    gather_cli_json_int(json, "value", error->value);
+  gather_cli_json_int(json, "low", error->low);
+  gather_cli_json_int(json, "high", error->high);
+  gather_cli_json_int(json, "axis", error->axis);
+  gather_cli_json_int(json, "bad_count", error->bad_count);
+}
+
+static void json_error(const gather_cli_args *args, const gather_error *error, const char *hint) {
+  gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
+  gather_cli_json_string(&json, "command", args->name);
+  gather_cli_json_object(&json, "error");
+  gather_cli_json_string(&json, "status", gather_status_name(error->status));
+  gather_cli_json_int(&json, "code", (int64_t)error->status);
+  gather_cli_json_string(&json, "message", error->message);
+  if (error->op) gather_cli_json_string(&json, "op", error->op);
+  if (error->rules) gather_cli_json_string(&json, "rules", error->rules);
+  if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(&json, error);
+  if (error->file[0]) gather_cli_json_string(&json, "file", error->file);
+  if (error->file_offset >= 0) gather_cli_json_int(&json, "offset", error->file_offset);
+  if (error->input) gather_cli_json_string(&json, "input", error->input);
+  if (hint[0]) gather_cli_json_string(&json, "hint", hint);
+  gather_cli_json_object_end(&json);
+  gather_cli_json_finish(&json);
+}
+
+int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
+  char hint[256];
+  gather_cli_hint(args, error, hint, sizeof hint);
+  if (args->value[GATHER_CLI_JSON]) {
+    json_error(args, error, hint);
+  } else {
+    put_line("\033[1;31m", "error", error->message);
+    if (hint[0]) put_line("\033[1;36m", "hint", hint);
+  }
+  return gather_status_exit_code(error->status);
+}
+
+int gather_cli_finish(int code) {
+  bool failed = ferror(stdout) != 0;
+  errno = 0;
+  if (fflush(stdout) != 0) failed = true;
+  if (!failed || gather_cli_signals_pipe_broken()) return code;
+  char text[256];
+  snprintf(text, sizeof text, "standard output: %s", errno ? strerror(errno) : "writing failed");
+  put_line("\033[1;31m", "error", text);
+  return code ? code : gather_status_exit_code(GATHER_IO_ERROR);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * take_answer.c: what `take` and `elements` say when all went well, as text or JSON.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "report.h"
+#include "take.h"
+
+static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }
+
+static void answer_json(const gather_cli_job *job) {
+  gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(job->args));
+  gather_cli_json_string(&json, "command", job->args->command->name);
+  gather_cli_json_string(&json, "rules", job->op->rules);
+  gather_cli_json_string(&json, "type", type_name(job));
+  gather_cli_json_ints(&json, "shape", job->writing.rank, job->shape);
+  gather_cli_json_int(&json, "bytes", job->bytes);
+  gather_cli_json_string(&json, "output", job->output);
+  gather_cli_json_object(&json, "indices");
+  gather_cli_json_int(&json, "count", job->index_count);
+  gather_cli_json_int(&json, "bad", job->bad_count);
+  gather_cli_json_object_end(&json);
+  gather_cli_json_string(&json, "plan", job->plan_text);
+  gather_cli_json_double(&json, "seconds", job->seconds);
+  gather_cli_json_bool(&json, "dry_run", job->args->value[GATHER_CLI_DRY_RUN] != NULL);
+  gather_cli_json_finish(&json);
+}
+
+static void answer_text(const gather_cli_job *job, FILE *to) {
+  char shape[512];
+  bool dry = job->args->value[GATHER_CLI_DRY_RUN] != NULL;
+  gather_cli_put(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
+  fprintf(to, ": %s", dry ? "would be " : "");
+  gather_cli_put(to, type_name(job));
+  fprintf(to, " %s, %" PRId64 " bytes; %" PRId64 " %s",
+          gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes, job->index_count,
+          job->index_count == 1 ? "index" : "indices");
+  if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
+  fputc('\n', to);
+}
+
+void gather_cli_job_answer(const gather_cli_job *job) {
+  const gather_cli_args *args = job->args;
+  bool plan = args->value[GATHER_CLI_PLAN] || args->value[GATHER_CLI_DRY_RUN];
+  /* With -o - the result itself is on stdout; then only what was asked for is said, on stderr. */
+  FILE *to = gather_cli_json_stream(args);
+  if (args->value[GATHER_CLI_JSON]) {
+    answer_json(job);
+    return;
+  }
+  if (args->value[GATHER_CLI_QUIET]) return;
+  if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
+  if (plan) fprintf(to, "plan: %s\n", job->plan_text);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tensor_arg.c: a tensor as it is named on the command line.
+ */
+#include "tensor_arg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "source.h"
+
+/* "3x4" as lengths; "" is 0-D. */
+static gather_status read_shape(const char *text, const char *option, gather_cli_raw *raw, gather_error *error) {
+  const char *p = text;
+  while (*p) {
+    bool too_big;
+    int64_t length;
+    const char *begin = p;
+    if (raw->raw.rank == GATHER_MAX_RANK)
+      return gather_cli_fail(error, GATHER_USAGE, "--%s has more than %d lengths", option, GATHER_MAX_RANK);
+    bool whole = *begin >= '0' && *begin <= '9' && gather_cli_whole(p, &p, &length, &too_big);
+    if (!whole || (*p != 0 && *p != 'x') || (*p == 'x' && p[1] == 0))
+      return gather_cli_fail(error, GATHER_USAGE, "--%s takes lengths such as 3x4, not '%s'", option, text);
+    raw->shape[raw->raw.rank++] = length;
+    if (*p == 'x') p++;
+  }
+  return GATHER_OK;
+}
+
+/* Whether the library knows the type: it opens no bytes of the shape [0] as that type. */
+static gather_status check_type(const gather_cli_raw *raw, const char *option, gather_error *error) {
+  static const int64_t NOTHING[1] = {0};
+  gather_raw probe = {raw->raw.type, 1, NOTHING, 0};
+  gather_file *file = NULL;
+  gather_status status = gather_file_raw_from_memory("", 0, option, &probe, &file, error);
+  gather_file_close(file);
+  return status;
+}
+
+gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type, gather_cli_option_id shape,
+                                     gather_cli_option_id offset, gather_cli_raw *raw, gather_error *error) {
+  const char *type_name = gather_cli_option_at(type)->name, *shape_name = gather_cli_option_at(shape)->name;
+  memset(raw, 0, sizeof *raw);
+  GATHER_CLI_TRY(gather_cli_number(args, offset, 0, INT64_MAX, 0, &raw->raw.offset, error));
+  if (!args->value[type] && !args->value[shape] && !args->value[offset]) return GATHER_OK;
+  if (!args->value[type])
+    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", type_name);
+  if (!args->value[shape])
+    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
+  raw->raw.type = args->value[type];
+  raw->raw.shape = raw->shape;
+  GATHER_CLI_TRY(read_shape(args->value[shape], shape_name, raw, error));
+  return check_type(raw, type_name, error);
+}
+
+/* Numbers become a tensor that the input owns. */
+static void use_numbers(gather_cli_input *input) {
+  gather_cli_numbers *numbers = &input->numbers;
+  input->tensor = (gather_file_tensor){
+      .name = "",
+      .type_name = "int64",
+      .bytes = numbers->len * (int64_t)sizeof(int64_t),
+      .tensor = {.data = numbers->at, .type = GATHER_TYPE_INT64, .rank = numbers->rank, .shape = numbers->shape}};
+}
+
+gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_literal(text, &input->numbers, error));
+  use_numbers(input);
+  return GATHER_OK;
+}
+
+static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
+  if (!input->memory) GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
+  if (*name)
+    return gather_cli_fail_file(error, GATHER_NAME_NOT_FOUND, path, -1, "there is no '%.80s': a text file has no names",
+                                name);
+  GATHER_CLI_TRY(gather_cli_text(input->memory, input->memory_bytes, path, &input->numbers, error));
+  use_numbers(input);
+  return GATHER_OK;
+}
+
+static gather_status open_stream(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
+                                 gather_cli_input *input, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
+  if (strcmp(path, "-") == 0) path = "standard input";
+  if (raw)
+    return gather_file_raw_from_memory(input->memory, input->memory_bytes, path, raw, &input->file, error);
+  if (text_allowed && gather_cli_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
+    return open_text(path, name, input, error);
+  return gather_file_from_memory(input->memory, input->memory_bytes, path, &input->file, error);
+}
+
+static gather_status open_path(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
+                               gather_cli_input *input, gather_error *error) {
+  if (gather_cli_source_streams(path)) return open_stream(path, name, raw, text_allowed, input, error);
+  if (raw) return gather_file_open_raw(path, raw, &input->file, error);
+  if (text_allowed && gather_cli_source_is_text(path)) return open_text(path, name, input, error);
+  return gather_file_open(path, &input->file, error);
+}
+
+gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
+                                    const char *role, gather_cli_input *input, const char **name, gather_error *error) {
+  char *path = NULL;
+  gather_status status = gather_cli_source_split(argument, &path, name, error);
+  if (status == GATHER_OK)
+    status = open_path(path, *name, raw->raw.type ? &raw->raw : NULL, text_allowed, input, error);
+  free(path);
+  if (status != GATHER_OK) error->input = role;
+  return status;
+}
+
+gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
+                                      const char *role, gather_cli_input *input, gather_error *error) {
+  const char *name;
+  const gather_file_tensor *tensor = NULL;
+  GATHER_CLI_TRY(gather_cli_input_open(argument, raw, text_allowed, role, input, &name, error));
+  if (!input->file) return GATHER_OK;
+  gather_status status = gather_file_find(input->file, name, &tensor, error);
+  if (status == GATHER_OK)
+    input->tensor = *tensor;
+  else
+    error->input = role;
+  return status;
+}
+
+void gather_cli_input_close(gather_cli_input *input) {
+  gather_file_close(input->file);
+  gather_cli_numbers_clear(&input->numbers);
+  free(input->memory);
+  memset(input, 0, sizeof *input);
+}
+
+bool gather_cli_is_stdin(const char *argument) { return argument[0] == '-' && (argument[1] == 0 || argument[1] == ':'); }

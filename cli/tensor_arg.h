@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tensor_arg.h: a tensor as it is named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a type and a
+ * shape, and for INDICES a literal or a text file.
+ */
+#ifndef GATHER_CLI_TENSOR_ARG_H
+#define GATHER_CLI_TENSOR_ARG_H
+
+#include "args.h"
+#include "gather/file.h"
+#include "literal.h"
+
+/* What --type, --shape and --offset say; type NULL = nothing. */
+typedef struct gather_cli_raw {
+  gather_raw raw;
+  int64_t shape[GATHER_MAX_RANK];
+} gather_cli_raw;
+
+/* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type that raw
+ * bytes cannot be). */
+GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type,
+                                                    gather_cli_option_id shape, gather_cli_option_id offset,
+                                                    gather_cli_raw *raw, gather_error *error);
+
+/* An opened tensor and what must live as long. Starts as all zero; gather_cli_input_close ends it. */
+typedef struct gather_cli_input {
+  gather_file *file;          /* NULL for literals and text */
+  gather_file_tensor tensor;  /* what it is */
+  gather_cli_numbers numbers; /* a literal or a text file */
+  void *memory;               /* what was read from a pipe */
+  size_t memory_bytes;
+} gather_cli_input;
+
+/* Takes a literal as it stands; no file is opened. */
+GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error);
+
+/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. input->file is NULL
+ * where it was text (only with text_allowed), and input->tensor is set then. role: "data" or "indices", for errors. */
+GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
+                                                   const char *role, gather_cli_input *input, const char **name,
+                                                   gather_error *error);
+
+/* gather_cli_input_open, and the tensor of that name. */
+GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
+                                                     const char *role, gather_cli_input *input, gather_error *error);
+
+void gather_cli_input_close(gather_cli_input *input);
+
+/* Whether an argument stands for standard input. */
+bool gather_cli_is_stdin(const char *argument);
+
+#endif
