@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What `cmake --install` gives: both libraries, the headers, the command, a pkg-config file and a CMake package. Nothing of it
-# holds a path of the machine that built it, so that the tree may be moved.
+# What `cmake --install` gives: both libraries, the headers, a pkg-config file and a CMake package (cli/ adds the command and its
+# man pages). Nothing of it holds a path of the machine that built it, so that the tree may be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS gather_shared gather_static EXPORT gatherTargets)
-if(TARGET gather)
-  # The command finds the shared library beside itself, wherever the tree stands.
-  file(RELATIVE_PATH gather_lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-  set_target_properties(gather PROPERTIES INSTALL_RPATH "$ORIGIN/${gather_lib_from_bin}")
-  install(TARGETS gather)
-endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gather DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
