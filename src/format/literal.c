@@ -28,6 +28,9 @@ bool gather_literal_fail(gather_literal *literal, gather_status status, int64_t 
   va_start(arguments, format);
   (void)vsnprintf(literal->message, sizeof literal->message, format, arguments);
   va_end(arguments);
+  /* What is quoted may be anything; messages are text for terminals and for JSON. */
+  for (char *c = literal->message; *c != '\0'; c++)
+    if (*c < ' ' || *c > '~') *c = '?';
   return false;
 }
 

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""file.h for ctypes: its structures, and opening and writing as Python functions that raise GatherError."""
+from __future__ import annotations
+
+import ctypes as c
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+import numpy as np
+
+MAX_RANK = 64
+SWAPPED = 2
+OPAQUE = 31
+
+
+class Error(c.Structure):
+    _fields_ = [
+        ("status", c.c_int),
+        ("message", c.c_char * 512),
+        ("op", c.c_char_p),
+        ("rules", c.c_char_p),
+        ("input", c.c_char_p),
+        ("file", c.c_char * 256),
+        ("file_offset", c.c_int64),
+        ("axis", c.c_int32),
+        ("position_rank", c.c_int32),
+        ("position", c.c_int64 * MAX_RANK),
+        ("value_is_unsigned", c.c_bool),
+        ("value", c.c_int64),
+        ("low", c.c_int64),
+        ("high", c.c_int64),
+        ("bad_count", c.c_int64),
+    ]
+
+
+class Tensor(c.Structure):
+    _fields_ = [
+        ("data", c.c_void_p),
+        ("type", c.c_int),
+        ("rank", c.c_int32),
+        ("item_bytes", c.c_int64),
+        ("shape", c.POINTER(c.c_int64)),
+        ("strides", c.POINTER(c.c_int64)),
+        ("packed_offset", c.c_int64),
+        ("flags", c.c_uint32),
+    ]
+
+
+class FileTensor(c.Structure):
+    _fields_ = [
+        ("name", c.c_char_p),
+        ("tensor", Tensor),
+        ("descr", c.c_char_p),
+        ("type_name", c.c_char_p),
+        ("offset", c.c_int64),
+        ("bytes", c.c_int64),
+    ]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape[: self.tensor.rank])
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        return tuple(self.tensor.strides[: self.tensor.rank]) if self.tensor.strides else None
+
+    @property
+    def swapped(self) -> bool:
+        return bool(self.tensor.flags & SWAPPED)
+
+    def array(self, dtype: np.dtype) -> np.ndarray:
+        """The elements in C order, through the shape and strides that the library found."""
+        if not self.tensor.data:
+            return np.ndarray(self.shape, dtype)
+        memory = (c.c_char * self.bytes).from_address(self.tensor.data)
+        void = np.dtype(f"V{dtype.itemsize}")  # copied with the bytes between fields
+        return np.ndarray(self.shape, void, buffer=memory, strides=self.strides).copy().view(dtype)
+
+
+class Raw(c.Structure):
+    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64)]
+
+
+class Writing(c.Structure):
+    _fields_ = [
+        ("path", c.c_char_p),
+        ("fd", c.c_int),
+        ("format", c.c_char_p),
+        ("replace", c.c_bool),
+        ("type", c.c_int),
+        ("item_bytes", c.c_int64),
+        ("byte_swapped", c.c_bool),
+        ("descr", c.c_char_p),
+        ("name", c.c_char_p),
+        ("rank", c.c_int32),
+        ("shape", c.POINTER(c.c_int64)),
+    ]
+
+
+class String(c.Structure):
+    _fields_ = [("text", c.c_char_p), ("bytes", c.c_size_t)]
+
+
+P, E = c.c_void_p, c.POINTER(Error)
+FUNCTIONS = {
+    "gather_status_name": (c.c_char_p, [c.c_int]),
+    "gather_type_parse": (c.c_int, [c.c_char_p]),
+    "gather_file_open": (c.c_int, [c.c_char_p, c.POINTER(P), E]),
+    "gather_file_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.POINTER(P), E]),
+    "gather_file_open_raw": (c.c_int, [c.c_char_p, c.POINTER(Raw), c.POINTER(P), E]),
+    "gather_file_format": (c.c_char_p, [P]),
+    "gather_file_at": (c.POINTER(FileTensor), [P, c.c_int64]),
+    "gather_file_close": (None, [P]),
+    "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
+    "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
+    "gather_writer_data": (P, [P]),
+    "gather_writer_temporary": (c.c_char_p, [P]),
+    "gather_writer_commit": (c.c_int, [P, E]),
+    "gather_writer_abort": (None, [P]),
+}
+
+
+def load() -> c.CDLL:
+    if "GATHER_LIB" not in os.environ:
+        raise RuntimeError("GATHER_LIB must name the shared library under test")
+    library = c.CDLL(os.environ["GATHER_LIB"])
+    for name, (result, arguments) in FUNCTIONS.items():
+        getattr(library, name).restype = result
+        getattr(library, name).argtypes = arguments
+    return library
+
+
+LIB = load()
+
+
+class GatherError(Exception):
+    def __init__(self, error: Error) -> None:
+        self.status = LIB.gather_status_name(error.status).decode()
+        self.message = error.message.decode()
+        self.file = error.file.decode()
+        self.offset = error.file_offset
+        super().__init__(f"{self.status}: {self.message}")
+
+
+def check(status: int, error: Error) -> None:
+    if status != 0:
+        assert status == error.status
+        raise GatherError(error)
+
+
+def type_number(name: str) -> int:
+    """The number of a type's name; `opaque` is not a name, but a number."""
+    return OPAQUE if name == "opaque" else LIB.gather_type_parse(name.encode())
+
+
+def lengths(shape) -> c.Array:
+    return (c.c_int64 * max(len(shape), 1))(*shape)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[FileTensor]:
+    file, error = P(), Error()
+    check(LIB.gather_file_open(os.fsencode(path), c.byref(file), c.byref(error)), error)
+    yield LIB.gather_file_at(file, 0).contents
+    LIB.gather_file_close(file)
+
+
+@contextmanager
+def opened_bytes(content: bytes, name: str = "memory") -> Iterator[FileTensor]:
+    file, error = P(), Error()
+    check(LIB.gather_file_from_memory(content, len(content), name.encode(), c.byref(file), c.byref(error)), error)
+    yield LIB.gather_file_at(file, 0).contents
+    LIB.gather_file_close(file)
+
+
+@contextmanager
+def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0) -> Iterator[FileTensor]:
+    file, error = P(), Error()
+    raw = Raw(type_name.encode(), len(shape), lengths(shape), offset)
+    check(LIB.gather_file_open_raw(os.fsencode(path), c.byref(raw), c.byref(file), c.byref(error)), error)
+    assert LIB.gather_file_format(file) == b"raw"
+    yield LIB.gather_file_at(file, 0).contents
+    LIB.gather_file_close(file)
+
+
+def writing(path, type_name: str, shape, **more) -> Writing:
+    """A gather_writing; what=None for path means a descriptor. Texts may be str."""
+    fields = {key: value.encode() if isinstance(value, str) else value for key, value in more.items()}
+    target = os.fsencode(path) if path is not None else None
+    return Writing(path=target, type=type_number(type_name), rank=len(shape), shape=lengths(shape), **fields)
+
+
+def fails_to_check(what: Writing) -> GatherError | None:
+    error = Error()
+    status = LIB.gather_writer_check(c.byref(what), c.byref(error))
+    return GatherError(error) if status else None
+
+
+def write(what: Writing, content: bytes) -> None:
+    """Writes a whole file of elements; the check must agree with what happens."""
+    complaint = fails_to_check(what)
+    writer, error = P(), Error()
+    status = LIB.gather_writer_create(c.byref(what), c.byref(writer), c.byref(error))
+    if status:
+        assert complaint is not None and complaint.status == GatherError(error).status
+        raise GatherError(error)
+    assert complaint is None
+    data = LIB.gather_writer_data(writer)
+    assert bool(data) == bool(content)
+    if content:
+        assert c.string_at(data, len(content)) == bytes(len(content)), "elements begin as zeros"
+        c.memmove(data, content, len(content))
+    check(LIB.gather_writer_commit(writer, c.byref(error)), error)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Files that lie: cut at every byte, every length changed, every kind of wrong header. Each is an error that says where."""
+import io
+import re
+import struct
+
+import numpy as np
+import pytest
+from gather_files import GatherError, opened_bytes
+from test_npy_read import saved, with_header
+
+
+def failure(content: bytes) -> GatherError:
+    with pytest.raises(GatherError) as caught, opened_bytes(content, "the file"):
+        pass
+    assert caught.value.file == "the file"
+    return caught.value
+
+
+def test_cut_at_every_byte() -> None:
+    content = saved(np.arange(10, dtype="<i4"))
+    for end in range(len(content)):
+        error = failure(content[:end])
+        assert error.status == "file_malformed", end
+        assert error.offset == end
+        if end > 0:
+            assert f"{end} bytes in all" in error.message or f"it has {end} in all" in error.message
+
+
+def test_message_of_a_cut_file_says_how_much_is_missing() -> None:
+    assert "40 bytes from byte 128 on are needed, it has 167 bytes" in failure(saved(np.arange(10, dtype="<i4"))[:-1]).message
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_every_length_of_the_header(version) -> None:
+    text = "{'descr': '<i4', 'fortran_order': False, 'shape': (10,), }"
+    good = with_header(text, bytes(40), version)
+    largest = len(good) - (10 if version == 1 else 12)
+    for length in list(range(largest + 10)) + [65535]:
+        field = struct.pack("<H" if version == 1 else "<I", length)
+        content = good[:8] + field + good[8 + len(field):]
+        if length == len(text):
+            with opened_bytes(content) as t:
+                assert t.shape == (10,)
+        else:
+            assert failure(content).status == "file_malformed", length
+
+
+def test_header_length_near_4_gib() -> None:
+    error = failure(b"\x93NUMPY\2\0" + b"\xff\xff\xff\xff" + b"{" * 100)
+    assert error.status == "file_malformed" and "4294967307" in error.message
+
+
+# A header, and the part of it that is wrong.
+WRONG = [
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (-1,)}", "-1"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (9223372036854775808,)}", "9223372036854775808"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (9223372036854775807,)}", "(9223372036854775807"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "(4294967296"),
+    ("{'descr': '|V0', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "(4294967296"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3)}", ")}"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': [3]}", "[3]"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3.0,)}", ".0"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3 4)}", "4)"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (,)}", ",)"),
+    ("{'descr': '<i4', 'fortran_order': 0, 'shape': (3,)}", "0,"),
+    ("{'descr': '<i4', 'fortran_order': Falsey, 'shape': (3,)}", "Falsey"),
+    ("{'descr': '<i4' 'fortran_order': False, 'shape': (3,)}", "'fortran_order'"),
+    ("{'descr': '<i4', 'fortran_order': False}", "}"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,), 'more': 1}", "'more'"),
+    ("{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (3,)}", "'descr': '<i4', 'f"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,)} x", "x"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,)}\0", "\0"),
+    ("{'descr': ('<i4', (2,)), 'fortran_order': False, 'shape': (3,)}", "('<i4'"),
+    ("{'descr': 4, 'fortran_order': False, 'shape': (3,)}", "4,"),
+    ("{'descr': [('a')], 'fortran_order': False, 'shape': (3,)}", ")],"),
+    ("{'descr': [('a', '<i4', -1)], 'fortran_order': False, 'shape': (3,)}", "-1"),
+    ("{'descr': [('a', '<i4', (-1,))], 'fortran_order': False, 'shape': (3,)}", "-1"),
+    ("{'descr': [('a', '<i4', (9223372036854775807,))], 'fortran_order': False, 'shape': (3,)}", "(9223372036854775807"),
+    ("{'descr': [('a', 'V9223372036854775807'), ('b', '<i4')], 'fortran_order': False, 'shape': ()}", "('b'"),
+    ("{'descr': [('a\n', '<i4')], 'fortran_order': False, 'shape': (3,)}", "\n"),
+    ("['descr']", "["),
+]
+
+
+@pytest.mark.parametrize("header, part", WRONG)
+def test_wrong_headers_say_where(header, part) -> None:
+    error = failure(with_header(header))
+    assert error.status == "file_malformed"
+    assert error.offset == 10 + header.index(part)
+    assert f"(at byte {error.offset})" in error.message
+
+
+UNKNOWN = ["<i3", "<f5", "<b2", "", "<", "x", "<i4x", "<M8[", "<M8[q]", "|T16", "<U9223372036854775807", "<i99999999999999999999",
+           "i4,f4", "<float32"]
+
+
+@pytest.mark.parametrize("descr", UNKNOWN)
+def test_types_that_do_not_exist(descr) -> None:
+    error = failure(with_header(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,)}}"))
+    assert (error.status, error.offset) == ("unsupported", 20)
+
+
+def test_ranks() -> None:
+    header = "{{'descr': '|u1', 'fortran_order': False, 'shape': ({})}}"
+    with opened_bytes(with_header(header.format("1, " * 64))) as t:
+        assert t.shape == (1,) * 64
+    assert failure(with_header(header.format("1, " * 65))).status == "unsupported"
+
+
+def test_types_nested_without_end() -> None:
+    descr = "[('a', " * 5000 + "'<i4'" + ")]" * 5000
+    content = with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (3,)}}")
+    assert failure(content).status == "unsupported"
+
+
+def test_text_that_is_no_utf8() -> None:
+    content = with_header("{'descr': [('\u00b5', '<i4')], 'fortran_order': False, 'shape': (1,)}", version=3)
+    assert failure(content.replace(b"\xc2\xb5", b"\xb5\xb5")).offset == content.index(b"\xc2")
+
+
+def test_versions_to_come() -> None:
+    content = saved(np.zeros(3))
+    for version in (b"\0\0", b"\4\0", b"\1\1"):
+        assert failure(content[:6] + version + content[8:]).status == "unsupported"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_flipped_bytes_never_read_beyond_the_file(seed) -> None:
+    content = bytearray(saved(np.arange(10, dtype="<i4")))
+    rng = np.random.default_rng(seed)
+    for _ in range(300):
+        changed = bytearray(content)
+        for at in rng.integers(0, 128, 3):
+            changed[at] = rng.integers(0, 256)
+        try:
+            with opened_bytes(bytes(changed)) as t:
+                assert 0 <= t.offset and t.offset + t.bytes <= len(changed)
+        except GatherError as error:
+            assert error.status in ("file_malformed", "unsupported")
+            assert re.search("the file|memory", error.message)
+
+
+NOT_READ = {
+    b"\x80\x04\x95\0\0\0\0": "pickle", b"GGUF\3\0\0\0": "GGUF", b"\x89HDF\r\n\x1a\n..": "HDF5",
+    struct.pack("<Q", 20) + b'{"a":1}': "safetensors", b"\x08\x08\x12\x04test": "ONNX", b"<?xml version": "OpenVINO",
+    b"\x1f\x8b\x08\0": "gzip", b"1 2 3\n": "type and a shape",
+}
+
+
+@pytest.mark.parametrize("content", NOT_READ, ids=NOT_READ.get)
+def test_other_content_is_named(content) -> None:
+    error = failure(content)
+    assert error.status == "unsupported"
+    assert NOT_READ[content] in error.message
+
+
+def test_npz_is_named() -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.zeros(3))
+    assert ".npz" in failure(buffer.getvalue()).message
+
+
+def test_empty_file() -> None:
+    error = failure(b"")
+    assert (error.status, error.offset) == ("file_malformed", 0)

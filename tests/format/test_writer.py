@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""A file appears whole or not at all, and nothing else stays behind."""
+import ctypes as c
+import os
+import stat
+import threading
+
+import numpy as np
+import pytest
+from gather_files import LIB, P, Error, GatherError, check, fails_to_check, write, writing
+from unprivileged import unprivileged_folder
+
+CONTENT = np.arange(3, dtype="<f4").tobytes()
+
+
+def complaint_of(what, content: bytes = CONTENT) -> GatherError:
+    with pytest.raises(GatherError) as caught:
+        write(what, content)
+    return caught.value
+
+
+def create(what) -> tuple[P, int]:
+    writer, error = P(), Error()
+    check(LIB.gather_writer_create(c.byref(what), c.byref(writer), c.byref(error)), error)
+    return writer, LIB.gather_writer_data(writer)
+
+
+def test_nothing_is_seen_before_commit_and_nothing_stays_after_abort(tmp_path) -> None:
+    writer, data = create(writing(tmp_path / "a.npy", "float32", (3,)))
+    temporary = LIB.gather_writer_temporary(writer).decode()
+    assert os.listdir(tmp_path) == [os.path.basename(temporary)] and os.path.dirname(temporary) == str(tmp_path)
+    assert os.path.getsize(temporary) == 128 + 12
+    c.memmove(data, CONTENT, 12)
+    LIB.gather_writer_abort(writer)
+    assert os.listdir(tmp_path) == []
+
+
+def test_data_is_aligned_as_in_numpys_files(tmp_path) -> None:
+    writer, data = create(writing(tmp_path / "a.npy", "float32", (3,)))
+    assert data % 64 == 0
+    LIB.gather_writer_abort(writer)
+
+
+def test_room_is_taken_from_the_disk_at_once(tmp_path) -> None:
+    writer, _ = create(writing(tmp_path / "a.bin", "int8", (1 << 20,)))
+    about = os.stat(LIB.gather_writer_temporary(writer))
+    LIB.gather_writer_abort(writer)
+    assert about.st_size == 1 << 20 and about.st_blocks * 512 >= 1 << 20
+
+
+def test_a_disk_that_is_too_small(tmp_path) -> None:
+    free = os.statvfs(tmp_path)
+    size = free.f_blocks * free.f_frsize * 2
+    error = complaint_of_create(writing(tmp_path / "a.bin", "int8", (size,)))
+    assert error.status == "io_error" and "reserve" in error.message
+    assert os.listdir(tmp_path) == []
+
+
+def complaint_of_create(what) -> GatherError:
+    with pytest.raises(GatherError) as caught:
+        create(what)
+    return caught.value
+
+
+def test_existing_file_is_kept(tmp_path) -> None:
+    (tmp_path / "a.npy").write_text("old")
+    assert complaint_of(writing(tmp_path / "a.npy", "float32", (3,))).status == "file_exists"
+    assert (tmp_path / "a.npy").read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+def test_file_that_appears_meanwhile_is_kept(tmp_path) -> None:
+    writer, _ = create(writing(tmp_path / "a.npy", "float32", (3,)))
+    (tmp_path / "a.npy").write_text("somebody else's")
+    error = Error()
+    assert LIB.gather_writer_commit(writer, c.byref(error)) == error.status
+    assert GatherError(error).status == "file_exists"
+    assert (tmp_path / "a.npy").read_text() == "somebody else's"
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+def test_one_of_many_writers_wins(tmp_path) -> None:
+    writers = [create(writing(tmp_path / "a.npy", "float32", (3,)))[0] for _ in range(20)]
+    results: list[int] = []
+    threads = [threading.Thread(target=lambda w=w: results.append(LIB.gather_writer_commit(w, None))) for w in writers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results.count(0) == 1 and len(set(results)) == 2
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+def test_replacing_keeps_permissions_and_readers(tmp_path) -> None:
+    path = tmp_path / "a.npy"
+    path.write_text("old")
+    path.chmod(0o640)
+    with open(path) as reader:
+        write(writing(path, "float32", (3,), replace=True), CONTENT)
+        assert reader.read() == "old"
+    assert np.load(path).tolist() == [0, 1, 2]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert os.listdir(tmp_path) == ["a.npy"]
+
+
+def test_new_file_has_the_umasks_permissions(tmp_path) -> None:
+    for mask in (0o022, 0o077, 0o002):
+        before = os.umask(mask)
+        write(writing(tmp_path / f"{mask}.npy", "float32", (3,)), CONTENT)
+        os.umask(before)
+        assert stat.S_IMODE((tmp_path / f"{mask}.npy").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "real.npy").write_text("old")
+    (tmp_path / "link.npy").symlink_to("folder/real.npy")
+    assert complaint_of(writing(tmp_path / "link.npy", "float32", (3,))).status == "file_exists"
+    write(writing(tmp_path / "link.npy", "float32", (3,), replace=True), CONTENT)
+    assert (tmp_path / "link.npy").is_symlink()
+    assert np.load(tmp_path / "folder" / "real.npy").tolist() == [0, 1, 2]
+
+
+def test_a_link_to_nothing_is_an_existing_file(tmp_path) -> None:
+    (tmp_path / "link.npy").symlink_to("nothing.npy")
+    assert complaint_of(writing(tmp_path / "link.npy", "float32", (3,))).status == "file_exists"
+    assert complaint_of(writing(tmp_path / "link.npy", "float32", (3,), replace=True)).status == "file_not_found"
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_targets_that_are_no_files(replace, tmp_path) -> None:
+    (tmp_path / "d.npy").mkdir()
+    os.mkfifo(tmp_path / "p.npy")
+    assert complaint_of(writing(tmp_path / "d.npy", "float32", (3,), replace=replace)).status == "io_error"
+    expected = "io_error" if replace else "file_exists"
+    assert complaint_of(writing(tmp_path / "p.npy", "float32", (3,), replace=replace)).status == expected
+    assert sorted(os.listdir(tmp_path)) == ["d.npy", "p.npy"]
+
+
+def test_folders_that_cannot_be_used(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    assert complaint_of(writing(tmp_path / "none" / "a.npy", "float32", (3,))).status == "file_not_found"
+    assert complaint_of(writing(tmp_path / "file" / "a.npy", "float32", (3,))).status == "file_not_found"
+    assert complaint_of(writing(tmp_path / ("n" * 300 + ".npy"), "float32", (3,))).status == "io_error"
+
+
+def test_a_folder_without_permission() -> None:
+    with unprivileged_folder() as folder:
+        folder.chmod(0o555)
+        assert complaint_of(writing(folder / "a.npy", "float32", (3,))).status == "io_error"
+
+
+def test_the_longest_name(tmp_path) -> None:
+    path = tmp_path / ("n" * 251 + ".npy")
+    write(writing(path, "float32", (3,)), CONTENT)
+    assert np.load(path).tolist() == [0, 1, 2]
+
+
+def test_in_the_working_folder(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(writing("a.npy", "float32", (3,)), CONTENT)
+    assert os.listdir(".") == ["a.npy"]
+
+
+def test_names_of_other_leavings(tmp_path) -> None:
+    for i in range(5):
+        (tmp_path / f".gather-{os.getpid()}-{i}.tmp").write_text("")
+    write(writing(tmp_path / "a.npy", "float32", (3,)), CONTENT)
+    assert len(os.listdir(tmp_path)) == 6
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a", "npy", ".hidden/a", "a.npy ", "a.bin raw", "a."])
+def test_extensions_that_say_nothing(name, tmp_path) -> None:
+    error = complaint_of(writing(tmp_path / name, "float32", (3,)))
+    assert error.status == "usage" and ".npy .bin .raw .pb" in error.message
+
+
+def test_format_by_name_wins_over_the_extension(tmp_path) -> None:
+    write(writing(tmp_path / "a.npy", "float32", (3,), format="raw"), CONTENT)
+    assert (tmp_path / "a.npy").read_bytes() == CONTENT
+    assert complaint_of(writing(tmp_path / "b.npy", "float32", (3,), format="zip")).status == "usage"
+
+
+@pytest.mark.parametrize("shape, status", [((-1,), "shape_mismatch"), ((2**62, 4), "overflow"), ((1,) * 65, "unsupported")])
+def test_shapes_that_cannot_be(shape, status, tmp_path) -> None:
+    error = fails_to_check(writing(tmp_path / "a.bin", "float32", shape))
+    assert error.status == status
+
+
+def test_descriptor(tmp_path) -> None:
+    with open(tmp_path / "a", "wb") as file:
+        write(writing(None, "float32", (3,), fd=file.fileno(), format="npy"), CONTENT)
+        write(writing(None, "float32", (3,), fd=file.fileno(), format="raw"), CONTENT)
+    content = (tmp_path / "a").read_bytes()
+    assert len(content) == 128 + 12 + 12 and content[128:] == 2 * CONTENT
+
+
+def test_descriptor_of_a_slow_pipe_that_does_not_wait() -> None:
+    reader, sender = os.pipe()
+    os.set_blocking(sender, False)
+    received = bytearray()
+
+    def drain() -> None:
+        while part := os.read(reader, 10_000):
+            received.extend(part)
+
+    thread = threading.Thread(target=drain)
+    thread.start()
+    content = np.random.default_rng(0).bytes(1 << 20)
+    write(writing(None, "uint8", (1 << 20,), fd=sender, format="raw"), content)
+    os.close(sender)
+    thread.join()
+    os.close(reader)
+    assert bytes(received) == content
+
+
+def test_descriptors_that_cannot_be_written(tmp_path) -> None:
+    with open("/dev/full", "wb") as full:
+        with pytest.raises(GatherError) as caught:
+            write(writing(None, "float32", (3,), fd=full.fileno(), format="npy"), CONTENT)
+        assert caught.value.status == "io_error" and "space" in caught.value.message
+    with open("/dev/null", "rb") as read_only:
+        assert complaint_of(writing(None, "float32", (3,), fd=read_only.fileno(), format="npy")).status == "io_error"
+    assert complaint_of(writing(None, "float32", (3,), fd=-1, format="npy")).status == "io_error"
+    assert complaint_of(writing(None, "float32", (3,), fd=1)).status == "usage"
+
+
+def test_pipe_without_a_reader() -> None:
+    reader, sender = os.pipe()
+    os.close(reader)
+    assert complaint_of(writing(None, "float32", (3,), fd=sender, format="npy")).status == "io_error"
+    os.close(sender)

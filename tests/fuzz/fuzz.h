@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fuzz.h: what the fuzz targets share.
+ */
+#ifndef GATHER_TESTS_FUZZ_H
+#define GATHER_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gather/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+/* Stops the program, as a sanitizer would, where a promise of file.h is broken. */
+void fuzz_check(bool good, const char *promise);
+/* Holds a file that was opened, or the error why it was not, to the promises of file.h, and closes it. Reads the first and the
+ * last byte that the tensor's shape and strides reach. */
+void fuzz_walk(gather_status status, gather_file *file, const gather_error *error, const uint8_t *bytes, size_t size);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk.c: holds an open file to the promises of file.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz/fuzz.h"
+
+void fuzz_check(bool good, const char *promise) {
+  if (good) return;
+  (void)fprintf(stderr, "broken promise: %s\n", promise);
+  abort();
+}
+
+/* The offset of the last element of column-major or row-major elements, from the shape alone. */
+static int64_t last_offset(const gather_tensor *tensor, int64_t item_bytes) {
+  int64_t offset = 0;
+  for (int32_t d = 0; d < tensor->rank && tensor->strides; d++) offset += (tensor->shape[d] - 1) * tensor->strides[d];
+  return tensor->strides ? offset : (gather_tensor_len(tensor) - 1) * item_bytes;
+}
+
+/* Reads a byte, whatever the compiler thinks of it. */
+static void touch(const uint8_t *byte) { (void)*(const volatile uint8_t *)byte; }
+
+static void walk_elements(const gather_file_tensor *t, const uint8_t *bytes, size_t size) {
+  const gather_tensor *tensor = &t->tensor;
+  if (t->bytes == 0) return;
+  const uint8_t *first = tensor->data;
+  fuzz_check(first == bytes + t->offset, "the data lies at its offset");
+  fuzz_check((uint64_t)t->offset + (uint64_t)t->bytes <= size, "the data ends before the file does");
+  touch(&first[0]);
+  touch(&first[t->bytes - 1]);
+  const gather_type_info *info = gather_type_get(tensor->type);
+  if (info->packing != GATHER_PACKING_BYTES) return;
+  int64_t item = tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : info->bits / 8;
+  int64_t last = last_offset(tensor, item);
+  fuzz_check(last >= 0 && last + item <= t->bytes, "the strides stay within the data");
+  touch(&first[last]);
+  touch(&first[last + item - 1]);
+}
+
+static void walk_tensor(const gather_file_tensor *t, const uint8_t *bytes, size_t size) {
+  gather_error error;
+  fuzz_check(gather_tensor_check(&t->tensor, &error) == GATHER_OK, "the tensor is described sanely");
+  fuzz_check(gather_tensor_bytes(&t->tensor) == t->bytes, "its size is that of its shape");
+  fuzz_check((t->tensor.flags & GATHER_TENSOR_READ_ONLY) != 0, "the tensor is read-only");
+  fuzz_check(t->type_name && t->type_name[0] != '\0' && t->name, "the tensor has its names");
+  if (t->descr) fuzz_check(strlen(t->descr) <= 2 * size + 1024, "the descr ends");
+  walk_elements(t, bytes, size);
+}
+
+static void walk_error(gather_status status, const gather_error *error) {
+  fuzz_check(error->status == status, "the error has the status that was returned");
+  fuzz_check(memchr(error->message, '\0', sizeof error->message) != NULL, "the message ends");
+  fuzz_check(error->message[0] != '\0', "the message says something");
+}
+
+void fuzz_walk(gather_status status, gather_file *file, const gather_error *error, const uint8_t *bytes, size_t size) {
+  if (status != GATHER_OK) {
+    fuzz_check(!file, "there is no file where there is an error");
+    walk_error(status, error);
+    return;
+  }
+  fuzz_check(gather_file_len(file) == 1, "the file holds one tensor");
+  const gather_file_tensor *found = NULL;
+  fuzz_check(gather_file_find(file, NULL, &found, NULL) == GATHER_OK, "the only tensor is found without a name");
+  fuzz_check(found == gather_file_at(file, 0), "the tensor that is found is the first");
+  walk_tensor(found, bytes, size);
+  gather_file_close(file);
+}
