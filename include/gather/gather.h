@@ -255,7 +255,7 @@ typedef struct gather_options {
    * its low bits. */
   const void *fill;
   /* One-call functions only: who runs it (NULL = the calling thread), and where to write how many indices were out of range
-   * and repaired (NULL = nowhere). */
+   * and repaired (NULL = nowhere; 0 for an output without elements, which reads no index unless the policy is error). */
   const struct gather_executor *executor;
   int64_t *bad_count;
 } gather_options;
@@ -309,8 +309,8 @@ typedef struct gather_shape {
  * data, indices: only their types, ranks and shapes are read; options: NULL = defaults; shape: room for GATHER_MAX_RANK
  * lengths; rank: how many were written.
  * Returns, in this order of complaints: GATHER_TYPE_UNSUPPORTED (indices are no integers), GATHER_RANK_MISMATCH,
- * GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_OVERFLOW, GATHER_UNSUPPORTED (the
- * output's rank is above GATHER_MAX_RANK). Source: the shape rule of each document. Since 0.1. */
+ * GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_UNSUPPORTED (the output's
+ * rank is above GATHER_MAX_RANK), GATHER_OVERFLOW. Source: the shape rule of each document. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op, const gather_tensor *data,
                                                             const gather_tensor *indices, const gather_options *options,
                                                             int64_t *shape, int32_t *rank, gather_error *error);
@@ -342,7 +342,8 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * indices: any integer type, any strides, read as they are. Not written.
  * out: type of data (opaque: the same item_bytes), the shape gather_output_shape gives; any strides whose elements do not
  *     overlap. It must not overlap data or indices: where the bytes they span meet, that is GATHER_USAGE.
- *     Packed outputs in row-major order get zeros in the bits after the last element.
+ *     Packed outputs in row-major order from packed_offset 0 get zeros in the bits after the last element; the bits round any
+ *     other packed view stay as they are.
  * options: NULL = axis 0 and the document's own index rule.
  *
  * Returns GATHER_OK; the returns of gather_output_shape; GATHER_TYPE_MISMATCH (out); GATHER_SHAPE_MISMATCH (out);
