@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""The checks of script/ find what they are for: each is run on a copy of the project with one fault put in."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CC = os.environ.get("GATHER_CC", "cc")
+
+
+@pytest.fixture
+def copy(gather_source: Path, tmp_path: Path) -> Path:
+    for folder in ("script", "include", "src", "cli"):
+        shutil.copytree(gather_source / folder, tmp_path / folder)
+    return tmp_path
+
+
+def check(root: Path, name: str, *arguments: object) -> tuple[int, str]:
+    script = root / "script" / name
+    runner = [sys.executable] if "python" in script.read_text().split("\n", maxsplit=1)[0] else ["bash"]
+    command = [*runner, str(script), *(str(argument) for argument in arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def test_layers_pass_as_they_are(copy: Path):
+    code, said = check(copy, "check-layers")
+    assert code == 0 and "0 faults" in said, said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "complaint"),
+    [
+        ("src/base/type.c", '#include "kernel/kernel.h"\n', "may not include kernel/kernel.h"),
+        ("src/kernel/check.c", '#include "op/op.h"\n', "may not include op/op.h"),
+        ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
+        ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
+        ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
+        ("src/api/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+        ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
+        ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
+        ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
+        ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
+        ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
+        ("src/plan/run.c", "void f(void) { abort(); }\n", "must not use abort"),
+        ("src/format/npy.c", 'char *f(void) { return getenv("X"); }\n', "must not use getenv"),
+    ],
+)
+def test_layers_find(copy: Path, file: str, text: str, complaint: str):
+    append(copy / file, text)
+    code, said = check(copy, "check-layers")
+    assert code == 1
+    assert any(line.startswith(f"{file}:") and complaint in line for line in said.splitlines()), said
+
+
+@pytest.mark.parametrize(
+    "text", ['/* printf("x"); exit(1) */\n', 'static const char *f = "exit(1)";\n', "int x(char *t) { return snprintf(t, 1, t); }\n"]
+)
+def test_layers_do_not_mind(copy: Path, text: str):
+    append(copy / "src/op/ops.c", text)
+    assert check(copy, "check-layers")[0] == 0
+
+
+def test_layers_refuse_an_unknown_folder(copy: Path):
+    (copy / "src/misc").mkdir()
+    (copy / "src/misc/x.c").write_text("int gather_x;\n")
+    assert check(copy, "check-layers")[0] == 1
+
+
+HEADER = """
+#define GATHER_VERSION_MAJOR 0
+#define GATHER_API __attribute__((visibility("default")))
+/* GATHER_API void gather_in_a_comment(void); */
+GATHER_API int gather_one(int x);
+GATHER_API __attribute__((unused)) int
+gather_two(int x);
+"""
+SOURCE = '#include "gather.h"\nint gather_one(int x) { return x; }\nint gather_two(int x) { return x; }\n'
+
+
+def small_library(root: Path, gather_source: Path, source: str, soname: str = "libgather.so.0") -> tuple[int, str]:
+    """A library of two functions, and what check-symbols says of it."""
+    shutil.copytree(gather_source / "script", root / "script")
+    for folder in ("include/gather", "build/lib"):
+        (root / folder).mkdir(parents=True)
+    (root / "include/gather/gather.h").write_text(HEADER)
+    (root / "x.c").write_text(source)
+    flags = ["-fPIC", "-fvisibility=hidden", f"-I{root}/include/gather", "-Wno-implicit-function-declaration"]
+    lib = root / "build/lib"
+    subprocess.run([CC, *flags, "-c", "x.c", "-o", "x.o"], cwd=root, check=True)
+    subprocess.run([CC, "-shared", f"-Wl,-soname,{soname}", "x.o", "-o", lib / "libgather.so"], cwd=root, check=True)
+    subprocess.run(["ar", "rcs", lib / "libgather.a", "x.o"], cwd=root, check=True)
+    return check(root, "check-symbols", root / "build")
+
+
+def test_symbols_pass(gather_source: Path, tmp_path: Path):
+    assert small_library(tmp_path, gather_source, SOURCE + "#include <stdlib.h>\nvoid gather_in(void) { free(0); }\n") == (
+        0, "symbols: 2 promised, 2 exported, 3 global, 0 faults\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        (SOURCE.replace("gather_two", "gather_three"), "declared, but not exported: gather_two"),
+        (SOURCE + "GATHER_API int gather_more(void) { return 1; }\n", "not declared in a public header: gather_more"),
+        (SOURCE + "int helper(void) { return 1; }\n", "global, but without gather_: helper"),
+        (SOURCE + "int gather_in(void) { return png_init(); }\n", "neither libc nor pthreadpool: png_init"),
+    ],
+)
+def test_symbols_find(gather_source: Path, tmp_path: Path, source: str, complaint: str):
+    code, said = small_library(tmp_path, gather_source, source)
+    assert code == 1 and complaint in said, said
+
+
+def test_symbols_find_a_wrong_soname(gather_source: Path, tmp_path: Path):
+    code, said = small_library(tmp_path, gather_source, SOURCE, soname="libgather.so")
+    assert code == 1 and "SONAME" in said, said
+
+
+@pytest.mark.parametrize(
+    "text", ["static inline void *gather_f(void *p) { return (char *)p + sizeof(size_tt); }\n", "int class;\n", "enum { A = 1, };;\n"]
+)
+def test_headers_find(copy: Path, text: str):
+    append(copy / "include/gather/dlpack.h", text)
+    code, said = check(copy, "check-headers")
+    assert code == 1 and "0 failed" not in said, said
+
+
+def test_headers_pass(copy: Path):
+    assert check(copy, "check-headers")[0] == 0
