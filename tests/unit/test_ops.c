@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_ops.c: the operator versions say what their documents say: rules, versions by opset, listed types.
+ */
+#include "unit/support.h"
+
+#define BIT(TYPE) (UINT64_C(1) << GATHER_TYPE_##TYPE)
+
+/* ONNX lists 15 types from version 1 and 11 on, and bfloat16 from 13 on. */
+static const uint64_t onnx_15 = BIT(BOOL) | BIT(COMPLEX128) | BIT(COMPLEX64) | BIT(FLOAT64) | BIT(FLOAT32) |
+                                BIT(FLOAT16) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(INT8) | BIT(STRING) |
+                                BIT(UINT16) | BIT(UINT32) | BIT(UINT64) | BIT(UINT8);
+static const uint64_t index_types = BIT(INT32) | BIT(INT64);
+static const uint64_t integers =
+    BIT(INT8) | BIT(INT16) | BIT(INT32) | BIT(INT64) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64);
+
+static const struct {
+  const char *rules, *name;
+  int version;
+  bool negative;
+  gather_on_bad on_bad;
+  bool batch_dims;
+  gather_off_axis off_axis;
+  bool axis_is_input;
+} documents[] = {
+    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
+    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
+    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
+    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, true},
+    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, true},
+    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, true},
+    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, false},
+    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, false},
+    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL, false},
+};
+
+static void rows_say_what_the_documents_say(void **state) {
+  (void)state;
+  assert_int_equal(gather_op_count(), COUNT(documents));
+  for (size_t i = 0; i < COUNT(documents); i++) {
+    const gather_op *op = op_of(documents[i].name, documents[i].rules);
+    assert_int_equal(op->version, documents[i].version);
+    assert_int_equal(op->negative, documents[i].negative);
+    assert_int_equal(op->on_bad, documents[i].on_bad);
+    assert_int_equal(op->batch_dims, documents[i].batch_dims);
+    assert_int_equal(op->off_axis, documents[i].off_axis);
+    assert_int_equal(op->axis_is_input, documents[i].axis_is_input);
+    bool elements = strcmp(op->name, "GatherElements") == 0;
+    assert_int_equal(op->family, elements ? GATHER_FAMILY_ELEMENTS : GATHER_FAMILY_GATHER);
+    assert_memory_equal(op->rules, op->dialect, strlen(op->dialect));
+    assert_non_null(strstr(op->document, op->name));
+  }
+}
+
+static void rows_are_found_by_number(void **state) {
+  (void)state;
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    assert_non_null(op);
+    assert_ptr_equal(gather_op_find(op->name, op->rules), op);
+    assert_true(op->on_bad != GATHER_ON_BAD_DEFAULT);
+  }
+  assert_null(gather_op_at(gather_op_count()));
+  assert_null(gather_op_at(SIZE_MAX));
+}
+
+static void rows_that_do_not_exist(void **state) {
+  (void)state;
+  assert_null(gather_op_find("Gather", "openvino-6"));
+  assert_null(gather_op_find("GatherElements", "onnx-1"));
+  assert_null(gather_op_find("gather", "onnx-13"));
+  assert_null(gather_op_find("Gather", "onnx-1 "));
+  assert_null(gather_op_find("Gather", "onnx-12"));
+  assert_null(gather_op_find("", ""));
+}
+
+static void listed_types(void **state) {
+  (void)state;
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (strcmp(op->dialect, "onnx") == 0) {
+      assert_true(op->types == (op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));
+      assert_true(op->index_types == index_types);
+    } else {
+      assert_int_equal(op->types & BIT(OPAQUE), 0);
+      assert_true((op->types & (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4))) == (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4)));
+      assert_true(op->index_types == (op->family == GATHER_FAMILY_GATHER ? integers : index_types));
+    }
+  }
+}
+
+static void versions_by_opset(void **state) {
+  static const struct {
+    const char *dialect, *name;
+    int64_t opset;
+    const char *rules;
+  } rows[] = {
+      {"onnx", "Gather", 0, NULL},
+      {"onnx", "Gather", -1, NULL},
+      {"onnx", "Gather", 1, "onnx-1"},
+      {"onnx", "Gather", 10, "onnx-1"},
+      {"onnx", "Gather", 11, "onnx-11"},
+      {"onnx", "Gather", 12, "onnx-11"},
+      {"onnx", "Gather", 13, "onnx-13"},
+      {"onnx", "Gather", 28, "onnx-13"},
+      {"onnx", "Gather", INT64_MAX, "onnx-13"},
+      {"onnx", "GatherElements", 10, NULL},
+      {"onnx", "GatherElements", 11, "onnx-11"},
+      {"onnx", "GatherElements", 12, "onnx-11"},
+      {"onnx", "GatherElements", 13, "onnx-13"},
+      {"openvino", "Gather", 1, "openvino-1"},
+      {"openvino", "Gather", 6, "openvino-1"},
+      {"openvino", "Gather", 7, "openvino-7"},
+      {"openvino", "Gather", 8, "openvino-8"},
+      {"openvino", "Gather", 16, "openvino-8"},
+      {"openvino", "GatherElements", 5, NULL},
+      {"openvino", "GatherElements", 6, "openvino-6"},
+      {"openvino", "GatherElements", 16, "openvino-6"},
+      {"tensorflow", "Gather", 8, NULL},
+      {"onnx", "GatherND", 13, NULL},
+  };
+  (void)state;
+  for (size_t i = 0; i < COUNT(rows); i++) {
+    const gather_op *op = gather_op_for_opset(rows[i].dialect, rows[i].name, rows[i].opset);
+    if (!rows[i].rules) {
+      assert_null(op);
+      continue;
+    }
+    assert_non_null(op);
+    assert_string_equal(op->rules, rows[i].rules);
+    assert_string_equal(op->name, rows[i].name);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_say_what_the_documents_say),
+      cmocka_unit_test(rows_are_found_by_number),
+      cmocka_unit_test(rows_that_do_not_exist),
+      cmocka_unit_test(listed_types),
+      cmocka_unit_test(versions_by_opset),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

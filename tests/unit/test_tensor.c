@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_tensor.c: which descriptions of tensors are sane, and how many elements and bytes they have.
+ */
+#include "unit/support.h"
+
+static void check(const gather_tensor *tensor, bool good) {
+  gather_error error = dirty_error();
+  gather_status status = gather_tensor_check(tensor, &error);
+  if (good != (status == GATHER_OK)) fail_msg("%s: %s", gather_status_name(status), error.message);
+  if (!good) assert_error(&error, status);
+  assert_status(gather_tensor_check(tensor, NULL), status);
+}
+
+static void sane(void **state) {
+  float cell = 0;
+  (void)state;
+  gather_tensor scalar = {.data = &cell, .type = GATHER_TYPE_FLOAT32};
+  check(&scalar, true);
+  assert_int_equal(gather_tensor_len(&scalar), 1);
+  assert_int_equal(gather_tensor_bytes(&scalar), 4);
+  gather_tensor matrix = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(3, 5));
+  check(&matrix, true);
+  assert_int_equal(gather_tensor_len(&matrix), 15);
+  assert_int_equal(gather_tensor_bytes(&matrix), 60);
+  gather_tensor packed = tensor_of(GATHER_TYPE_INT4, &cell, 2, DIMS(3, 5));
+  check(&packed, true);
+  assert_int_equal(gather_tensor_bytes(&packed), 8);
+  gather_tensor opaque = tensor_of(GATHER_TYPE_OPAQUE, &cell, 1, DIMS(4));
+  opaque.item_bytes = 7;
+  check(&opaque, true);
+  assert_int_equal(gather_tensor_bytes(&opaque), 28);
+}
+
+static void strides_do_not_change_the_bytes(void **state) {
+  float cells[40] = {0};
+  (void)state;
+  gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cells[8], 2, DIMS(2, 3));
+  tensor.strides = DIMS(-12, 0);
+  check(&tensor, true);
+  assert_int_equal(gather_tensor_len(&tensor), 6);
+  assert_int_equal(gather_tensor_bytes(&tensor), 24);
+}
+
+static void nothing_needs_no_memory(void **state) {
+  (void)state;
+  gather_tensor empty = tensor_of(GATHER_TYPE_FLOAT32, NULL, 2, DIMS(0, 5));
+  check(&empty, true);
+  assert_int_equal(gather_tensor_len(&empty), 0);
+  assert_int_equal(gather_tensor_bytes(&empty), 0);
+  gather_tensor huge = tensor_of(GATHER_TYPE_FLOAT64, NULL, 4, DIMS(INT64_MAX, INT64_MAX, 0, INT64_MAX));
+  check(&huge, true);
+  assert_int_equal(gather_tensor_len(&huge), 0);
+}
+
+static void broken_descriptions(void **state) {
+  float cell = 0;
+  int64_t ones[GATHER_MAX_RANK + 1];
+  (void)state;
+  for (int d = 0; d <= GATHER_MAX_RANK; d++) ones[d] = 1;
+  gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(3, -1));
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(0, INT64_MIN));
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, -1, ones);
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, GATHER_MAX_RANK, ones);
+  check(&tensor, true);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, GATHER_MAX_RANK + 1, ones);
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, INT32_MAX, ones);
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_NONE, &cell, 1, ones);
+  check(&tensor, false);
+  tensor = tensor_of((gather_type)77, &cell, 1, ones);
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 1, NULL);
+  check(&tensor, false);
+  tensor = tensor_of(GATHER_TYPE_OPAQUE, &cell, 1, ones);
+  tensor.item_bytes = -1;
+  check(&tensor, false);
+  check(NULL, false);
+}
+
+static void sizes_that_do_not_fit(void **state) {
+  float cell = 0;
+  gather_error error;
+  (void)state;
+  gather_tensor tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 2, DIMS(INT64_C(1) << 31, INT64_C(1) << 31));
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor = tensor_of(GATHER_TYPE_INT8, &cell, 2, DIMS(INT64_C(1) << 31, INT64_C(1) << 32));
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor = tensor_of(GATHER_TYPE_FLOAT32, &cell, 3, DIMS(INT64_MAX, INT64_MAX, INT64_MAX));
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor = tensor_of(GATHER_TYPE_INT8, &cell, 1, DIMS(3));
+  tensor.strides = DIMS(INT64_MAX);
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor.strides = DIMS(INT64_MIN);
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor = tensor_of(GATHER_TYPE_INT8, &cell, 2, DIMS(2, 2));
+  tensor.strides = DIMS(INT64_MAX - 1, INT64_MAX - 1);
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+  tensor = tensor_of(GATHER_TYPE_INT4, &cell, 1, DIMS(2));
+  tensor.packed_offset = INT64_MAX;
+  assert_status(gather_tensor_check(&tensor, &error), GATHER_OVERFLOW);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sane),
+      cmocka_unit_test(strides_do_not_change_the_bytes),
+      cmocka_unit_test(nothing_needs_no_memory),
+      cmocka_unit_test(broken_descriptions),
+      cmocka_unit_test(sizes_that_do_not_fit),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
