@@ -86,7 +86,7 @@ gather_status gather_file_open(const char *path, gather_file **file, gather_erro
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
-  gather_file *made;
+  gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
   gather_status status = gather_map_open(path, &made->map, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
@@ -97,7 +97,7 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
                                       gather_error *error) {
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_from_memory: file is NULL");
   *file = NULL;
-  gather_file *made;
+  gather_file *made = NULL;
   GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
   gather_status status = gather_file_use_memory(made, memory, bytes, error);
   if (status == GATHER_OK) status = open_by_content(made, error);

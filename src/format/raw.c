@@ -110,7 +110,7 @@ gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gath
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: path is NULL");
-  gather_file *made;
+  gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
   gather_status status = gather_map_open(path, &made->map, error);
   if (status == GATHER_OK) status = open_raw(made, raw, error);
@@ -121,7 +121,7 @@ gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, cons
                                           gather_file **file, gather_error *error) {
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_raw_from_memory: file is NULL");
   *file = NULL;
-  gather_file *made;
+  gather_file *made = NULL;
   GATHER_TRY(gather_file_make(name ? name : "memory", &made, error));
   gather_status status = gather_file_use_memory(made, memory, bytes, error);
   if (status == GATHER_OK) status = open_raw(made, raw, error);

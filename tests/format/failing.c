@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing.c: the functions that the linker's --wrap puts before those of the system.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "format/failing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *failing_name;
+static int calls_left, calls, error_number, slow_writes;
+
+void failing_set(const char *name, int after, int number) {
+  failing_name = name;
+  calls_left = after;
+  calls = 0;
+  error_number = number;
+}
+
+int failing_clear(void) {
+  failing_name = NULL;
+  return calls;
+}
+
+void failing_slow_writes(int on) { slow_writes = on; }
+
+/* Is this the call that fails? Then errno is set. */
+static int fails(const char *name) {
+  if (!failing_name || strcmp(name, failing_name) != 0) return 0;
+  calls++;
+  if (calls_left-- != 0) return 0;
+  errno = error_number;
+  return 1;
+}
+
+/* glibc gives functions that know file offsets another name where these have 64 bits. */
+#if defined(__GLIBC__)
+#define REAL(name) __real_##name##64
+#define WRAP(name) __wrap_##name##64
+#else
+#define REAL(name) __real_##name
+#define WRAP(name) __wrap_##name
+#endif
+
+void *__real_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes) { return fails("gather_alloc") ? NULL : __real_gather_alloc(bytes); }
+
+int REAL(open)(const char *path, int flags, ...);
+int WRAP(open)(const char *path, int flags, ...);
+int WRAP(open)(const char *path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  unsigned mode = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+  va_end(more);
+  return fails("open") ? -1 : REAL(open)(path, flags, mode);
+}
+
+int REAL(fstat)(int fd, struct stat *about);
+int WRAP(fstat)(int fd, struct stat *about);
+int WRAP(fstat)(int fd, struct stat *about) { return fails("fstat") ? -1 : REAL(fstat)(fd, about); }
+
+int REAL(lstat)(const char *path, struct stat *about);
+int WRAP(lstat)(const char *path, struct stat *about);
+int WRAP(lstat)(const char *path, struct stat *about) { return fails("lstat") ? -1 : REAL(lstat)(path, about); }
+
+void *REAL(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
+void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset);
+void *WRAP(mmap)(void *at, size_t bytes, int access, int flags, int fd, off_t offset) {
+  return fails("mmap") ? MAP_FAILED : REAL(mmap)(at, bytes, access, flags, fd, offset);
+}
+
+/* This one returns its error. */
+int REAL(posix_fallocate)(int fd, off_t start, off_t bytes);
+int WRAP(posix_fallocate)(int fd, off_t start, off_t bytes);
+int WRAP(posix_fallocate)(int fd, off_t start, off_t bytes) {
+  return fails("posix_fallocate") ? error_number : REAL(posix_fallocate)(fd, start, bytes);
+}
+
+int REAL(ftruncate)(int fd, off_t bytes);
+int WRAP(ftruncate)(int fd, off_t bytes);
+int WRAP(ftruncate)(int fd, off_t bytes) { return fails("ftruncate") ? -1 : REAL(ftruncate)(fd, bytes); }
+
+int __real_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : __real_fchmod(fd, mode); }
+
+/* A close that fails has closed all the same. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd) {
+  int failed = fails("close");
+  int number = errno, result = __real_close(fd);
+  if (failed) errno = number;
+  return failed ? -1 : result;
+}
+
+int __real_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to) { return fails("link") ? -1 : __real_link(from, to); }
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to) { return fails("rename") ? -1 : __real_rename(from, to); }
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
+  static int turn;
+  if (fails("write")) return -1;
+  if (slow_writes && turn++ % 3 == 0) {
+    errno = EINTR;
+    return -1;
+  }
+  return __real_write(fd, bytes, slow_writes && size > 7 ? 7 : size);
+}

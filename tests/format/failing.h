@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing.h: lets one call of the system, or of gather_alloc, fail.
+ */
+#ifndef GATHER_TESTS_FORMAT_FAILING_H
+#define GATHER_TESTS_FORMAT_FAILING_H
+
+/* The call of `name` after `after` others of it fails with `number` as its errno; all others do what they always do. */
+void failing_set(const char *name, int after, int number);
+/* Nothing fails any more. Returns how often the function was called since failing_set. */
+int failing_clear(void);
+/* Every write writes a few bytes only, and is interrupted before some. */
+void failing_slow_writes(int on);
+
+#endif

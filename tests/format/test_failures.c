@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_failures.c: a system that fails, one call at a time. Every failure is said, and nothing stays behind.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/failing.h"
+#include "gather/file.h"
+
+static char folder[64], target[80];
+
+static int enter_folder(void **state) {
+  (void)state;
+  (void)strcpy(folder, "/tmp/gather-test-XXXXXX");
+  if (!mkdtemp(folder)) return -1;
+  (void)snprintf(target, sizeof target, "%s/a.npy", folder);
+  return 0;
+}
+
+static int leave_folder(void **state) {
+  (void)state;
+  (void)failing_clear();
+  failing_slow_writes(0);
+  (void)unlink(target);
+  return rmdir(folder); /* fails where anything else was left */
+}
+
+static int count_files(void) {
+  DIR *entries = opendir(folder);
+  int count = 0;
+  assert_non_null(entries);
+  for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) count += entry->d_name[0] != '.';
+  /* Temporary files begin with a point too. */
+  rewinddir(entries);
+  for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+    count += strncmp(entry->d_name, ".gather", 7) == 0;
+  (void)closedir(entries);
+  return count;
+}
+
+static const int64_t SHAPE[] = {3};
+static const float VALUES[] = {1, 2, 3};
+
+static gather_writing floats(bool replace) {
+  return (gather_writing){
+      .path = target, .format = "npy", .replace = replace, .type = GATHER_TYPE_FLOAT32, .rank = 1, .shape = SHAPE};
+}
+
+static gather_status write_floats(bool replace, gather_error *error) {
+  gather_writing what = floats(replace);
+  gather_writer *writer;
+  gather_status status = gather_writer_create(&what, &writer, error);
+  if (status != GATHER_OK) {
+    assert_null(writer);
+    return status;
+  }
+  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
+  return gather_writer_commit(writer, error);
+}
+
+static gather_status read_floats(gather_error *error) {
+  gather_file *file;
+  gather_status status = gather_file_open(target, &file, error);
+  if (status != GATHER_OK) {
+    assert_null(file);
+    return status;
+  }
+  assert_memory_equal(gather_file_at(file, 0)->tensor.data, VALUES, sizeof VALUES);
+  gather_file_close(file);
+  return status;
+}
+
+static gather_status read_raw(gather_error *error) {
+  gather_raw raw = {.type = "|S4", .rank = 1, .shape = SHAPE, .offset = 128};
+  gather_file *file;
+  gather_status status = gather_file_open_raw(target, &raw, &file, error);
+  gather_file_close(file);
+  return status;
+}
+
+static gather_status write_strings(gather_error *error) {
+  gather_writing what = floats(false);
+  what.format = "pb";
+  what.type = GATHER_TYPE_STRING;
+  gather_writer *writer;
+  gather_status status = gather_writer_create(&what, &writer, error);
+  if (status != GATHER_OK) return status;
+  ((gather_string *)gather_writer_data(writer))[1] = (gather_string){"text", 4};
+  return gather_writer_commit(writer, error);
+}
+
+/* Lets `call` fail the first, the second ... time, until the function works; each failure must be `expected`. */
+static void fail_each(const char *call, int number, gather_status expected, gather_status (*function)(gather_error *),
+                      bool leaves_file) {
+  for (int after = 0;; after++) {
+    gather_error error;
+    if (leaves_file) (void)unlink(target);
+    failing_set(call, after, number);
+    gather_status status = function(&error);
+    if (failing_clear() <= after) {
+      assert_int_equal(status, GATHER_OK);
+      assert_true(after > 0);
+      return;
+    }
+    assert_int_equal(status, expected);
+    assert_int_equal(error.status, expected);
+    assert_true(error.message[0] != '\0');
+    if (leaves_file) assert_int_equal(count_files(), 0);
+  }
+}
+
+static gather_status write_new(gather_error *error) { return write_floats(false, error); }
+
+static void test_allocations(void **state) {
+  (void)state;
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_strings, true);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_new, true);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_floats, false);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_raw, false);
+}
+
+static void test_system_calls_of_reading(void **state) {
+  (void)state;
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, read_floats, false);
+  fail_each("mmap", EACCES, GATHER_IO_ERROR, read_floats, false);
+  fail_each("fstat", EIO, GATHER_IO_ERROR, read_floats, false);
+  fail_each("open", EACCES, GATHER_IO_ERROR, read_floats, false);
+  fail_each("open", EMFILE, GATHER_IO_ERROR, read_raw, false);
+}
+
+static void test_system_calls_of_writing(void **state) {
+  (void)state;
+  fail_each("open", EACCES, GATHER_IO_ERROR, write_new, true);
+  fail_each("lstat", EIO, GATHER_IO_ERROR, write_new, true);
+  fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_new, true);
+  fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_new, true);
+  fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_strings, true);
+  fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_strings, true);
+  fail_each("close", EIO, GATHER_IO_ERROR, write_new, true);
+}
+
+static void test_file_systems_that_cannot_reserve(void **state) {
+  (void)state;
+  const int numbers[] = {EOPNOTSUPP, EINVAL, EINTR};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    failing_set("posix_fallocate", 0, numbers[i]);
+    assert_int_equal(write_floats(true, NULL), GATHER_OK);
+    assert_int_equal(failing_clear(), numbers[i] == EINTR ? 2 : 1);
+    assert_int_equal(read_floats(NULL), GATHER_OK);
+  }
+}
+
+static void test_file_systems_without_second_names(void **state) {
+  (void)state;
+  gather_error error;
+  failing_set("link", 0, EPERM);
+  assert_int_equal(write_floats(false, &error), GATHER_OK);
+  assert_int_equal(failing_clear(), 1);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_race_without_second_names(void **state) {
+  (void)state;
+  gather_error error;
+  gather_writer *writer;
+  gather_writing what = floats(false);
+  assert_int_equal(gather_writer_create(&what, &writer, &error), GATHER_OK);
+  FILE *other = fopen(target, "w");
+  assert_non_null(other);
+  (void)fclose(other);
+  failing_set("link", 0, EPERM);
+  assert_int_equal(gather_writer_commit(writer, &error), GATHER_FILE_EXISTS);
+  assert_int_equal(failing_clear(), 1);
+  struct stat about;
+  assert_int_equal(stat(target, &about), 0);
+  assert_int_equal(about.st_size, 0);
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_replacing_that_fails_keeps_the_old_file(void **state) {
+  (void)state;
+  gather_error error;
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  const char *const calls[] = {"rename", "fchmod", "posix_fallocate", "close", "mmap"};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    failing_set(calls[i], 0, EIO);
+    assert_int_equal(write_floats(true, &error), GATHER_IO_ERROR);
+    assert_int_equal(failing_clear(), 1);
+    assert_int_equal(read_floats(NULL), GATHER_OK);
+    assert_int_equal(count_files(), 1);
+  }
+}
+
+static gather_status write_to(int fd, gather_error *error) {
+  gather_writing what = floats(false);
+  what.path = NULL;
+  what.fd = fd;
+  gather_writer *writer;
+  gather_status status = gather_writer_create(&what, &writer, error);
+  if (status != GATHER_OK) return status;
+  assert_string_equal(gather_writer_temporary(writer), "");
+  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
+  return gather_writer_commit(writer, error);
+}
+
+static void test_short_and_interrupted_writes(void **state) {
+  (void)state;
+  int fd = open(target, O_WRONLY | O_CREAT, 0600);
+  failing_slow_writes(1);
+  assert_int_equal(write_to(fd, NULL), GATHER_OK);
+  failing_slow_writes(0);
+  assert_int_equal(close(fd), 0);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+}
+
+static void test_writes_that_fail(void **state) {
+  (void)state;
+  gather_error error;
+  const int numbers[] = {ENOSPC, EPIPE, EIO};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (int after = 0; after < 2; after++) {
+      int fd = open(target, O_WRONLY | O_CREAT, 0600);
+      failing_set("write", after, numbers[i]);
+      assert_int_equal(write_to(fd, &error), GATHER_IO_ERROR);
+      assert_int_equal(failing_clear(), after + 1);
+      assert_int_equal(close(fd), 0);
+    }
+}
+
+static void test_elements_in_memory_that_is_not_there(void **state) {
+  (void)state;
+  gather_error error;
+  failing_set("mmap", 0, ENOMEM);
+  assert_int_equal(write_to(STDOUT_FILENO, &error), GATHER_OUT_OF_MEMORY);
+  assert_int_equal(failing_clear(), 1);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      IN_FOLDER(test_allocations),
+      IN_FOLDER(test_system_calls_of_reading),
+      IN_FOLDER(test_system_calls_of_writing),
+      IN_FOLDER(test_file_systems_that_cannot_reserve),
+      IN_FOLDER(test_file_systems_without_second_names),
+      IN_FOLDER(test_race_without_second_names),
+      IN_FOLDER(test_replacing_that_fails_keeps_the_old_file),
+      IN_FOLDER(test_short_and_interrupted_writes),
+      IN_FOLDER(test_writes_that_fail),
+      IN_FOLDER(test_elements_in_memory_that_is_not_there),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_files.c: the functions of file.h as C programs call them: names, NULLs, bytes in memory, the table of formats.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/format.h"
+
+/* A file of three bytes 1, 2, 3; its header is as short as it can be, so that data lies anywhere. */
+static const char HEADER[] = "{'descr':'<i2','fortran_order':False,'shape':(3,)}";
+enum { PREFIX = 10, FILE_BYTES = PREFIX + (int)sizeof HEADER - 1 + 6 };
+
+static void make_file(uint8_t *bytes) {
+  memcpy(bytes, "\x93NUMPY\1\0", 8);
+  bytes[8] = (uint8_t)(sizeof HEADER - 1);
+  bytes[9] = 0;
+  memcpy(bytes + PREFIX, HEADER, sizeof HEADER - 1);
+  memcpy(bytes + FILE_BYTES - 6, "\1\0\2\0\3\0", 6);
+}
+
+static void test_bytes_at_any_address(void **state) {
+  (void)state;
+  uint8_t memory[FILE_BYTES + 8];
+  for (int shift = 0; shift < 8; shift++) {
+    make_file(memory + shift);
+    gather_file *file;
+    assert_int_equal(gather_file_from_memory(memory + shift, FILE_BYTES, NULL, &file, NULL), GATHER_OK);
+    assert_string_equal(gather_file_format(file), "npy");
+    assert_int_equal(gather_file_len(file), 1);
+    const gather_file_tensor *t = gather_file_at(file, 0);
+    assert_ptr_equal(t->tensor.data, memory + shift + FILE_BYTES - 6);
+    assert_int_equal(t->offset, FILE_BYTES - 6);
+    assert_true(t->tensor.flags & GATHER_TENSOR_READ_ONLY);
+    assert_null(gather_file_at(file, 1));
+    assert_null(gather_file_at(file, -1));
+    gather_file_close(file);
+  }
+}
+
+static void test_arguments_that_are_null(void **state) {
+  (void)state;
+  gather_file *file;
+  gather_writer *writer;
+  gather_error error;
+  assert_int_equal(gather_file_open(NULL, &file, &error), GATHER_USAGE);
+  assert_null(file);
+  assert_int_equal(gather_file_open("x", NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open_raw("x", NULL, NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open_raw(NULL, NULL, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, NULL, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, NULL, NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_from_memory(NULL, 3, NULL, &file, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_from_memory(NULL, 0, NULL, &file, &error), GATHER_FILE_MALFORMED);
+  assert_string_equal(error.file, "memory");
+  assert_int_equal(gather_file_from_memory("abc", 3, NULL, NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_writer_create(NULL, &writer, &error), GATHER_USAGE);
+  assert_int_equal(gather_writer_create(NULL, NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_writer_check(NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_writer_commit(NULL, &error), GATHER_USAGE);
+  gather_writer_abort(NULL);
+  gather_file_close(NULL);
+}
+
+static void test_raw_descriptions_that_miss_something(void **state) {
+  (void)state;
+  gather_file *file;
+  gather_error error;
+  const int64_t shape[] = {3};
+  const gather_raw raws[] = {{.type = NULL, .rank = 1, .shape = shape},
+                             {.type = "int8", .rank = 1, .shape = NULL},
+                             {.type = "int8", .rank = -1, .shape = shape}};
+  for (size_t i = 0; i < sizeof raws / sizeof *raws; i++) {
+    assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, &raws[i], &file, &error), GATHER_USAGE);
+    assert_null(file);
+  }
+}
+
+static void test_the_only_tensor(void **state) {
+  (void)state;
+  uint8_t memory[FILE_BYTES];
+  make_file(memory);
+  gather_file *file;
+  const gather_file_tensor *t;
+  gather_error error;
+  assert_int_equal(gather_file_from_memory(memory, sizeof memory, "a.npy", &file, NULL), GATHER_OK);
+  assert_int_equal(gather_file_find(file, NULL, &t, NULL), GATHER_OK);
+  assert_ptr_equal(t, gather_file_at(file, 0));
+  assert_int_equal(gather_file_find(file, "", &t, NULL), GATHER_OK);
+  assert_int_equal(gather_file_find(file, "weights", &t, &error), GATHER_NAME_NOT_FOUND);
+  assert_null(t);
+  assert_non_null(strstr(error.message, "no name"));
+  assert_string_equal(error.file, "a.npy");
+  gather_file_close(file);
+}
+
+/* No format holds several tensors yet: a file of several is put together here. */
+static void find_among(const char *const *names, int64_t count, const char *name, gather_error *error) {
+  char file_name[] = "many";
+  gather_file_tensor *tensors = calloc((size_t)count, sizeof *tensors);
+  assert_non_null(tensors);
+  for (int64_t i = 0; i < count; i++) tensors[i].name = names[i];
+  gather_file file = {.name = file_name, .len = count, .tensors = tensors};
+  const gather_file_tensor *t;
+  gather_status status = gather_file_find(&file, name, &t, error);
+  if (status == GATHER_OK)
+    assert_string_equal(t->name, name);
+  else
+    assert_int_equal(status, GATHER_NAME_NOT_FOUND);
+  free(tensors);
+}
+
+static void test_names_among_many(void **state) {
+  (void)state;
+  const char *const names[] = {"layer.0.weight", "layer.1.weight", "layer.0.bias", "tok_embeddings", "layer.2.weight"};
+  gather_error error = {.message = ""};
+  find_among(names, 5, "layer.0.bias", &error);
+  assert_string_equal(error.message, "");
+  find_among(names, 5, "layer.0.weigth", &error);
+  assert_non_null(strstr(error.message, "'layer.0.weigth' among its 5; the nearest are 'layer.0.weight', 'layer."));
+  assert_null(strstr(error.message, "tok_embeddings"));
+  find_among(names, 5, "tok_embedding", &error);
+  assert_non_null(strstr(error.message, "; the nearest is 'tok_embeddings'"));
+  find_among(names, 5, "zzzzzzzzzzz", &error);
+  assert_null(strstr(error.message, "nearest"));
+  find_among(names, 5, NULL, &error);
+  assert_non_null(strstr(error.message, "5 tensors"));
+}
+
+static void test_long_names(void **state) {
+  (void)state;
+  char a[400], b[400];
+  memset(a, 'a', sizeof a);
+  memset(b, 'a', sizeof b);
+  a[399] = b[399] = '\0';
+  b[398] = 'b';
+  const char *const names[] = {a, a, a, a};
+  gather_error error;
+  find_among(names, 4, b, &error);
+  assert_non_null(strstr(error.message, "the nearest are 'aaa"));
+}
+
+static void test_table_of_formats(void **state) {
+  (void)state;
+  static const char *const rows[][3] = {
+      {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"}, {"pb", "write", ".pb"}};
+  assert_int_equal(gather_format_count(), sizeof rows / sizeof *rows);
+  for (size_t i = 0; i < gather_format_count(); i++) {
+    assert_string_equal(gather_format_name(i), rows[i][0]);
+    assert_string_equal(gather_format_abilities(i), rows[i][1]);
+    assert_string_equal(gather_format_extensions(i), rows[i][2]);
+  }
+  assert_null(gather_format_name(gather_format_count()));
+  assert_null(gather_format_abilities(gather_format_count()));
+  assert_null(gather_format_extensions(gather_format_count()));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bytes_at_any_address),
+      cmocka_unit_test(test_arguments_that_are_null),
+      cmocka_unit_test(test_raw_descriptions_that_miss_something),
+      cmocka_unit_test(test_the_only_tensor),
+      cmocka_unit_test(test_names_among_many),
+      cmocka_unit_test(test_long_names),
+      cmocka_unit_test(test_table_of_formats),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
