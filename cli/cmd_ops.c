@@ -64,8 +64,8 @@ static void text_types(const char *title, uint64_t set) {
 }
 
 static void text_op(const gather_op *op) {
-  printf("%-11s %-14s  negative %-3s  bad index: %-5s  off axis: %-7s  %s\n", op->rules, op->name,
-         op->negative ? "on" : "off", on_bad_name(op), off_axis_name(op), op->batch_dims ? "batch_dims" : "");
+  printf("%-11s %-14s  negative %-3s  bad index: %-5s  off axis: %s%s\n", op->rules, op->name,
+         op->negative ? "on" : "off", on_bad_name(op), off_axis_name(op), op->batch_dims ? "  batch_dims" : "");
   text_types("types", op->types);
   text_types("indices", op->index_types);
 }

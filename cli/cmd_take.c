@@ -29,7 +29,8 @@ static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Says what will be written, and whether its format can carry the type; nothing is asked of the target yet. */
+/* Says what will be written, and whether its format can carry the type. Nothing is asked of a file's name yet: its turn comes
+ * behind the shapes. Until then the check is told of a descriptor, and only what it says of the type counts. */
 static gather_status describe_output(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing = (gather_writing){.fd = STDOUT_FILENO,
@@ -40,7 +41,8 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
                                   .name = data->name,
                                   .shape = job->shape};
   GATHER_CLI_TRY(keep_descr(job, error));
-  return job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
+  gather_status status = job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
+  return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {

@@ -87,7 +87,7 @@ const char *gather_cli_nearest(const char *name, int count, const char *(*names)
     const char *candidate = names(i);
     if (!candidate) continue;
     int d = distance(name, candidate);
-    bool begins = len >= 3 && strncmp(candidate, name, len) == 0;
+    bool begins = len >= 2 && strncmp(candidate, name, len) == 0;
     if (begins) d = 1;
     if (d <= best && (!nearest || d < best)) {
       nearest = candidate;

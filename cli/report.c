@@ -69,14 +69,31 @@ char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_
   return text;
 }
 
+/* The bytes of one character as they are shown: control characters as \x1b. */
+static void visible(unsigned char c, char shown[8]) {
+  snprintf(shown, 8, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c);
+}
+
 void gather_cli_put(FILE *to, const char *text) {
+  char shown[8];
   for (; *text; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c < 0x20 || c == 0x7f)
-      fprintf(to, "\\x%02x", c);
-    else
-      putc(c, to);
+    visible((unsigned char)*text, shown);
+    fputs(shown, to);
   }
+}
+
+/* A message is one line, even where a file's name has a line break. */
+static void make_visible(const char *text, char *line, size_t bytes) {
+  char shown[8];
+  size_t used = 0;
+  for (; *text; text++) {
+    visible((unsigned char)*text, shown);
+    size_t len = strlen(shown);
+    if (used + len >= bytes) break;
+    memcpy(line + used, shown, len);
+    used += len;
+  }
+  line[used] = 0;
 }
 
 static bool use_colour(void) {
@@ -104,12 +121,14 @@ static void json_index_error(gather_cli_json *json, const gather_error *error) {
 }
 
 static void json_error(const gather_cli_args *args, const gather_error *error, const char *hint) {
+  char message[4 * sizeof error->message];
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
   gather_cli_json_string(&json, "command", args->name);
   gather_cli_json_object(&json, "error");
   gather_cli_json_string(&json, "status", gather_status_name(error->status));
   gather_cli_json_int(&json, "code", (int64_t)error->status);
-  gather_cli_json_string(&json, "message", error->message);
+  make_visible(error->message, message, sizeof message);
+  gather_cli_json_string(&json, "message", message);
   if (error->op) gather_cli_json_string(&json, "op", error->op);
   if (error->rules) gather_cli_json_string(&json, "rules", error->rules);
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(&json, error);

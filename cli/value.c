@@ -135,7 +135,8 @@ static bool put_opaque(const gather_file_tensor *like, const char *text, unsigne
   char kind = ordered ? descr[1] : *descr;
   if (kind == 'S' || kind == 'a') return put_text(text, element, bytes);
   if (kind == 'U') return put_unicode(text, big_endian, element, bytes);
-  if ((kind == 'M' || kind == 'm') && put_time(text, big_endian, element)) return true;
+  bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X'); /* bytes, not a number */
+  if ((kind == 'M' || kind == 'm') && !hex) return put_time(text, big_endian, element);
   return put_hex(text, element, bytes);
 }
 
@@ -170,8 +171,9 @@ static const char *expected(const gather_type_info *type, const char *descr) {
     case GATHER_KIND_COMPLEX:
       return "a number such as 1+2j";
     case GATHER_KIND_OPAQUE:
-      return strchr("SUa", descr[strspn(descr, "<>|=")]) ? "text that is no longer than its elements"
-                                                         : "0x and the bytes of one element";
+      descr += strspn(descr, "<>|=");
+      if (*descr == 'M' || *descr == 'm') return "a whole number of its units, NaT, or 0x and its bytes";
+      return strchr("SUa", *descr) ? "UTF-8 text that fits its elements" : "0x and the bytes of one element";
     default:
       return "a number that it can hold";
   }

@@ -100,7 +100,8 @@ static bool encode_small(const small_float *f, double x, uint32_t *code) {
   return true;
 }
 
-/* E8M0: powers of two from 2^-127 (code 0) to 2^127, and NaN. It has neither sign nor zero. */
+/* E8M0: powers of two from 2^-127 (code 0) to 2^127, and NaN. It has neither sign nor zero. The middle of two goes up, as in
+ * ml_dtypes: that is the even one where the leading bit counts as the mantissa's only one. */
 static bool encode_e8m0(double x, uint32_t *code) {
   *code = 0xff;
   if (isnan(x)) return true;
@@ -108,7 +109,7 @@ static bool encode_e8m0(double x, uint32_t *code) {
   int exponent;
   double mantissa = frexp(x, &exponent); /* x = mantissa * 2^exponent, mantissa in [0.5, 1) */
   int value = exponent - 1 + 127;
-  if (mantissa > 0.75 || (mantissa == 0.75 && value % 2 != 0)) value++;
+  if (mantissa >= 0.75) value++;
   if (value < 0) value = 0;
   if (value < 0xff) *code = (uint32_t)value;
   return true;
@@ -136,6 +137,14 @@ static void put_bytes(uint64_t code, size_t bytes, void *element) {
   memcpy(element, bytes == 1 ? (void *)&b : bytes == 2 ? (void *)&h : bytes == 4 ? (void *)&w : (void *)&code, bytes);
 }
 
+static double round_to_float32(double number) {
+  uint32_t code;
+  float rounded;
+  if (!encode_small(&SMALL[0], number, &code)) return number;
+  memcpy(&rounded, &code, sizeof rounded);
+  return (double)rounded;
+}
+
 bool gather_cli_encode_float(gather_type type, double number, bool finite, void *element) {
   uint32_t code = 0;
   bool fits = false;
@@ -144,6 +153,8 @@ bool gather_cli_encode_float(gather_type type, double number, bool finite, void 
     return true;
   }
   if (finite && isinf(number)) number = copysign(DBL_MAX, number); /* 1e999 is beyond, yet no infinity */
+  /* ml_dtypes makes bfloat16 by way of float32; that tells for what lies beside the middle of two. */
+  if (type == GATHER_TYPE_BFLOAT16) number = round_to_float32(number);
   if (type == GATHER_TYPE_FLOAT8_E8M0FNU) fits = encode_e8m0(number, &code);
   if (type == GATHER_TYPE_NF4) fits = encode_nf4(number, &code);
   for (size_t i = 0; i < sizeof SMALL / sizeof *SMALL; i++)

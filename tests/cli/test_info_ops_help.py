@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""`info`, `ops`, the help and the man pages."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from support.skip import skip_test
+from test_take import DEFAULTS
+
+
+def test_info_of_a_file(gather, table):
+    assert gather.json("info", table) == {
+        "command": "info", "file": "x.npy", "format": "npy",
+        "tensors": [{"name": "", "type": "float32", "shape": [3, 4], "bytes": 48, "offset": 128}], "gather_nodes": 0,
+    }  # fmt: skip
+    text = gather("info", table).text
+    for part in ("npy", "float32", "[3, 4]", "48", "128"):
+        assert part in text
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,) * 32])
+def test_info_shapes(gather, shape):
+    gather.save("x.npy", np.zeros(shape, ">f8"))
+    assert gather.json("info", "x.npy")["tensors"][0]["shape"] == list(shape)
+    assert str(list(shape)) in gather("info", "x.npy").text
+
+
+def test_info_of_raw_bytes(gather):
+    gather.write("x.bin", bytes(16))
+    answer = gather.json("info", "x.bin", "--type", "int4", "--shape", "3x3", "--offset", "2")
+    assert answer["format"] == "raw"
+    assert answer["tensors"] == [{"name": "", "type": "int4", "shape": [3, 3], "bytes": 5, "offset": 2}]
+    gather.fails("unsupported", "info", "x.bin")
+
+
+def test_info_without_a_file(gather):
+    answer = gather.json("info")
+    assert answer["command"] == "info" and re.fullmatch(r"\d+\.\d+\.\d+", answer["version"])
+    assert answer["threads"] >= 1 and answer["kernels"] and isinstance(answer["cpu_features"], list)
+    text = gather("info").text
+    for part in (answer["version"], answer["kernels"], *answer["cpu_features"], f"threads: {answer['threads']}"):
+        assert part in text
+
+
+def test_threads_are_the_cpus_this_process_may_use(gather):
+    if not shutil.which("taskset"):
+        skip_test("taskset", "there is no program taskset")
+    words = ["taskset", "1", str(gather.exe), "info"]
+    assert "threads: 1\n" in subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def test_info_formats(gather):
+    formats = {row["name"]: row for row in gather.json("info", "--formats")["formats"]}
+    assert formats["npy"]["extensions"] == [".npy"] and formats["npy"]["abilities"] == ["read", "write"]
+    assert formats["raw"]["extensions"] == [".bin", ".raw"] and "write" in formats["pb"]["abilities"]
+    text = gather("info", "--formats").text
+    for name, row in formats.items():
+        assert re.search(rf"^{name} .*{re.escape(' '.join(row['extensions']))}", text, re.MULTILINE)
+
+
+def test_ops(gather):
+    answer = gather.json("ops")
+    assert answer["command"] == "ops" and len(answer["ops"]) == 9
+    seen = {}
+    for op in answer["ops"]:
+        assert {"rules", "dialect", "op", "version", "negative", "on_bad", "types", "index_types"} <= set(op)
+        assert op["rules"] == f"{op['dialect']}-{op['version']}"
+        command = {"Gather": "take", "GatherElements": "elements"}[op["op"]]
+        seen[command, op["rules"]] = (op["negative"], op["on_bad"])
+        assert "float32" in op["types"] and {"int32", "int64"} <= set(op["index_types"])
+        assert ("bfloat16" in op["types"]) == (op["rules"] not in ("onnx-1", "onnx-11"))
+    assert seen == DEFAULTS
+
+
+def test_ops_as_text(gather):
+    text = gather("ops").text
+    for command, rules in DEFAULTS:
+        name = {"take": "Gather", "elements": "GatherElements"}[command]
+        line = next(line for line in text.splitlines() if line.split()[:2] == [rules, name])
+        negative, on_bad = DEFAULTS[command, rules]
+        assert f"negative {'on' if negative else 'off'}" in line and f"bad index: {on_bad}" in line
+    assert all(len(line) <= 110 and line == line.rstrip() for line in text.splitlines())
+
+
+COMMANDS = ["take", "elements", "info", "ops", "help"]
+
+
+def test_the_ways_to_the_help(gather):
+    main = gather("--help")
+    assert main.code == 0 and main.err == b""
+    assert gather().out == main.out == gather("help").out == gather("-h").out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} ", main.text, re.MULTILINE)
+    for command in COMMANDS[:-1]:
+        one = gather("help", command)
+        assert one.code == 0 and f"Usage: gather {command}" in one.text
+        assert gather(command, "--help").out == one.out == gather(command, "x", "-h").out
+    assert gather.json("help", "take") == {"command": "help", "topic": "take", "text": gather("help", "take").text}
+
+
+@pytest.mark.parametrize("command", ["take", "elements"])
+def test_the_help_says_what_the_contract_says(gather, command):
+    text = gather(command, "--help").text
+    options = ["-o", "-f", "--axis", "--rules", "--on-bad", "--negative", "--dry-run", "--plan", "--threads", "--json", "-q",
+               "--type", "--shape", "--offset", "--indices-type", "--indices-shape", "--indices-offset", "--version"]  # fmt: skip
+    words = ["error", "clamp", "wrap", "zero", "fill=V", "promise", ".npy", ".pb", ".bin", ".raw", "FILE:NAME", "130"]
+    for part in options + words:
+        assert part in text
+    for known, rules in DEFAULTS:
+        if known == command:
+            assert rules in text
+    assert all(len(line) <= 82 for line in text.splitlines())
+
+
+def test_every_option_of_the_help_is_understood(gather, table):
+    for command in COMMANDS[:-1]:
+        for name, value in re.findall(r"^ +(?:-., )?--([a-z-]+) ?(\S*)", gather(command, "--help").text, re.MULTILINE):
+            words = [f"--{name}=?"] if value.isupper() or value in ("3x4", "on|off") else [f"--{name}"]
+            answer = gather(command, *words)
+            assert b"there is no option" not in answer.err and b"has no option" not in answer.err, name
+            assert b"takes no value" not in answer.err and b"needs a value" not in answer.err, name
+
+
+def test_version(gather, gather_source):
+    header = (gather_source / "include/gather/gather.h").read_text()
+    version = ".".join(re.findall(r"#define GATHER_VERSION_\w+ (\d+)", header))
+    answer = gather("--version")
+    assert answer.code == 0 and answer.text.startswith(f"gather {version}\n")
+    assert "cpu features:" in answer.text and "kernels:" in answer.text
+    assert gather("take", "--version").out == answer.out
+    assert gather.json("--version")["version"] == version
+
+
+@pytest.mark.parametrize("topic", ["", *COMMANDS[:-1]])
+def test_man_pages(gather, topic):
+    page = gather(*([topic] if topic else []), "--man")
+    assert page.code == 0 and page.text.startswith(".TH GATHER")
+    if not shutil.which("groff"):
+        skip_test("groff", "there is no program groff")
+    shown = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-P-c"], input=page.out, capture_output=True, check=True)
+    assert shown.stderr == b""
+    words = re.sub(r".\x08|\x1b\[[\d;]*m", "", shown.stdout.decode())
+    for part in ("NAME", "SYNOPSIS", "OPTIONS", "--json"):
+        assert part in words
+    if topic == "take":
+        assert "'[[0, 2], [1, -1]]'" in words and "--batch-dims" in words

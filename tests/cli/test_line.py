@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""The command line: where options may stand, and what cannot be understood (exit code 2)."""
+
+import numpy as np
+import pytest
+
+
+def test_options_stand_anywhere(gather, table):
+    lines = [
+        ["--json", "take", table, "[2]", "-o", "a.npy", "--axis", "1"],
+        ["take", "--axis=1", "-o", "b.npy", table, "[2]", "--json"],
+        ["take", table, "--axis", "1", "[2]", "--output=c.npy", "--json"],
+        ["take", "-od.npy", "--json", "--axis", "1", "--", table, "[2]"],
+        ["-qo", "e.npy", "take", table, "--json", "[2]", "--axis", "+1"],
+    ]
+    for line in lines:
+        answer = gather(*line)
+        assert answer.code == 0, answer
+        assert b'"shape":[3,1]' in answer.out
+    for name in "abcde":
+        assert np.array_equal(gather.load(f"{name}.npy"), gather.load(table)[:, [2]])
+
+
+def test_numbers_below_zero_are_values_and_arguments(gather, table):
+    assert gather.json("take", table, "-1", "--axis", "-1", "-o", "o.npy")["shape"] == [3]
+    assert gather.load("o.npy").tolist() == [3, 7, 11]
+
+
+def test_two_dashes_end_the_options(gather, table):
+    gather.save("-q", np.arange(3))
+    (gather.folder / "-q.npy").rename(gather.folder / "-q")
+    assert gather("take", "-o", "o.npy", "--", "-q", "1").code == 0
+    assert gather.load("o.npy") == 1
+    gather.fails("usage", "take", "-o", "p.npy", "--", "-q", "1", "--axis=0")
+
+
+WRONG = [
+    ["take"], ["take", "x.npy"], ["take", "x.npy", "1"], ["take", "x.npy", "1", "2", "-o", "o.npy"], ["elements"],
+    ["ops", "x"], ["info", "x.npy", "y.npy"], ["nonsense"], ["take", "x.npy", "1", "-o"],
+    ["take", "x.npy", "1", "-o", "o.npy", "-o", "o.npy"], ["take", "x.npy", "1", "-o", "o.npy", "--axis", "0", "--axis=0"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--axis"], ["take", "x.npy", "1", "-o", "o.npy", "--force=yes"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--formats"], ["ops", "--axis", "1"], ["info", "--plan"], ["take", "-z"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--on-bad", "ignore"], ["take", "x.npy", "1", "-o", "o.npy", "--on-bad", "fill"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--on-bad", "fill="], ["take", "x.npy", "1", "-o", "o.npy", "--negative", "yes"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--rules", "onnx-12"], ["elements", "x.npy", "[[1]]", "-o", "o.npy", "--rules", "openvino-8"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--rules", "openvino-6"], ["take", "x.npy", "1", "-o", "o.npy", "--rules", ""],
+    ["take", "x.npy", "1", "-o", "o.npy", "--threads", "0"], ["take", "x.npy", "1", "-o", "o.npy", "--threads", "-1"],
+    ["take", "x.npy", "1", "-o", "o.npy", "--threads", "1025"], ["take", "x.npy", "1", "-o", "o.npy", "--threads", "two"],
+    ["take", "-", "-", "-o", "o.npy"], ["take", "x.npy", "1", "-o", ""], ["take", "x.npy", "1", "-o", "out"],
+    ["take", "x.npy", "1", "-o", "out.txt"], ["take", "x.npy", "1", "-o", "dir.npy/out"], ["take", "x.npy", "1", "-o", "out."],
+    ["info", "--type", "int8"], ["info", "--formats", "x.npy"], ["help", "nonsense"], ["help", "take", "ops"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", WRONG, ids=" ".join)
+def test_what_cannot_be_understood(gather, table, line):
+    gather.fails("usage", *line)
+    assert gather.names() == {"x.npy"}
+
+
+@pytest.mark.parametrize("text", ["1x", "x", "", " 1", "1 ", "1.0", "0x1", "1e0", "--", "+", "-", "1_0", "٣"])
+@pytest.mark.parametrize("option", ["--axis", "--batch-dims", "--threads", "--offset"])
+def test_numbers_are_whole_decimal_numbers(gather, table, option, text):
+    error = gather.fails("usage", "take", table, "1", "-o", "o.npy", f"{option}={text}", "--rules", "openvino-8")
+    assert option in error["message"]
+
+
+def test_numbers_beyond_64_bits(gather, table):
+    for text in (str(1 << 63), str(-(1 << 63) - 1), "9" * 60):
+        gather.fails("usage", "take", table, "1", "-o", "o.npy", "--axis", text)
+
+
+def test_batch_dims_where_the_rules_have_none(gather, table):
+    for rules in ("onnx-1", "onnx-11", "onnx-13", "openvino-1"):
+        for value in ("1", "-1"):
+            gather.fails("usage", "take", table, "1", "-o", "o.npy", "--rules", rules, "--batch-dims", value)
+        assert gather("take", table, "1", "--dry-run", "--rules", rules, "--batch-dims", "0").code == 0
+    for rules in ("onnx-11", "onnx-13", "openvino-6"):
+        line = ("elements", table, "[[0,0,0,0]]", "--rules", rules)
+        gather.fails("usage", *line, "-o", "o.npy", "--batch-dims", "1")
+        if rules != "openvino-6":
+            assert gather(*line, "--dry-run", "--batch-dims", "0").code == 0
+
+
+def test_unknown_names_get_suggestions(gather, table):
+    assert "did you mean --axis?" in gather.fails("usage", "take", table, "1", "--axes", "0", "-o", "o.npy")["message"]
+    assert "did you mean --dry-run?" in gather.fails("usage", "take", table, "1", "--dryrun")["message"]
+    assert "did you mean --axis?" in gather.fails("usage", "take", table, "1", "--ax=1")["message"]
+    assert "did you mean 'elements'?" in gather.fails("usage", "element")["message"]
+    assert "mean" not in gather.fails("usage", "zzzzzzzz")["message"]
+
+
+def test_lists_of_what_is_known(gather, table):
+    message = gather.fails("usage", "take", table, "1", "-o", "o.npy", "--rules", "onnx-2")["message"]
+    for rules in "onnx-1 onnx-11 onnx-13 openvino-1 openvino-7 openvino-8".split():
+        assert rules in message
+    message = gather.fails("usage", "elements", table, "1", "-o", "o.npy", "--rules", "openvino-7")["message"]
+    for rules in "onnx-11 onnx-13 openvino-6".split():
+        assert rules in message
+    message = gather.fails("usage", "take", table, "1", "-o", "o.csv")["message"]
+    for extension in (".npy", ".pb", ".bin", ".raw"):
+        assert extension in message
+
+
+@pytest.mark.parametrize("command", ["run", "check", "explain"])
+def test_commands_of_later_versions(gather, command):
+    error = gather.fails("unsupported", command, "model.onnx", "--input", "a=b", "--node", "n")
+    assert command in error["message"]
+    assert gather("help", command).code == 4
+    assert command not in gather("--help").text.split("Examples")[0].split()
+
+
+def test_quiet_says_nothing(gather, table):
+    answer = gather("take", table, "1", "-o", "o.npy", "-q")
+    assert (answer.code, answer.out, answer.err) == (0, b"", b"")
+    answer = gather("take", table, "9", "-o", "p.npy", "--quiet")
+    assert (answer.code, answer.out) == (1, b"") and answer.err
+    assert gather("take", table, "1", "--dry-run", "--plan", "-q").out == b""
+
+
+def test_plan_is_one_line(gather, table):
+    without = gather("take", table, "1", "-o", "o.npy").text
+    lines = gather("take", table, "1", "-o", "p.npy", "--plan").text.splitlines()
+    assert len(without.splitlines()) == 1 and len(lines) == 2
+    assert lines[1].startswith("plan: ") and "onnx-13" in lines[1]
+    assert gather.json("take", table, "1", "--dry-run")["plan"] == lines[1].removeprefix("plan: ")

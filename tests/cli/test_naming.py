@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Naming a tensor: FILE, FILE:NAME, -, raw bytes, literals and text files."""
+
+import os
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
+
+
+def test_the_format_is_found_by_content(gather):
+    gather.save("x.npy", DATA)
+    (gather.folder / "x.npy").rename(gather.folder / "x.onnx")
+    assert gather("take", "x.onnx", "1", "-o", "o.npy").code == 0
+    assert np.array_equal(gather.load("o.npy"), DATA[1])
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_every_npy_version(gather, version):
+    with open(gather.folder / "x.npy", "wb") as file:
+        np.lib.format.write_array(file, DATA, version)
+    assert gather("take", "x.npy", "[2]", "-o", "o.npy").code == 0
+    assert np.array_equal(gather.load("o.npy"), DATA[[2]])
+
+
+def test_pickled_objects_are_refused(gather, table):
+    gather.save("p.npy", np.array([{}, None]))
+    gather.fails("unsupported", "take", "p.npy", "0", "-o", "o.npy")
+    gather.fails("unsupported", "take", table, "p.npy", "-o", "o.npy")
+    gather.fails("unsupported", "info", "p.npy")
+
+
+def test_a_name_in_a_file_without_names(gather, table):
+    for words in (("take", "x.npy:w", "0", "-o", "o.npy"), ("take", table, "x.npy:w", "-o", "o.npy"), ("info", "x.npy:w")):
+        error = gather.fails("name_not_found", *words)
+        assert error["file"] == "x.npy" and "'w'" in error["message"]
+    gather.write("i.txt", "1")
+    gather.fails("name_not_found", "take", table, "i.txt:w", "-o", "o.npy")
+
+
+def test_a_file_of_the_whole_name_wins(gather, table):
+    os.rename(gather.folder / gather.save("y.npy", DATA + 50), gather.folder / "x.npy:w")
+    assert gather("take", "x.npy:w", "0", "-o", "o.npy").code == 0
+    assert gather.load("o.npy").tolist() == [50, 51, 52, 53]
+    (gather.folder / "x.npy:w").unlink()
+    gather.fails("name_not_found", "take", "x.npy:w", "0", "-o", "p.npy")
+    (gather.folder / "a:b").mkdir()
+    os.rename(gather.folder / gather.save("y.npy", DATA), gather.folder / "a:b" / "y.npy")
+    assert gather("take", "a:b/y.npy", "0", "-o", "p.npy").code == 0
+    gather.fails("name_not_found", "take", "a:b/y.npy:w:v", "0", "-o", "q.npy")
+
+
+def test_missing_files(gather, table):
+    for words, role in ((("none.npy", "0"), "data"), (("none.npy:x", "0"), "data"), ((table, "none"), "indices")):
+        error = gather.fails("file_not_found", "take", *words, "-o", "o.npy")
+        assert error["input"] == role and error["file"] in words
+    gather.fails("file_not_found", "info", "none.npy")
+    (gather.folder / "folder").mkdir()
+    gather.fails("io_error", "info", "folder")
+    assert gather("info", "").code in (2, 3)
+
+
+def test_standard_input(gather, table):
+    file = (gather.folder / table).read_bytes()
+    assert gather("take", "-", "[2, 0]", "-o", "o.npy", stdin=file).code == 0
+    assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+    gather.save("i.npy", np.array([1]))
+    assert gather("take", table, "-", "-o", "p.npy", stdin=(gather.folder / "i.npy").read_bytes()).code == 0
+    assert gather("take", table, "-", "-o", "q.npy", stdin=b"1\n").code == 0
+    assert np.array_equal(gather.load("p.npy"), gather.load("q.npy"))
+    assert gather("take", "-", "1", "-o", "r.npy", "--type", "f32", "--shape", "3x4", stdin=DATA.tobytes()).code == 0
+    assert np.array_equal(gather.load("r.npy"), DATA[1])
+    raw = ("--indices-type", "int16", "--indices-shape", "")
+    assert gather("take", table, "-", "-o", "s.npy", *raw, stdin=b"\2\0").code == 0
+    assert np.array_equal(gather.load("s.npy"), DATA[2])
+    assert gather.json("info", "-", stdin=file)["tensors"][0]["shape"] == [3, 4]
+    gather.fails("usage", "take", "-", "-", "-o", "t.npy")
+    gather.fails("file_malformed", "take", "-", "0", "-o", "t.npy", stdin=file[:-1])
+    gather.fails("file_malformed", "take", "-", "0", "-o", "t.npy", stdin=b"")
+    gather.fails("file_malformed", "take", table, "-", "-o", "t.npy", stdin=b"x\n")
+
+
+def test_standard_input_that_cannot_be_read(gather, table):
+    folder = os.open(gather.folder, os.O_RDONLY)
+    answer = gather("take", "-", "0", "-o", "o.npy", stdin=folder)
+    os.close(folder)
+    assert answer.code == 3 and b"standard input" in answer.err
+    answer = gather("take", "-", "0", "-o", "o.npy", preexec_fn=lambda: os.close(0))
+    assert answer.code == 3 and b"standard input" in answer.err
+
+
+def test_pipes_are_read(gather, table):
+    os.mkfifo(gather.folder / "pipe")
+    content = (gather.folder / table).read_bytes()
+    writer = threading.Thread(target=lambda: (gather.folder / "pipe").write_bytes(content))
+    writer.start()
+    assert gather("take", "pipe", "1", "-o", "o.npy").code == 0
+    writer.join()
+    assert np.array_equal(gather.load("o.npy"), DATA[1])
+
+
+def test_raw_data(gather):
+    gather.write("x.bin", b"###" + DATA.tobytes() + b"more")
+    words = ("take", "x.bin", "[2]", "--type", "float32", "--shape", "3x4")
+    answer = gather.json(*words, "--offset", "3", "-o", "o.npy")
+    assert answer["type"] == "float32" and np.array_equal(gather.load("o.npy"), DATA[[2]])
+    gather.fails("file_malformed", *words, "--offset", "8", "-o", "p.npy")
+    gather.fails("file_malformed", *words, "--offset", str((1 << 63) - 1), "-o", "p.npy")
+    gather.fails("usage", *words, "--offset", "-1", "-o", "p.npy")
+
+
+def test_raw_indices(gather, table):
+    gather.write("i.bin", b"#" + np.array([2, -1, 0], "<i2").tobytes())
+    words = ("take", table, "i.bin", "--indices-type", "i16", "--indices-shape", "3", "--indices-offset", "1")
+    assert gather(*words, "-o", "o.npy").code == 0
+    assert np.array_equal(gather.load("o.npy"), DATA[[2, -1, 0]])
+    gather.write("t.txt", "  ")  # with a type even text is bytes
+    words = ("take", table, "t.txt", "--indices-type", "uint8", "--indices-shape", "2", "--on-bad", "clamp")
+    assert gather(*words, "-o", "p.npy").code == 0
+    assert np.array_equal(gather.load("p.npy"), DATA[[2, 2]])
+
+
+@pytest.mark.parametrize("name", ["float32", "FLOAT", "f32", "FP32", "<f4"])
+def test_type_names(gather, name):
+    gather.write("x.bin", DATA.tobytes())
+    assert gather.json("info", "x.bin", "--type", name, "--shape", "3x4")["tensors"][0]["type"] == "float32"
+
+
+@pytest.mark.parametrize("descr", [">f4", "|S3", ">U2", "|V7", "<M8[ns]"])
+def test_raw_bytes_of_an_npy_dtype(gather, descr):
+    data = np.frombuffer(bytes(range(1, 1 + 3 * np.dtype(descr).itemsize)), descr)
+    gather.write("x.bin", data.tobytes())
+    assert gather("take", "x.bin", "[2, 0]", "-o", "o.npy", "--type", descr, "--shape", "3").code == 0
+    assert gather.load("o.npy").dtype.str == descr
+    assert gather.load("o.npy").tobytes() == data[[2, 0]].tobytes()
+
+
+def test_shapes(gather):
+    gather.write("x.bin", bytes(64))
+    for text, shape in (("", []), ("0", [0]), ("2x0x3", [2, 0, 3]), ("64", [64]), ("x".join("1" * 64), [1] * 64)):
+        answer = gather.json("info", "x.bin", "--type", "uint8", "--shape", text)
+        assert answer["tensors"][0]["shape"] == shape and answer["format"] == "raw"
+    for text in ("x", "3x", "x3", "3,4", "-1", "3x-1", "3 x 4", " ", "3X4", "1.0", "9" * 30, "x".join("1" * 65)):
+        gather.fails("usage", "info", "x.bin", "--type", "uint8", f"--shape={text}")
+    for words in (("--type", "int8"), ("--shape", "3"), ("--offset", "3"), ("--type", "nothing", "--shape", "3")):
+        gather.fails("usage", "info", "x.bin", *words)
+    gather.fails("unsupported", "info", "x.bin", "--type", "string", "--shape", "1")
+
+
+def test_options_for_raw_indices(gather, table):
+    gather.write("i.bin", bytes(8))
+    for words in (("--indices-type", "int8"), ("--indices-shape", "1"), ("--indices-offset", "1")):
+        gather.fails("usage", "take", table, "i.bin", "-o", "o.npy", *words)
+    gather.fails("usage", "take", table, "[0]", "-o", "o.npy", "--indices-type", "int8", "--indices-shape", "1")
+
+
+LITERALS = [
+    ("3", 3), ("-0", 0), ("+2", 2), (" 7 ", 7), ("[]", []), ("[1]", [1]), ("[[0, 2], [1, -1]]", [[0, 2], [1, -1]]),
+    (" [ 1 , 2 ] ", [1, 2]), ("[[],[]]", [[], []]), ("[[[]],[[]],[[]]]", [[[]], [[]], [[]]]), ("[[1],[2]]\n", [[1], [2]]),
+    ("[-9223372036854775808,9223372036854775807]", [-(1 << 63), (1 << 63) - 1]), ("[007]", [7]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), LITERALS)
+def test_literals(gather, table, text, value):
+    value = np.array(value, np.int64)
+    answer = gather.json("take", table, text, "-o", "o.npy", "--on-bad", "wrap")
+    assert answer["shape"] == [*value.shape, 4] and answer["indices"]["count"] == value.size
+    assert np.array_equal(gather.load("o.npy"), DATA[value % 3])
+
+
+BROKEN = [
+    "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1]]", "[[1]", "[[1],[2,3]]", "[[1],2]", "[1,[2]]", "[[],[1]]", "[[],[[]]]",
+    "[[[]],[]]", "[1.5]", "[a]", "[0x1]", "[1]x", "[1e3]", "[--1]", "[- 1]", "[1][2]", "[9223372036854775808]",
+    "9223372036854775808", "-9223372036854775809", "[18446744073709551615]", "[" * 65 + "]" * 65, "[true]", "['1']",
+    "[1,,2]", "[" * 100000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=lambda t: t[:40])
+def test_broken_literals(gather, table, text):
+    gather.fails("usage", "take", table, text, "-o", "o.npy")
+    assert gather.names() == {"x.npy"}
+
+
+def test_a_long_literal(gather, table):
+    many = np.random.default_rng(1).integers(-3, 3, 20000)
+    assert gather("take", table, str(many.tolist()), "-o", "o.npy").code == 0
+    assert np.array_equal(gather.load("o.npy"), DATA[many])
+
+
+def test_a_literal_wins_over_a_file(gather, table):
+    gather.write("2", "0\n")
+    gather.write("[2]", "0\n")
+    assert gather.json("take", table, "2", "-o", "a.npy")["shape"] == [4]
+    assert gather.json("take", table, "[2]", "-o", "b.npy")["shape"] == [1, 4]
+    assert gather.load("a.npy").tolist() == DATA[2].tolist()
+    assert gather("take", table, "./2", "-o", "c.npy").code == 0
+    assert gather.load("c.npy").tolist() == DATA[[0]].tolist()
+
+
+TEXTS = [
+    (b"", []), (b"\n \n", []), (b"1", [1]), (b"0\n2\n-1\n", [0, 2, -1]), (b"0,1,2", [0, 1, 2]), (b"0, 1\r\n2,\r\n", [0, 1, 2]),
+    (b"\t0 1\f2\v+1 , 1", [0, 1, 2, 1, 1]), (b"-9223372036854775808 9223372036854775807", [-(1 << 63), (1 << 63) - 1]),
+    (b"0\n" * 5000, [0] * 5000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), TEXTS, ids=range(len(TEXTS)))
+def test_text_files(gather, table, text, value):
+    gather.write("i.txt", text)
+    value = np.array(value, np.int64)
+    assert gather.json("take", table, "i.txt", "-o", "o.npy", "--on-bad", "wrap")["shape"] == [value.size, 4]
+    assert np.array_equal(gather.load("o.npy"), DATA[value % 3])
+
+
+MALFORMED = [
+    (b"1\n2\nthree\n", 3, 4), (b"1.5", 1, 0), (b"1\n\n2x\n", 3, 3), (b"hello", 1, 0), (b"1,,2", 1, 2), (b",1", 1, 0),
+    (b"1\n2 # note\n", 2, 4), (b"[1]\n", 1, 0), (b"1\n9223372036854775808\n", 2, 2), (b"1\n-", 2, 2), (b"1\n- 2", 2, 2),
+    (b"1e3", 1, 0), ("1\n\u0663".encode(), 2, 2), (b"1\n2\n0x3", 3, 4), (b"1 2 3 4\n1\0", 2, 8), (b"1\n1 2 3 4\x01", 2, 8),
+    (b"\xff", 1, 0), (b"1;2", 1, 0), (b"0\n" * 5000 + b"x", 5001, 10000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line", "offset"), MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_text_files(gather, table, text, line, offset):
+    gather.write("i.txt", text)
+    error = gather.fails("file_malformed", "take", table, "i.txt", "-o", "o.npy")
+    assert f"line {line}:" in error["message"]
+    assert (error["file"], error["offset"], error["input"]) == ("i.txt", offset, "indices")
+
+
+def test_data_is_no_text(gather):
+    gather.write("x.txt", "1 2 3")
+    gather.fails("unsupported", "take", "x.txt", "0", "-o", "o.npy")
+
+
+def test_malformed_npy(gather, table):
+    content = (gather.folder / table).read_bytes()
+    for cut in (7, 9, 60, 127, 128, len(content) - 1):
+        gather.write("cut.npy", content[:cut])
+        error = gather.fails("file_malformed", "take", "cut.npy", "0", "-o", "o.npy")
+        assert error["file"] == "cut.npy" and "offset" in error and error["input"] == "data"
+    gather.write("long.npy", content + b"more")
+    assert gather("take", "long.npy", "0", "-o", "o.npy").code == 0
+
+
+def test_odd_names_are_written_safely(gather):
+    """Nothing in a file's name can play with the terminal or break the JSON."""
+    name = "a\x1b[31m\n\"\\\u00e9\udcff.npy"
+    error = gather.fails("file_not_found", "take", name, "0", "-o", "o.npy")
+    assert error["file"] == "a\x1b[31m\n\"\\\u00e9\ufffd.npy"
+    answer = gather("take", name, "0", "-o", "o.npy")
+    assert b"\x1b" not in answer.err and answer.err.count(b"\n") == 2
+    os.rename(gather.folder / gather.save("y.npy", DATA), gather.folder / name)
+    assert gather.json("info", name)["file"] == "a\x1b[31m\n\"\\\u00e9\ufffd.npy"
+    assert b"\x1b" not in gather("info", name).out
+    assert subprocess.run([gather.exe, "take", name, "0", "-o", name, "-f"], cwd=gather.folder).returncode == 0
