@@ -86,32 +86,50 @@ bool gather_literal_at_string(gather_literal *literal) {
   return c == '\'' || c == '"';
 }
 
+static int digit_value(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return 99;
+}
+
+/* Takes what stands behind a backslash. Its value is never needed, but Python must be able to read it once it is written. */
+static bool take_escape(gather_literal *literal) {
+  char c = look(literal, 0);
+  int digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
+  int64_t start = literal->at - 1, value = 0;
+  if (literal->at == literal->end)
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a string that does not end");
+  if (c == 'N')
+    return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "characters by their Unicode name are not read");
+  if (digits > 0 || c == '\\' || c == '\'' || c == '"') literal->at++;
+  for (; digits > 0; digits--, literal->at++) {
+    int digit = digit_value(look(literal, 0));
+    value = value * 16 + digit;
+    if (digit > 15 || value > 0x10ffff)
+      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "an escape of no character");
+  }
+  return true;
+}
+
 bool gather_literal_string(gather_literal *literal, gather_literal_text *string) {
   if (!gather_literal_at_string(literal))
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a string");
   if (is_letter(look(literal, 0))) literal->at++;
   char quote = literal->text[literal->at++];
   int64_t start = literal->at;
-  for (; literal->at < literal->end; literal->at++) {
-    unsigned char c = (unsigned char)literal->text[literal->at];
+  while (literal->at < literal->end) {
+    unsigned char c = (unsigned char)literal->text[literal->at++];
     if (c == (unsigned char)quote) {
       string->text = literal->text + start;
-      string->bytes = literal->at++ - start;
+      string->bytes = literal->at - 1 - start;
       return true;
     }
     if ((c < 0x20 && c != '\t') || c == 0x7f)
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "a control character in a string");
-    /* What is escaped is skipped, so that an escaped quote does not end the string; its value is never needed. */
-    if (c == '\\' && look(literal, 1) >= ' ') literal->at++;
+      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at - 1, "a control character in a string");
+    if (c == '\\' && !take_escape(literal)) return false;
   }
   return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start - 1, "a string that does not end");
-}
-
-static int digit_value(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return 99;
 }
 
 /* The base of the number that is next; its prefix is taken. */
@@ -139,6 +157,8 @@ bool gather_literal_int(gather_literal *literal, int64_t *value) {
     if (!gather_mul(*value, base, value) || !gather_add(*value, sign == '-' ? -digit : digit, value))
       return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number that does not fit in 64 bits");
   }
+  if (base == 10 && *value != 0 && look(literal, start + (sign == '-' || sign == '+') - literal->at) == '0')
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number that begins with 0");
   if (look(literal, 0) == 'L') literal->at++;
   if (is_letter(look(literal, 0)) || is_digit(look(literal, 0)) || look(literal, 0) == '.')
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a whole number");

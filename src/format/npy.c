@@ -98,11 +98,10 @@ static bool read_entry(npy_header *header, bool seen[KEY_COUNT]) {
   int64_t start = literal->at;
   if (!gather_literal_string(literal, &key)) return false;
   int k = find_key(key);
-  if (k < 0 || seen[k])
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "the key '%.*s' %s",
-                               key.bytes > 40 ? 40 : (int)key.bytes, key.text,
-                               k < 0 ? "does not belong in the header" : "stands twice in the header");
-  seen[k] = true;
+  if (k < 0)
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "the key '%.*s' does not belong in the header",
+                               key.bytes > 40 ? 40 : (int)key.bytes, key.text);
+  seen[k] = true; /* where a key stands twice, the last counts, as in Python */
   return gather_literal_expect(literal, ':') && KEYS[k].read(header);
 }
 
@@ -125,6 +124,9 @@ static bool read_dictionary(npy_header *header) {
 }
 
 static bool check_text(npy_header *header) {
+  const char *text = header->literal.text, *zero = memchr(text, 0, (size_t)header->literal.end);
+  if (zero)
+    return gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, zero - text, "a zero byte in the header");
   if (!header->is_utf8) return true;
   int64_t wrong = gather_utf8_check(header->literal.text, header->literal.end);
   return wrong < 0 || gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, wrong, "the header is no UTF-8");

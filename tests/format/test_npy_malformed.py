@@ -68,7 +68,6 @@ WRONG = [
     ("{'descr': '<i4' 'fortran_order': False, 'shape': (3,)}", "'fortran_order'"),
     ("{'descr': '<i4', 'fortran_order': False}", "}"),
     ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,), 'more': 1}", "'more'"),
-    ("{'descr': '<i4', 'descr': '<i4', 'fortran_order': False, 'shape': (3,)}", "'descr': '<i4', 'f"),
     ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,)} x", "x"),
     ("{'descr': '<i4', 'fortran_order': False, 'shape': (3,)}\0", "\0"),
     ("{'descr': ('<i4', (2,)), 'fortran_order': False, 'shape': (3,)}", "('<i4'"),
@@ -80,11 +79,20 @@ WRONG = [
     ("{'descr': [('a', 'V9223372036854775807'), ('b', '<i4')], 'fortran_order': False, 'shape': ()}", "('b'"),
     ("{'descr': [('a\n', '<i4')], 'fortran_order': False, 'shape': (3,)}", "\n"),
     ("['descr']", "["),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (03,)}", "03"),
+    ("{'descr': '<i4', 'fortran_order': False, 'shape': (-03,)}", "-03"),
+    ("{'descr': '<i4', # \0\n 'fortran_order': False, 'shape': (3,)}", "\0"),
+    ("{'descr': [('\\x4', '<i4')], 'fortran_order': False, 'shape': (3,)}", "\\x4"),
+    ("{'descr': [('\\U00110000', '<i4')], 'fortran_order': False, 'shape': (3,)}", "\\U"),
+    ("{'descr': [('\\", "\\"),
 ]
 
 
 @pytest.mark.parametrize("header, part", WRONG)
+@pytest.mark.filterwarnings("ignore")
 def test_wrong_headers_say_where(header, part) -> None:
+    with pytest.raises(Exception):  # of several kinds
+        np.load(io.BytesIO(with_header(header)), allow_pickle=False)
     error = failure(with_header(header))
     assert error.status == "file_malformed"
     assert error.offset == 10 + header.index(part)
@@ -112,6 +120,11 @@ def test_types_nested_without_end() -> None:
     descr = "[('a', " * 5000 + "'<i4'" + ")]" * 5000
     content = with_header(f"{{'descr': {descr}, 'fortran_order': False, 'shape': (3,)}}")
     assert failure(content).status == "unsupported"
+
+
+def test_characters_by_name_are_refused() -> None:
+    error = failure(with_header("{'descr': [('\\N{BULLET}', '<i4')], 'fortran_order': False, 'shape': (3,)}"))
+    assert (error.status, error.offset) == ("unsupported", 10 + 13)
 
 
 def test_text_that_is_no_utf8() -> None:

@@ -96,6 +96,8 @@ GOOD_HEADERS = [
     "{'descr': [('a', '<i4', 2), ('b', ('<i2', (2,)),), ], 'fortran_order': False, 'shape': (3,)}",
     "{'descr': [('a', '<i4', (2L,)), (('t', 'b'), '<i2')], 'fortran_order': False, 'shape': (3,)}",
     "{'descr': [('', '|V3'), ('b', '|u1')], 'fortran_order': False, 'shape': (3,)}",
+    "{'descr': [('\\x41\\u00b5\\U0001F600\\'\\\\', '<i4')], 'fortran_order': False, 'shape': (00, 0)}",
+    "{'descr': '<i2', 'shape': (9,), 'descr': '<i4', 'fortran_order': False, 'shape': (3,)}",
     "{'descr': '<m8[generic]', 'fortran_order': False, 'shape': (3,)}",
 ]
 
