@@ -192,6 +192,8 @@ static bool parse_sub_array(gather_literal *literal, gather_descr *descr) {
   int32_t rank = 1;
   char next = gather_literal_peek(literal);
   int64_t start = literal->at;
+  if (descr->item_bytes == 0 && !descr->structured) /* to NumPy the length is the elements' size then, or an error */
+    return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "an array of elements without size is not known");
   if (next == '(' ? !gather_literal_shape(literal, shape, &rank) : !gather_literal_int(literal, shape)) return false;
   if (shape[0] < 0 && rank == 1)
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a field has a negative length");

@@ -153,6 +153,13 @@ static gather_status check_types(const gather_tensor *data, const gather_tensor 
   return check_out_type(data, out, error);
 }
 
+static void set_extents(gather_plan *plan, const gather_tensor *data, const gather_tensor *indices,
+                        const gather_tensor *out) {
+  gather_tensor_extent(data, &plan->data_extent.low, &plan->data_extent.high);
+  gather_tensor_extent(indices, &plan->index_extent.low, &plan->index_extent.high);
+  gather_tensor_extent(out, &plan->out_extent.low, &plan->out_extent.high);
+}
+
 gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                            const gather_tensor *out, const gather_options *options, gather_plan *plan,
                            gather_error *error) {
@@ -165,6 +172,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   set_meaning(plan, op, data, indices, &g);
   set_element(plan, data, out, options);
   plan->out_dense = is_dense(out);
+  set_extents(plan, data, indices, out);
   steps s;
   gather_tensor_strides(data, s.data);
   /* Data without elements is never addressed, and its strides were not checked. */

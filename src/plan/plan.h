@@ -14,6 +14,11 @@
 #include "kernel/indices.h"
 #include "kernel/kernel.h"
 
+/* The bytes a tensor spans round its data pointer: [low, high), empty where it has no elements. */
+typedef struct gather_extent {
+  int64_t low, high;
+} gather_extent;
+
 /* One loop: its length, and the step of each tensor. Steps of data and out are in bytes, for packed types in elements. */
 typedef struct gather_loop {
   int64_t len;
@@ -46,6 +51,9 @@ struct gather_plan {
   gather_bit_layout layout;
   int64_t data_offset, out_offset; /* number of the first element */
   bool out_dense; /* row-major from a byte's start: tasks share no group, and the last one has padding to clear */
+
+  /* What the tensors span: an output that meets an input is refused when the pointers are known. */
+  gather_extent data_extent, index_extent, out_extent;
 
   /* What bad indices become: `fill_bytes` bytes that are repeated over a row (NULL = zeros), or one packed value. */
   const void *fill;
