@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+#
+# test_large.py: gathers large enough for blocks, wide loops and several threads, against NumPy; among them bad indices wherever
+# a block may begin or end, in every index type.
+"""Large gathers."""
+from __future__ import annotations
+
+import ctypes as c
+
+import numpy as np
+import pytest
+
+import libgather_ctypes as g
+import numpy_call
+
+INDEX_TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+@pytest.fixture(scope="module")
+def pool():
+    handle = c.c_void_p()
+    assert g.lib.gather_pool_create(2, handle, None) == g.OK
+    yield g.lib.gather_pool_executor(handle)
+    g.lib.gather_pool_destroy(handle)
+
+
+def random_indices(rng, dtype: str, n: int, shape) -> np.ndarray:
+    """Valid indices, negative ones too where the type has them."""
+    low = -n if np.dtype(dtype).kind == "i" else 0
+    bounds = np.iinfo(dtype)
+    return rng.integers(max(low, bounds.min), min(n - 1, bounds.max) + 1, size=shape).astype(dtype)
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["alone", "pool"])
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 8, 12, 16, 17, 32, 33, 64, 100, 256, 1031])
+def test_rows_of_bytes(dtype, width, parallel, pool):
+    rng = np.random.default_rng(width)
+    data = rng.integers(0, 256, size=(117, width), dtype=np.uint8)
+    indices = random_indices(rng, dtype, 117, 1 + 300_000 // width)
+    got = numpy_call.apply("Gather", "onnx-13", data, indices, executor=pool if parallel else None)
+    assert (got == np.take(data, indices.astype(np.int64), axis=0)).all()
+
+
+@pytest.mark.parametrize("item", ["u1", "u2", "u4", "u8", "c16", "V3", "V24"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_elements(item, axis, pool):
+    rng = np.random.default_rng(axis)
+    shape = (61, 43, 37)
+    raw = rng.integers(0, 256, size=(*shape, np.dtype(item).itemsize), dtype=np.uint8)
+    data = raw.view(item).reshape(shape)
+    for dtype in INDEX_TYPES:
+        indices = random_indices(rng, dtype, shape[axis], shape)
+        positions = np.arange(data.size).reshape(shape)
+        picked = np.take_along_axis(positions, indices.astype(np.int64) % shape[axis], axis=axis)
+        want = raw.reshape(-1, raw.shape[-1])[picked.ravel()].tobytes()
+        for executor in (None, pool):
+            got = numpy_call.apply("GatherElements", "onnx-13", data, indices, axis=axis, executor=executor)
+            assert got.tobytes() == want, dtype
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["alone", "pool"])
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+def test_one_bad_index_anywhere(dtype, parallel, pool):
+    """The first bad one is found wherever it is, and all are counted."""
+    rng = np.random.default_rng(5)
+    n, count = 100, 70_001
+    data = np.arange(n, dtype=np.float32)
+    good = rng.integers(0, n, size=count).astype(dtype)
+    places = [0, 1, 15, 16, 31, 32, 63, 64, 65, 1023, 1024, 4095, 4096, 16383, 16384, 65535, 65536, 69_999, 70_000]
+    for place in places + list(rng.integers(0, count, size=10)):
+        indices = good.copy()
+        others = place + 1 + rng.integers(0, max(1, count - place - 1), size=3)
+        others = {int(o) for o in others if o < count}
+        indices[[place, *others]] = n + 1
+        with pytest.raises(numpy_call.GatherError) as caught:
+            numpy_call.apply("Gather", "onnx-13", data, indices, executor=pool if parallel else None)
+        error = caught.value.error
+        assert (error.position[0], error.value, error.bad_count) == (place, n + 1, 1 + len(others))
+
+
+def test_fill_and_wrap_at_length():
+    rng = np.random.default_rng(11)
+    data = rng.standard_normal((50, 9)).astype(np.float32)
+    indices = rng.integers(-500, 500, size=20_000)
+    bad, fill = c.c_int64(), c.c_float(7.5)
+    outside = (indices < -50) | (indices > 49)
+    got = numpy_call.apply("Gather", "onnx-13", data, indices, on_bad=g.BAD_WRAP, bad_count=c.pointer(bad))
+    assert (got == data[indices % 50]).all() and bad.value == outside.sum()
+    got = numpy_call.apply(
+        "Gather", "onnx-13", data, indices, on_bad=g.BAD_FILL, fill=c.addressof(fill), bad_count=c.pointer(bad)
+    )
+    assert (got == np.where(outside[:, None], 7.5, data[indices % 50])).all() and bad.value == outside.sum()
