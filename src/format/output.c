@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -121,6 +122,14 @@ gather_status gather_output_create(gather_output *output, const char *path, bool
   return status;
 }
 
+/* Has the disk no room for `size` bytes? Asked first, since taking room until there is none would leave none for others,
+ * even if it is given back. A file system that does not know its size says 0. */
+static bool is_too_small(int fd, int64_t size) {
+  struct statvfs room;
+  if (fstatvfs(fd, &room) != 0 || room.f_blocks == 0 || room.f_frsize == 0) return false;
+  return (uint64_t)size / room.f_frsize > (uint64_t)room.f_bavail;
+}
+
 /* Makes the file `size` bytes long and takes the room from the disk; an errno. Where the file system cannot do that, the file
  * is only made long, and a full disk then ends the program that fills it (SIGBUS). */
 static int reserve_room(int fd, int64_t size) {
@@ -137,7 +146,7 @@ gather_status gather_output_reserve(gather_output *output, int64_t size, gather_
   if (size == 0) return GATHER_OK;
   if ((uint64_t)size > PTRDIFF_MAX || (off_t)size != size)
     return gather_fail_file(error, GATHER_OVERFLOW, output->target, -1, "is too big for the addresses of this program");
-  int number = reserve_room(output->fd, size);
+  int number = is_too_small(output->fd, size) ? ENOSPC : reserve_room(output->fd, size);
   if (number != 0) return gather_fail_system(error, output->target, number, "reserve its size on the disk");
   void *pages = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd, 0);
   if (pages == MAP_FAILED) return gather_fail_system(error, output->target, errno, "map it into memory");

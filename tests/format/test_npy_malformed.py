@@ -122,6 +122,11 @@ def test_types_nested_without_end() -> None:
     assert failure(content).status == "unsupported"
 
 
+def test_arrays_of_elements_without_size_are_refused() -> None:
+    error = failure(with_header("{'descr': [('a', '<V', 2)], 'fortran_order': False, 'shape': (3,)}"))
+    assert (error.status, error.offset) == ("unsupported", 10 + 23)
+
+
 def test_characters_by_name_are_refused() -> None:
     error = failure(with_header("{'descr': [('\\N{BULLET}', '<i4')], 'fortran_order': False, 'shape': (3,)}"))
     assert (error.status, error.offset) == ("unsupported", 10 + 13)

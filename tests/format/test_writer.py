@@ -49,9 +49,9 @@ def test_room_is_taken_from_the_disk_at_once(tmp_path) -> None:
 
 
 def test_a_disk_that_is_too_small(tmp_path) -> None:
-    free = os.statvfs(tmp_path)
-    size = free.f_blocks * free.f_frsize * 2
-    error = complaint_of_create(writing(tmp_path / "a.bin", "int8", (size,)))
+    """No room is taken from a disk that has too little, not even for a moment: others need it."""
+    room = os.statvfs(tmp_path)
+    error = complaint_of_create(writing(tmp_path / "a.bin", "int8", (room.f_blocks * room.f_frsize * 2,)))
     assert error.status == "io_error" and "reserve" in error.message
     assert os.listdir(tmp_path) == []
 
