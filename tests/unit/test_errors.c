@@ -173,6 +173,22 @@ static void inputs_may_overlap(void **state) {
   assert_memory_equal(out, DIMS(1, 2, 0), sizeof out);
 }
 
+/* Data in the other byte order is moved as it is, into an output that says the same of itself. */
+static void swapped_data_stays_swapped(void **state) {
+  struct call call;
+  (void)state;
+  good_call(&call);
+  call.data.flags = GATHER_TENSOR_BYTE_SWAPPED;
+  refused(&call, GATHER_TYPE_MISMATCH, "output");
+  call.out.flags = GATHER_TENSOR_BYTE_SWAPPED;
+  assert_status(apply(&call), GATHER_OK);
+  assert_true(call.out_cells[0] == 3 && call.out_cells[11] == 11);
+  good_call(&call);
+  call.data.type = call.out.type = GATHER_TYPE_UINT8; /* single bytes have no order */
+  call.data.flags = GATHER_TENSOR_BYTE_SWAPPED;
+  assert_status(apply(&call), GATHER_OK);
+}
+
 static void options_that_are_wrong(void **state) {
   struct call call;
   (void)state;
@@ -268,6 +284,7 @@ int main(void) {
       cmocka_unit_test(outputs_that_overlap_themselves),
       cmocka_unit_test(outputs_that_overlap_inputs),
       cmocka_unit_test(inputs_may_overlap),
+      cmocka_unit_test(swapped_data_stays_swapped),
       cmocka_unit_test(options_that_are_wrong),
       cmocka_unit_test(broken_tensors),
       cmocka_unit_test(the_fields_of_a_bad_index),

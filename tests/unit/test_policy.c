@@ -178,6 +178,54 @@ static void an_axis_without_elements(void **state) {
   assert_memory_equal(out, filled, sizeof out);
 }
 
+/* Writes the low bits of a value as any of the eight types. */
+static void put_index(uint8_t to[8], gather_type type, uint64_t value) {
+  int64_t bytes = gather_type_get(type)->bits / 8;
+  uint8_t u8 = (uint8_t)value;
+  uint16_t u16 = (uint16_t)value;
+  uint32_t u32 = (uint32_t)value;
+  memcpy(to,
+         bytes == 1   ? (void *)&u8
+         : bytes == 2 ? (void *)&u16
+         : bytes == 4 ? (void *)&u32
+                      : (void *)&value,
+         (size_t)bytes);
+}
+
+/* An axis just shorter than, as long as and longer than what an index type can say: the type's own ends are good or bad. */
+static void check_ends(gather_type type, int64_t len, bool negative) {
+  static uint8_t long_table[65540];
+  const gather_type_info *info = gather_type_get(type);
+  bool is_signed = info->kind == GATHER_KIND_INT;
+  int64_t high = is_signed ? (INT64_C(1) << (info->bits - 1)) - 1 : (INT64_C(1) << info->bits) - 1;
+  const int64_t values[] = {is_signed ? -high - 1 : 0, is_signed ? -1 : 1, is_signed ? -high : 2, high, high - 1};
+  for (size_t i = 0; i < COUNT(long_table); i++) long_table[i] = (uint8_t)(i * 167 >> 3);
+  for (size_t i = 0; i < COUNT(values); i++) {
+    int64_t row = values[i] < 0 && negative ? values[i] + len : values[i];
+    bool good = row >= 0 && row < len;
+    uint8_t memory[8], out = 0xEE;
+    put_index(memory, type, (uint64_t)values[i]);
+    gather_tensor data = tensor_of(GATHER_TYPE_UINT8, long_table, 1, &len),
+                  target = tensor_of(GATHER_TYPE_UINT8, &out, 0, NULL);
+    gather_tensor index = tensor_of(type, memory, 0, NULL);
+    gather_options options = GATHER_OPTIONS_INIT;
+    options.negative = negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
+    assert_status(gather_apply(op_of("Gather", "onnx-13"), &data, &index, &target, &options, NULL),
+                  good ? GATHER_OK : GATHER_INDEX_OUT_OF_RANGE);
+    assert_int_equal(out, good ? long_table[row] : 0xEE);
+  }
+}
+
+static void axes_as_long_as_the_index_type(void **state) {
+  static const int64_t lengths[] = {1,   126,   127,   128,   129,   130,   254,   255,   256,  257,
+                                    258, 32766, 32767, 32768, 32769, 65534, 65535, 65536, 65537};
+  static const gather_type types[] = {GATHER_TYPE_INT8, GATHER_TYPE_UINT8, GATHER_TYPE_INT16, GATHER_TYPE_UINT16};
+  (void)state;
+  for (size_t l = 0; l < COUNT(lengths); l++)
+    for (size_t t = 0; t < COUNT(types); t++)
+      for (int negative = 0; negative < 2; negative++) check_ends(types[t], lengths[l], negative);
+}
+
 /* Nothing is read and nothing written, but a bad index is still an error where the policy says so. */
 static void an_output_without_elements(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
@@ -218,6 +266,7 @@ int main(void) {
       cmocka_unit_test(unsigned_values),
       cmocka_unit_test(a_huge_unsigned_index_is_told_as_it_is),
       cmocka_unit_test(an_axis_without_elements),
+      cmocka_unit_test(axes_as_long_as_the_index_type),
       cmocka_unit_test(an_output_without_elements),
       cmocka_unit_test(the_empty_string),
   };
