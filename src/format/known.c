@@ -47,11 +47,24 @@ static bool matches(const magic_row *row, const gather_map *map) {
          memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
 }
 
-/* An ONNX model begins with ir_version (field 1) and its next field is a text or a list (fields 2 to 14). */
-static bool is_onnx(const gather_map *map) {
+/* An ONNX model begins with ir_version (field 1) and its next field is a text or a list (fields 2 to 8). */
+static bool is_onnx_model(const gather_map *map) {
   if (map->size < 4 || map->bytes[0] != 0x08 || map->bytes[1] == 0 || map->bytes[1] > 0x20) return false;
   uint8_t field = map->bytes[2];
   return field == 0x12 || field == 0x1a || field == 0x22 || field == 0x32 || field == 0x3a || field == 0x42;
+}
+
+/* A TensorProto begins with its lengths (field 1, once for each) and its type (field 2, a small number). */
+static bool is_tensor_proto(const gather_map *map) {
+  int64_t at = 0;
+  while (at + 2 < map->size && map->bytes[at] == 0x08) {
+    at++;
+    while (at + 2 < map->size && (map->bytes[at] & 0x80) != 0) at++;
+    at++;
+  }
+  if (at == 0 || at + 2 >= map->size || map->bytes[at] != 0x10 || map->bytes[at + 1] > 0x20) return false;
+  uint8_t wire = map->bytes[at + 2] & 7, field = map->bytes[at + 2] >> 3;
+  return field >= 3 && field <= 16 && (wire == 2 || wire == 0);
 }
 
 gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
@@ -59,9 +72,9 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
-  if (is_onnx(&file->map))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "an ONNX model or tensor is not read by this version");
+  if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "an ONNX %s is not read by this version",
+                            is_onnx_model(&file->map) ? "model" : "tensor (.pb)");
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                           "its format is not known; raw bytes need a type and a shape");
 }

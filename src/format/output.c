@@ -163,7 +163,10 @@ static void unmap(gather_output *output) {
 /* Names the file where nothing may have the name: a second name for it can be made only if the name is free. Where a file
  * system has no second names, the name is first taken by an empty file, which the rename then replaces. */
 static int name_exclusively(const gather_output *output) {
-  if (link(output->temporary, output->target) == 0) return unlink(output->temporary) == 0 ? 0 : errno;
+  if (link(output->temporary, output->target) == 0) {
+    (void)unlink(output->temporary); /* the file has its name, whatever becomes of the other */
+    return 0;
+  }
   if (errno == EEXIST) return EEXIST;
   int fd = open(output->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return errno;

@@ -2,12 +2,14 @@
  *
  * test_files.c: the functions of file.h as C programs call them: names, NULLs, bytes in memory, the table of formats.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -146,6 +148,31 @@ static void test_long_names(void **state) {
   assert_non_null(strstr(error.message, "the nearest are 'aaa"));
 }
 
+/* 5 GiB without a byte on the disk: more than the addresses of a program of 32 bits, and past 4 GiB for all others. */
+static void test_files_beyond_4_gib(void **state) {
+  (void)state;
+  const int64_t size = INT64_C(5) << 30, shape[] = {3};
+  char path[] = "/tmp/gather-test-XXXXXX";
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  assert_int_equal(ftruncate(fd, size), 0);
+  assert_int_equal(pwrite(fd, "xyz", 3, size - 3), 3);
+  assert_int_equal(close(fd), 0);
+  const gather_raw raw = {.type = "int8", .rank = 1, .shape = shape, .offset = size - 3};
+  gather_file *file;
+  gather_error error;
+  gather_status status = gather_file_open_raw(path, &raw, &file, &error);
+  assert_int_equal(unlink(path), 0);
+  if (sizeof(void *) == 4) {
+    assert_int_equal(status, GATHER_OVERFLOW);
+    assert_null(file);
+    return;
+  }
+  assert_int_equal(status, GATHER_OK);
+  assert_memory_equal(gather_file_at(file, 0)->tensor.data, "xyz", 3);
+  gather_file_close(file);
+}
+
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
@@ -169,6 +196,7 @@ int main(void) {
       cmocka_unit_test(test_the_only_tensor),
       cmocka_unit_test(test_names_among_many),
       cmocka_unit_test(test_long_names),
+      cmocka_unit_test(test_files_beyond_4_gib),
       cmocka_unit_test(test_table_of_formats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import onnx
 import pytest
-from gather_files import LIB, P, Error, GatherError, String, check, fails_to_check, write, writing
+from gather_files import LIB, P, Error, GatherError, String, check, fails_to_check, opened, write, writing
 from onnx import numpy_helper
 
 NUMBERS = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
@@ -31,6 +31,14 @@ def test_whole_byte_types(name, tmp_path) -> None:
     proto = parsed(tmp_path / "a.pb")
     assert (proto.name, proto.data_type, list(proto.dims)) == ("the tensor", number, [2, 3])
     assert numpy_helper.to_array(proto).tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(3,), (300, 2), (2**40, 0)])
+def test_reading_one_says_what_it_is(shape, tmp_path) -> None:
+    write(writing(tmp_path / "a.pb", "int8", shape, name="x"), bytes(int(np.prod(shape))))
+    with pytest.raises(GatherError, match="ONNX tensor") as caught, opened(tmp_path / "a.pb"):
+        pass
+    assert caught.value.status == "unsupported"
 
 
 @pytest.mark.parametrize("name", PACKED)
