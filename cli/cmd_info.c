@@ -57,8 +57,7 @@ static gather_status info_file(const gather_cli_args *args, gather_cli_input *in
   gather_cli_raw raw;
   const char *name;
   const gather_file_tensor *only = NULL;
-  GATHER_CLI_TRY(
-      gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
   if (*name) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
   answer_file(args, input->file, only);
@@ -83,8 +82,9 @@ static void json_formats(void) {
 static void text_formats(void) {
   for (size_t i = 0; i < gather_format_count(); i++)
     printf("%-6s %-12s %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
-  printf("\nA file that is read is known by its content, not by its name; raw bytes need --type and --shape.\n"
-         "INDICES may also be a literal or a text file of whole numbers.\n");
+  printf(
+      "\nA file that is read is known by its content, not by its name; raw bytes need --type and --shape.\n"
+      "INDICES may also be a literal or a text file of whole numbers.\n");
 }
 
 static void json_program(const char *command) {

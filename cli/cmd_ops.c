@@ -82,7 +82,8 @@ int gather_cli_cmd_ops(const gather_cli_args *args) {
     return 0;
   }
   for (size_t i = 0; i < count; i++) text_op(gather_op_at(i));
-  printf("\nnegative: indices below 0 count from the end. off axis: how the lengths of INDICES must compare with DATA's.\n"
-         "The types are those that each document lists; every other type works too.\n");
+  printf(
+      "\nnegative: indices below 0 count from the end. off axis: how the lengths of INDICES must compare with DATA's.\n"
+      "The types are those that each document lists; every other type works too.\n");
   return 0;
 }

@@ -59,14 +59,12 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
     job->options.fill = job->fill_element;
   }
   GATHER_CLI_TRY(describe_output(job, error));
-  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL,
-                                    &job->options, &job->plan, error));
+  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
+                                    &job->plan, error));
   gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
-  gather_tensor out = {.type = job->writing.type,
-                       .rank = job->writing.rank,
-                       .shape = job->shape,
-                       .item_bytes = job->writing.item_bytes};
+  gather_tensor out = {
+      .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
   if (!job->format || job->to_stdout) return GATHER_OK;
@@ -88,7 +86,7 @@ static gather_status create_writer(gather_cli_job *job, gather_error *error) {
 static gather_status start_workers(gather_cli_job *job, gather_error *error) {
   bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
   if (!small && job->threads != 1) GATHER_CLI_TRY(gather_pool_create(job->threads, &job->pool, error));
-  gather_cli_progress_start(&job->progress, job->pool ? gather_pool_executor(job->pool) : NULL, job->bytes,
+  gather_cli_progress_start(&job->progress, job->pool ? gather_pool_executor(job->pool) : NULL, job->bytes, job->begin,
                             !job->args->value[GATHER_CLI_QUIET]);
   return GATHER_OK;
 }
@@ -108,7 +106,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
 }
 
 gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
-  double begin = gather_cli_now();
+  job->begin = gather_cli_now();
   if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(create_writer(job, error));
   GATHER_CLI_TRY(run_plan(job, error));
   if (job->writer) {
@@ -117,7 +115,7 @@ gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
     GATHER_CLI_TRY(gather_writer_commit(writer, error));
     gather_cli_signals_temporary(NULL);
   }
-  job->seconds = gather_cli_now() - begin;
+  job->seconds = gather_cli_now() - job->begin;
   return GATHER_OK;
 }
 

@@ -46,7 +46,8 @@ static void text_commands(FILE *to) {
 
 void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   if (command) {
-    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name, command->arguments);
+    fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name,
+            command->arguments);
     fputs(*command->arguments ? " [options]\n" : "[options]\n", to);
   } else {
     fputs("gather: pick rows or elements out of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
@@ -92,7 +93,7 @@ int gather_cli_show_help(const gather_cli_args *args, const char *name) {
     (void)gather_cli_no_command(name, &error);
     return gather_cli_report(args, &error);
   }
-  void (*render)(FILE *to, const gather_cli_command *command) =
+  void (*render)(FILE * to, const gather_cli_command *command) =
       args->value[GATHER_CLI_MAN] ? gather_cli_help_man : gather_cli_help_text;
   if (args->value[GATHER_CLI_JSON]) return show_json(args, command, render);
   render(stdout, command);

@@ -101,8 +101,7 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_GATHER, "Exit codes",
      "0 done, 1 the inputs are wrong, 2 the command line cannot be understood, 3 a file\n"
      "cannot be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
-    {GATHER_CLI_HELP_MAIN, "Environment",
-     "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"},
+    {GATHER_CLI_HELP_MAIN, "Environment", "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"},
 };
 
 const gather_cli_section *gather_cli_section_at(size_t i) {

@@ -53,14 +53,14 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
   for (int64_t i = 0; i < count; i++) run_counted(progress, i);
 }
 
-void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes,
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin,
                                bool enabled) {
   progress->inner = inner;
   progress->bytes = bytes;
   progress->shown = enabled && isatty(STDERR_FILENO);
   atomic_init(&progress->done, 0);
   atomic_init(&progress->total, 1);
-  atomic_init(&progress->next_tick, now_ms() + FIRST_MS);
+  atomic_init(&progress->next_tick, (int64_t)(begin * 1000) + FIRST_MS);
   atomic_init(&progress->printed, false);
   progress->executor = (gather_executor){progress, parallel_for, inner ? inner->threads : 1};
 }

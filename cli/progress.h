@@ -10,7 +10,7 @@
 #include "gather/gather.h"
 
 typedef struct gather_cli_progress {
-  gather_executor executor; /* to be handed to gather_run; context is this structure */
+  gather_executor executor;     /* to be handed to gather_run; context is this structure */
   const gather_executor *inner; /* who does the work; NULL = the calling thread */
   int64_t bytes;                /* that the whole work writes */
   bool shown;                   /* to a terminal, not with -q */
@@ -22,8 +22,9 @@ typedef struct gather_cli_progress {
   void *argument;
 } gather_cli_progress;
 
-/* inner: NULL = the calling thread; enabled: say something at all. */
-void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, bool enabled);
+/* inner: NULL = the calling thread; begin: when the work began, as gather_cli_now; enabled: say something at all. */
+void gather_cli_progress_start(gather_cli_progress *progress, const gather_executor *inner, int64_t bytes, double begin,
+                               bool enabled);
 /* Wipes the line. */
 void gather_cli_progress_end(gather_cli_progress *progress);
 

@@ -70,9 +70,7 @@ char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_
 }
 
 /* The bytes of one character as they are shown: control characters as \x1b. */
-static void visible(unsigned char c, char shown[8]) {
-  snprintf(shown, 8, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c);
-}
+static void visible(unsigned char c, char shown[8]) { snprintf(shown, 8, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c); }
 
 void gather_cli_put(FILE *to, const char *text) {
   char shown[8];

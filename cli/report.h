@@ -24,7 +24,8 @@
   } while (0)
 
 /* Fills in an error and returns its status. */
-GATHER_CLI_PRINTF(3, 4) gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...);
+GATHER_CLI_PRINTF(3, 4)
+gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...);
 /* The same about a file, and the byte in it (-1 = none). */
 GATHER_CLI_PRINTF(5, 6)
 gather_status gather_cli_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,

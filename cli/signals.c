@@ -77,6 +77,7 @@ void gather_cli_signals_start(const gather_cli_args *args) {
   handle_unless_ignored(SIGTERM);
   handle_unless_ignored(SIGHUP);
   handle(SIGBUS, on_bus);
+  handle(SIGXFSZ, SIG_IGN); /* a file that grows beyond the user's limit is an error of writing it */
   handle(SIGPIPE, on_pipe); /* a handler, not SIG_IGN: it tells a reader that left from a disk that is full */
 }
 

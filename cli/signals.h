@@ -13,7 +13,7 @@
  * closed, using it fails. */
 void gather_cli_signals_fill_descriptors(void);
 
-/* Takes over SIGINT, SIGTERM, SIGHUP (unless they are ignored), SIGBUS and SIGPIPE. */
+/* Takes over SIGINT, SIGTERM, SIGHUP (unless they are ignored), SIGBUS, SIGPIPE and SIGXFSZ. */
 void gather_cli_signals_start(const gather_cli_args *args);
 
 /* Between the two no signal ends the program: a temporary file is made and remembered without a gap. Call them before any

@@ -19,10 +19,10 @@ typedef struct gather_cli_job {
   const char *fill; /* the V of fill=V; NULL */
   int32_t threads;  /* 0 = the CPUs */
   gather_cli_raw data_raw, indices_raw;
-  bool literal;         /* INDICES is one */
-  const char *output;   /* NULL without -o */
-  bool to_stdout;       /* -o - */
-  const char *format;   /* of the output; NULL without -o */
+  bool literal;       /* INDICES is one */
+  const char *output; /* NULL without -o */
+  bool to_stdout;     /* -o - */
+  const char *format; /* of the output; NULL without -o */
   /* What is open. */
   gather_cli_input data, indices;
   void *fill_element;
@@ -35,7 +35,7 @@ typedef struct gather_cli_job {
   gather_cli_progress progress;
   /* What came out. */
   int64_t index_count, bad_count, bytes;
-  double seconds;
+  double begin, seconds;
   char plan_text[512];
 } gather_cli_job;
 

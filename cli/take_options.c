@@ -32,10 +32,8 @@ static gather_status read_rules(gather_cli_job *job, gather_error *error) {
 
 static gather_status read_axes(gather_cli_job *job, gather_error *error) {
   gather_options *options = &job->options;
-  GATHER_CLI_TRY(
-      gather_cli_number(job->args, GATHER_CLI_AXIS, INT64_MIN, INT64_MAX, 0, &options->axis, error));
-  GATHER_CLI_TRY(
-      gather_cli_number(job->args, GATHER_CLI_BATCH, INT64_MIN, INT64_MAX, 0, &options->batch_dims, error));
+  GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_AXIS, INT64_MIN, INT64_MAX, 0, &options->axis, error));
+  GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_BATCH, INT64_MIN, INT64_MAX, 0, &options->batch_dims, error));
   if (options->batch_dims != 0 && !job->op->batch_dims)
     return gather_cli_fail(error, GATHER_USAGE, "%s has no --batch-dims; openvino-7 and openvino-8 have it for take",
                            job->op->document);
@@ -60,8 +58,8 @@ static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
       return GATHER_OK;
     }
   if (strncmp(text, "fill=", 5) != 0)
-    return gather_cli_fail(error, GATHER_USAGE,
-                           "--on-bad takes error, clamp, wrap, zero, fill=V or promise, not '%s'", text);
+    return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error, clamp, wrap, zero, fill=V or promise, not '%s'",
+                           text);
   job->options.on_bad = GATHER_ON_BAD_FILL;
   job->fill = text + 5;
   return GATHER_OK;
@@ -103,8 +101,8 @@ static gather_status read_output(gather_cli_job *job, gather_error *error) {
 
 static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = job->args->argument[0], *indices = job->args->argument[1];
-  GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET,
-                                        &job->data_raw, error));
+  GATHER_CLI_TRY(
+      gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
                                         &job->indices_raw, error));
   job->literal = gather_cli_is_literal(indices);

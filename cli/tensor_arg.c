@@ -44,10 +44,8 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   memset(raw, 0, sizeof *raw);
   GATHER_CLI_TRY(gather_cli_number(args, offset, 0, INT64_MAX, 0, &raw->raw.offset, error));
   if (!args->value[type] && !args->value[shape] && !args->value[offset]) return GATHER_OK;
-  if (!args->value[type])
-    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", type_name);
-  if (!args->value[shape])
-    return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
+  if (!args->value[type]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", type_name);
+  if (!args->value[shape]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
   raw->raw.type = args->value[type];
   raw->raw.shape = raw->shape;
   GATHER_CLI_TRY(read_shape(args->value[shape], shape_name, raw, error));
@@ -84,8 +82,7 @@ static gather_status open_stream(const char *path, const char *name, const gathe
                                  gather_cli_input *input, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
   if (strcmp(path, "-") == 0) path = "standard input";
-  if (raw)
-    return gather_file_raw_from_memory(input->memory, input->memory_bytes, path, raw, &input->file, error);
+  if (raw) return gather_file_raw_from_memory(input->memory, input->memory_bytes, path, raw, &input->file, error);
   if (text_allowed && gather_cli_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
     return open_text(path, name, input, error);
   return gather_file_from_memory(input->memory, input->memory_bytes, path, &input->file, error);
@@ -131,4 +128,6 @@ void gather_cli_input_close(gather_cli_input *input) {
   memset(input, 0, sizeof *input);
 }
 
-bool gather_cli_is_stdin(const char *argument) { return argument[0] == '-' && (argument[1] == 0 || argument[1] == ':'); }
+bool gather_cli_is_stdin(const char *argument) {
+  return argument[0] == '-' && (argument[1] == 0 || argument[1] == ':');
+}

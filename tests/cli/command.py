@@ -69,7 +69,8 @@ class Gather:
         assert text.errors.startswith("gather: error: "), text
         answer = self(*words, "--json", **more) if "--" not in words else self("--json", *words, **more)
         assert answer.code == EXIT[status], answer
-        where = (answer.err, answer.out) if "-o-" in words else (answer.out, answer.err)
+        to_stdout = ("-o", "-") in zip(words, words[1:], strict=False)
+        where = (answer.err, answer.out) if to_stdout else (answer.out, answer.err)
         assert where[1] == b""
         error = one_object(where[0])["error"]
         assert (error["status"], error["code"]) == (status, CODE[status]), error

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Large files, other locales, and terminals."""
+
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from support.skip import skip_test
+
+
+def sparse_npy(path, rows: int, row: int) -> None:
+    """A .npy of float32 with holes for elements, but for a mark at the start of some rows."""
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (rows, row)})
+        start = file.tell()
+        for number in (0, 7, rows // 2, rows - 1):
+            file.seek(start + number * row * 4)
+            file.write(np.float32(number + 0.5).tobytes())
+        file.truncate(start + rows * row * 4)
+
+
+def test_ten_rows_of_100_gigabytes(gather):
+    """Opening costs the header, and a row costs a row."""
+    rows, row = 25_000_000, 1000
+    try:
+        sparse_npy(gather.folder / "big.npy", rows, row)
+    except OSError as error:
+        skip_test("sparse_file", f"this file system has no room for a sparse file of 100 GB: {error}")
+    assert (gather.folder / "big.npy").stat().st_size > 100e9
+    picked = [0, 7, rows // 2, -1, 3, 99, 12345, rows - 1, -rows, 0]
+    # A small program in between: what Python itself takes would count as the command's.
+    small = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+    small += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    words = [sys.executable, "-S", "-c", small, gather.exe, "take", "big.npy", str(picked), "-o", "o.npy", "-q"]
+    begin = time.monotonic()
+    done = subprocess.run(words, cwd=gather.folder, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 100 * 1024, "KiB; 10 rows are 40 kB, the rest are programs"
+    assert time.monotonic() - begin < 10
+    expected = [n % rows + 0.5 if n % rows in (0, 7, rows // 2, rows - 1) else 0 for n in picked]
+    assert np.array_equal(gather.load("o.npy")[:, 0], np.array(expected, np.float32))
+    assert gather.json("info", "big.npy")["tensors"][0]["bytes"] == rows * row * 4
+
+
+def test_starting_is_quick(gather, table):
+    """No threads for small work: ten starts in well under ten seconds, also on a busy machine."""
+    begin = time.monotonic()
+    for i in range(10):
+        assert gather("take", table, "1", "-o", f"{i}.npy").code == 0
+    assert time.monotonic() - begin < 10
+
+
+@pytest.fixture
+def german(gather):
+    """An environment with commas for points."""
+    if shutil.which("localedef"):
+        words = ["localedef", "-i", "de_DE", "-f", "UTF-8", str(gather.folder / "de_DE.UTF-8")]
+        subprocess.run(words, capture_output=True, check=False)
+    if not (gather.folder / "de_DE.UTF-8").is_dir():
+        skip_test("locale", "the German locale cannot be made here")
+    environment = {"LOCPATH": str(gather.folder), "LC_ALL": "de_DE.UTF-8"}
+    check = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.localeconv()['decimal_point'])"
+    found = subprocess.run(["python3", "-c", check], env={**os.environ, **environment}, capture_output=True, text=True)
+    assert found.stdout == ",\n", found
+    return environment
+
+
+def test_other_locales_change_nothing(gather, table, german):
+    words = ("take", table, "[0, 9]", "-o", "o.npy", "--on-bad", "fill=1.5", "-f")
+    assert isinstance(gather.json(*words, env=german)["seconds"], float)
+    assert gather.load("o.npy")[1].tolist() == [1.5] * 4
+    assert gather("take", table, "0", "-o", "p.npy", "--on-bad", "fill=1,5", env=german).code == 2
+    assert gather("ops", env=german).out == gather("ops").out
+    answers = [gather("take", table, "9", "-o", "p.npy", env=env) for env in (german, {"LC_ALL": "C"}, {})]
+    assert answers[0] == answers[1] == answers[2]
+
+
+def stop_for_a_while(gather, process) -> None:
+    """Stops a command for more than a second as soon as it writes."""
+    for _ in range(4000):
+        if any(name.startswith(".gather-") for name in gather.names()):
+            break
+        time.sleep(0.0005)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1.2)
+    process.send_signal(signal.SIGCONT)
+
+
+def on_terminal(gather, *words, pause=False, **environment) -> tuple[int, bytes, bytes]:
+    """Exit code, stdout, and what a terminal on stderr gets."""
+    main, side = pty.openpty()
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    process = subprocess.Popen([gather.exe, *words], cwd=gather.folder, env=env, stdout=subprocess.PIPE, stderr=side)
+    os.close(side)
+    if pause:
+        stop_for_a_while(gather, process)
+    shown = b""
+    try:
+        while piece := os.read(main, 4096):
+            shown += piece
+    except OSError:  # the end of a terminal
+        pass
+    out = process.stdout.read()
+    os.close(main)
+    return process.wait(), out, shown
+
+
+def test_colour_only_on_a_terminal(gather, table):
+    words = ("take", table, "9", "-o", "o.npy")
+    assert b"\x1b[" in on_terminal(gather, *words)[2]
+    for environment in ({"NO_COLOR": "1"}, {"NO_COLOR": ""}, {"TERM": "dumb"}):
+        assert b"\x1b[" not in on_terminal(gather, *words, **environment)[2]
+    assert b"\x1b" not in gather(*words, env={"TERM": "xterm"}).err
+    assert b"\x1b" not in on_terminal(gather, *words, "--json")[1]
+
+
+def test_progress_on_a_terminal_after_a_second(gather, table):
+    """The command is stopped for a second while it works: its next task finds that it takes long."""
+    assert on_terminal(gather, "take", table, "1", "-o", "o.npy")[2] == b""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(512, np.int32))
+    words = ("take", "x.npy", "i.npy", "-o", "big.npy", "-f")
+    for threads in ("1", "2"):
+        code, _, shown = on_terminal(gather, *words, "--threads", threads, pause=True)
+        assert code == 0, shown
+        assert b"%, " in shown and b"GB/s" in shown and b"left" in shown
+        assert shown.endswith(b"\r\x1b[K"), "the line is wiped at the end"
+        (gather.folder / "big.npy").unlink()
+    assert on_terminal(gather, *words, "-q", pause=True)[2] == b""
+    answer = gather(*words)
+    assert answer.code == 0 and answer.err == b""

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Ctrl-C and its kin: the exit code, and no partial file."""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from command import one_object
+
+LONG = 1 << 31
+
+
+@pytest.fixture
+def long_take(gather):
+    """The words of a take that takes a second or more: 2 GiB from a small table."""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(LONG >> 20, np.uint8))
+    return [str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy", "--threads", "1"]
+
+
+def temporary(gather) -> list[str]:
+    return [name for name in gather.names() if name not in ("x.npy", "i.npy")]
+
+
+def start(words, gather, **more) -> subprocess.Popen:
+    """Starts it and waits for its temporary file."""
+    process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    for _ in range(4000):
+        if temporary(gather) or process.poll() is not None:
+            break
+        time.sleep(0.0005)
+    return process
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_signal_leaves_nothing(gather, long_take, number, code, threads):
+    process = start([*long_take[:-1], threads], gather)
+    assert temporary(gather) and process.poll() is None, "the take must be at work"
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (code, b"", b"")
+    assert temporary(gather) == []
+
+
+def test_a_signal_keeps_the_old_file(gather, long_take):
+    gather.write("o.npy", "precious")
+    process = subprocess.Popen([*long_take, "-f"], cwd=gather.folder)
+    for _ in range(4000):
+        if len(temporary(gather)) > 1:
+            break
+        time.sleep(0.0005)
+    assert len(temporary(gather)) > 1
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    assert (gather.folder / "o.npy").read_text() == "precious" and temporary(gather) == ["o.npy"]
+
+
+def test_signals_at_any_moment(gather):
+    """From before main to after the end: 130 or a whole file, never a part of one."""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(24, np.uint8))
+    words = [str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy"]
+    ends = set()
+    for step in range(40):
+        process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.DEVNULL)
+        time.sleep(step * 0.0004)
+        process.send_signal(signal.SIGINT)
+        ends.add(process.wait(60))
+        for name in temporary(gather):
+            assert name == "o.npy" and gather.load(name).shape == (24, 1 << 20)
+            (gather.folder / name).unlink()
+    assert ends <= {0, 130, -signal.SIGINT}  # -2: before the command had begun
+
+
+def test_ignored_signals_stay_ignored(gather):
+    """As under nohup."""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(200, np.uint8))
+    ignore = lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)  # noqa: E731
+    process = start([str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy"], gather, preexec_fn=ignore)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 0
+    assert gather.load("o.npy").shape == (200, 1 << 20)
+
+
+@pytest.mark.parametrize("json", [False, True])
+def test_an_input_that_is_cut_while_it_is_read(gather, json):
+    """SIGBUS: an answer, exit code 3 and nothing left."""
+    with open(gather.folder / "x.bin", "wb") as file:
+        file.truncate(LONG)
+    words = [str(gather.exe), "take", "x.bin", "i.npy", "-o", "o.npy", "--type", "uint8", "--shape", f"{LONG >> 20}x{1 << 20}"]
+    gather.save("i.npy", np.arange(LONG >> 20))
+    process = subprocess.Popen(
+        words + ["--json"] * json, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    for _ in range(4000):
+        if set(temporary(gather)) - {"x.bin"}:
+            break
+        time.sleep(0.0005)
+    os.truncate(gather.folder / "x.bin", 4096)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, (process.returncode, out, err)
+    assert set(temporary(gather)) == {"x.bin"}
+    if json:
+        answer = one_object(out)
+        assert err == b"" and answer["command"] == "take"
+        assert (answer["error"]["status"], answer["error"]["code"]) == ("io_error", 15)
+    else:
+        assert out == b"" and err.startswith(b"gather: error: ") and err.count(b"\n") == 1
