@@ -340,8 +340,9 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * op: which rules; NULL is GATHER_USAGE.
  * data: rank r >= 1, any type, any strides. Not written.
  * indices: any integer type, any strides, read as they are. Not written.
- * out: type of data (opaque: the same item_bytes), the shape gather_output_shape gives; any strides whose elements do not
- *     overlap. It must not overlap data or indices: where the bytes they span meet, that is GATHER_USAGE.
+ * out: type and byte order of data (opaque: the same item_bytes), the shape gather_output_shape gives; strides that nest: in
+ *     some order of the dimensions, each steps over all that the finer ones span (row-major, transposed and sliced outputs do).
+ *     It must not overlap data or indices: where the bytes they span meet, that is GATHER_USAGE.
  *     Packed outputs in row-major order from packed_offset 0 get zeros in the bits after the last element; the bits round any
  *     other packed view stay as they are.
  * options: NULL = axis 0 and the document's own index rule.

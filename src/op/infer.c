@@ -22,7 +22,7 @@ static gather_status check_shape(const gather_shape *shape, const char *input, g
   return GATHER_OK;
 }
 
-/* What is common to two lengths that must be equal. A name survives where its length was not narrowed by the other one. */
+/* What is common to two lengths that must be equal. Either one's name names both. */
 static bool intersect(const gather_dim *a, const gather_dim *b, gather_dim *both) {
   both->min = a->min > b->min ? a->min : b->min;
   both->max = a->max < b->max ? a->max : b->max;

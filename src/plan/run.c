@@ -145,7 +145,8 @@ gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run
     gather_split(plan->out_dense ? run->executor : NULL, plan->row_count, plan->row_bytes, 8, run_resolved, &e);
     return GATHER_OK;
   }
-  e.data += plan->data_offset, e.out += plan->out_offset;
+  e.out += plan->out_offset;
+  if (e.data) e.data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   bool resolve = bad > 0 || plan->rule.swapped;
   gather_split(run->executor, plan->row_count, plan->row_bytes + gather_type_get(plan->rule.type)->bits / 8, 1,
                resolve ? run_resolved : run_clean, &e);

@@ -32,7 +32,8 @@ static void run_one(void *context, size_t i) {
 static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   gather_pool *pool = context;
   job j = {task, argument};
-  pthreadpool_parallelize_1d(pool->threads, run_one, &j, (size_t)count, 0);
+  /* Workers sleep when the work is done: spinning, pthreadpool's other way, takes CPUs that belong to the rest of the program. */
+  pthreadpool_parallelize_1d(pool->threads, run_one, &j, (size_t)count, PTHREADPOOL_FLAG_YIELD_WORKERS);
 }
 
 static bool start(gather_pool *pool, int32_t threads) {
