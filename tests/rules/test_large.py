@@ -10,6 +10,7 @@ import ctypes as c
 import numpy as np
 import pytest
 
+import elements
 import libgather_ctypes as g
 import numpy_call
 
@@ -91,3 +92,28 @@ def test_fill_and_wrap_at_length():
         "Gather", "onnx-13", data, indices, on_bad=g.BAD_FILL, fill=c.addressof(fill), bad_count=c.pointer(bad)
     )
     assert (got == np.where(outside[:, None], 7.5, data[indices % 50])).all() and bad.value == outside.sum()
+
+
+@pytest.mark.parametrize("width", [4, 8, 16, 24, 40])
+@pytest.mark.parametrize("name", ["int4", "uint2", "uint1", "uint3", "uint6", "nf4"])
+def test_packed_rows_of_whole_bytes(name, width, pool):
+    """Rows that end on a group move as bytes: filled ones too, from a table whose rows are padded or not."""
+    info, fill = numpy_call.BY_NAME[name], c.c_uint8(2 if name == "uint2" else 1)
+    rng = np.random.default_rng(width)
+    indices = rng.integers(-9, 15, size=200, dtype=np.int8)
+    rows = np.where(indices < 0, indices.astype(int) + 7, indices)
+    for pitch in (width, width + 1, width + 8):
+        memory = rng.integers(0, 256, size=elements.bytes_for(info, 0, 7 * pitch), dtype=np.uint8)
+        out = np.full(elements.bytes_for(info, 0, 200 * width), 0xEE, dtype=np.uint8)
+        data = g.tensor(info.type, (7, width), memory.ctypes.data, (pitch, 1))
+        target = g.tensor(info.type, (200, width), out.ctypes.data)
+        options = g.options(on_bad=g.BAD_FILL, fill=c.addressof(fill), executor=pool)
+        row = numpy_call.find("Gather", "onnx-13")
+        assert g.lib.gather_apply(row, data, numpy_call.describe(indices), target, options, None) == g.OK
+        want = np.zeros_like(out)
+        for i, j in enumerate(rows):
+            for k in range(width):
+                good = 0 <= j < 7
+                value = elements.get(info, memory, 0, j * pitch + k) if good else fill.value
+                elements.put(info, want, 0, i * width + k, value)
+        assert (out == want).all()

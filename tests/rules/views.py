@@ -14,8 +14,8 @@ import elements
 import libgather_ctypes as g
 
 MARGIN = 64
-LAYOUTS_IN = ("null", "plain", "permuted", "gaps", "negative", "broadcast")
-LAYOUTS_OUT = ("null", "plain", "permuted", "gaps", "negative")
+LAYOUTS_IN = ("null", "plain", "pitch", "permuted", "gaps", "negative", "broadcast")
+LAYOUTS_OUT = ("null", "plain", "pitch", "permuted", "gaps", "negative")
 
 
 def row_major(shape, unit: int) -> list[int]:
@@ -33,6 +33,11 @@ def make_strides(rng: random.Random, shape, unit: int, layout: str) -> list[int]
         return None
     if layout == "plain":
         return row_major(shape, unit)
+    if layout == "pitch":  # row-major but for one padded dimension, as images and padded tables are
+        padded = rng.randrange(len(shape) + 1)
+        steps = row_major(shape[padded:], unit)
+        pitch = (steps[0] * max(shape[padded], 1) if steps else unit) + rng.choice((1, 2, 3, 8, 24))
+        return row_major(shape[:padded], pitch) + steps
     order = list(range(len(shape)))
     if layout != "gaps":
         rng.shuffle(order)
