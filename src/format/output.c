@@ -167,7 +167,6 @@ static int name_exclusively(const gather_output *output) {
     (void)unlink(output->temporary); /* the file has its name, whatever becomes of the other */
     return 0;
   }
-  if (errno == EEXIST) return EEXIST;
   int fd = open(output->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
   (void)close(fd);

@@ -79,7 +79,7 @@ int64_t gather_pb_strings_bytes(const gather_string *strings, int64_t len) {
   for (int64_t i = 0; i < len; i++) {
     if (strings[i].bytes > INT32_MAX) return -1;
     int64_t bytes = (int64_t)strings[i].bytes;
-    if (!gather_add(total, 1 + varint_bytes((uint64_t)bytes) + bytes, &total) || total > INT32_MAX) return -1;
+    if (!gather_add(total, 1 + varint_bytes((uint64_t)bytes) + bytes, &total)) return -1;
   }
   return total;
 }

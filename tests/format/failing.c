@@ -88,6 +88,14 @@ int REAL(ftruncate)(int fd, off_t bytes);
 int WRAP(ftruncate)(int fd, off_t bytes);
 int WRAP(ftruncate)(int fd, off_t bytes) { return fails("ftruncate") ? -1 : REAL(ftruncate)(fd, bytes); }
 
+/* Never fails, but is counted. */
+int __real_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes);
+int __wrap_munmap(void *at, size_t bytes) {
+  (void)fails("munmap");
+  return __real_munmap(at, bytes);
+}
+
 int __real_fchmod(int fd, mode_t mode);
 int __wrap_fchmod(int fd, mode_t mode);
 int __wrap_fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : __real_fchmod(fd, mode); }

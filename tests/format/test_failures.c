@@ -142,6 +142,16 @@ static void test_system_calls_of_reading(void **state) {
   fail_each("open", EMFILE, GATHER_IO_ERROR, read_raw, false);
 }
 
+static void test_mappings_end(void **state) {
+  (void)state;
+  failing_set("munmap", -1, 0);
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  assert_int_equal(failing_clear(), 1);
+  failing_set("munmap", -1, 0);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(failing_clear(), 1);
+}
+
 static void test_system_calls_of_writing(void **state) {
   (void)state;
   fail_each("open", EACCES, GATHER_IO_ERROR, write_new, true);
@@ -256,6 +266,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_allocations),
       IN_FOLDER(test_system_calls_of_reading),
+      IN_FOLDER(test_mappings_end),
       IN_FOLDER(test_system_calls_of_writing),
       IN_FOLDER(test_file_systems_that_cannot_reserve),
       IN_FOLDER(test_file_systems_without_second_names),

@@ -140,6 +140,12 @@ def test_a_file_on_disk_with_bytes_behind_the_array(tmp_path) -> None:
         assert t.array(array.dtype).tolist() == array.tolist()
 
 
+@pytest.mark.parametrize("descr", [">b1", ">u1", ">i1", ">S3", ">V4", "=i4", "|f8"])
+def test_byte_order_where_there_is_none(descr) -> None:
+    with opened_bytes(with_header(f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,)}}")) as t:
+        assert not t.swapped
+
+
 def test_pickled_objects_are_refused() -> None:
     buffer = io.BytesIO()
     np.save(buffer, np.array([{}, 1], dtype=object), allow_pickle=True)
