@@ -36,6 +36,11 @@ def documents() -> list[Path]:
     return sorted(DOCS.rglob("*.md"))
 
 
+def linking_documents() -> list[Path]:
+    """Those, and the others of the tree that a reader comes from."""
+    return [*documents(), *sorted(ROOT.glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
+
+
 def blocks(language: str) -> list[Block]:
     """Every block of a language in docs/."""
     found = []
