@@ -18,6 +18,25 @@ static void take(const gather_dl_tensor *source, gather_tensor *tensor) {
   if (gather_tensor_from_dlpack(source, steps, tensor, &error) != GATHER_OK) fail_msg("%s", error.message);
 }
 
+/* The layout is DLPack's: what other libraries hand over is read through these structs. */
+static void the_layout_is_dlpack_s(void **state) {
+  (void)state;
+  assert_int_equal(sizeof(gather_dl_device), 8);
+  assert_int_equal(sizeof(gather_dl_type), 4);
+  if (sizeof(void *) != 8) return; /* the numbers below are those of 64-bit machines */
+  assert_int_equal(sizeof(gather_dl_tensor), 48);
+  assert_int_equal(offsetof(gather_dl_tensor, ndim), 16);
+  assert_int_equal(offsetof(gather_dl_tensor, dtype), 20);
+  assert_int_equal(offsetof(gather_dl_tensor, shape), 24);
+  assert_int_equal(offsetof(gather_dl_tensor, byte_offset), 40);
+  assert_int_equal(offsetof(gather_dl_managed, manager), 48);
+  assert_int_equal(offsetof(gather_dl_managed, deleter), 56);
+  assert_int_equal(offsetof(gather_dl_versioned, manager), 8);
+  assert_int_equal(offsetof(gather_dl_versioned, deleter), 16);
+  assert_int_equal(offsetof(gather_dl_versioned, flags), 24);
+  assert_int_equal(offsetof(gather_dl_versioned, tensor), 32);
+}
+
 static void plain_and_strided(void **state) {
   int32_t cells[24] = {0};
   int64_t shape[2] = {2, 3}, strides[2] = {-4, 2};
@@ -256,6 +275,7 @@ static void what_dlpack_cannot_say(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_layout_is_dlpack_s),
       cmocka_unit_test(plain_and_strided),
       cmocka_unit_test(a_scalar),
       cmocka_unit_test(types_without_a_name_become_opaque),

@@ -162,6 +162,27 @@ static void outputs_that_overlap_inputs(void **state) {
   assert_status(apply(&call), GATHER_OK);
 }
 
+/* What counts are the bytes two tensors span, not whether the elements in between meet. */
+static void outputs_between_the_data(void **state) {
+  const gather_op *op = op_of("Gather", "onnx-13");
+  int16_t cells[8] = {0, 10, 1, 11, 2, 12, 3, 13};
+  int8_t index[3] = {3, 2, 1};
+  (void)state;
+  gather_tensor data = tensor_of(GATHER_TYPE_INT16, cells, 1, DIMS(4)),
+                out = tensor_of(GATHER_TYPE_INT16, cells + 1, 1, DIMS(3));
+  gather_tensor by = tensor_of(GATHER_TYPE_INT8, index, 1, DIMS(3));
+  data.strides = out.strides = DIMS(4);
+  assert_status(gather_apply(op, &data, &by, &out, NULL, NULL), GATHER_USAGE);
+  /* Side by side in one buffer is apart, also where a tensor runs backwards. */
+  data.strides = NULL;
+  data.shape = DIMS(4);
+  out.data = cells + 6;
+  out.strides = DIMS(-2);
+  out.shape = DIMS(3);
+  assert_status(gather_apply(op, &data, &by, &out, NULL, NULL), GATHER_OK);
+  assert_memory_equal(cells, ((int16_t[]){0, 10, 1, 11, 10, 1, 11, 13}), sizeof cells);
+}
+
 /* Data and indices may share their bytes: both are only read. */
 static void inputs_may_overlap(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
@@ -283,6 +304,7 @@ int main(void) {
       cmocka_unit_test(outputs_that_do_not_fit),
       cmocka_unit_test(outputs_that_overlap_themselves),
       cmocka_unit_test(outputs_that_overlap_inputs),
+      cmocka_unit_test(outputs_between_the_data),
       cmocka_unit_test(inputs_may_overlap),
       cmocka_unit_test(swapped_data_stays_swapped),
       cmocka_unit_test(options_that_are_wrong),
