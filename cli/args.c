@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * args.c: the command line as a structure: `--name value`, `--name=value`, `-o value`, `-ovalue`, `--` ends the options, and
- * what begins with a minus and a digit is an argument. Options may stand before, between and behind the arguments.
+ * args.c: the command line as a structure: `--name value`, `--name=value`, `-o value`, `-ovalue`, `--` ends the
+ * options, and what begins with a minus and a digit is an argument. Options may stand before, between and behind the
+ * arguments.
  */
 #include "args.h"
 
@@ -31,7 +32,7 @@ static const gather_cli_command COMMANDS[] = {
 #undef GATHER_CLI_COMMAND
 };
 
-/* Commands that are promised and not made yet: they are understood, so they must not answer as a typing mistake would. */
+/* Commands that are promised and not made yet: they are understood, so they do not answer as a typing mistake does. */
 static const char *const NOT_YET[] = {"run", "check", "explain"};
 
 const gather_cli_option *gather_cli_option_at(gather_cli_option_id id) { return &OPTIONS[id]; }
@@ -70,8 +71,8 @@ static void set(reader *r, int id, const char *value) {
     r->args->value[id] = value;
 }
 
-/* The value of option `id` in the next argument. What begins with two dashes is taken for the next option: a file of such a
- * name can be given with an equals sign. */
+/* The value of option `id` in the next argument. What begins with two dashes is taken for the next option: a file of
+ * such a name can be given with an equals sign. */
 static void take_next(reader *r, int id) {
   if (r->next < r->argc && strncmp(r->argv[r->next], "--", 2) != 0)
     set(r, id, r->argv[r->next++]);

@@ -57,8 +57,8 @@ const gather_cli_command *gather_cli_command_find(const char *name);
 /* Fails: there is no such command (GATHER_USAGE), or not in this version (GATHER_UNSUPPORTED). */
 gather_status gather_cli_no_command(const char *name, gather_error *error);
 
-/* Reads the command line. The first mistake is the answer, yet all of it is read, so that --json and -o count wherever they
- * stand. Returns GATHER_OK, GATHER_USAGE, or GATHER_UNSUPPORTED for a command that is not in this version. */
+/* Reads the command line. The first mistake is the answer, yet all of it is read, so that --json and -o count wherever
+ * they stand. Returns GATHER_OK, GATHER_USAGE, or GATHER_UNSUPPORTED for a command that is not in this version. */
 GATHER_CHECKED gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error);
 
 /* The value of a number option, `otherwise` where it was not given. GATHER_USAGE for what is no whole decimal number in
@@ -72,8 +72,8 @@ bool gather_cli_is_whole(const char *text);
  * (*too_big) where it does not fit; then *end stands behind the digits. */
 bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool *too_big);
 
-/* The one of `count` names that is most like `name`; NULL where none is near. names: called with 0 .. count-1; NULL answers are
- * passed over. */
+/* The one of `count` names that is most like `name`; NULL where none is near. names: called with 0 .. count-1; NULL
+ * answers are passed over. */
 const char *gather_cli_nearest(const char *name, int count, const char *(*names)(int i));
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the order of
- * complaints that is promised: command line, files, types, ranks, axis, batch_dims, shapes, the existing output, indices.
+ * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the
+ * order of complaints that is promised: command line, files, types, ranks, axis, batch_dims, shapes, the existing
+ * output, indices.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,8 @@ static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Says what will be written, and whether its format can carry the type. Nothing is asked of a file's name yet: its turn comes
- * behind the shapes. Until then the check is told of a descriptor, and only what it says of the type counts. */
+/* Says what will be written, and whether its format can carry the type. Nothing is asked of a file's name yet: its turn
+ * comes behind the shapes. Until then the check is told of a descriptor, and only what it says of the type counts. */
 static gather_status describe_output(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing = (gather_writing){.fd = STDOUT_FILENO,
@@ -82,7 +83,8 @@ static gather_status create_writer(gather_cli_job *job, gather_error *error) {
   return status;
 }
 
-/* Threads where the work repays them. They are started after the writer is made: signals are held back there in one thread. */
+/* Threads where the work repays them. They are started after the writer is made: signals are held back there in one
+ * thread. */
 static gather_status start_workers(gather_cli_job *job, gather_error *error) {
   bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
   if (!small && job->threads != 1) GATHER_CLI_TRY(gather_pool_create(job->threads, &job->pool, error));

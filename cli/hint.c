@@ -36,7 +36,9 @@ static const char *general_hint(const gather_cli_args *args, const gather_error 
     case GATHER_INDEX_OUT_OF_RANGE:
       return index_hint(args, error);
     case GATHER_TYPE_UNSUPPORTED:
-      return "indices are whole numbers: any type from int8 to uint64";
+      return error->input && strcmp(error->input, "indices") == 0
+                 ? "indices are whole numbers: any type from int8 to uint64"
+                 : "";
     case GATHER_UNSUPPORTED:
       if (!args->command) return "gather --help lists the commands";
       return error->file[0] && error->file_offset < 0 ? "gather info --formats lists what can be read and written" : "";

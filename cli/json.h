@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.h: a small JSON writer. Integers are exact; text that is no UTF-8 gets U+FFFD for each wrong byte, so that the answer
- * is always JSON. In arrays the key is NULL.
+ * json.h: a small JSON writer. Integers are exact; text that is no UTF-8 gets U+FFFD for each wrong byte, so that the
+ * answer is always JSON. In arrays the key is NULL.
  */
 #ifndef GATHER_CLI_JSON_H
 #define GATHER_CLI_JSON_H
@@ -32,8 +32,8 @@ void gather_cli_json_ints(gather_cli_json *json, const char *key, int32_t count,
 /* The words of a text with blanks between them, as an array of strings. */
 void gather_cli_json_words(gather_cli_json *json, const char *key, const char *text);
 
-/* The number of bytes of the UTF-8 character at text (which ends with a zero byte), 0 where there is no whole valid one;
- * *code: its number. */
+/* The number of bytes of the UTF-8 character at text (which ends with a zero byte), 0 where there is no whole valid
+ * one; *code: its number. */
 int gather_cli_utf8(const char *text, uint32_t *code);
 
 #endif

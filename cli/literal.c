@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * literal.c: whole numbers as text. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally deep.
+ * literal.c: whole numbers as text. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally
+ * deep.
  */
 #include "literal.h"
 

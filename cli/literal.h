@@ -24,8 +24,8 @@ GATHER_CHECKED gather_status gather_cli_literal(const char *text, gather_cli_num
 /* Whether the beginning of a file (its first `bytes` bytes) looks like text. */
 bool gather_cli_is_text(const char *head, size_t bytes);
 
-/* Reads whole numbers separated by white space or commas: 1-D. text[bytes] must be a zero byte. Returns GATHER_FILE_MALFORMED
- * with the line and the byte of anything else. */
+/* Reads whole numbers separated by white space or commas: 1-D. text[bytes] must be a zero byte. Returns
+ * GATHER_FILE_MALFORMED with the line and the byte of anything else. */
 GATHER_CHECKED gather_status gather_cli_text(const char *text, size_t bytes, const char *file,
                                              gather_cli_numbers *numbers, gather_error *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.c: an executor that counts what is done. The tasks themselves say so, between two of them: no timer, no thread.
+ * progress.c: an executor that counts what is done. The tasks themselves say so, between two of them: no timer, no
+ * thread.
  */
 #include "progress.h"
 

@@ -43,8 +43,8 @@ void gather_cli_put(FILE *to, const char *text);
 /* Reports a failure and returns the exit code. */
 int gather_cli_report(const gather_cli_args *args, const gather_error *error);
 
-/* Flushes stdout and returns the exit code: `code`, or that of GATHER_IO_ERROR where the answer could not be written. A reader
- * that has gone away (`gather ops | head -1`) is no error. */
+/* Flushes stdout and returns the exit code: `code`, or that of GATHER_IO_ERROR where the answer could not be written. A
+ * reader that has gone away (`gather ops | head -1`) is no error. */
 int gather_cli_finish(int code);
 
 /* What to do about an error, "" where nothing helps. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: what Ctrl-C and its kin do. The handlers call only what POSIX allows there: everything they print is made before.
+ * signals.c: what Ctrl-C and its kin do. The handlers call only what POSIX allows there: everything they print is made
+ * before.
  */
 #include "signals.h"
 
@@ -105,7 +106,8 @@ bool gather_cli_signals_pipe_broken(void) { return pipe_broken; }
 void gather_cli_signals_fill_descriptors(void) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
     if (fcntl(fd, F_GETFD) != -1) continue;
-    /* The wrong direction: reading or writing there fails, as it would on a closed one. open() gives the lowest number. */
+    /* The wrong direction: reading or writing there fails, as it would on a closed one. open() gives the lowest number.
+     */
     int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (got != fd && got >= 0) close(got);
   }

@@ -9,15 +9,15 @@
 
 #include "args.h"
 
-/* Makes standard input, output and error stand for something, so that no file opened later takes their numbers: where one is
- * closed, using it fails. */
+/* Makes standard input, output and error stand for something, so that no file opened later takes their numbers: where
+ * one is closed, using it fails. */
 void gather_cli_signals_fill_descriptors(void);
 
 /* Takes over SIGINT, SIGTERM, SIGHUP (unless they are ignored), SIGBUS, SIGPIPE and SIGXFSZ. */
 void gather_cli_signals_start(const gather_cli_args *args);
 
-/* Between the two no signal ends the program: a temporary file is made and remembered without a gap. Call them before any
- * other thread is there. */
+/* Between the two no signal ends the program: a temporary file is made and remembered without a gap. Call them before
+ * any other thread is there. */
 void gather_cli_signals_hold(void);
 void gather_cli_signals_release(void);
 

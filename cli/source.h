@@ -7,8 +7,8 @@
 
 #include "gather/gather.h"
 
-/* Cuts FILE:NAME: the path goes to path (malloc'ed, the caller frees it), *name points behind the colon, or to "". A file of the
- * whole name wins; else the first colon with an existing file before it. Returns GATHER_OUT_OF_MEMORY. */
+/* Cuts FILE:NAME: the path goes to path (malloc'ed, the caller frees it), *name points behind the colon, or to "". A
+ * file of the whole name wins; else the first colon with an existing file before it. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, char **path, const char **name,
                                                      gather_error *error);
 

@@ -41,7 +41,8 @@ typedef struct gather_cli_job {
 
 /* Reads the options; opens no file but parses literals. */
 GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error);
-/* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be written. */
+/* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be
+ * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);
 /* Gathers into the output, or only checks the indices with --dry-run. */
 GATHER_CHECKED gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor_arg.h: a tensor as it is named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a type and a
- * shape, and for INDICES a literal or a text file.
+ * tensor_arg.h: a tensor as it is named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a
+ * type and a shape, and for INDICES a literal or a text file.
  */
 #ifndef GATHER_CLI_TENSOR_ARG_H
 #define GATHER_CLI_TENSOR_ARG_H
@@ -16,8 +16,8 @@ typedef struct gather_cli_raw {
   int64_t shape[GATHER_MAX_RANK];
 } gather_cli_raw;
 
-/* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type that raw
- * bytes cannot be). */
+/* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type
+ * that raw bytes cannot be). */
 GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type,
                                                     gather_cli_option_id shape, gather_cli_option_id offset,
                                                     gather_cli_raw *raw, gather_error *error);
@@ -34,8 +34,9 @@ typedef struct gather_cli_input {
 /* Takes a literal as it stands; no file is opened. */
 GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error);
 
-/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. input->file is NULL
- * where it was text (only with text_allowed), and input->tensor is set then. role: "data" or "indices", for errors. */
+/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. input->file is
+ * NULL where it was text (only with text_allowed), and input->tensor is set then. role: "data" or "indices", for
+ * errors. */
 GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                    const char *role, gather_cli_input *input, const char **name,
                                                    gather_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_number.c: numbers of every integer and float type from text. strtod reads decimals: no locale is ever set, so the point
- * is a point.
+ * value_number.c: numbers of every integer and float type from text. strtod reads decimals: no locale is ever set, so
+ * the point is a point.
  */
 #include <float.h>
 #include <math.h>
@@ -58,7 +58,8 @@ bool gather_cli_double(const char *text, const char **end, double *number, bool 
   return true;
 }
 
-/* Float types below double: value = (1 + m / 2^mantissa) * 2^(e - bias), all of them IEEE-like but for their upper end. */
+/* Float types below double: value = (1 + m / 2^mantissa) * 2^(e - bias), all of them IEEE-like but for their upper end.
+ */
 typedef struct small_float {
   gather_type type;
   int mantissa, bias;
@@ -79,8 +80,8 @@ static const small_float SMALL[] = {
     {GATHER_TYPE_FLOAT4_E2M1FN, 1, 1, 0x8, 0x7, 0x7, 0, 0, true},
 };
 
-/* The code of a finite number without its sign, rounded to nearest, ties to even. Adding the rounded mantissa to the exponent
- * lets a carry become the next exponent, and makes the subnormal codes come out right. */
+/* The code of a finite number without its sign, rounded to nearest, ties to even. Adding the rounded mantissa to the
+ * exponent lets a carry become the next exponent, and makes the subnormal codes come out right. */
 static uint32_t round_code(const small_float *f, double magnitude) {
   int least = 1 - f->bias;
   if (magnitude == 0) return 0;
@@ -100,8 +101,8 @@ static bool encode_small(const small_float *f, double x, uint32_t *code) {
   return true;
 }
 
-/* E8M0: powers of two from 2^-127 (code 0) to 2^127, and NaN. It has neither sign nor zero. The middle of two goes up, as in
- * ml_dtypes: that is the even one where the leading bit counts as the mantissa's only one. */
+/* E8M0: powers of two from 2^-127 (code 0) to 2^127, and NaN. It has neither sign nor zero. The middle of two goes up,
+ * as in ml_dtypes: that is the even one where the leading bit counts as the mantissa's only one. */
 static bool encode_e8m0(double x, uint32_t *code) {
   *code = 0xff;
   if (isnan(x)) return true;

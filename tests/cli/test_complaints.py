@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The order of complaints: command line, files, types, ranks, axis, batch_dims, shapes, the existing output, indices."""
+"""The order of complaints: command line, files, types, ranks, axis, batch_dims, shapes, existing output, indices."""
 
 import numpy as np
 import pytest
@@ -31,17 +31,23 @@ LINES = [
     ("unsupported", ["take", "numbers.bin", "floats.npy", "--type", "bfloat16", "--shape", "", "-o", "there.npy"]),
     ("rank_mismatch", ["take", "scalar.npy", "bad.npy", "-o", "there.npy", "--axis", "9"]),
     ("rank_mismatch", ["elements", "x.npy", "9", "-o", "there.npy", "--axis", "9"]),
-    ("axis_out_of_range",
-     ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "9", "--rules", "openvino-8", "--batch-dims", "7"]),
+    (
+        "axis_out_of_range",
+        ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "9", "--rules", "openvino-8", "--batch-dims", "7"],
+    ),
     ("axis_out_of_range", ["elements", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy", "--axis", "-3"]),
-    ("batch_dims_out_of_range",
-     ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "2"]),
-    ("shape_mismatch",
-     ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "1"]),
+    (
+        "batch_dims_out_of_range",
+        ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "2"],
+    ),
+    (
+        "shape_mismatch",
+        ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "1"],
+    ),
     ("shape_mismatch", ["elements", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy"]),
     ("file_exists", ["take", "x.npy", "bad.npy", "-o", "there.npy"]),
     ("index_out_of_range", ["take", "x.npy", "bad.npy", "-o", "there.npy", "-f"]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("status", "line"), LINES, ids=lambda x: x if isinstance(x, str) else " ".join(x))

@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""fill=V for every type: exact for integers, rounded as NumPy and ml_dtypes do for floats, refused where it cannot be held."""
+"""fill=V for every type: exact for integers, rounded as NumPy and ml_dtypes do for floats, else refused."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 FLOATS = {
-    "float16": np.float16, "float32": np.float32, "float64": np.float64, "bfloat16": ml_dtypes.bfloat16,
-    "float8_e4m3fn": ml_dtypes.float8_e4m3fn, "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
-    "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
-    "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu, "float4_e2m1fn": ml_dtypes.float4_e2m1fn,
-}  # fmt: skip
+    "float16": np.float16,
+    "float32": np.float32,
+    "float64": np.float64,
+    "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+    "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
+    "float4_e2m1fn": ml_dtypes.float4_e2m1fn,
+}
 NO_NAN = {"float4_e2m1fn", "nf4"}
 NO_INF = {"float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn", "nf4"}
-PACKED = {"float4_e2m1fn": 4, "nf4": 4, "int4": 4, "uint4": 4, "int2": 2, "uint2": 2, "uint1": 1, "uint3": 3, "uint6": 6}
+PACKED = {
+    "float4_e2m1fn": 4,
+    "nf4": 4,
+    "int4": 4,
+    "uint4": 4,
+    "int2": 2,
+    "uint2": 2,
+    "uint1": 1,
+    "uint3": 3,
+    "uint6": 6,
+}
 
 
 def fill(gather, name: str, text: str, size: int = 16) -> bytes:
@@ -55,7 +71,7 @@ def test_floats_round_as_numpy_does(gather, name):
     dtype = np.dtype(FLOATS[name])
     for number in numbers(name):
         if name == "float8_e8m0fnu" and not 2.0**-126 <= number < 2.0**128:
-            continue  # it has nothing from 0 down; ml_dtypes is wrong beyond both ends (2**-127 * 1.1 goes up, 2**129 to 0)
+            continue  # nothing from 0 down; ml_dtypes is wrong beyond both ends (2**-127 * 1.1 goes up, 2**129 to 0)
         with np.errstate(all="ignore"):
             expected = np.array([float(number)], dtype).tobytes()  # a Python float: NumPy's own go by way of float32
         assert fill(gather, name, repr(float(number))) == expected, number
@@ -82,13 +98,24 @@ def test_e8m0_has_neither_sign_nor_zero(gather):
 
 
 def test_nf4_goes_to_the_nearest(gather):
-    for text, code in (("-1", 0), ("-0.7", 1), ("0", 7), ("0.07", 8), ("0.7", 14), ("1", 15), ("0.9", 15), ("-0.02", 7)):
+    for text, code in (
+        ("-1", 0),
+        ("-0.7", 1),
+        ("0", 7),
+        ("0.07", 8),
+        ("0.7", 14),
+        ("1", 15),
+        ("0.9", 15),
+        ("-0.02", 7),
+    ):
         assert fill(gather, "nf4", text)[0] == code
     assert fill(gather, "nf4", "50")[0] == 15
 
 
 @pytest.mark.parametrize("name", [*FLOATS, "nf4"])
-@pytest.mark.parametrize("text", ["", "x", "1x", "1 ", " 1", "0x10", "1,5", "nanx", "true", ".", "e5", "1e", "--1", "1+2j"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1x", "1 ", " 1", "0x10", "1,5", "nanx", "true", ".", "e5", "1e", "--1", "1+2j"]
+)
 def test_what_is_no_number(gather, name, text):
     refused(gather, name, text)
 
@@ -96,7 +123,6 @@ def test_what_is_no_number(gather, name, text):
 def limits(name: str) -> tuple[int, int]:
     bits = PACKED.get(name) or 8 * np.dtype(name).itemsize
     return (0, (1 << bits) - 1) if name.startswith("uint") else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-
 
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int4", "uint4", "int2", "uint2"]
@@ -114,7 +140,21 @@ def test_integers_are_exact(gather, name):
     assert fill(gather, name, hex(high)) == fill(gather, name, str(high))
     assert fill(gather, name, "1.0") == fill(gather, name, "10e-1") == fill(gather, name, "1")
     assert fill(gather, name, "-0") == fill(gather, name, "0")
-    for text in (str(low - 1), str(high + 1), hex(high + 1), "nan", "inf", "0.5", "1e99", "-0.0", "x", "1x", "0x", "", "true"):
+    for text in (
+        str(low - 1),
+        str(high + 1),
+        hex(high + 1),
+        "nan",
+        "inf",
+        "0.5",
+        "1e99",
+        "-0.0",
+        "x",
+        "1x",
+        "0x",
+        "",
+        "true",
+    ):
         refused(gather, name, text)
 
 
@@ -145,11 +185,28 @@ def test_bool(gather):
 
 @pytest.mark.parametrize("name", ["complex64", "complex128"])
 def test_complex(gather, name):
-    texts = ["1+2j", "1-2j", "-1.5e3+.5j", "2j", "-j", "1+j", "3", "nan+infj", "-0.0-0.0j", "1e400", "0.1+0.1j", "2J", "-inf-nanj"]
+    texts = [
+        "1+2j",
+        "1-2j",
+        "-1.5e3+.5j",
+        "2j",
+        "-j",
+        "1+j",
+        "3",
+        "nan+infj",
+        "-0.0-0.0j",
+        "1e400",
+        "0.1+0.1j",
+        "2J",
+        "-inf-nanj",
+    ]
     for text in texts:
         got, expected = np.frombuffer(fill(gather, name, text), name), np.array([complex(text)], name)
-        assert np.array_equal(got.view(name.replace("complex64", "f4").replace("complex128", "f8")),
-                              expected.view(name.replace("complex64", "f4").replace("complex128", "f8")), equal_nan=True)  # fmt: skip
+        assert np.array_equal(
+            got.view(name.replace("complex64", "f4").replace("complex128", "f8")),
+            expected.view(name.replace("complex64", "f4").replace("complex128", "f8")),
+            equal_nan=True,
+        )
         if "nan" not in text:
             assert got.tobytes() == expected.tobytes(), text
     for text in ("1+2", "1+2i", "j1", "1+2jj", "1+2j3", "(1+2j)", "1 + 2j", "+", "", "2j+1", "1++2j"):
@@ -157,13 +214,25 @@ def test_complex(gather, name):
 
 
 NPY = [
-    ("S5", "abc", b"abc"), ("S5", "abcde", b"abcde"), ("S5", "", b""), ("S5", "\u00e9\u00e9", "\u00e9\u00e9".encode()),
-    ("S5", "0x41", b"0x41"), ("<U3", "a\u00e9\U0001f600", "a\u00e9\U0001f600"), (">U3", "ab", "ab"), ("<U3", "", ""),
-    ("<M8[D]", "19000", np.datetime64(19000, "D")), (">M8[ns]", "-5", np.datetime64(-5, "ns")),
-    (">m8[s]", "NaT", np.timedelta64("NaT")), ("<m8[s]", "0x0100000000000000", np.timedelta64(1, "s")),
-    ("V3", "0x01fFa0", b"\x01\xff\xa0"), ([("a", "<i2"), ("b", "u1")], "0x010203", (513, 3)),
-    (">i4", "-3", -3), (">f2", "0.1", 0.1), (">c8", "1+2j", 1 + 2j), (">u8", "18446744073709551615", 2**64 - 1),
-]  # fmt: skip
+    ("S5", "abc", b"abc"),
+    ("S5", "abcde", b"abcde"),
+    ("S5", "", b""),
+    ("S5", "\u00e9\u00e9", "\u00e9\u00e9".encode()),
+    ("S5", "0x41", b"0x41"),
+    ("<U3", "a\u00e9\U0001f600", "a\u00e9\U0001f600"),
+    (">U3", "ab", "ab"),
+    ("<U3", "", ""),
+    ("<M8[D]", "19000", np.datetime64(19000, "D")),
+    (">M8[ns]", "-5", np.datetime64(-5, "ns")),
+    (">m8[s]", "NaT", np.timedelta64("NaT")),
+    ("<m8[s]", "0x0100000000000000", np.timedelta64(1, "s")),
+    ("V3", "0x01fFa0", b"\x01\xff\xa0"),
+    ([("a", "<i2"), ("b", "u1")], "0x010203", (513, 3)),
+    (">i4", "-3", -3),
+    (">f2", "0.1", 0.1),
+    (">c8", "1+2j", 1 + 2j),
+    (">u8", "18446744073709551615", 2**64 - 1),
+]
 
 
 @pytest.mark.parametrize(("dtype", "text", "value"), NPY, ids=str)
@@ -176,10 +245,21 @@ def test_npy_dtypes(gather, dtype, text, value):
 
 
 WRONG = [
-    ("S5", "abcdef"), ("<U3", "abcd"), ("<M8[D]", "soon"), ("<M8[D]", "1.5"), ("<M8[D]", "9223372036854775808"),
-    ("<M8[D]", "0x01"), ("V3", "0x0102"), ("V3", "0x01020304"), ("V3", "abc"), ("V3", "0x01020g"), ("V3", "010203"), ("V3", ""),
-    ("<U3", b"\xff"), ("V3", "0x0102 3"),
-]  # fmt: skip
+    ("S5", "abcdef"),
+    ("<U3", "abcd"),
+    ("<M8[D]", "soon"),
+    ("<M8[D]", "1.5"),
+    ("<M8[D]", "9223372036854775808"),
+    ("<M8[D]", "0x01"),
+    ("V3", "0x0102"),
+    ("V3", "0x01020304"),
+    ("V3", "abc"),
+    ("V3", "0x01020g"),
+    ("V3", "010203"),
+    ("V3", ""),
+    ("<U3", b"\xff"),
+    ("V3", "0x0102 3"),
+]
 
 
 @pytest.mark.parametrize(("dtype", "text"), WRONG, ids=str)

@@ -13,9 +13,12 @@ from test_take import DEFAULTS
 
 def test_info_of_a_file(gather, table):
     assert gather.json("info", table) == {
-        "command": "info", "file": "x.npy", "format": "npy",
-        "tensors": [{"name": "", "type": "float32", "shape": [3, 4], "bytes": 48, "offset": 128}], "gather_nodes": 0,
-    }  # fmt: skip
+        "command": "info",
+        "file": "x.npy",
+        "format": "npy",
+        "tensors": [{"name": "", "type": "float32", "shape": [3, 4], "bytes": 48, "offset": 128}],
+        "gather_nodes": 0,
+    }
     text = gather("info", table).text
     for part in ("npy", "float32", "[3, 4]", "48", "128"):
         assert part in text
@@ -104,8 +107,26 @@ def test_the_ways_to_the_help(gather):
 @pytest.mark.parametrize("command", ["take", "elements"])
 def test_the_help_says_what_the_contract_says(gather, command):
     text = gather(command, "--help").text
-    options = ["-o", "-f", "--axis", "--rules", "--on-bad", "--negative", "--dry-run", "--plan", "--threads", "--json", "-q",
-               "--type", "--shape", "--offset", "--indices-type", "--indices-shape", "--indices-offset", "--version"]  # fmt: skip
+    options = [
+        "-o",
+        "-f",
+        "--axis",
+        "--rules",
+        "--on-bad",
+        "--negative",
+        "--dry-run",
+        "--plan",
+        "--threads",
+        "--json",
+        "-q",
+        "--type",
+        "--shape",
+        "--offset",
+        "--indices-type",
+        "--indices-shape",
+        "--indices-offset",
+        "--version",
+    ]
     words = ["error", "clamp", "wrap", "zero", "fill=V", "promise", ".npy", ".pb", ".bin", ".raw", "FILE:NAME", "130"]
     for part in options + words:
         assert part in text

@@ -14,9 +14,14 @@ def test_take(gather, table):
     assert answer.pop("plan")
     assert answer.pop("dry_run") is False
     assert answer == {
-        "command": "take", "rules": "onnx-13", "type": "float32", "shape": [3, 1, 2], "bytes": 24, "output": "o.npy",
+        "command": "take",
+        "rules": "onnx-13",
+        "type": "float32",
+        "shape": [3, 1, 2],
+        "bytes": 24,
+        "output": "o.npy",
         "indices": {"count": 2, "bad": 0},
-    }  # fmt: skip
+    }
 
 
 def test_elements(gather, table):
@@ -34,17 +39,35 @@ def test_a_bad_index(gather, table):
     message = error.pop("message")
     assert message and error.pop("hint") and error.pop("input") == "indices"
     assert answer["command"] == "take" and error == {
-        "status": "index_out_of_range", "code": 5, "op": "Gather", "rules": "onnx-13", "position": [1, 0], "value": 7,
-        "low": -3, "high": 2, "axis": 0, "bad_count": 3,
-    }  # fmt: skip
+        "status": "index_out_of_range",
+        "code": 5,
+        "op": "Gather",
+        "rules": "onnx-13",
+        "position": [1, 0],
+        "value": 7,
+        "low": -3,
+        "high": 2,
+        "axis": 0,
+        "bad_count": 3,
+    }
     for part in ("indices[1, 0]", "7", "[-3, 2]", "axis 0", "onnx-13", "3 of 6"):
         assert part in message
     assert gather.names() == {"x.npy"}
 
 
 def test_a_bad_index_of_elements(gather, table):
-    error = gather.fails("index_out_of_range", "elements", table, "[[0,0],[0,-5],[4,0]]", "-o", "o.npy", "--axis", "-1",
-                         "--negative", "off")  # fmt: skip
+    error = gather.fails(
+        "index_out_of_range",
+        "elements",
+        table,
+        "[[0,0],[0,-5],[4,0]]",
+        "-o",
+        "o.npy",
+        "--axis",
+        "-1",
+        "--negative",
+        "off",
+    )
     assert (error["op"], error["position"], error["value"]) == ("GatherElements", [1, 1], -5)
     assert (error["low"], error["high"], error["axis"], error["bad_count"]) == (0, 3, 1, 2)
 
@@ -70,9 +93,18 @@ def test_signed_integers_are_exact(gather, table, value):
 
 
 def test_json_wherever_it_stands(gather, table):
-    lines = (["--json", "nonsense"], ["nonsense", "--json"], ["take", "--axis", "--json"], ["take", "--wrong", "--json", table],
-             ["--wrong", "take", "--json"], ["take", table, "-o", "--json"], ["take", table, "1", "-o", "x.y", "--json"],
-             ["--json", "run", "m.onnx"], ["run", "m.onnx", "--json"], ["take", "--json", "--json"])  # fmt: skip
+    lines = (
+        ["--json", "nonsense"],
+        ["nonsense", "--json"],
+        ["take", "--axis", "--json"],
+        ["take", "--wrong", "--json", table],
+        ["--wrong", "take", "--json"],
+        ["take", table, "-o", "--json"],
+        ["take", table, "1", "-o", "x.y", "--json"],
+        ["--json", "run", "m.onnx"],
+        ["run", "m.onnx", "--json"],
+        ["take", "--json", "--json"],
+    )
     for line in lines:
         answer = gather(*line)
         assert answer.code in (2, 4) and answer.err == b"", line
@@ -134,7 +166,9 @@ def test_types_without_a_name_stand_as_their_descr(gather):
 
 def test_statuses_and_exit_codes(gather, table, gather_source):
     """The table of the library and the promises of the contract agree."""
-    rows = [line for line in (gather_source / "include/gather/status.def").read_text().splitlines() if "(OK" not in line]
+    rows = [
+        line for line in (gather_source / "include/gather/status.def").read_text().splitlines() if "(OK" not in line
+    ]
     rows = [line.partition("(")[2].split(",") for line in rows if line.startswith("GATHER_STATUS(")]
     assert {row[2].strip(' "'): int(row[3]) for row in rows} == EXIT
     assert {row[2].strip(' "'): int(row[1]) for row in rows} == CODE
@@ -144,7 +178,15 @@ def test_answers_are_plain_json(gather, table):
     def refuse(name):
         raise AssertionError(name)
 
-    for line in (["ops"], ["info"], ["info", table], ["info", "--formats"], ["--version"], ["--help"], ["help", "take"]):
+    for line in (
+        ["ops"],
+        ["info"],
+        ["info", table],
+        ["info", "--formats"],
+        ["--version"],
+        ["--help"],
+        ["help", "take"],
+    ):
         answer = gather(*line, "--json")
         assert answer.code == 0 and answer.err == b""
         assert json.loads(one_object(answer.out) and answer.out, parse_constant=refuse)

@@ -34,7 +34,11 @@ def test_pickled_objects_are_refused(gather, table):
 
 
 def test_a_name_in_a_file_without_names(gather, table):
-    for words in (("take", "x.npy:w", "0", "-o", "o.npy"), ("take", table, "x.npy:w", "-o", "o.npy"), ("info", "x.npy:w")):
+    for words in (
+        ("take", "x.npy:w", "0", "-o", "o.npy"),
+        ("take", table, "x.npy:w", "-o", "o.npy"),
+        ("info", "x.npy:w"),
+    ):
         error = gather.fails("name_not_found", *words)
         assert error["file"] == "x.npy" and "'w'" in error["message"]
     gather.write("i.txt", "1")
@@ -138,6 +142,15 @@ def test_raw_bytes_of_an_npy_dtype(gather, descr):
     assert gather.load("o.npy").tobytes() == data[[2, 0]].tobytes()
 
 
+def test_raw_bytes_of_a_structured_dtype(gather):
+    dtype = np.dtype([("a", "<i4"), ("b", "u1")])
+    gather.write("x.bin", bytes(range(15)))
+    words = ("take", "x.bin", "[2, 0]", "-o", "o.npy", "--type", str(dtype.descr), "--shape", "3")
+    assert gather(*words).code == 0
+    assert gather.load("o.npy").dtype == dtype
+    assert gather.load("o.npy").tobytes() == bytes([*range(10, 15), *range(5)])
+
+
 def test_shapes(gather):
     gather.write("x.bin", bytes(64))
     for text, shape in (("", []), ("0", [0]), ("2x0x3", [2, 0, 3]), ("64", [64]), ("x".join("1" * 64), [1] * 64)):
@@ -158,10 +171,20 @@ def test_options_for_raw_indices(gather, table):
 
 
 LITERALS = [
-    ("3", 3), ("-0", 0), ("+2", 2), (" 7 ", 7), ("[]", []), ("[1]", [1]), ("[[0, 2], [1, -1]]", [[0, 2], [1, -1]]),
-    (" [ 1 , 2 ] ", [1, 2]), ("[[],[]]", [[], []]), ("[[[]],[[]],[[]]]", [[[]], [[]], [[]]]), ("[[1],[2]]\n", [[1], [2]]),
-    ("[-9223372036854775808,9223372036854775807]", [-(1 << 63), (1 << 63) - 1]), ("[007]", [7]),
-]  # fmt: skip
+    ("3", 3),
+    ("-0", 0),
+    ("+2", 2),
+    (" 7 ", 7),
+    ("[]", []),
+    ("[1]", [1]),
+    ("[[0, 2], [1, -1]]", [[0, 2], [1, -1]]),
+    (" [ 1 , 2 ] ", [1, 2]),
+    ("[[],[]]", [[], []]),
+    ("[[[]],[[]],[[]]]", [[[]], [[]], [[]]]),
+    ("[[1],[2]]\n", [[1], [2]]),
+    ("[-9223372036854775808,9223372036854775807]", [-(1 << 63), (1 << 63) - 1]),
+    ("[007]", [7]),
+]
 
 
 @pytest.mark.parametrize(("text", "value"), LITERALS)
@@ -173,11 +196,38 @@ def test_literals(gather, table, text, value):
 
 
 BROKEN = [
-    "[", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1]]", "[[1]", "[[1],[2,3]]", "[[1],2]", "[1,[2]]", "[[],[1]]", "[[],[[]]]",
-    "[[[]],[]]", "[1.5]", "[a]", "[0x1]", "[1]x", "[1e3]", "[--1]", "[- 1]", "[1][2]", "[9223372036854775808]",
-    "9223372036854775808", "-9223372036854775809", "[18446744073709551615]", "[" * 65 + "]" * 65, "[true]", "['1']",
-    "[1,,2]", "[" * 100000,
-]  # fmt: skip
+    "[",
+    "[1",
+    "[1,",
+    "[1,]",
+    "[,1]",
+    "[1 2]",
+    "[1]]",
+    "[[1]",
+    "[[1],[2,3]]",
+    "[[1],2]",
+    "[1,[2]]",
+    "[[],[1]]",
+    "[[],[[]]]",
+    "[[[]],[]]",
+    "[1.5]",
+    "[a]",
+    "[0x1]",
+    "[1]x",
+    "[1e3]",
+    "[--1]",
+    "[- 1]",
+    "[1][2]",
+    "[9223372036854775808]",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "[18446744073709551615]",
+    "[" * 65 + "]" * 65,
+    "[true]",
+    "['1']",
+    "[1,,2]",
+    "[" * 100000,
+]
 
 
 @pytest.mark.parametrize("text", BROKEN, ids=lambda t: t[:40])
@@ -203,10 +253,16 @@ def test_a_literal_wins_over_a_file(gather, table):
 
 
 TEXTS = [
-    (b"", []), (b"\n \n", []), (b"1", [1]), (b"0\n2\n-1\n", [0, 2, -1]), (b"0,1,2", [0, 1, 2]), (b"0, 1\r\n2,\r\n", [0, 1, 2]),
-    (b"\t0 1\f2\v+1 , 1", [0, 1, 2, 1, 1]), (b"-9223372036854775808 9223372036854775807", [-(1 << 63), (1 << 63) - 1]),
+    (b"", []),
+    (b"\n \n", []),
+    (b"1", [1]),
+    (b"0\n2\n-1\n", [0, 2, -1]),
+    (b"0,1,2", [0, 1, 2]),
+    (b"0, 1\r\n2,\r\n", [0, 1, 2]),
+    (b"\t0 1\f2\v+1 , 1", [0, 1, 2, 1, 1]),
+    (b"-9223372036854775808 9223372036854775807", [-(1 << 63), (1 << 63) - 1]),
     (b"0\n" * 5000, [0] * 5000),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "value"), TEXTS, ids=range(len(TEXTS)))
@@ -218,11 +274,26 @@ def test_text_files(gather, table, text, value):
 
 
 MALFORMED = [
-    (b"1\n2\nthree\n", 3, 4), (b"1.5", 1, 0), (b"1\n\n2x\n", 3, 3), (b"hello", 1, 0), (b"1,,2", 1, 2), (b",1", 1, 0),
-    (b"1\n2 # note\n", 2, 4), (b"[1]\n", 1, 0), (b"1\n9223372036854775808\n", 2, 2), (b"1\n-", 2, 2), (b"1\n- 2", 2, 2),
-    (b"1e3", 1, 0), ("1\n\u0663".encode(), 2, 2), (b"1\n2\n0x3", 3, 4), (b"1 2 3 4\n1\0", 2, 8), (b"1\n1 2 3 4\x01", 2, 8),
-    (b"\xff", 1, 0), (b"1;2", 1, 0), (b"0\n" * 5000 + b"x", 5001, 10000),
-]  # fmt: skip
+    (b"1\n2\nthree\n", 3, 4),
+    (b"1.5", 1, 0),
+    (b"1\n\n2x\n", 3, 3),
+    (b"hello", 1, 0),
+    (b"1,,2", 1, 2),
+    (b",1", 1, 0),
+    (b"1\n2 # note\n", 2, 4),
+    (b"[1]\n", 1, 0),
+    (b"1\n9223372036854775808\n", 2, 2),
+    (b"1\n-", 2, 2),
+    (b"1\n- 2", 2, 2),
+    (b"1e3", 1, 0),
+    ("1\n\u0663".encode(), 2, 2),
+    (b"1\n2\n0x3", 3, 4),
+    (b"1 2 3 4\n1\0", 2, 8),
+    (b"1\n1 2 3 4\x01", 2, 8),
+    (b"\xff", 1, 0),
+    (b"1;2", 1, 0),
+    (b"0\n" * 5000 + b"x", 5001, 10000),
+]
 
 
 @pytest.mark.parametrize(("text", "line", "offset"), MALFORMED, ids=range(len(MALFORMED)))
@@ -250,12 +321,12 @@ def test_malformed_npy(gather, table):
 
 def test_odd_names_are_written_safely(gather):
     """Nothing in a file's name can play with the terminal or break the JSON."""
-    name = "a\x1b[31m\n\"\\\u00e9\udcff.npy"
+    name = 'a\x1b[31m\n"\\\u00e9\udcff.npy'
     error = gather.fails("file_not_found", "take", name, "0", "-o", "o.npy")
-    assert error["file"] == "a\x1b[31m\n\"\\\u00e9\ufffd.npy"
+    assert error["file"] == 'a\x1b[31m\n"\\\u00e9\ufffd.npy'
     answer = gather("take", name, "0", "-o", "o.npy")
     assert b"\x1b" not in answer.err and answer.err.count(b"\n") == 2
     os.rename(gather.folder / gather.save("y.npy", DATA), gather.folder / name)
-    assert gather.json("info", name)["file"] == "a\x1b[31m\n\"\\\u00e9\ufffd.npy"
+    assert gather.json("info", name)["file"] == 'a\x1b[31m\n"\\\u00e9\ufffd.npy'
     assert b"\x1b" not in gather("info", name).out
     assert subprocess.run([gather.exe, "take", name, "0", "-o", name, "-f"], cwd=gather.folder).returncode == 0

@@ -36,7 +36,9 @@ def test_raw_output_is_little_endian(gather, dtype, extension):
     assert (gather.folder / f"o.{extension}").read_bytes() in (little.tobytes(),)
 
 
-@pytest.mark.parametrize("dtype", ["f4", ">f4", "f8", "f2", "i1", "u1", ">i2", "u2", "i4", "u4", ">i8", "u8", "?", "c8", "c16"])
+@pytest.mark.parametrize(
+    "dtype", ["f4", ">f4", "f8", "f2", "i1", "u1", ">i2", "u2", "i4", "u4", ">i8", "u8", "?", "c8", "c16"]
+)
 def test_pb_output(gather, dtype):
     data = np.arange(6).reshape(3, 2).astype(dtype)
     gather.save("x.npy", data)
@@ -47,13 +49,19 @@ def test_pb_output(gather, dtype):
     assert array.dtype == data.dtype.newbyteorder("=")
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4", "uint4", "float4_e2m1fn"])
+@pytest.mark.parametrize(
+    "name", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "int4", "uint4", "float4_e2m1fn"]
+)
 def test_pb_output_of_small_types(gather, name):
     dtype = np.dtype(getattr(ml_dtypes, name))
     bits = 4 if name.endswith(("int4", "e2m1fn")) else 8 * dtype.itemsize
     codes = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.uint8 if bits <= 8 else np.uint16)
     flat = codes.ravel()
-    packed = bytes((int(a) | int(b) << 4) for a, b in zip(flat[::2], [*flat[1::2], 0], strict=True)) if bits == 4 else flat.tobytes()
+    packed = (
+        bytes((int(a) | int(b) << 4) for a, b in zip(flat[::2], [*flat[1::2], 0], strict=True))
+        if bits == 4
+        else flat.tobytes()
+    )
     gather.write("x.bin", packed)
     words = ("take", "x.bin", "[2, 0, 1]", "--type", name, "--shape", "3x3", "-o")
     assert gather(*words, "o.pb").code == 0
@@ -241,23 +249,29 @@ def check_closed(words, folder):
 
 def test_two_at_once_and_one_wins(gather, table):
     gather.save("big.npy", np.arange(1 << 21, dtype=np.int32).reshape(4, -1))
-    for round_ in range(8):
+
+    def start(i: int, answers: list) -> threading.Thread:
+        run = lambda: answers.append((i, gather("take", "big.npy", f"[{i}, {i}]", "-o", "o.npy")))  # noqa: E731
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    for _ in range(8):
         answers = []
-        run = lambda i: answers.append((i, gather("take", "big.npy", f"[{i}, {i}]", "-o", f"o{round_}.npy")))  # noqa: B023, E731
-        threads = [threading.Thread(target=run, args=(i,)) for i in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
+        for thread in [start(i, answers) for i in range(3)]:
             thread.join()
         assert sorted(answer.code for _, answer in answers) == [0, 3, 3]
         winner = next(i for i, answer in answers if answer.code == 0)
-        assert np.array_equal(gather.load(f"o{round_}.npy"), np.load(gather.folder / "big.npy")[[winner] * 2])
+        assert np.array_equal(gather.load("o.npy"), np.load(gather.folder / "big.npy")[[winner] * 2])
         assert all(b"exists" in answer.err for _, answer in answers if answer.code)
-    assert gather.names() == {"x.npy", "big.npy", *(f"o{i}.npy" for i in range(8))}
+        assert gather.names() == {"x.npy", "big.npy", "o.npy"}
+        (gather.folder / "o.npy").unlink()
 
 
 def test_two_at_once_with_force(gather, table):
-    threads = [threading.Thread(target=gather, args=("take", table, f"[{i % 3}]", "-o", "o.npy", "-f")) for i in range(8)]
+    threads = [
+        threading.Thread(target=gather, args=("take", table, f"[{i % 3}]", "-o", "o.npy", "-f")) for i in range(8)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

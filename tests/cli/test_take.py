@@ -105,11 +105,16 @@ def test_unsigned_indices(gather, table, dtype):
 
 
 DEFAULTS = {
-    ("take", "onnx-1"): (False, "error"), ("take", "onnx-11"): (True, "error"), ("take", "onnx-13"): (True, "error"),
-    ("take", "openvino-1"): (False, "error"), ("take", "openvino-7"): (False, "error"),
-    ("take", "openvino-8"): (True, "zero"), ("elements", "onnx-11"): (True, "error"),
-    ("elements", "onnx-13"): (True, "error"), ("elements", "openvino-6"): (True, "error"),
-}  # fmt: skip
+    ("take", "onnx-1"): (False, "error"),
+    ("take", "onnx-11"): (True, "error"),
+    ("take", "onnx-13"): (True, "error"),
+    ("take", "openvino-1"): (False, "error"),
+    ("take", "openvino-7"): (False, "error"),
+    ("take", "openvino-8"): (True, "zero"),
+    ("elements", "onnx-11"): (True, "error"),
+    ("elements", "onnx-13"): (True, "error"),
+    ("elements", "openvino-6"): (True, "error"),
+}
 
 
 @pytest.mark.parametrize(("command", "rules"), DEFAULTS)
