@@ -134,6 +134,10 @@ static void outputs_that_overlap_themselves(void **state) {
   refused(&call, GATHER_USAGE, "output");
   call.out.strides = DIMS(12, 12, 4);
   refused(&call, GATHER_USAGE, "output");
+  call.out.strides = DIMS(24, 12, 3); /* by a single byte */
+  refused(&call, GATHER_USAGE, "output");
+  call.out.strides = DIMS(-23, 12, -4);
+  refused(&call, GATHER_USAGE, "output");
   call.out.strides = DIMS(12, 24, 4);
   assert_status(apply(&call), GATHER_OK);
 }
