@@ -117,9 +117,9 @@ class Prepared:
         self.out = views.make_view(rng, info, case.item, self.shape, case.layouts[2])
         width = 1 if elements.is_packed(info) else max(case.item, 1)
         self.fill = rng.randbytes(width)
-        if elements.is_packed(info):
-            self.fill = bytes([self.fill[0] & ((1 << info.bits) - 1)])
         self.fill_memory = c.create_string_buffer(self.fill, len(self.fill))
+        if elements.is_packed(info):  # the value stands in the low bits; what is above them does not count
+            self.fill = bytes([self.fill[0] & ((1 << info.bits) - 1)])
         self.fill = self.fill[: case.item] if not elements.is_packed(info) else self.fill
         self.bad_count = c.c_int64(-99)
         self.calls: list[int] = []
