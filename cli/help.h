@@ -13,7 +13,7 @@
 typedef struct gather_cli_section {
   int command; /* a gather_cli_command_id, GATHER_CLI_HELP_MAIN, or GATHER_CLI_HELP_GATHER */
   const char *title;
-  const char *text;
+  const char *text; /* NULL in the table: made when it is asked for */
 } gather_cli_section;
 
 enum {
@@ -21,7 +21,7 @@ enum {
   GATHER_CLI_HELP_GATHER = -2 /* take and elements */
 };
 
-/* Section number i, NULL behind the last. */
+/* Section number i, NULL behind the last; what it points to may change with the next call. */
 const gather_cli_section *gather_cli_section_at(size_t i);
 /* Whether a section belongs to the help of a command (NULL = gather --help). */
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command);

@@ -4,6 +4,8 @@
  */
 #include "help.h"
 
+#include "gather/gather.h"
+
 static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_MAIN, "Examples",
      "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"
@@ -52,17 +54,10 @@ static const gather_cli_section SECTIONS[] = {
      "  promise  you promise that there is none; no other memory is touched if there is\n"
      "\n"
      "What the type cannot hold exactly is refused as V; floats round as NumPy does.\n"
-     "Where n is 0, clamp and wrap cannot repair an index: that is an error.\n"
-     "\n"
-     "By default negative is on for onnx-11, onnx-13, openvino-6 and openvino-8, off for\n"
-     "onnx-1, openvino-1 and openvino-7; bad indices give zero under openvino-8 and are\n"
-     "errors under all other rules.\n"},
-    {GATHER_CLI_COMMAND_TAKE, "Rules",
-     "onnx-1 onnx-11 onnx-13 openvino-1 openvino-7 openvino-8; default onnx-13. Every\n"
-     "element type works under every rules; gather ops shows what each document lists.\n"},
-    {GATHER_CLI_COMMAND_ELEMENTS, "Rules",
-     "onnx-11 onnx-13 openvino-6; default onnx-13. Off the axis, the lengths of INDICES\n"
-     "must equal those of DATA under openvino-6, and be no larger under the others.\n"},
+     "Where n is 0, clamp and wrap cannot repair an index: that is an error. What is\n"
+     "meant where neither option is given stands under Rules.\n"},
+    {GATHER_CLI_COMMAND_TAKE, "Rules", NULL},
+    {GATHER_CLI_COMMAND_ELEMENTS, "Rules", NULL},
     {GATHER_CLI_HELP_GATHER, "Output",
      "The format follows the extension of OUT: .npy, .pb (ONNX TensorProto), .bin or\n"
      ".raw. .npy keeps the descr of DATA and is in C order; .bin and .pb are\n"
@@ -104,8 +99,34 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_MAIN, "Environment", "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"},
 };
 
+/* The rules of one family, from the library's table, so that a new row needs no words here. */
+static const char *rules_words(gather_family family) {
+  static char text[2048];
+  const char *off_axis = "";
+  size_t at = 0;
+  for (size_t i = 0; gather_op_at(i); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (op->family != family || at >= sizeof text / 2) continue;
+    if (family == GATHER_FAMILY_ELEMENTS)
+      off_axis =
+          op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
+    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, a bad index %s%s%s\n", op->rules,
+                           op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
+                           op->batch_dims ? "; has batch_dims" : "", off_axis);
+  }
+  (void)snprintf(text + at, sizeof text - at,
+                 "\nThe default is onnx-13. Every element type works under every rules; gather ops\n"
+                 "shows what each document lists.\n");
+  return text;
+}
+
 const gather_cli_section *gather_cli_section_at(size_t i) {
-  return i < sizeof SECTIONS / sizeof *SECTIONS ? &SECTIONS[i] : NULL;
+  static gather_cli_section made;
+  if (i >= sizeof SECTIONS / sizeof *SECTIONS) return NULL;
+  if (SECTIONS[i].text) return &SECTIONS[i];
+  made = SECTIONS[i];
+  made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
+  return &made;
 }
 
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {

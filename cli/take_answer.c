@@ -35,9 +35,9 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   gather_cli_put(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
   fprintf(to, ": %s", dry ? "would be " : "");
   gather_cli_put(to, type_name(job));
-  fprintf(to, " %s, %" PRId64 " bytes; %" PRId64 " %s",
-          gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes, job->index_count,
-          job->index_count == 1 ? "index" : "indices");
+  fprintf(to, " %s, %" PRId64 " %s; %" PRId64 " %s",
+          gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
+          job->bytes == 1 ? "byte" : "bytes", job->index_count, job->index_count == 1 ? "index" : "indices");
   if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
   fputc('\n', to);
 }

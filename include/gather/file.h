@@ -5,7 +5,8 @@
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size) and raw bytes; writes .npy, raw
  * bytes and ONNX TensorProto (.pb). Pickled objects are refused (GATHER_UNSUPPORTED).
  * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
- * reads behind the cut with SIGBUS, as with every mapping.
+ * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
+ * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
  */
 #ifndef GATHER_FILE_H
 #define GATHER_FILE_H
@@ -25,10 +26,11 @@ typedef struct gather_file gather_file;
 typedef struct gather_file_tensor {
   const char *name;     /* "" in formats that hold one tensor */
   gather_tensor tensor; /* a read-only view of the mapping; type GATHER_TYPE_OPAQUE where it has no name here */
-  const char *
-      descr; /* npy: the descr as the file has it, a Python literal ("'<f4'", "[('a', '<i4')]"); NULL in other formats */
-  const char *
-      type_name; /* for people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes) */
+  /* The npy description to keep, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): of an npy file as it stands there, of raw
+   * bytes that were opened with a descr of an opaque type likewise; NULL for others. */
+  const char *descr;
+  /* For people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes). */
+  const char *type_name;
   int64_t offset; /* of the first byte in the file */
   int64_t bytes;  /* that the elements take in the file */
 } gather_file_tensor;
