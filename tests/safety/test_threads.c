@@ -174,12 +174,75 @@ static void packed_types_with_any_number_of_threads(void **state) {
   }
 }
 
+/* ---- tasks and the bytes they write ---------------------------------------------------------------------------------- */
+
+enum { OUT_BYTES = 1 << 20 };
+
+static uint8_t shared_out[OUT_BYTES];
+static uint16_t owner[OUT_BYTES]; /* 1 + the task that wrote the byte; 0 = none yet */
+static int64_t out_bytes, shared_bytes, tasks_run;
+
+static void note_writes(int64_t task, uint8_t pattern) {
+  for (int64_t b = 0; b < out_bytes; b++) {
+    if (shared_out[b] == pattern) continue;
+    if (owner[b] != 0 && owner[b] != task + 1) shared_bytes++;
+    owner[b] = (uint16_t)(task + 1);
+  }
+}
+
+/* Runs each task twice, over two patterns that differ in every bit, so that every byte it writes shows in one of them. */
+static void one_by_one(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  (void)context;
+  memset(owner, 0, sizeof owner);
+  tasks_run = count;
+  for (int64_t i = 0; i < count; i++) {
+    memset(shared_out, 0xAA, sizeof shared_out);
+    task(argument, i);
+    note_writes(i, 0xAA);
+    memset(shared_out, 0x55, sizeof shared_out);
+    task(argument, i);
+    note_writes(i, 0x55);
+  }
+}
+
+static void check_owners(const gather_op *op, gather_type type, const int64_t *shape, const int64_t *index_shape) {
+  static const gather_executor executor = {NULL, one_by_one, 3};
+  static uint8_t table[1 << 16];
+  static int16_t index[300 * 1000];
+  int64_t out_shape[GATHER_MAX_RANK];
+  for (uint32_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(i * 2654435761u >> 13);
+  for (int32_t i = 0; i < 300 * 1000; i++) index[i] = (int16_t)(i * 31 % 100);
+  gather_tensor source = tensor_of(type, table, 2, shape), by = tensor_of(GATHER_TYPE_INT16, index, 2, index_shape);
+  gather_tensor target = tensor_of(type, shared_out, 0, out_shape);
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.executor = &executor;
+  assert_status(gather_output_shape(op, &source, &by, &options, out_shape, &target.rank, NULL), GATHER_OK);
+  out_bytes = gather_tensor_bytes(&target);
+  assert_true(out_bytes <= OUT_BYTES);
+  shared_bytes = tasks_run = 0;
+  assert_status(gather_apply(op, &source, &by, &target, &options, NULL), GATHER_OK);
+  assert_true(tasks_run > 1); /* else nothing was tested */
+  assert_int_equal(shared_bytes, 0);
+  /* Every byte was some task's, but for the padding in the last group, which is nobody's. */
+  for (int64_t b = 0; b < out_bytes - 3; b++) assert_int_not_equal(owner[b], 0);
+}
+
+/* Two tasks that write one byte would lose one another's bits. */
+static void tasks_share_no_byte(void **state) {
+  static const gather_type types[] = {GATHER_TYPE_INT4,  GATHER_TYPE_UINT2, GATHER_TYPE_UINT1,
+                                      GATHER_TYPE_UINT3, GATHER_TYPE_UINT6, GATHER_TYPE_INT8};
+  (void)state;
+  for (size_t t = 0; t < COUNT(types); t++) {
+    check_owners(op_of("Gather", "onnx-13"), types[t], DIMS(100, 13), DIMS(200, 201));
+    check_owners(op_of("GatherElements", "onnx-13"), types[t], DIMS(100, 3), DIMS(99999, 3));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(many_threads_one_plan),
-      cmocka_unit_test(many_threads_one_plan_one_pool),
-      cmocka_unit_test(any_number_of_threads),
-      cmocka_unit_test(packed_types_with_any_number_of_threads),
+      cmocka_unit_test(many_threads_one_plan), cmocka_unit_test(many_threads_one_plan_one_pool),
+      cmocka_unit_test(any_number_of_threads), cmocka_unit_test(packed_types_with_any_number_of_threads),
+      cmocka_unit_test(tasks_share_no_byte),
   };
   return cmocka_run_group_tests(tests, create_values, destroy_pools);
 }
