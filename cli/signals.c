@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +34,10 @@ static void on_end(int number) {
 }
 
 static void on_bus(int number) {
+  static atomic_flag answered = ATOMIC_FLAG_INIT;
   (void)number;
+  /* Several threads may read behind the cut at once; the first one answers and ends the program. */
+  while (atomic_flag_test_and_set(&answered)) pause();
   remove_temporary();
   ssize_t written = write(bus_descriptor, bus_answer, bus_bytes);
   (void)written;

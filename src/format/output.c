@@ -83,11 +83,14 @@ gather_status gather_output_check(const char *path, bool replace, gather_error *
 }
 
 /* A link that may be replaced stays, and the file behind it is replaced. */
-static char *resolve(const char *path, bool replace) {
+static gather_status resolve(const char *path, bool replace, char **target, gather_error *error) {
+  errno = 0;
   char *real = replace ? realpath(path, NULL) : NULL;
-  char *copy = real ? copy_text(real, strlen(real)) : copy_text(path, strlen(path));
+  if (replace && !real && errno != ENOENT) return gather_fail_system(error, path, errno, "find out what it stands for");
+  *target = real ? copy_text(real, strlen(real)) : copy_text(path, strlen(path));
   free(real);
-  return copy;
+  if (*target) return GATHER_OK;
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
 }
 
 static gather_status open_temporary(gather_output *output, gather_error *error) {
@@ -112,10 +115,8 @@ gather_status gather_output_create(gather_output *output, const char *path, bool
   *output = (gather_output)GATHER_OUTPUT_NONE;
   GATHER_TRY(check_target(path, replace, &mode, error));
   output->replace = replace;
-  output->target = resolve(path, replace);
-  gather_status status = output->target
-                             ? open_temporary(output, error)
-                             : gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
+  gather_status status = resolve(path, replace, &output->target, error);
+  if (status == GATHER_OK) status = open_temporary(output, error);
   if (status == GATHER_OK && mode != 0 && fchmod(output->fd, mode) != 0)
     status = gather_fail_system(error, path, errno, "keep its permissions");
   if (status != GATHER_OK) gather_output_clear(output);

@@ -120,14 +120,14 @@ static void the_largest_rank(void **state) {
 }
 
 /* Overflow is complained about before the rank of the output. */
-static void overflow_before_rank(void **state) {
+static void rank_before_overflow(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t wide[40], more[40];
   (void)state;
   for (int d = 0; d < 40; d++) wide[d] = more[d] = 2;
   gather_tensor data = tensor_of(GATHER_TYPE_INT8, NULL, 40, wide);
   gather_tensor indices = tensor_of(GATHER_TYPE_INT8, NULL, 40, more);
-  assert_status(shape_of(op, &data, &indices, 0, 0), GATHER_OVERFLOW);
+  assert_status(shape_of(op, &data, &indices, 0, 0), GATHER_UNSUPPORTED);
 }
 
 static void missing_arguments(void **state) {
@@ -150,7 +150,7 @@ int main(void) {
       cmocka_unit_test(gather_complaints),          cmocka_unit_test(elements_complaints),
       cmocka_unit_test(which_types_index),          cmocka_unit_test(extreme_axes),
       cmocka_unit_test(outputs_that_are_too_large), cmocka_unit_test(the_largest_rank),
-      cmocka_unit_test(overflow_before_rank),       cmocka_unit_test(missing_arguments),
+      cmocka_unit_test(rank_before_overflow),       cmocka_unit_test(missing_arguments),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
