@@ -9,43 +9,9 @@ from pathlib import Path
 from typing import Iterator
 
 import numpy as np
+from support.structs import BYTE_SWAPPED, Error, Tensor
 
-MAX_RANK = 64
-SWAPPED = 2
 OPAQUE = 31
-
-
-class Error(c.Structure):
-    _fields_ = [
-        ("status", c.c_int),
-        ("message", c.c_char * 512),
-        ("op", c.c_char_p),
-        ("rules", c.c_char_p),
-        ("input", c.c_char_p),
-        ("file", c.c_char * 256),
-        ("file_offset", c.c_int64),
-        ("axis", c.c_int32),
-        ("position_rank", c.c_int32),
-        ("position", c.c_int64 * MAX_RANK),
-        ("value_is_unsigned", c.c_bool),
-        ("value", c.c_int64),
-        ("low", c.c_int64),
-        ("high", c.c_int64),
-        ("bad_count", c.c_int64),
-    ]
-
-
-class Tensor(c.Structure):
-    _fields_ = [
-        ("data", c.c_void_p),
-        ("type", c.c_int),
-        ("rank", c.c_int32),
-        ("item_bytes", c.c_int64),
-        ("shape", c.POINTER(c.c_int64)),
-        ("strides", c.POINTER(c.c_int64)),
-        ("packed_offset", c.c_int64),
-        ("flags", c.c_uint32),
-    ]
 
 
 class FileTensor(c.Structure):
@@ -68,7 +34,7 @@ class FileTensor(c.Structure):
 
     @property
     def swapped(self) -> bool:
-        return bool(self.tensor.flags & SWAPPED)
+        return bool(self.tensor.flags & BYTE_SWAPPED)
 
     def array(self, dtype: np.dtype) -> np.ndarray:
         """The elements in C order, through the shape and strides that the library found."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ctypes as c
 import os
 
-MAX_RANK = 64
+from support.structs import BYTE_SWAPPED, MAX_RANK, READ_ONLY, Error, Tensor  # noqa: F401  (users find them here)
+
 UNBOUNDED = 2**63 - 1
 AXIS_UNKNOWN = -(2**63)
-READ_ONLY, BYTE_SWAPPED = 1, 2
 PACKING_BYTES, PACKING_LOW_FIRST, PACKING_HIGH_FIRST, PACKING_SPLIT_3, PACKING_SPLIT_6 = 1, 2, 3, 4, 5
 KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX, KIND_STRING, KIND_OPAQUE = 1, 2, 3, 4, 5, 6, 7
 FAMILY_GATHER, FAMILY_ELEMENTS = 1, 2
@@ -25,26 +25,6 @@ STATUSES = (
 ).split()
 STATUS = {name: number for number, name in enumerate(STATUSES)}
 OK = 0
-
-
-class Error(c.Structure):
-    _fields_ = [
-        ("status", c.c_int),
-        ("message", c.c_char * 512),
-        ("op", c.c_char_p),
-        ("rules", c.c_char_p),
-        ("input", c.c_char_p),
-        ("file", c.c_char * 256),
-        ("file_offset", c.c_int64),
-        ("axis", c.c_int32),
-        ("position_rank", c.c_int32),
-        ("position", c.c_int64 * MAX_RANK),
-        ("value_is_unsigned", c.c_bool),
-        ("value", c.c_int64),
-        ("low", c.c_int64),
-        ("high", c.c_int64),
-        ("bad_count", c.c_int64),
-    ]
 
 
 class TypeInfo(c.Structure):
@@ -64,19 +44,6 @@ class TypeInfo(c.Structure):
         ("npy", c.c_char_p),
         ("dlpack", c.c_int32),
         ("safetensors", c.c_char_p),
-    ]
-
-
-class Tensor(c.Structure):
-    _fields_ = [
-        ("data", c.c_void_p),
-        ("type", c.c_int),
-        ("rank", c.c_int32),
-        ("item_bytes", c.c_int64),
-        ("shape", c.POINTER(c.c_int64)),
-        ("strides", c.POINTER(c.c_int64)),
-        ("packed_offset", c.c_int64),
-        ("flags", c.c_uint32),
     ]
 
 
