@@ -172,6 +172,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   set_meaning(plan, op, data, indices, &g);
   set_element(plan, data, out, options);
   plan->out_dense = is_dense(out);
+  plan->out_len = gather_tensor_len(out);
   set_extents(plan, data, indices, out);
   steps s;
   gather_tensor_strides(data, s.data);

@@ -32,6 +32,7 @@ struct gather_plan {
   int32_t axis;
   int32_t out_rank;
   int64_t out_shape[GATHER_MAX_RANK];
+  int64_t out_len; /* elements; those of opaque types may have no bytes */
 
   /* The indices: how they are read and checked. */
   gather_index_rule rule;

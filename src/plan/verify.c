@@ -128,12 +128,18 @@ static bool can_repair(const gather_plan *plan) {
   }
 }
 
+static gather_status check_executor(const gather_executor *executor, gather_error *error) {
+  if (!executor || (executor->parallel_for && executor->threads >= 1)) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for, or less than one thread");
+}
+
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         int64_t *bad, gather_error *error) {
   *bad = 0;
+  GATHER_TRY(check_executor(executor, error));
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return GATHER_OK;
   /* Nothing will be written: only an error still matters. */
-  if (plan->row_count == 0 && can_repair(plan)) return GATHER_OK;
+  if (plan->out_len == 0 && can_repair(plan)) return GATHER_OK;
   if (gather_indices_cannot_fail(&plan->rule)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;

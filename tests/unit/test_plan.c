@@ -207,8 +207,25 @@ static void an_executor_is_used_for_large_work(void **state) {
     assert_memory_equal(out + i * WIDTH, data + indices[i] * WIDTH, WIDTH * sizeof(int32_t));
 }
 
+static void an_executor_that_cannot_run(void **state) {
+  int32_t data[2] = {1, 2}, out[1] = {7};
+  int64_t indices[1] = {1};
+  gather_tensor table = tensor_of(GATHER_TYPE_INT32, data, 1, DIMS(2));
+  gather_tensor index = tensor_of(GATHER_TYPE_INT64, indices, 1, DIMS(1));
+  gather_tensor target = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(1));
+  const gather_executor bad[] = {{NULL, NULL, 1}, {NULL, backwards, 0}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(bad); i++) {
+    gather_options options = GATHER_OPTIONS_INIT;
+    options.executor = &bad[i];
+    assert_status(gather_apply(op_of("Gather", "onnx-13"), &table, &index, &target, &options, NULL), GATHER_USAGE);
+    assert_int_equal(out[0], 7);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_executor_that_cannot_run),
       cmocka_unit_test(other_data_and_other_indices),
       cmocka_unit_test(checking_writes_nothing),
       cmocka_unit_test(a_bad_index_leaves_the_output),

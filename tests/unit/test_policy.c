@@ -147,6 +147,22 @@ static void a_huge_unsigned_index_is_told_as_it_is(void **state) {
   assert_non_null(strstr(error.message, "18446744073709551614"));
 }
 
+/* Elements without bytes are elements: what was wrong with their indices is counted. */
+static void elements_without_bytes(void **state) {
+  int32_t indices[3] = {0, 9, -9};
+  char data[1] = {1}, out[1] = {1};
+  int64_t bad = -1;
+  (void)state;
+  gather_tensor table = tensor_of(GATHER_TYPE_OPAQUE, data, 1, DIMS(2));
+  gather_tensor index = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(3));
+  gather_tensor target = tensor_of(GATHER_TYPE_OPAQUE, out + 1, 1, DIMS(3));
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.on_bad = GATHER_ON_BAD_CLAMP;
+  options.bad_count = &bad;
+  assert_status(gather_apply(op_of("Gather", "onnx-13"), &table, &index, &target, &options, NULL), GATHER_OK);
+  assert_int_equal(bad, 2);
+}
+
 static void an_axis_without_elements(void **state) {
   static const gather_on_bad cannot[] = {GATHER_ON_BAD_ERROR, GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP};
   const gather_op *op = op_of("Gather", "onnx-13");
@@ -265,6 +281,7 @@ int main(void) {
       cmocka_unit_test(signed_values),
       cmocka_unit_test(unsigned_values),
       cmocka_unit_test(a_huge_unsigned_index_is_told_as_it_is),
+      cmocka_unit_test(elements_without_bytes),
       cmocka_unit_test(an_axis_without_elements),
       cmocka_unit_test(axes_as_long_as_the_index_type),
       cmocka_unit_test(an_output_without_elements),
