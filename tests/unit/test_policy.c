@@ -153,13 +153,13 @@ static void elements_without_bytes(void **state) {
   char data[1] = {1}, out[1] = {1};
   int64_t bad = -1;
   (void)state;
-  gather_tensor table = tensor_of(GATHER_TYPE_OPAQUE, data, 1, DIMS(2));
+  gather_tensor source = tensor_of(GATHER_TYPE_OPAQUE, data, 1, DIMS(2));
   gather_tensor index = tensor_of(GATHER_TYPE_INT32, indices, 1, DIMS(3));
   gather_tensor target = tensor_of(GATHER_TYPE_OPAQUE, out + 1, 1, DIMS(3));
   gather_options options = GATHER_OPTIONS_INIT;
   options.on_bad = GATHER_ON_BAD_CLAMP;
   options.bad_count = &bad;
-  assert_status(gather_apply(op_of("Gather", "onnx-13"), &table, &index, &target, &options, NULL), GATHER_OK);
+  assert_status(gather_apply(op_of("Gather", "onnx-13"), &source, &index, &target, &options, NULL), GATHER_OK);
   assert_int_equal(bad, 2);
 }
 
