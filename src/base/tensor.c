@@ -50,11 +50,11 @@ static gather_status check_sizes(const gather_tensor *tensor, const char *input,
   const char *what = input ? input : "tensor";
   int64_t len, bytes, lowest, highest;
   if (!gather_shape_len(tensor->rank, tensor->shape, &len) ||
-      gather_type_bytes(tensor->type, tensor->item_bytes, len, &bytes) != GATHER_OK || bytes > PTRDIFF_MAX)
+      gather_type_bytes(tensor->type, tensor->item_bytes, len, &bytes) != GATHER_OK || bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
   if (len == 0) return GATHER_OK;
   /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */
-  if (!reach(tensor, &lowest, &highest) || lowest < PTRDIFF_MIN / 2 || highest > PTRDIFF_MAX / 2)
+  if (!reach(tensor, &lowest, &highest) || lowest < -GATHER_OFFSET_MAX || highest > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides reach beyond memory", what);
   return GATHER_OK;
 }

@@ -8,6 +8,9 @@
 #include "base/compiler.h"
 #include "gather/gather.h"
 
+/* No offset in a tensor is larger: it fits the machine's pointers, and sums of two fit 64 bits. */
+#define GATHER_OFFSET_MAX ((int64_t)(PTRDIFF_MAX < INT64_MAX / 2 ? PTRDIFF_MAX : INT64_MAX / 2))
+
 /* Bits of a type that are packed, so that strides count elements. */
 GATHER_INLINE bool gather_type_is_packed(const gather_type_info *type) { return type->packing != GATHER_PACKING_BYTES; }
 

@@ -135,7 +135,7 @@ gather_status gather_geometry_find(const gather_op *op, const gather_tensor *dat
                                                 : elements_shape_of(op, data, indices, g, error));
   int64_t len, bytes;
   if (!gather_shape_len(g->rank, g->shape, &len) ||
-      gather_type_bytes(data->type, data->item_bytes, len, &bytes) != GATHER_OK || bytes > PTRDIFF_MAX / 2)
+      gather_type_bytes(data->type, data->item_bytes, len, &bytes) != GATHER_OK || bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
   return GATHER_OK;
 }

@@ -124,7 +124,9 @@ static void rank_before_overflow(void **state) {
   const gather_op *op = op_of("Gather", "onnx-13");
   int64_t wide[40], more[40];
   (void)state;
-  for (int d = 0; d < 40; d++) wide[d] = more[d] = 2;
+  /* Each input fits in memory, the output does not. */
+  const int twos = sizeof(void *) < 8 ? 30 : 40;
+  for (int d = 0; d < 40; d++) wide[d] = more[d] = d < twos ? 2 : 1;
   gather_tensor data = tensor_of(GATHER_TYPE_INT8, NULL, 40, wide);
   gather_tensor indices = tensor_of(GATHER_TYPE_INT8, NULL, 40, more);
   assert_status(shape_of(op, &data, &indices, 0, 0), GATHER_UNSUPPORTED);
