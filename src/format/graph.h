@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * graph.h: a model as its file says it, the same for ONNX and OpenVINO IR. The readers (onnx.c, ir.c) make it; src/model/ reads
+ * it. Nothing here is checked beyond the file's own sanity: operators may be unknown, names may lead nowhere.
+ *
+ * All texts end with a zero byte and are UTF-8 or were made so; all memory belongs to the model's arena, tensors are views of
+ * the mapped files (or of the arena, where a file stores numbers in a form that is no view). Absent texts are "", not NULL.
+ */
+#ifndef GATHER_FORMAT_GRAPH_H
+#define GATHER_FORMAT_GRAPH_H
+
+#include "base/arena.h"
+#include "gather/file.h"
+#include "gather/gather.h"
+
+typedef struct gather_graph gather_graph;
+
+typedef enum gather_attribute_kind {
+  GATHER_ATTRIBUTE_OTHER = 0, /* understood enough to be skipped */
+  GATHER_ATTRIBUTE_INT,
+  GATHER_ATTRIBUTE_FLOAT,
+  GATHER_ATTRIBUTE_TEXT, /* ONNX STRING; every attribute of an IR layer's <data> */
+  GATHER_ATTRIBUTE_INTS,
+  GATHER_ATTRIBUTE_TENSOR,
+  GATHER_ATTRIBUTE_GRAPH,    /* ONNX: a body; IR: "body", "then_body", "else_body" */
+  GATHER_ATTRIBUTE_REFERENCE /* in an ONNX function: the name of the function's attribute is `text` */
+} gather_attribute_kind;
+
+typedef struct gather_attribute {
+  const char *name;
+  gather_attribute_kind kind;
+  int64_t integer;
+  double number;
+  gather_string text; /* may hold any bytes; a zero byte follows it */
+  const int64_t *integers;
+  int64_t count; /* of integers */
+  const gather_file_tensor *tensor;
+  gather_graph *graph;
+} gather_attribute;
+
+/* A value's declaration. dims are NULL at rank -1 (unknown) and 0. */
+typedef struct gather_value {
+  const char *name;
+  gather_type type; /* GATHER_TYPE_NONE where it is not said, or is no tensor */
+  int32_t rank;
+  const gather_dim *dims;
+} gather_value;
+
+typedef struct gather_node {
+  const char *name; /* "" where it has none */
+  const char *op;   /* "Gather" */
+  const char
+      *domain;   /* ONNX: "" or "ai.onnx" are both given as ""; IR: the layer's version as it is written ("opset8") */
+  int64_t opset; /* ONNX: what the model (or function) imports for the domain; IR: N of opsetN; 0 = not known */
+  const char *const *inputs; /* value names; "" = left out */
+  int32_t input_count;
+  const char *const *outputs;
+  int32_t output_count;
+  const gather_attribute *attributes;
+  int32_t attribute_count;
+  int64_t file_offset; /* where the file says so, for messages; -1 */
+} gather_node;
+
+/* A tensor that the file holds, by the name of the value it gives. */
+typedef struct gather_constant {
+  gather_file_tensor tensor; /* tensor.name is the value's name */
+  bool is_initializer;       /* false: the output of a Constant or Const node, which also stands among the nodes */
+} gather_constant;
+
+struct gather_graph {
+  const char *name;
+  gather_graph *parent;     /* the graph whose names can be seen from here; NULL for the main graph and for functions */
+  const gather_node *nodes; /* in the file's order; IR: in an order in which inputs come first */
+  int64_t node_count;
+  const gather_value *inputs, *outputs, *infos; /* infos: declarations of values in between */
+  int64_t input_count, output_count, info_count;
+  const gather_constant *constants;
+  int64_t constant_count;
+};
+
+/* A local function of an ONNX model: a graph that nodes of this op and domain stand for. */
+typedef struct gather_function {
+  const char *domain, *name;
+  gather_graph *graph;
+} gather_function;
+
+/* A whole file. A TensorProto is a model without a graph (graph NULL). */
+typedef struct gather_graph_file {
+  const char *dialect; /* "onnx" or "openvino" */
+  int64_t version;     /* of the file format: ONNX's ir_version, the IR's net version */
+  gather_graph *graph;
+  const gather_function *functions;
+  int64_t function_count;
+} gather_graph_file;
+
+/* The graph of an open file; NULL where its format has none. */
+const gather_graph_file *gather_file_graph(const gather_file *file);
+
+/* The attribute of that name; NULL. */
+const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
+/* An integer attribute, also where an IR file has it as text; false where it is absent or no whole number. */
+bool gather_node_integer(const gather_node *node, const char *name, int64_t *value);
+
+#endif
