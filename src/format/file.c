@@ -118,6 +118,7 @@ gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather
   (*single)->tensor.tensor.shape = (*single)->shape;
   (*single)->tensor.tensor.flags = GATHER_TENSOR_READ_ONLY;
   file->tensors = &(*single)->tensor;
+  file->single = *single;
   file->len = 1;
   return GATHER_OK;
 }
@@ -165,7 +166,9 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
 void gather_file_close(gather_file *file) {
   if (!file) return;
   gather_map_close(&file->map);
-  gather_free(file->tensors);
+  for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
+  gather_arena_clear(&file->arena);
+  gather_free(file->single);
   gather_free(file->name);
   gather_free(file);
 }

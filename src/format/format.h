@@ -5,7 +5,9 @@
 #ifndef GATHER_FORMAT_FORMAT_H
 #define GATHER_FORMAT_FORMAT_H
 
+#include "base/arena.h"
 #include "format/descr.h"
+#include "format/graph.h"
 #include "format/map.h"
 #include "gather/file.h"
 
@@ -16,8 +18,26 @@ struct gather_file {
   char *name; /* for messages */
   gather_map map;
   int64_t len;
-  gather_file_tensor *tensors; /* one heap object with all that they point to, but for the mapping */
+  gather_file_tensor *tensors;
+  void *single;                    /* formats of one tensor: the heap object that holds it, else NULL */
+  gather_arena arena;              /* models: the graph, the tensors, and all that they point to but the mappings */
+  gather_graph_file *graph;        /* in the arena; NULL in formats without one */
+  struct gather_sibling *siblings; /* other files that are mapped, in the arena */
 };
+
+/* ---- files beside the file: external data, the .bin of an .xml */
+
+typedef struct gather_sibling {
+  struct gather_sibling *next;
+  const char *location;
+  gather_map map;
+} gather_sibling;
+
+/* Maps a file that `location` names, relative to the file's own folder; each is mapped once. Refused are (GATHER_FILE_MALFORMED)
+ * an absolute location, one with "..", and one that leads outside the folder through a symbolic link. A file from memory has
+ * no folder: GATHER_UNSUPPORTED. file_offset: where the file says it, for the message; -1. */
+GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
+                                                 const gather_map **map, gather_error *error);
 
 /* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
 typedef struct gather_single {
