@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model.h: the gather nodes of a model (ONNX, OpenVINO IR): find them, check their indices, run them.
+ *
+ * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 runtimes - 5 running
+ *
+ * What gather.h says of errors, threads, memory and sizes holds here too. A gather node is a node of the operator Gather or
+ * GatherElements, of ONNX's own domain or of an OpenVINO opset.
+ */
+#ifndef GATHER_MODEL_H
+#define GATHER_MODEL_H
+
+#include "gather/file.h"
+#include "gather/gather.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- 1 models -------------------------------------------------------------------------------------------------------- */
+
+/* A model. Immutable once open: several threads may check and run one. */
+typedef struct gather_model gather_model;
+
+/* Opens a file that holds a model. Memory: freed by gather_model_close. Returns as gather_file_open, and GATHER_UNSUPPORTED for
+ * a file that holds tensors only. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_open(const char *path, gather_model **model, gather_error *error);
+/* The same for a file that is open already and must outlive the model. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_from_file(const gather_file *file, gather_model **model,
+                                                               gather_error *error);
+/* Closes a model, and its file where gather_model_open opened it. NULL does nothing. Since 0.1. */
+GATHER_API void gather_model_close(gather_model *model);
+/* The model's file, with the tensors it holds; lives as long as the model. Since 0.1. */
+GATHER_API const gather_file *gather_model_file(const gather_model *model);
+/* "onnx" or "openvino". Static memory. Since 0.1. */
+GATHER_API const char *gather_model_dialect(const gather_model *model);
+/* How many gather nodes it has: in the main graph, in subgraphs, and in functions (each counted once). Since 0.1. */
+GATHER_API int64_t gather_model_node_count(const gather_model *model);
+/* How many inputs and outputs its main graph has. Inputs that an initializer gives a value to are not counted. Since 0.1. */
+GATHER_API int64_t gather_model_input_count(const gather_model *model);
+GATHER_API int64_t gather_model_output_count(const gather_model *model);
+/* The name of input or output number i; NULL where i is none. Lives as long as the model. Since 0.1. */
+GATHER_API const char *gather_model_input_name(const gather_model *model, int64_t i);
+GATHER_API const char *gather_model_output_name(const gather_model *model, int64_t i);
+
+/* ---- 2 what a check is given ------------------------------------------------------------------------------------------ */
+
+/* A tensor for an input of the model. The tensor's memory must live until the call returns (gather_model_check: as long as
+ * the check). */
+typedef struct gather_model_input {
+  const char *name;
+  gather_tensor tensor;
+} gather_model_input;
+
+/* A length for a dimension that has a name. */
+typedef struct gather_model_dim {
+  const char *name;
+  int64_t len;
+} gather_model_dim;
+
+/* Start from GATHER_CHECK_OPTIONS_INIT; NULL in a call means just that: nothing is given. */
+typedef struct gather_check_options {
+  size_t size; /* sizeof(gather_check_options) */
+  const gather_model_input *inputs;
+  int64_t input_count;
+  const gather_model_dim *dims;
+  int64_t dim_count;
+  const gather_executor *executor; /* NULL = the calling thread */
+} gather_check_options;
+
+#define GATHER_CHECK_OPTIONS_INIT \
+  { sizeof(gather_check_options), NULL, 0, NULL, 0, NULL }
+
+/* ---- 3 what it finds -------------------------------------------------------------------------------------------------- */
+
+/* Where a value comes from. */
+typedef enum gather_source {
+  GATHER_SOURCE_NONE = 0,    /* the node has no such operand */
+  GATHER_SOURCE_INITIALIZER, /* the file holds it */
+  GATHER_SOURCE_CONSTANT,    /* a Constant node holds it */
+  GATHER_SOURCE_INPUT,       /* an input of the model */
+  GATHER_SOURCE_COMPUTED     /* another node's output, or an input of a subgraph or function */
+} gather_source;
+
+/* The name as JSON has it ("initializer"); "none" for 0. Since 0.1. */
+GATHER_API const char *gather_source_name(gather_source source);
+
+typedef struct gather_operand {
+  const char *name;
+  gather_type type; /* GATHER_TYPE_NONE = not known */
+  gather_source source;
+  int32_t rank; /* -1 = not known */
+  const gather_dim *dims;
+  const gather_tensor *value; /* its elements where they are known; else NULL */
+} gather_operand;
+
+typedef enum gather_verdict {
+  GATHER_VERDICT_UNKNOWN = 0, /* not checked: `reason` says why */
+  GATHER_VERDICT_OK,          /* every index was checked against the length of the axis */
+  GATHER_VERDICT_BAD          /* an index is out of range, or the operands cannot be legal: `error` says which */
+} gather_verdict;
+
+/* The name as JSON has it ("ok"). Since 0.1. */
+GATHER_API const char *gather_verdict_name(gather_verdict verdict);
+
+/* One gather node. All pointers live as long as the check and the model. */
+typedef struct gather_model_node {
+  const char *name;       /* "" where it has none */
+  const char *op;         /* "Gather" or "GatherElements" */
+  const char *domain;     /* ONNX: ""; IR: "opset8" */
+  int64_t opset;          /* 0 = not known */
+  const char *graph;      /* "main", "main/if_3/then_branch", "function:NAME" */
+  int64_t number;         /* of the node among the nodes of its graph, in the file's order */
+  const gather_op *rules; /* NULL: its version is none of ours */
+  bool axis_known;
+  int64_t axis; /* counted from 0 where the rank of data is known and the axis fits it; else as it is written */
+  int64_t batch_dims;
+  gather_operand data, indices, output;
+  bool type_listed; /* the operator's version lists the types of data and of indices (true where they are not known) */
+  bool indices_known;  /* then min and max stand, unless there are no indices */
+  int64_t index_count; /* where indices_known */
+  int64_t min, max;
+  bool value_is_unsigned; /* read min and max as uint64_t */
+  bool bad_known;         /* the indices were compared with the axis: `bad` stands */
+  int64_t bad;            /* indices outside the valid range, also under rules that fill with zeros */
+  gather_verdict verdict;
+  const char *reason;        /* one sentence; "" where the verdict needs none */
+  const char *cause;         /* the likely cause of bad indices, one sentence; "" */
+  const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
+} gather_model_node;
+
+/* What a check found. */
+typedef struct gather_check gather_check;
+
+/* Infers shapes and constant values as far as it can, and checks every gather node whose indices and axis length are then
+ * known. options: what is known beyond the file. A bad node is no failure of this call: see the verdicts.
+ * Returns GATHER_NAME_NOT_FOUND (an input or dimension that the model has not), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
+ * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration), GATHER_OUT_OF_MEMORY.
+ * Memory: freed by gather_check_destroy. The model must outlive the check. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model,
+                                                           const gather_check_options *options, gather_check **check,
+                                                           gather_error *error);
+/* Frees a check; NULL does nothing. Since 0.1. */
+GATHER_API void gather_check_destroy(gather_check *check);
+/* How many gather nodes there are (gather_model_node_count), and node number i; NULL where i is none. The nodes of one graph
+ * stand in the file's order, those of a subgraph where its node stands, functions last. Since 0.1. */
+GATHER_API int64_t gather_check_count(const gather_check *check);
+GATHER_API const gather_model_node *gather_check_at(const gather_check *check, int64_t i);
+/* How many nodes have that verdict. Since 0.1. */
+GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdict verdict);
+/* The gather node of that name. Returns GATHER_NAME_NOT_FOUND with the nearest names; GATHER_USAGE where two or more have
+ * it. NULL names the only gather node of a model that has one. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
+                                                          const gather_model_node **node, gather_error *error);
+
+/* ---- 4 runtimes ------------------------------------------------------------------------------------------------------- */
+
+/* How many runtimes are known, and the name of number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL. Since 0.1. */
+GATHER_API size_t gather_runtime_count(void);
+GATHER_API const char *gather_runtime_name(size_t i);
+/* What runtime number i does with a bad node, one sentence; "" for a node that is not bad. Static memory. Since 0.1. */
+GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_node *node);
+
+/* ---- 5 running -------------------------------------------------------------------------------------------------------- */
+
+/* (gather_model_run) */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
