@@ -6,6 +6,7 @@
  */
 #include "args.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -15,8 +16,9 @@
 enum {
   ON_GATHER = BIT(TAKE) | BIT(ELEMENTS),
   ON_INFO = BIT(INFO),
+  ON_CHECK = BIT(CHECK),
   ON_READ = ON_GATHER | ON_INFO,
-  ON_ANY = ON_READ | BIT(OPS) | BIT(HELP)
+  ON_ANY = ON_READ | ON_CHECK | BIT(OPS) | BIT(HELP)
 };
 
 static const gather_cli_option OPTIONS[] = {
@@ -33,7 +35,7 @@ static const gather_cli_command COMMANDS[] = {
 };
 
 /* Commands that are promised and not made yet: they are understood, so they do not answer as a typing mistake does. */
-static const char *const NOT_YET[] = {"run", "check", "explain"};
+static const char *const NOT_YET[] = {"run", "explain"};
 
 const gather_cli_option *gather_cli_option_at(gather_cli_option_id id) { return &OPTIONS[id]; }
 const gather_cli_command *gather_cli_command_at(gather_cli_command_id id) { return &COMMANDS[id]; }
@@ -64,8 +66,12 @@ typedef struct reader {
     if ((r)->status == GATHER_OK) (r)->status = gather_cli_fail((r)->error, GATHER_USAGE, __VA_ARGS__); \
   } while (0)
 
+/* Whether an option may stand many times. */
+static bool repeats(int id) { return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM; }
+
 static void set(reader *r, int id, const char *value) {
-  if (r->args->value[id])
+  if (OPTIONS[id].value) r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
+  if (r->args->value[id] && !repeats(id))
     MISTAKE(r, "--%s stands twice", OPTIONS[id].name);
   else
     r->args->value[id] = value;
@@ -184,9 +190,32 @@ static void check_line(reader *r) {
 }
 
 gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error) {
-  *args = (gather_cli_args){.name = ""};
+  *args = (gather_cli_args){.name = "", .given = calloc((size_t)argc + 1, sizeof *args->given)};
+  if (!args->given) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command line");
   reader r = {.argc = argc, .argv = argv, .next = 1, .args = args, .error = error, .status = GATHER_OK};
   while (r.next < argc) read_one(&r);
   if (r.status == GATHER_OK) check_line(&r);
   return r.status;
+}
+
+void gather_cli_args_clear(gather_cli_args *args) {
+  free(args->given);
+  args->given = NULL;
+  args->given_count = 0;
+}
+
+const char *gather_cli_value_at(const gather_cli_args *args, gather_cli_option_id id, int i) {
+  for (int k = 0; k < args->given_count; k++)
+    if (args->given[k].id == id && i-- == 0) return args->given[k].value;
+  return NULL;
+}
+
+gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes, const char **value,
+                              gather_error *error) {
+  const char *equals = strchr(text, '=');
+  if (!equals || equals == text)
+    return gather_cli_fail(error, GATHER_USAGE, "--%s takes %s, not '%s'", OPTIONS[id].name, OPTIONS[id].value, text);
+  *name_bytes = (size_t)(equals - text);
+  *value = equals + 1;
+  return GATHER_OK;
 }

@@ -33,6 +33,12 @@ enum { GATHER_CLI_MAX_ARGUMENTS = 2 };
 
 struct gather_cli_command;
 
+/* An option with its value, as it was given. */
+typedef struct gather_cli_given {
+  gather_cli_option_id id;
+  const char *value;
+} gather_cli_given;
+
 /* A parsed command line. All strings are the caller's argv. */
 typedef struct gather_cli_args {
   const struct gather_cli_command *command;   /* NULL: none was named, or an unknown one */
@@ -40,6 +46,9 @@ typedef struct gather_cli_args {
   const char *value[GATHER_CLI_OPTION_COUNT]; /* NULL = not given; "" for a flag */
   const char *argument[GATHER_CLI_MAX_ARGUMENTS];
   int argument_count;
+  gather_cli_given
+      *given; /* every option with a value, in the line's order: of those that may stand many times, each */
+  int given_count;
 } gather_cli_args;
 
 typedef struct gather_cli_command {
@@ -60,6 +69,16 @@ gather_status gather_cli_no_command(const char *name, gather_error *error);
 /* Reads the command line. The first mistake is the answer, yet all of it is read, so that --json and -o count wherever
  * they stand. Returns GATHER_OK, GATHER_USAGE, or GATHER_UNSUPPORTED for a command that is not in this version. */
 GATHER_CHECKED gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error);
+
+/* Frees what gather_cli_parse made, also where it failed. */
+void gather_cli_args_clear(gather_cli_args *args);
+
+/* The value of occurrence number i of an option that may stand many times; NULL behind the last. */
+const char *gather_cli_value_at(const gather_cli_args *args, gather_cli_option_id id, int i);
+/* Cuts "NAME=VALUE" at the first equals sign: *value stands behind it, *name_bytes is the length of the name. GATHER_USAGE
+ * where there is no name or no equals sign. */
+GATHER_CHECKED gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes,
+                                             const char **value, gather_error *error);
 
 /* The value of a number option, `otherwise` where it was not given. GATHER_USAGE for what is no whole decimal number in
  * [least, most]. */

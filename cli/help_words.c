@@ -64,6 +64,15 @@ static const gather_cli_section SECTIONS[] = {
      "little-endian. A type that a format cannot carry is refused. OUT appears whole or\n"
      "not at all, and an existing one is kept unless -f is given. With -o - the result\n"
      "goes to standard output as .npy, and the JSON object to standard error.\n"},
+    {GATHER_CLI_COMMAND_CHECK, "Description",
+     "Finds every Gather and GatherElements node of MODEL (ONNX or OpenVINO IR): in the\n"
+     "main graph, in subgraphs and in local functions. Shapes and constants are followed\n"
+     "through the model; where the indices and the length of the axis are known, every\n"
+     "index is checked. A node is ok, bad, or unknown: it is never ok without a check.\n"
+     "\n"
+     "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal or a\n"
+     "text file; --dim gives a length to a dimension that has a name. With a bad node\n"
+     "the exit code is 1, and the answer says what each runtime would do.\n"},
     {GATHER_CLI_COMMAND_INFO, "Description",
      "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes and\n"
      "where they begin. Without FILE: the version, the CPU features found, the kernels\n"

@@ -23,5 +23,6 @@ int main(int argc, char **argv) {
   gather_status status = gather_cli_parse(argc, argv, &args, &error);
   gather_cli_signals_start(&args);
   int code = status == GATHER_OK ? run(&args) : gather_cli_report(&args, &error);
+  gather_cli_args_clear(&args);
   return gather_cli_finish(code);
 }
