@@ -163,7 +163,43 @@ GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_nod
 
 /* ---- 5 running -------------------------------------------------------------------------------------------------------- */
 
-/* (gather_model_run) */
+/* What a run is told beyond its inputs. Start from GATHER_MODEL_RUN_OPTIONS_INIT; NULL in a call means just that. */
+typedef struct gather_model_run_options {
+  size_t size; /* sizeof(gather_model_run_options) */
+  /* Run this node alone: its name, or with the path of its graph before it ("main/if_3/then_branch/g", "function:NAME/g").
+   * NULL = the whole main graph. */
+  const char *node;
+  const gather_executor *executor; /* NULL = the calling thread */
+  const char **failed_node;        /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */
+} gather_model_run_options;
+
+#define GATHER_MODEL_RUN_OPTIONS_INIT \
+  { sizeof(gather_model_run_options), NULL, NULL, NULL }
+
+/* What a run gave. */
+typedef struct gather_model_result gather_model_result;
+
+/* Runs a model whose nodes are gather nodes and what comes with them: Constant, Identity, Cast (Convert) between integers,
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze; or one gather node of any model.
+ * inputs: one for each input of the model that no initializer gives (those may be given too). For one node: any of its values by
+ * name; what the model's constants give may be left out. Elements are not copied where no operator changes them.
+ * options: NULL = the whole main graph on the calling thread.
+ * Returns GATHER_UNSUPPORTED for another operator, before any work; GATHER_USAGE where inputs are missing or given twice, with
+ * their names; GATHER_NAME_NOT_FOUND (an input or a node that the model has not); GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
+ * GATHER_SHAPE_MISMATCH (an input does not fit its declaration, or dimensions of one name differ); GATHER_FILE_MALFORMED (a
+ * value that nothing gives, nodes that need each other); the returns of gather_apply, with the node in the message.
+ * Threads: options->executor, else the calling thread; several threads may run one model at once.
+ * Memory: freed by gather_model_result_destroy. The model and the inputs' memory must live as long: outputs may be views of
+ * them. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs,
+                                                         int64_t input_count, const gather_model_run_options *options,
+                                                         gather_model_result **result, gather_error *error);
+/* Frees a result and the tensors that are not views of the model or the inputs; NULL does nothing. Since 0.1. */
+GATHER_API void gather_model_result_destroy(gather_model_result *result);
+/* How many outputs there are, in the order of the graph (or the node), and number i with its name; NULL where i is none.
+ * They are read-only. Since 0.1. */
+GATHER_API int64_t gather_model_result_count(const gather_model_result *result);
+GATHER_API const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i);
 
 #ifdef __cplusplus
 }
