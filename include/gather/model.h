@@ -170,7 +170,7 @@ typedef struct gather_model_run_options {
    * NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
-  const char **failed_node;        /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */
+  const char **failed_node; /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */
 } gather_model_run_options;
 
 #define GATHER_MODEL_RUN_OPTIONS_INIT \

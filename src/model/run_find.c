@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_find.c: the node that a name means, in the main graph, in subgraphs and in functions.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/run.h"
+
+enum { DEEPEST = 64, PATH_BYTES = 1024 };
+
+typedef struct search {
+  const char *wanted;
+  const gather_graph *graph;
+  const gather_node *node;
+  int64_t count;     /* how many nodes the name means */
+  bool whole;        /* the path was written too: that one is meant */
+  char nearest[300]; /* names of gather nodes, for the message */
+  const gather_model *model;
+} search;
+
+/* Compares a name with PATH/NAME. */
+static bool is_path(const char *wanted, const char *path, const char *name) {
+  size_t length = strlen(path);
+  return strncmp(wanted, path, length) == 0 && wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0;
+}
+
+static void note(search *s, const gather_node *node) {
+  size_t at = strlen(s->nearest);
+  if (!*node->name || at + 70 > sizeof s->nearest || !gather_model_is_gather(s->model, node)) return;
+  (void)snprintf(s->nearest + at, sizeof s->nearest - at, "%s'%.60s'", at ? ", " : "; its gather nodes are ",
+                 node->name);
+}
+
+static void match(search *s, const gather_graph *graph, const gather_node *node, const char *path) {
+  bool whole = is_path(s->wanted, path, node->name);
+  if (!*node->name || (!whole && strcmp(node->name, s->wanted) != 0)) {
+    note(s, node);
+    return;
+  }
+  if (s->whole && !whole) return;
+  s->count = s->whole == whole ? s->count + 1 : 1;
+  s->whole = whole;
+  s->graph = graph;
+  s->node = node;
+}
+
+static void walk(search *s, const gather_graph *graph, const char *path, int depth) {
+  char inner[PATH_BYTES];
+  for (int64_t i = 0; i < graph->node_count; i++) {
+    const gather_node *node = &graph->nodes[i];
+    match(s, graph, node, path);
+    for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
+      const gather_attribute *attribute = &node->attributes[k];
+      if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
+      (void)snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name);
+      walk(s, attribute->graph, inner, depth + 1);
+    }
+  }
+}
+
+gather_status gather_run_find_node(const gather_model *model, const char *name, const gather_graph **graph,
+                                   const gather_node **node, gather_error *error) {
+  search s = {.wanted = name, .model = model};
+  char path[PATH_BYTES];
+  walk(&s, model->graph_file->graph, "main", 0);
+  for (int64_t i = 0; i < model->graph_file->function_count; i++) {
+    (void)snprintf(path, sizeof path, "function:%s", model->graph_file->functions[i].name);
+    walk(&s, model->graph_file->functions[i].graph, path, 0);
+  }
+  if (s.count == 0)
+    return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no node '%.100s'%s", name, s.nearest);
+  if (s.count > 1)
+    return gather_fail(error, GATHER_USAGE, "%d nodes are called '%.100s': write the path of its graph before the name",
+                       (int)s.count, name);
+  *graph = s.graph;
+  *node = s.node;
+  return GATHER_OK;
+}

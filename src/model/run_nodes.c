@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_nodes.c: the operators that can be computed, and the gathers themselves.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tensor.h"
+#include "model/run.h"
+
+typedef struct operation {
+  const char *op;
+  int32_t least, most;                                                                         /* inputs */
+  gather_status (*compute)(gather_running *run, const gather_node *node, gather_error *error); /* NULL: nothing to do */
+} operation;
+
+const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i) {
+  if (i >= node->input_count || !*node->inputs[i]) return NULL;
+  gather_run_value *value = gather_run_find(run, node->inputs[i]);
+  return value && value->ready ? &value->tensor : NULL;
+}
+
+void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor) {
+  if (node->output_count < 1 || !*node->outputs[0]) return;
+  gather_run_value *value = gather_run_find(run, node->outputs[0]);
+  if (value->given) return;
+  value->tensor = *tensor;
+  value->ready = true;
+}
+
+static gather_status identity(gather_running *run, const gather_node *node, gather_error *error) {
+  (void)error;
+  gather_run_give(run, node, gather_run_operand(run, node, 0));
+  return GATHER_OK;
+}
+
+/* The type a Cast or Convert makes: a number in ONNX, a name in IR and in ONNX's first versions. */
+static gather_type cast_target(const gather_node *node) {
+  const gather_attribute *to = gather_node_attribute(node, "to");
+  if (!to) to = gather_node_attribute(node, "destination_type");
+  if (!to) return GATHER_TYPE_NONE;
+  if (to->kind == GATHER_ATTRIBUTE_TEXT) return gather_type_parse(to->text.text);
+  if (to->kind != GATHER_ATTRIBUTE_INT || to->integer <= 0) return GATHER_TYPE_NONE;
+  for (int t = 1; gather_type_get((gather_type)t); t++)
+    if (gather_type_get((gather_type)t)->onnx == to->integer) return (gather_type)t;
+  return GATHER_TYPE_NONE;
+}
+
+static gather_status cast(gather_running *run, const gather_node *node, gather_error *error) {
+  const gather_tensor *data = gather_run_operand(run, node, 0);
+  gather_type type = cast_target(node);
+  gather_tensor made;
+  if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
+    return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s, and only integers are cast to integers here",
+                       gather_type_get(data->type)->name,
+                       gather_type_get(type) ? gather_type_get(type)->name : "an unknown type");
+  GATHER_TRY(gather_run_cast(run, data, type, &made, error));
+  gather_run_give(run, node, &made);
+  return GATHER_OK;
+}
+
+static gather_status read_options(gather_running *run, const gather_node *node, const gather_op *op,
+                                  gather_options *options, gather_error *error) {
+  options->executor = run->executor;
+  if (op->axis_is_input) {
+    const gather_tensor *axis = gather_run_operand(run, node, 2);
+    if (!axis) return gather_fail_input(error, GATHER_FILE_MALFORMED, "axis", "it has no axis");
+    GATHER_TRY(gather_axis_read(axis, &options->axis, error));
+  } else {
+    (void)gather_node_integer(node, "axis", &options->axis); /* 0 where it is absent */
+  }
+  if (op->batch_dims) (void)gather_node_integer(node, "batch_dims", &options->batch_dims);
+  return GATHER_OK;
+}
+
+static gather_status gather_it(gather_running *run, const gather_node *node, gather_error *error) {
+  const gather_op *op = gather_model_rules(run->model, node);
+  const gather_tensor *data = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
+  gather_options options = GATHER_OPTIONS_INIT;
+  int64_t shape[GATHER_MAX_RANK];
+  gather_tensor out = {.type = data->type, .item_bytes = data->item_bytes};
+  GATHER_TRY(read_options(run, node, op, &options, error));
+  GATHER_TRY(gather_output_shape(op, data, indices, &options, shape, &out.rank, error));
+  GATHER_TRY(gather_run_shape(run, out.rank, shape, &out.shape, error));
+  GATHER_TRY(gather_run_allocate(run, &out, error));
+  out.flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  GATHER_TRY(gather_apply(op, data, indices, &out, &options, error));
+  gather_run_give(run, node, &out);
+  return GATHER_OK;
+}
+
+static const operation OPERATIONS[] = {
+    {"Gather", 2, 3, gather_it},
+    {"GatherElements", 2, 2, gather_it},
+    {"Constant", 0, 0, NULL},
+    {"Const", 0, 0, NULL},
+    {"Parameter", 0, 0, NULL},
+    {"Result", 1, 1, identity},
+    {"Identity", 1, 1, identity},
+    {"Cast", 1, 1, cast},
+    {"Convert", 1, 1, cast},
+    {"Shape", 1, 1, gather_run_shape_of},
+    {"ShapeOf", 1, 1, gather_run_shape_of},
+    {"Reshape", 1, 2, gather_run_reshape},
+    {"Squeeze", 1, 2, gather_run_squeeze},
+    {"Unsqueeze", 1, 2, gather_run_unsqueeze},
+};
+
+static const operation *find_operation(const gather_model *model, const gather_node *node) {
+  bool onnx = strcmp(model->graph_file->dialect, "onnx") == 0;
+  bool own = onnx ? !*node->domain || strcmp(node->domain, "ai.onnx") == 0 : strncmp(node->domain, "opset", 5) == 0;
+  for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
+    if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
+  return NULL;
+}
+
+bool gather_run_supports(const gather_model *model, const gather_node *node) {
+  const operation *found = find_operation(model, node);
+  return found && (found->compute != gather_it || gather_model_rules(model, node));
+}
+
+/* Puts the node's name before the message. */
+static gather_status name_node(const gather_node *node, gather_error *error, gather_status status) {
+  char message[sizeof error->message];
+  if (!error) return status;
+  memcpy(message, error->message, sizeof message);
+  int room = (int)sizeof message - 160;
+  if (*node->name)
+    (void)snprintf(error->message, sizeof error->message, "node '%.100s': %.*s", node->name, room, message);
+  else
+    (void)snprintf(error->message, sizeof error->message, "a node %.60s without a name: %.*s", node->op, room, message);
+  return status;
+}
+
+static gather_status compute(gather_running *run, const gather_node *node, gather_error *error) {
+  const operation *found = find_operation(run->model, node);
+  if (node->input_count < found->least || node->input_count > found->most)
+    return gather_fail(error, GATHER_FILE_MALFORMED, "%s has %d inputs", node->op, (int)node->input_count);
+  for (int32_t i = 0; i < found->least; i++)
+    if (!gather_run_operand(run, node, i))
+      return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
+  if (found->compute) return found->compute(run, node, error);
+  for (int32_t i = 0; i < node->output_count; i++) {
+    gather_run_value *value = gather_run_find(run, node->outputs[i]);
+    if (value && !value->ready)
+      return gather_fail(error, GATHER_UNSUPPORTED, "a %s of a kind that cannot be read", node->op);
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error) {
+  run->at = node;
+  gather_status status = compute(run, node, error);
+  return status == GATHER_OK ? GATHER_OK : name_node(node, error, status);
+}

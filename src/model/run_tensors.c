@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_tensors.c: memory for what is computed, copies without gaps, and integers of one type as another.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tensor.h"
+#include "model/run.h"
+
+gather_status gather_run_no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to run the model");
+}
+
+gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape,
+                               gather_error *error) {
+  int64_t *copy = gather_arena_take(run->arena, rank, (int64_t)sizeof *copy);
+  if (!copy) return gather_run_no_memory(error);
+  if (rank > 0) memcpy(copy, lengths, (size_t)rank * sizeof *copy);
+  *shape = copy;
+  return GATHER_OK;
+}
+
+gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, gather_error *error) {
+  tensor->strides = NULL;
+  tensor->packed_offset = 0;
+  tensor->data = NULL;
+  GATHER_TRY(gather_tensor_check(&(gather_tensor){.data = run,
+                                                  .type = tensor->type,
+                                                  .rank = tensor->rank,
+                                                  .shape = tensor->shape,
+                                                  .item_bytes = tensor->item_bytes},
+                                 error));
+  tensor->data = gather_arena_take(run->arena, 1, gather_tensor_bytes(tensor));
+  return tensor->data ? GATHER_OK : gather_run_no_memory(error);
+}
+
+static bool is_dense(const gather_tensor *tensor) {
+  if (tensor->packed_offset != 0) return false;
+  if (!tensor->strides) return true;
+  int64_t own[GATHER_MAX_RANK], dense[GATHER_MAX_RANK];
+  gather_tensor flat = *tensor;
+  flat.strides = NULL;
+  gather_tensor_strides(tensor, own);
+  gather_tensor_strides(&flat, dense);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] != 1 && own[d] != dense[d]) return false;
+  return true;
+}
+
+/* All rows, one after the other, are a copy without gaps, whatever the type. A scalar is made a row first. */
+static gather_status copy_rows(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
+                               gather_error *error) {
+  static const int64_t ONE[1] = {1};
+  gather_tensor from = *tensor, to = *dense;
+  if (from.rank == 0) from.rank = to.rank = 1, from.shape = to.shape = ONE, from.strides = NULL;
+  int64_t len = from.shape[0];
+  int64_t *numbers = gather_arena_take(run->arena, len, (int64_t)sizeof *numbers);
+  if (!numbers) return gather_run_no_memory(error);
+  for (int64_t i = 0; i < len; i++) numbers[i] = i;
+  gather_tensor indices = {.data = numbers, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.executor = run->executor;
+  return gather_apply(gather_op_find("Gather", "onnx-13"), &from, &indices, &to, &options, error);
+}
+
+gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
+                               gather_error *error) {
+  *dense = *tensor;
+  dense->strides = NULL;
+  if (is_dense(tensor) || gather_tensor_len(tensor) == 0) return GATHER_OK;
+  dense->flags = tensor->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  GATHER_TRY(gather_run_allocate(run, dense, error));
+  return copy_rows(run, tensor, dense, error);
+}
+
+/* One integer of `bytes` bytes at `at`, as 64 bits. */
+static int64_t read_integer(const unsigned char *at, int64_t bytes, bool is_signed, bool swapped) {
+  uint64_t value = 0;
+  bool big = swapped != (GATHER_BIG_ENDIAN != 0);
+  for (int64_t k = 0; k < bytes; k++) value |= (uint64_t)at[big ? bytes - 1 - k : k] << (8 * k);
+  if (is_signed && bytes < 8 && value >> (8 * bytes - 1)) value |= ~(uint64_t)0 << (8 * bytes);
+  int64_t answer;
+  memcpy(&answer, &value, sizeof answer);
+  return answer;
+}
+
+static void write_integer(unsigned char *at, int64_t bytes, int64_t number) {
+  uint64_t value = (uint64_t)number;
+  for (int64_t k = 0; k < bytes; k++) at[GATHER_BIG_ENDIAN ? bytes - 1 - k : k] = (unsigned char)(value >> (8 * k));
+}
+
+static int64_t integer_at(const gather_tensor *dense, int64_t i) {
+  const gather_type_info *type = gather_type_get(dense->type);
+  int64_t bytes = type->bits / 8;
+  return read_integer((const unsigned char *)dense->data + i * bytes, bytes, type->kind == GATHER_KIND_INT,
+                      (dense->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0);
+}
+
+gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type, gather_tensor *cast,
+                              gather_error *error) {
+  gather_tensor dense;
+  *cast = *tensor;
+  if (type == tensor->type) return GATHER_OK;
+  GATHER_TRY(gather_run_dense(run, tensor, &dense, error));
+  cast->type = type;
+  cast->flags = 0;
+  GATHER_TRY(gather_run_allocate(run, cast, error));
+  int64_t len = gather_tensor_len(&dense), bytes = gather_type_get(type)->bits / 8;
+  for (int64_t i = 0; i < len; i++)
+    write_integer((unsigned char *)cast->data + i * bytes, bytes, integer_at(&dense, i));
+  return GATHER_OK;
+}
+
+gather_status gather_run_integers(const gather_tensor *tensor, const char *what, int64_t values[GATHER_MAX_RANK],
+                                  int32_t *count, gather_error *error) {
+  if (!gather_type_is_index(tensor->type))
+    return gather_fail(error, GATHER_TYPE_UNSUPPORTED, "%s: the numbers are %s, not integers", what,
+                       gather_type_get(tensor->type)->name);
+  if (tensor->rank > 1)
+    return gather_fail(error, GATHER_RANK_MISMATCH, "%s: a list has rank %" PRId32, what, tensor->rank);
+  int64_t len = gather_tensor_len(tensor);
+  if (len > GATHER_MAX_RANK)
+    return gather_fail(error, GATHER_UNSUPPORTED, "%s: more than %d numbers", what, GATHER_MAX_RANK);
+  int64_t strides[GATHER_MAX_RANK] = {0};
+  gather_tensor_strides(tensor, strides);
+  for (int64_t i = 0; i < len; i++) {
+    gather_tensor one = *tensor;
+    one.data = (char *)tensor->data + i * strides[0];
+    values[i] = integer_at(&one, 0);
+  }
+  *count = (int32_t)len;
+  return GATHER_OK;
+}

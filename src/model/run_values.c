@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run_values.c: the values of a graph by name: what the file holds, what nodes give, and what the caller gives.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tensor.h"
+#include "model/run.h"
+
+static int64_t hash(const char *name, int64_t buckets) {
+  uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+  return (int64_t)((h ^ h >> 32) & (uint64_t)(buckets - 1));
+}
+
+gather_run_value *gather_run_find(const gather_running *run, const char *name) {
+  for (gather_run_value *value = run->buckets[hash(name, run->bucket_count)]; value; value = value->next)
+    if (strcmp(value->name, name) == 0) return value;
+  return NULL;
+}
+
+/* The value of that name, made where it is not there. */
+static gather_run_value *ensure(gather_running *run, const char *name) {
+  gather_run_value *value = gather_run_find(run, name);
+  if (value) return value;
+  value = gather_arena_take(run->arena, 1, (int64_t)sizeof *value);
+  if (!value) return NULL;
+  value->name = name;
+  value->producer = -1;
+  gather_run_value **bucket = &run->buckets[hash(name, run->bucket_count)];
+  value->next = *bucket;
+  *bucket = value;
+  return value;
+}
+
+static gather_status add_constants(gather_running *run, const gather_graph *graph, gather_error *error) {
+  for (int64_t i = 0; i < graph->constant_count; i++) {
+    const gather_constant *constant = &graph->constants[i];
+    gather_run_value *value = ensure(run, constant->tensor.name);
+    if (!value) return gather_run_no_memory(error);
+    if (value->ready || value->producer >= 0) continue; /* an inner name hides an outer one */
+    value->tensor = constant->tensor.tensor;
+    value->ready = true;
+  }
+  return GATHER_OK;
+}
+
+static gather_status add_outputs(gather_running *run, int64_t number, gather_error *error) {
+  const gather_node *node = &run->graph->nodes[number];
+  for (int32_t k = 0; k < node->output_count; k++) {
+    if (!*node->outputs[k]) continue;
+    gather_run_value *value = ensure(run, node->outputs[k]);
+    if (!value) return gather_run_no_memory(error);
+    if (value->producer >= 0)
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset,
+                              "two nodes give the value '%.100s'", node->outputs[k]);
+    value->producer = number;
+  }
+  return GATHER_OK;
+}
+
+/* Every input of a node has a value too, so that the caller may give it. */
+static gather_status add_inputs(gather_running *run, const gather_node *node, gather_error *error) {
+  for (int32_t k = 0; k < node->input_count; k++)
+    if (*node->inputs[k] && !ensure(run, node->inputs[k])) return gather_run_no_memory(error);
+  return GATHER_OK;
+}
+
+static int64_t count_names(const gather_graph *graph) {
+  int64_t count = graph->input_count + graph->constant_count;
+  for (int64_t i = 0; i < graph->node_count; i++)
+    count += (int64_t)graph->nodes[i].output_count + graph->nodes[i].input_count;
+  return count;
+}
+
+gather_status gather_run_values(gather_running *run, gather_error *error) {
+  const gather_graph *graph = run->graph;
+  int64_t names = count_names(graph);
+  for (run->bucket_count = 16; run->bucket_count < names; run->bucket_count *= 2) {
+  }
+  run->buckets = gather_arena_take(run->arena, run->bucket_count, (int64_t)sizeof(gather_run_value *));
+  run->states = gather_arena_take(run->arena, graph->node_count, 1);
+  if (!run->buckets || !run->states) return gather_run_no_memory(error);
+  GATHER_TRY(add_constants(run, graph, error));
+  for (int64_t i = 0; i < graph->node_count; i++) {
+    GATHER_TRY(add_outputs(run, i, error));
+    GATHER_TRY(add_inputs(run, &graph->nodes[i], error));
+  }
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (!ensure(run, graph->inputs[i].name)) return gather_run_no_memory(error);
+  int depth = 0;
+  for (const gather_graph *outer = graph->parent; outer && depth < 256; outer = outer->parent, depth++)
+    GATHER_TRY(add_constants(run, outer, error));
+  return GATHER_OK;
+}
+
+/* ---- what the caller gives */
+
+static const gather_value *declaration(const gather_graph *graph, const char *name, bool infos) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
+  for (int64_t i = 0; infos && i < graph->info_count; i++)
+    if (strcmp(graph->infos[i].name, name) == 0) return &graph->infos[i];
+  return NULL;
+}
+
+/* The lengths that names stand for, as the inputs so far have them. */
+typedef struct symbol {
+  const char *name, *input;
+  int64_t len;
+} symbol;
+
+typedef struct symbols {
+  symbol *at;
+  int64_t count;
+} symbols;
+
+static gather_status check_symbol(symbols *known, const char *name, const char *input, int64_t len,
+                                  gather_error *error) {
+  for (int64_t i = 0; i < known->count; i++) {
+    if (strcmp(known->at[i].name, name) != 0) continue;
+    if (known->at[i].len == len) return GATHER_OK;
+    return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
+                             "input '%.100s': the dimension %.60s is %" PRId64 " here and %" PRId64
+                             " in the input '%.100s'",
+                             input, name, len, known->at[i].len, known->at[i].input);
+  }
+  known->at[known->count++] = (symbol){name, input, len};
+  return GATHER_OK;
+}
+
+static gather_status check_shape(const gather_value *value, const gather_tensor *tensor, symbols *known,
+                                 gather_error *error) {
+  char shape[160];
+  if (value->rank < 0) return GATHER_OK;
+  gather_shape_text(shape, sizeof shape, tensor->rank, tensor->shape);
+  if (value->rank != tensor->rank)
+    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", given is %s",
+                       value->name, value->rank, shape);
+  for (int32_t d = 0; d < value->rank; d++) {
+    const gather_dim *dim = &value->dims[d];
+    if (tensor->shape[d] < dim->min || tensor->shape[d] > dim->max)
+      return gather_fail(error, GATHER_SHAPE_MISMATCH,
+                         "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", given is %s",
+                         value->name, tensor->shape[d] < dim->min ? dim->min : dim->max,
+                         dim->min == dim->max          ? ""
+                         : tensor->shape[d] < dim->min ? " or more"
+                                                       : " or less",
+                         d, shape);
+    if (dim->symbol && dim->symbol[0])
+      GATHER_TRY(check_symbol(known, dim->symbol, value->name, tensor->shape[d], error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status check_declared(const gather_value *value, const gather_tensor *tensor, symbols *known,
+                                    gather_error *error) {
+  const gather_type_info *wanted = gather_type_get(value->type), *is = gather_type_get(tensor->type);
+  if (wanted && wanted != is)
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, given is %s", value->name,
+                       wanted->name, is->name);
+  return check_shape(value, tensor, known, error);
+}
+
+static gather_status unknown_name(const gather_running *run, const char *name, gather_error *error) {
+  char known[300] = "";
+  size_t at = 0;
+  const gather_graph *graph = run->graph;
+  for (int64_t i = 0; i < graph->input_count && at + 70 < sizeof known; i++)
+    at += (size_t)snprintf(known + at, sizeof known - at, "%s'%.60s'", i ? ", " : "; it has ", graph->inputs[i].name);
+  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no input '%.100s'%s", name, known);
+}
+
+static gather_status take_input(gather_running *run, const gather_model_input *input, symbols *known,
+                                gather_error *error) {
+  const gather_value *declared = declaration(run->graph, input->name, run->one_node);
+  gather_run_value *value = gather_run_find(run, input->name);
+  if (!value || (!run->one_node && !declared)) return unknown_name(run, input->name, error);
+  if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.100s' is given twice", input->name);
+  GATHER_TRY(gather_tensor_check(&input->tensor, error));
+  if (declared) GATHER_TRY(check_declared(declared, &input->tensor, known, error));
+  value->tensor = input->tensor;
+  value->tensor.flags |= GATHER_TENSOR_READ_ONLY;
+  value->ready = value->given = true;
+  return GATHER_OK;
+}
+
+gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
+                                gather_error *error) {
+  int64_t ranks = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (!inputs[i].name) return gather_fail(error, GATHER_USAGE, "an input has no name");
+    ranks += inputs[i].tensor.rank > 0 ? inputs[i].tensor.rank : 0;
+  }
+  symbols known = {gather_arena_take(run->arena, ranks, (int64_t)sizeof(symbol)), 0};
+  if (!known.at) return gather_run_no_memory(error);
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(take_input(run, &inputs[i], &known, error));
+  return GATHER_OK;
+}
