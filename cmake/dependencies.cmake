@@ -11,6 +11,19 @@ else()
 endif()
 message(STATUS "pthreadpool: ${GATHER_HAVE_PTHREADPOOL}")
 
+# nanopb: reads protobuf, the wire format of ONNX, in plain C without generated code.
+find_path(NANOPB_INCLUDE pb_decode.h PATH_SUFFIXES nanopb)
+find_library(NANOPB_LIBRARY NAMES protobuf-nanopb)
+set(GATHER_HAVE_NANOPB OFF)
+if(GATHER_ONNX)
+  if(NOT NANOPB_INCLUDE OR NOT NANOPB_LIBRARY)
+    message(FATAL_ERROR "nanopb, which reads ONNX files, was not found. Run script/bootstrap, which installs it, or configure "
+      "with -DGATHER_ONNX=OFF: then ONNX models and tensors are not read.")
+  endif()
+  set(GATHER_HAVE_NANOPB ON)
+endif()
+message(STATUS "nanopb: ${GATHER_HAVE_NANOPB}")
+
 # cmocka: the C tests' runner.
 if(GATHER_TESTS)
   find_path(CMOCKA_INCLUDE cmocka.h)

@@ -144,12 +144,24 @@ const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
   return i >= 0 && i < file->len ? &file->tensors[i] : NULL;
 }
 
+/* The only tensor of that name in all graphs of a model; NULL. */
+static const gather_file_tensor *find_plain(const gather_file *file, const char *name) {
+  const gather_file_tensor *found = NULL;
+  for (int64_t i = 0; i < file->len; i++) {
+    if (strcmp(file->plain_names[i], name) != 0) continue;
+    if (found) return NULL;
+    found = &file->tensors[i];
+  }
+  return found;
+}
+
 gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
                                gather_error *error) {
   *tensor = NULL;
   bool unnamed = !name || name[0] == '\0';
   for (int64_t i = 0; i < file->len && !*tensor; i++)
     if (unnamed ? file->len == 1 : strcmp(file->tensors[i].name, name) == 0) *tensor = &file->tensors[i];
+  if (!*tensor && !unnamed && file->plain_names) *tensor = find_plain(file, name);
   if (*tensor) return GATHER_OK;
   if (unnamed)
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,

@@ -22,6 +22,7 @@ struct gather_file {
   void *single;                    /* formats of one tensor: the heap object that holds it, else NULL */
   gather_arena arena;              /* models: the graph, the tensors, and all that they point to but the mappings */
   gather_graph_file *graph;        /* in the arena; NULL in formats without one */
+  const char *const *plain_names;  /* models: of each tensor the name without the graphs it stands in; NULL */
   struct gather_sibling *siblings; /* other files that are mapped, in the arena */
 };
 
@@ -88,6 +89,10 @@ GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_onnx_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
+bool gather_pb_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_pb_open(gather_file *file, gather_error *error);
 bool gather_pb_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                               gather_error *error);

@@ -47,6 +47,7 @@ static bool matches(const magic_row *row, const gather_map *map) {
          memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
 }
 
+#ifndef GATHER_HAVE_NANOPB
 /* An ONNX model begins with ir_version (field 1) and its next field is a text or a list (fields 2 to 8). */
 static bool is_onnx_model(const gather_map *map) {
   if (map->size < 4 || map->bytes[0] != 0x08 || map->bytes[1] == 0 || map->bytes[1] > 0x20) return false;
@@ -66,15 +67,19 @@ static bool is_tensor_proto(const gather_map *map) {
   uint8_t wire = map->bytes[at + 2] & 7, field = map->bytes[at + 2] >> 3;
   return field >= 3 && field <= 16 && (wire == 2 || wire == 0);
 }
+#endif
 
 gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
   if (file->map.size == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, 0, "the file is empty");
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
+#ifndef GATHER_HAVE_NANOPB
   if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "an ONNX %s is not read by this version",
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                            "an ONNX %s is not read by this build, which has no nanopb",
                             is_onnx_model(&file->map) ? "model" : "tensor (.pb)");
+#endif
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                           "its format is not known; raw bytes need a type and a shape");
 }

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * onnx_value.c: the declaration of a value: its name, and the type and shape that it is said to have.
+ */
+#include "format/onnx.h"
+
+#ifdef GATHER_HAVE_NANOPB
+
+static gather_type type_of(uint64_t number) {
+  for (int32_t i = 1; i <= GATHER_TYPE_OPAQUE; i++) {
+    const gather_type_info *info = gather_type_get((gather_type)i);
+    if (info && info->onnx != 0 && (uint64_t)info->onnx == number) return info->type;
+  }
+  return GATHER_TYPE_NONE;
+}
+
+/* A length or a name for one. Where both stand, the last counts; a length below 0 says nothing. */
+static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_dim *dim) {
+  *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != 1 && field.number != 2) continue;
+    *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
+    if (field.number == 1) {
+      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
+      int64_t length = (int64_t)field.value;
+      if (length >= 0) *dim = (gather_dim){length, length, NULL};
+    } else {
+      GATHER_TRY(gather_onnx_text(onnx, &field, &dim->symbol));
+      if (dim->symbol[0] == '\0') dim->symbol = NULL;
+    }
+  }
+}
+
+/* A rank that is too large for the library is not known to it. */
+static gather_status read_shape(gather_onnx *onnx, gather_proto message, gather_value *value) {
+  int64_t counts[2];
+  gather_dim *dims = NULL;
+  GATHER_TRY(gather_onnx_count(onnx, message, 2, counts));
+  value->rank = -1;
+  value->dims = NULL;
+  if (counts[1] > GATHER_MAX_RANK) return GATHER_OK;
+  value->rank = 0;
+  if (counts[1] == 0) return GATHER_OK;
+  GATHER_TRY(gather_onnx_take(onnx, counts[1], sizeof *dims, &dims));
+  value->dims = dims;
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != 1) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_dim(onnx, field.inner, &dims[value->rank++]));
+  }
+}
+
+static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) {
+      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
+      value->type = type_of(field.value);
+    } else if (field.number == 2) {
+      GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+      GATHER_TRY(read_shape(onnx, field.inner, value));
+    }
+  }
+}
+
+/* Types that are no tensors are walked over. */
+static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number != 1) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_tensor_type(onnx, field.inner, value));
+  }
+}
+
+gather_status gather_onnx_value(gather_onnx *onnx, gather_proto message, gather_value *value) {
+  *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
+  for (;;) {
+    gather_proto_field field;
+    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
+    if (field.number == 0) return GATHER_OK;
+    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &value->name));
+    if (field.number != 2) continue;
+    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
+    GATHER_TRY(read_type(onnx, field.inner, value));
+  }
+}
+
+#endif
