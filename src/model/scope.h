@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * scope.h: what is known of the values of one graph, by name. A subgraph sees the values of the graphs round it.
+ */
+#ifndef GATHER_MODEL_SCOPE_H
+#define GATHER_MODEL_SCOPE_H
+
+#include "model/model.h"
+
+/* Lengths and shape arithmetic are followed through tensors of up to this many elements. */
+enum { GATHER_MAX_PARTS = 1024 };
+
+/* What is known of one value. */
+typedef struct gather_known {
+  const char *name;
+  gather_type type; /* GATHER_TYPE_NONE = not known */
+  gather_source source;
+  int32_t rank; /* -1 = not known */
+  const gather_dim *dims;
+  const gather_tensor *tensor; /* all its elements; integers may stand in another integer type than `type` */
+  const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
+  int64_t part_count;
+  const gather_node *maker; /* the node it comes from; NULL */
+  bool declared_input;      /* of the graph */
+} gather_known;
+
+typedef struct gather_scope {
+  const struct gather_scope *parent;
+  const gather_graph *graph;
+  const char *path;
+  gather_known *slots;
+  uint64_t mask;
+} gather_scope;
+
+/* Makes room for every name of the graph. Returns GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph,
+                                               const gather_scope *parent, const char *path, gather_scope *scope,
+                                               gather_error *error);
+/* The value of that name in this graph, made where it is not there yet. NULL for "". */
+gather_known *gather_scope_make(gather_scope *scope, const char *name);
+/* The value of that name, here or in a graph round it; NULL. */
+const gather_known *gather_scope_find(const gather_scope *scope, const char *name);
+
+#endif

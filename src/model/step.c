@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * step.c: what the inference of every operator needs: inputs, shapes, and the elements of small integer tensors.
+ */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/tensor.h"
+#include "kernel/index_types.h"
+#include "model/infer.h"
+
+const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};
+
+const gather_known *gather_step_in(const gather_step *step, int32_t i) {
+  static const gather_known NOTHING = {.name = "", .rank = -1};
+  const gather_known *known =
+      i < step->node->input_count ? gather_scope_find(step->scope, step->node->inputs[i]) : NULL;
+  return known ? known : &NOTHING;
+}
+
+bool gather_step_has(const gather_step *step, int32_t i) {
+  return i < step->node->input_count && *step->node->inputs[i] != '\0';
+}
+
+void *gather_step_take(gather_step *step, int64_t count, size_t bytes) {
+  void *memory = gather_arena_take(step->arena, count, (int64_t)bytes);
+  if (!memory) step->no_memory = true;
+  return memory;
+}
+
+void gather_step_shape(gather_step *step, int32_t rank, const gather_dim *dims) {
+  if (rank < 0 || rank > GATHER_MAX_RANK) return;
+  gather_dim *copy = gather_step_take(step, rank, sizeof *copy);
+  if (!copy) return;
+  if (rank > 0) memcpy(copy, dims, (size_t)rank * sizeof *dims);
+  step->out.rank = rank;
+  step->out.dims = copy;
+}
+
+bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_RANK]) {
+  for (int32_t d = 0; d < known->rank; d++) {
+    if (known->dims[d].min != known->dims[d].max) return false;
+    lengths[d] = known->dims[d].min;
+  }
+  return known->rank >= 0;
+}
+
+static bool load(const char *at, gather_type type, bool swapped, int64_t *value) {
+  switch (type) {
+#define GATHER_LOAD_CASE(ctype, suffix, ENUM, is_signed) \
+  case GATHER_TYPE_##ENUM:                               \
+    *value = (int64_t)load_##suffix(at, swapped);        \
+    return true;
+    GATHER_INDEX_TYPES_LIST(GATHER_LOAD_CASE)
+#undef GATHER_LOAD_CASE
+    case GATHER_TYPE_BOOL:
+      *value = *at != 0;
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *value) {
+  int64_t strides[GATHER_MAX_RANK], offset = 0;
+  if (!gather_type_is_index(tensor->type) && tensor->type != GATHER_TYPE_BOOL) return false;
+  gather_tensor_strides(tensor, strides);
+  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+    offset += i % tensor->shape[d] * strides[d];
+    i /= tensor->shape[d];
+  }
+  return load((const char *)tensor->data + offset, tensor->type, (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
+              value);
+}
+
+const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count) {
+  if (known->parts) {
+    *count = known->part_count;
+    return known->parts;
+  }
+  if (!known->tensor || gather_tensor_len(known->tensor) > GATHER_MAX_PARTS) return NULL;
+  *count = gather_tensor_len(known->tensor);
+  gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
+  for (int64_t i = 0; parts && i < *count; i++) {
+    if (!gather_tensor_integer(known->tensor, i, &parts[i].min)) return NULL;
+    parts[i].max = parts[i].min;
+  }
+  return parts;
+}
+
+const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count) {
+  const gather_dim *parts = gather_step_parts(step, known, count);
+  int64_t *integers = parts ? gather_step_take(step, *count, sizeof *integers) : NULL;
+  for (int64_t i = 0; integers && i < *count; i++) {
+    if (parts[i].min != parts[i].max) return NULL;
+    integers[i] = parts[i].min;
+  }
+  return integers;
+}
+
+/* Exact parts as a tensor, of int32 where the output is and every element fits, else of int64. */
+static void make_tensor(gather_step *step, const gather_dim *parts, int64_t count, const int64_t *lengths) {
+  bool narrow = step->out.type == GATHER_TYPE_INT32;
+  for (int64_t i = 0; i < count; i++) narrow = narrow && parts[i].min >= INT32_MIN && parts[i].min <= INT32_MAX;
+  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
+  int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
+  char *values = gather_step_take(step, count, narrow ? sizeof(int32_t) : sizeof(int64_t));
+  if (!tensor || !shape || !values) return;
+  for (int32_t d = 0; d < step->out.rank; d++) shape[d] = lengths[d];
+  for (int64_t i = 0; i < count; i++) {
+    int32_t small = (int32_t)(narrow ? parts[i].min : 0);
+    if (narrow)
+      memcpy(values + i * (int64_t)sizeof small, &small, sizeof small);
+    else
+      memcpy(values + i * (int64_t)sizeof parts[i].min, &parts[i].min, sizeof parts[i].min);
+  }
+  *tensor = (gather_tensor){.data = values,
+                            .type = narrow ? GATHER_TYPE_INT32 : GATHER_TYPE_INT64,
+                            .rank = step->out.rank,
+                            .shape = shape,
+                            .flags = GATHER_TENSOR_READ_ONLY};
+  step->out.tensor = tensor;
+}
+
+void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t count) {
+  int64_t lengths[GATHER_MAX_RANK], len;
+  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len) || len != count)
+    return;
+  step->out.parts = parts;
+  step->out.part_count = count;
+  for (int64_t i = 0; i < count; i++)
+    if (parts[i].min != parts[i].max) return;
+  make_tensor(step, parts, count, lengths);
+}
+
+/* Whether a tensor lies in row-major order, so that another shape is another view of it. */
+static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NULL; }
+
+void gather_step_alias(gather_step *step, const gather_known *from) {
+  int64_t lengths[GATHER_MAX_RANK], len;
+  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
+  if (from->parts && from->part_count == len) {
+    step->out.parts = from->parts;
+    step->out.part_count = len;
+  }
+  if (!from->tensor || !is_dense(from->tensor) || gather_tensor_len(from->tensor) != len) return;
+  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
+  int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
+  if (!tensor || !shape) return;
+  for (int32_t d = 0; d < step->out.rank; d++) shape[d] = lengths[d];
+  *tensor = *from->tensor;
+  tensor->rank = step->out.rank;
+  tensor->shape = shape;
+  step->out.tensor = tensor;
+}
+
+bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped) {
+  if (axis < -rank || axis >= rank) return false;
+  *wrapped = (int32_t)(axis < 0 ? axis + rank : axis);
+  return true;
+}
+
+/* "1,2" of an IR layer. */
+static const int64_t *parse_list(gather_step *step, gather_string text, int64_t *count) {
+  int64_t *numbers = gather_step_take(step, (int64_t)text.bytes / 2 + 1, sizeof *numbers);
+  *count = 0;
+  for (size_t at = 0; numbers && at < text.bytes;) {
+    bool minus = text.text[at] == '-', any = false;
+    int64_t number = 0;
+    for (at += minus; at < text.bytes && text.text[at] >= '0' && text.text[at] <= '9'; at++, any = true)
+      if (!gather_mul(number, 10, &number) || !gather_add(number, text.text[at] - '0', &number)) return NULL;
+    if (!any) return NULL;
+    numbers[(*count)++] = minus ? -number : number;
+    while (at < text.bytes && (text.text[at] == ',' || text.text[at] == ' ')) at++;
+  }
+  return numbers;
+}
+
+const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_t *count) {
+  const gather_attribute *attribute = gather_node_attribute(step->node, name);
+  if (!attribute) return NULL;
+  if (attribute->kind == GATHER_ATTRIBUTE_TEXT) return parse_list(step, attribute->text, count);
+  if (attribute->kind != GATHER_ATTRIBUTE_INTS) return NULL;
+  *count = attribute->count;
+  static const int64_t NONE[1] = {0};
+  return attribute->integers ? attribute->integers : NONE;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * walk.c: through a graph in the file's order: what its declarations say, what each node makes of it, and the graphs inside.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/check.h"
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
+}
+
+/* What a declaration adds to what is known: the inferred wins where both know. */
+static gather_status add_declaration(gather_check *check, const gather_value *value, gather_known *known,
+                                     gather_error *error) {
+  if (known->type == GATHER_TYPE_NONE) known->type = value->type;
+  if (value->rank < 0 || value->rank > GATHER_MAX_RANK || (known->rank >= 0 && known->rank != value->rank))
+    return GATHER_OK;
+  gather_dim *dims = gather_arena_take(&check->arena, value->rank, sizeof *dims);
+  if (!dims) return no_memory(error);
+  for (int32_t d = 0; d < value->rank; d++) {
+    gather_dim declared = gather_check_dim(check, &value->dims[d]);
+    dims[d] = known->rank < 0 ? declared : known->dims[d];
+    if (dims[d].min != dims[d].max && declared.min == declared.max) dims[d] = declared;
+    if (!dims[d].symbol) dims[d].symbol = declared.symbol;
+  }
+  known->rank = value->rank;
+  known->dims = dims;
+  return GATHER_OK;
+}
+
+/* The shape of a tensor that is known whole. */
+static gather_status use_tensor(gather_check *check, const gather_tensor *tensor, gather_known *known,
+                                gather_error *error) {
+  gather_dim *dims = gather_arena_take(&check->arena, tensor->rank, sizeof *dims);
+  if (!dims) return no_memory(error);
+  for (int32_t d = 0; d < tensor->rank; d++) dims[d] = (gather_dim){tensor->shape[d], tensor->shape[d], NULL};
+  if (known->type == GATHER_TYPE_NONE) known->type = tensor->type;
+  known->rank = tensor->rank;
+  known->dims = dims;
+  known->tensor = tensor;
+  known->parts = NULL;
+  return GATHER_OK;
+}
+
+static gather_status declare_constants(gather_check *check, gather_scope *scope, gather_error *error) {
+  for (int64_t i = 0; i < scope->graph->constant_count; i++) {
+    const gather_constant *constant = &scope->graph->constants[i];
+    gather_known *known = gather_scope_make(scope, constant->tensor.name);
+    if (!known) continue;
+    known->source = constant->is_initializer ? GATHER_SOURCE_INITIALIZER : GATHER_SOURCE_CONSTANT;
+    GATHER_TRY(use_tensor(check, &constant->tensor.tensor, known, error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status declare_inputs(gather_check *check, gather_scope *scope, bool is_main, gather_error *error) {
+  for (int64_t i = 0; i < scope->graph->input_count; i++) {
+    const gather_value *value = &scope->graph->inputs[i];
+    gather_known *known = gather_scope_make(scope, value->name);
+    if (!known) continue;
+    const gather_model_input *given = is_main ? gather_check_input(check, value->name) : NULL;
+    known->declared_input = true;
+    if (given || (is_main && !known->tensor)) known->source = GATHER_SOURCE_INPUT;
+    if (given) known->type = value->type;
+    GATHER_TRY(given           ? use_tensor(check, &given->tensor, known, error)
+               : known->tensor ? GATHER_OK
+                               : add_declaration(check, value, known, error));
+  }
+  return GATHER_OK;
+}
+
+/* What the file says of an output of some node, by name: a table of its own would be as large as the scope. */
+static gather_status add_declarations(gather_check *check, gather_scope *scope, const gather_value *values,
+                                      int64_t count, gather_error *error) {
+  for (int64_t i = 0; i < count; i++) {
+    gather_known *known = gather_scope_make(scope, values[i].name);
+    if (known && !known->tensor && !known->declared_input) GATHER_TRY(add_declaration(check, &values[i], known, error));
+  }
+  return GATHER_OK;
+}
+
+/* The output of a node: what was inferred, then what was declared before. */
+static gather_status keep(gather_check *check, gather_scope *scope, const gather_step *step, gather_error *error) {
+  const gather_node *node = step->node;
+  for (int32_t i = 0; i < node->output_count; i++) {
+    gather_known *known = gather_scope_make(scope, node->outputs[i]);
+    if (!known || known->tensor || known->declared_input) continue;
+    const gather_value declared = {known->name, known->type, known->rank, known->dims};
+    if (i == 0) {
+      *known = step->out;
+      known->name = declared.name;
+    }
+    known->maker = node;
+    GATHER_TRY(add_declaration(check, &declared, known, error));
+  }
+  return GATHER_OK;
+}
+
+static const char *subgraph_path(gather_check *check, const char *path, const gather_node *node, int64_t number,
+                                 const char *attribute) {
+  size_t room = strlen(path) + strlen(node->name) + strlen(node->op) + strlen(attribute) + 32;
+  char *text = gather_arena_take(&check->arena, (int64_t)room, 1);
+  if (text && *node->name)
+    (void)snprintf(text, room, "%s/%s/%s", path, node->name, attribute);
+  else if (text)
+    (void)snprintf(text, room, "%s/%s_%" PRId64 "/%s", path, node->op, number, attribute);
+  return text;
+}
+
+static gather_status walk_inner(gather_check *check, gather_scope *scope, const gather_node *node, int64_t number,
+                                int depth, gather_error *error) {
+  for (int32_t k = 0; k < node->attribute_count; k++) {
+    const gather_attribute *attribute = &node->attributes[k];
+    if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
+    const char *path = subgraph_path(check, scope->path, node, number, attribute->name);
+    if (!path) return no_memory(error);
+    GATHER_TRY(gather_check_graph(check, attribute->graph, scope, path, depth + 1, error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t number, int depth,
+                               gather_error *error) {
+  const gather_node *node = &scope->graph->nodes[number];
+  gather_step step = {.arena = &check->arena,
+                      .model = check->model,
+                      .scope = scope,
+                      .node = node,
+                      .openvino = strcmp(check->model->graph_file->dialect, "openvino") == 0};
+  GATHER_TRY(gather_infer_node(&step, error));
+  GATHER_TRY(keep(check, scope, &step, error));
+  if (gather_model_is_gather(check->model, node) && check->count < check->model->node_count) {
+    gather_model_node *out = &check->nodes[check->count++];
+    out->graph = scope->path;
+    out->number = number;
+    GATHER_TRY(gather_check_node(check, scope, node, out, error));
+  }
+  return walk_inner(check, scope, node, number, depth, error);
+}
+
+gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_scope *parent,
+                                 const char *path, int depth, gather_error *error) {
+  gather_scope scope;
+  bool is_main = graph == check->model->graph_file->graph;
+  if (depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deep");
+  /* A graph in the graph that the file does not call its parent sees nothing of it. */
+  GATHER_TRY(gather_scope_open(&check->arena, graph, graph->parent ? parent : NULL, path, &scope, error));
+  GATHER_TRY(declare_constants(check, &scope, error));
+  GATHER_TRY(declare_inputs(check, &scope, is_main, error));
+  GATHER_TRY(add_declarations(check, &scope, graph->infos, graph->info_count, error));
+  GATHER_TRY(add_declarations(check, &scope, graph->outputs, graph->output_count, error));
+  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(walk_node(check, &scope, i, depth, error));
+  return GATHER_OK;
+}
