@@ -17,8 +17,12 @@ enum {
   ON_GATHER = BIT(TAKE) | BIT(ELEMENTS),
   ON_INFO = BIT(INFO),
   ON_CHECK = BIT(CHECK),
-  ON_READ = ON_GATHER | ON_INFO,
-  ON_ANY = ON_READ | ON_CHECK | BIT(OPS) | BIT(HELP)
+  ON_RUN = BIT(RUN),
+  ON_EXPLAIN = BIT(EXPLAIN),
+  ON_DRAW = ON_GATHER | ON_EXPLAIN,
+  ON_WRITE = ON_GATHER | ON_RUN,
+  ON_READ = ON_DRAW | ON_INFO,
+  ON_ANY = ON_READ | ON_CHECK | ON_RUN | BIT(OPS) | BIT(HELP)
 };
 
 static const gather_cli_option OPTIONS[] = {
@@ -33,9 +37,6 @@ static const gather_cli_command COMMANDS[] = {
 #include "commands.def"
 #undef GATHER_CLI_COMMAND
 };
-
-/* Commands that are promised and not made yet: they are understood, so they do not answer as a typing mistake does. */
-static const char *const NOT_YET[] = {"run", "explain"};
 
 const gather_cli_option *gather_cli_option_at(gather_cli_option_id id) { return &OPTIONS[id]; }
 const gather_cli_command *gather_cli_command_at(gather_cli_command_id id) { return &COMMANDS[id]; }
@@ -67,11 +68,14 @@ typedef struct reader {
   } while (0)
 
 /* Whether an option may stand many times. */
-static bool repeats(int id) { return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM; }
+static bool repeats(const reader *r, int id) {
+  bool run = r->args->command && r->args->command->id == GATHER_CLI_COMMAND_RUN;
+  return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM || (run && id == GATHER_CLI_OUTPUT);
+}
 
 static void set(reader *r, int id, const char *value) {
   if (OPTIONS[id].value) r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
-  if (r->args->value[id] && !repeats(id))
+  if (r->args->value[id] && !repeats(r, id))
     MISTAKE(r, "--%s stands twice", OPTIONS[id].name);
   else
     r->args->value[id] = value;
@@ -140,9 +144,6 @@ static void read_letters(reader *r, const char *text) {
 }
 
 gather_status gather_cli_no_command(const char *name, gather_error *error) {
-  for (size_t i = 0; i < sizeof NOT_YET / sizeof *NOT_YET; i++)
-    if (strcmp(NOT_YET[i], name) == 0)
-      return gather_cli_fail(error, GATHER_UNSUPPORTED, "this version does not have the command '%s'", name);
   const char *nearest = gather_cli_nearest(name, GATHER_CLI_COMMAND_COUNT, command_name);
   if (nearest)
     return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);

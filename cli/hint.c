@@ -9,6 +9,7 @@
 /* A bad index: which policy would go on. An axis of length 0 has no row that could stand in. */
 static const char *index_hint(const gather_cli_args *args, const gather_error *error) {
   const char *negative = args->value[GATHER_CLI_NEGATIVE];
+  if (!(gather_cli_option_at(GATHER_CLI_ON_BAD)->commands >> args->command->id & 1)) return "";
   bool below = !error->value_is_unsigned && error->value < 0;
   if (error->low > error->high) return "the axis has no elements; --on-bad zero or fill=V would fill the output";
   if (error->low == 0 && below && !(negative && strcmp(negative, "off") == 0))

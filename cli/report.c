@@ -118,7 +118,7 @@ static void json_index_error(gather_cli_json *json, const gather_error *error) {
   gather_cli_json_int(json, "bad_count", error->bad_count);
 }
 
-static void json_error(const gather_cli_args *args, const gather_error *error, const char *hint) {
+static void json_error(const gather_cli_args *args, const gather_error *error, const char *node, const char *hint) {
   char message[4 * sizeof error->message];
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
   gather_cli_json_string(&json, "command", args->name);
@@ -127,6 +127,7 @@ static void json_error(const gather_cli_args *args, const gather_error *error, c
   gather_cli_json_int(&json, "code", (int64_t)error->status);
   make_visible(error->message, message, sizeof message);
   gather_cli_json_string(&json, "message", message);
+  if (*node) gather_cli_json_string(&json, "node", node);
   if (error->op) gather_cli_json_string(&json, "op", error->op);
   if (error->rules) gather_cli_json_string(&json, "rules", error->rules);
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(&json, error);
@@ -139,10 +140,14 @@ static void json_error(const gather_cli_args *args, const gather_error *error, c
 }
 
 int gather_cli_report(const gather_cli_args *args, const gather_error *error) {
+  return gather_cli_report_node(args, error, "");
+}
+
+int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node) {
   char hint[256];
   gather_cli_hint(args, error, hint, sizeof hint);
   if (args->value[GATHER_CLI_JSON]) {
-    json_error(args, error, hint);
+    json_error(args, error, node, hint);
   } else {
     put_line("\033[1;31m", "error", error->message);
     if (hint[0]) put_line("\033[1;36m", "hint", hint);

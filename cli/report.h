@@ -42,6 +42,8 @@ void gather_cli_put(FILE *to, const char *text);
 
 /* Reports a failure and returns the exit code. */
 int gather_cli_report(const gather_cli_args *args, const gather_error *error);
+/* The same about a node of a model ("" = none): the JSON object names it. */
+int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node);
 
 /* Flushes stdout and returns the exit code: `code`, or that of GATHER_IO_ERROR where the answer could not be written. A
  * reader that has gone away (`gather ops | head -1`) is no error. */

@@ -194,10 +194,14 @@ typedef struct gather_model_result gather_model_result;
 GATHER_API GATHER_CHECKED gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs,
                                                          int64_t input_count, const gather_model_run_options *options,
                                                          gather_model_result **result, gather_error *error);
+/* The number of the main graph's output of that name; in OpenVINO IR, of its layer or Result too. Returns
+ * GATHER_NAME_NOT_FOUND with those there are. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_output_find(const gather_model *model, const char *name,
+                                                                 int64_t *i, gather_error *error);
 /* Frees a result and the tensors that are not views of the model or the inputs; NULL does nothing. Since 0.1. */
 GATHER_API void gather_model_result_destroy(gather_model_result *result);
 /* How many outputs there are, in the order of the graph (or the node), and number i with its name; NULL where i is none.
- * They are read-only. Since 0.1. */
+ * They are read-only and row-major without gaps. Since 0.1. */
 GATHER_API int64_t gather_model_result_count(const gather_model_result *result);
 GATHER_API const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i);
 

@@ -54,7 +54,7 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-      (void)snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name);
+      if (snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name) < 0) continue;
       walk(s, attribute->graph, inner, depth + 1);
     }
   }
@@ -77,4 +77,43 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
   *graph = s.graph;
   *node = s.node;
   return GATHER_OK;
+}
+
+const char *gather_run_layer_input(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->node_count; i++) {
+    const gather_node *node = &graph->nodes[i];
+    if (strcmp(node->op, "Parameter") == 0 && strcmp(node->name, name) == 0 && node->output_count == 1)
+      return node->outputs[0];
+  }
+  return NULL;
+}
+
+/* Whether a layer of that name gives the value, or is the Result that takes it. */
+static bool layer_has(const gather_node *node, const char *name, const char *value) {
+  if (strcmp(node->name, name) != 0) return false;
+  if (strcmp(node->op, "Result") == 0 && node->input_count == 1 && strcmp(node->inputs[0], value) == 0) return true;
+  for (int32_t k = 0; k < node->output_count; k++)
+    if (strcmp(node->outputs[k], value) == 0) return true;
+  return false;
+}
+
+static bool output_is(const gather_graph *graph, bool layers, int64_t output, const char *name) {
+  for (int64_t i = 0; layers && i < graph->node_count; i++)
+    if (layer_has(&graph->nodes[i], name, graph->outputs[output].name)) return true;
+  return strcmp(graph->outputs[output].name, name) == 0;
+}
+
+gather_status gather_model_output_find(const gather_model *model, const char *name, int64_t *i, gather_error *error) {
+  const gather_graph *graph = model->graph_file->graph;
+  char known[300] = "";
+  for (int layers = 0; layers <= (strcmp(model->graph_file->dialect, "openvino") == 0 ? 1 : 0); layers++)
+    for (int64_t k = 0; k < graph->output_count; k++)
+      if (output_is(graph, layers == 1, k, name)) {
+        *i = k;
+        return GATHER_OK;
+      }
+  for (int64_t k = 0; k < graph->output_count && strlen(known) + 70 < sizeof known; k++)
+    (void)snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.60s'", k ? ", " : "; it has ",
+                   graph->outputs[k].name);
+  return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no output '%.100s'%s", name, known);
 }

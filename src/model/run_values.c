@@ -176,8 +176,10 @@ static gather_status unknown_name(const gather_running *run, const char *name, g
 
 static gather_status take_input(gather_running *run, const gather_model_input *input, symbols *known,
                                 gather_error *error) {
-  const gather_value *declared = declaration(run->graph, input->name, run->one_node);
-  gather_run_value *value = gather_run_find(run, input->name);
+  const char *layer = NULL, *name = input->name;
+  if (!gather_run_find(run, name) && (layer = gather_run_layer_input(run->graph, name)) != NULL) name = layer;
+  const gather_value *declared = declaration(run->graph, name, run->one_node);
+  gather_run_value *value = gather_run_find(run, name);
   if (!value || (!run->one_node && !declared)) return unknown_name(run, input->name, error);
   if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.100s' is given twice", input->name);
   GATHER_TRY(gather_tensor_check(&input->tensor, error));

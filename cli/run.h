@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * run.h: `gather run` from the command line to its answer: what its files share.
+ */
+#ifndef GATHER_CLI_RUN_H
+#define GATHER_CLI_RUN_H
+
+#include "args.h"
+#include "gather/model.h"
+#include "json.h"
+#include "tensor_arg.h"
+
+/* NAME=FILE of --output. */
+typedef struct gather_cli_run_output {
+  char *name;
+  const char *path;
+  int64_t number; /* of the output in the result */
+} gather_cli_run_output;
+
+/* An output that was compared with what a test set holds. */
+typedef struct gather_cli_run_compared {
+  const char *name; /* the model's */
+  char set[256];
+  bool equal;
+  int64_t mismatches;                /* elements that differ; all where type or shape do */
+  int32_t rank;                      /* of position; -1 = none */
+  int64_t position[GATHER_MAX_RANK]; /* the first that differs */
+  char reason[200];
+} gather_cli_run_compared;
+
+typedef struct gather_cli_run {
+  const gather_cli_args *args;
+  int32_t threads;
+  gather_model *model;
+  gather_pool *pool;
+  gather_cli_input *inputs; /* what is open */
+  gather_model_input *given;
+  int64_t input_count;
+  gather_cli_run_output *outputs;
+  int64_t output_count;
+  gather_model_result *result;
+  gather_cli_run_compared *compared;
+  int64_t compared_count;
+  const char *failed_node;
+} gather_cli_run;
+
+/* Runs the model on run->given; the result before is gone. */
+GATHER_CHECKED gather_status gather_cli_run_once(gather_cli_run *run, gather_error *error);
+/* Runs every set of --test-data and compares. Returns GATHER_MISMATCH where one differs, after all. */
+GATHER_CHECKED gather_status gather_cli_run_test_data(gather_cli_run *run, gather_error *error);
+/* Compares two tensors bit for bit. */
+void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted, gather_cli_run_compared *compared);
+/* Says what came out. mismatch: the error to stand in the answer; NULL. */
+void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismatch);
+
+#endif
