@@ -28,7 +28,7 @@ const char *gather_format_extensions(size_t i) { return i < FORMAT_COUNT ? FORMA
 
 const gather_format *gather_format_named(const char *name) {
   for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
+    if (FORMATS[i].carries && strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
   return NULL;
 }
 
@@ -45,7 +45,7 @@ const gather_format *gather_format_for_path(const char *path) {
   const char *dot = strrchr(slash ? slash : path, '.');
   if (!dot || strchr(dot, ' ')) return NULL;
   for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
+    if (FORMATS[i].carries && lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
   return NULL;
 }
 

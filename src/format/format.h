@@ -74,7 +74,7 @@ typedef struct gather_format {
 } gather_format;
 
 const gather_format *gather_format_at(size_t i); /* NULL behind the last */
-/* The format of that name, or that has this ending of a file's name; NULL. */
+/* The format to write of that name, or that has this ending of a file's name; NULL. */
 const gather_format *gather_format_named(const char *name);
 const gather_format *gather_format_for_path(const char *path);
 
@@ -89,6 +89,8 @@ GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_ir_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
 bool gather_onnx_recognise(const uint8_t *bytes, int64_t size);
 GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
 bool gather_pb_recognise(const uint8_t *bytes, int64_t size);

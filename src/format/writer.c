@@ -39,7 +39,7 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
   char able[80] = "";
   for (size_t i = 0; gather_format_at(i); i++) {
     const gather_format *other = gather_format_at(i);
-    if (!other->carries(type)) continue;
+    if (!other->carries || !other->carries(type)) continue;
     size_t at = strlen(able);
     (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", other->name);
   }
@@ -50,6 +50,7 @@ static gather_status fail_carry(const gather_format *format, const gather_type_i
 static gather_status fail_extension(const char *path, gather_error *error) {
   char known[80] = "";
   for (size_t i = 0; gather_format_at(i); i++) {
+    if (!gather_format_at(i)->carries) continue;
     size_t at = strlen(known);
     (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
   }
@@ -60,7 +61,7 @@ static gather_status choose_format(const gather_writing *what, const gather_form
   if (what->format) {
     *format = gather_format_named(what->format);
     if (*format) return GATHER_OK;
-    return gather_fail_input(error, GATHER_USAGE, "output", "there is no format '%.60s'", what->format);
+    return gather_fail_input(error, GATHER_USAGE, "output", "there is no format '%.60s' to write", what->format);
   }
   if (!what->path) return gather_fail_input(error, GATHER_USAGE, "output", "a descriptor needs the format's name");
   *format = gather_format_for_path(what->path);

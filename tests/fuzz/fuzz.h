@@ -18,4 +18,8 @@ void fuzz_check(bool good, const char *promise);
  * last byte that the tensor's shape and strides reach. */
 void fuzz_walk(gather_status status, gather_file *file, const gather_error *error, const uint8_t *bytes, size_t size);
 
+/* Holds the tensors of a file of any format to what they all promise; the file stays open. */
+void fuzz_walk_tensor(const gather_file_tensor *t);
+void fuzz_walk_all(const gather_file *file);
+
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes the small corpus that the fuzz targets start from: FOLDER/npy and FOLDER/raw.
+"""Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw, FOLDER/onnx.
 
 Standard library only, and the same bytes every time. Good files and files that are wrong in one place.
 """
@@ -67,9 +67,92 @@ def raw_files() -> list[bytes]:
     return files + [raw("u3", shape) for shape in shapes] + [raw("int8", [3], offset) for offset in (61, 62, -1, 1 << 62)]
 
 
+# ---- ONNX, written by hand: a field is its number, its kind and its content
+
+
+def varint(value: int) -> bytes:
+    value &= (1 << 64) - 1
+    content = b""
+    while value > 127:
+        content += bytes([value & 127 | 128])
+        value >>= 7
+    return content + bytes([value])
+
+
+def number(field: int, value: int) -> bytes:
+    return varint(field << 3) + varint(value)
+
+
+def block(field: int, content: bytes | str) -> bytes:
+    content = content.encode() if isinstance(content, str) else content
+    return varint(field << 3 | 2) + varint(len(content)) + content
+
+
+def tensor(kind: int, dims: list[int], *values: bytes, name: str = "t") -> bytes:
+    return b"".join(number(1, dim) for dim in dims) + number(2, kind) + b"".join(values) + block(8, name)
+
+
+def attribute(name: str, kind: int, *values: bytes) -> bytes:
+    return block(5, block(1, name) + b"".join(values) + number(20, kind))
+
+
+def node(op: str, inputs: list[str], outputs: list[str], *attributes: bytes, name: str = "", domain: str = "") -> bytes:
+    names = [block(1, text) for text in inputs] + [block(2, text) for text in outputs]
+    return block(1, b"".join(names) + block(3, name) + block(4, op) + b"".join(attributes) + block(7, domain))
+
+
+def value(field: int, name: str, kind: int, *dims: int | str) -> bytes:
+    shape = b"".join(block(1, number(1, dim) if isinstance(dim, int) else block(2, dim)) for dim in dims)
+    return block(field, block(1, name) + block(2, block(1, number(1, kind) + block(2, shape))))
+
+
+def model(graph: bytes, *more: bytes) -> bytes:
+    return number(1, 8) + block(2, "corpus") + block(7, graph) + block(8, block(1, "") + number(2, 13)) + b"".join(more)
+
+
+def tensors() -> list[bytes]:
+    floats, packed = struct.pack("<3f", 1, 2, 3), b"".join(varint(i) for i in (1, -1, 300))
+    one_by_one = b"".join(varint(4 << 3 | 5) + struct.pack("<f", i) for i in range(3))
+    files = [tensor(1, [3], block(9, floats)), tensor(1, [3], block(4, floats)), tensor(1, [3], one_by_one)]
+    files += [tensor(kind, [3], block(5, packed)) for kind in (2, 3, 4, 5, 6, 9, 10, 16, 17, 24)]
+    files += [tensor(kind, [5], block(5, packed)) for kind in (21, 22, 23)] + [tensor(25, [9], block(5, packed))]
+    files += [tensor(7, [3], block(7, packed)), tensor(7, [3], *(number(7, i) for i in (1, -1, 5)))]
+    files += [tensor(12, [3], block(11, packed)), tensor(13, [3], block(11, packed))]
+    files += [tensor(14, [1], block(4, floats[:8])), tensor(15, [1], block(10, bytes(16))), tensor(11, [1], block(10, bytes(8)))]
+    files += [tensor(8, [3], block(6, "a"), block(6, ""), block(6, b"\xff\0")), tensor(8, [1], block(9, "a"))]
+    files += [tensor(1, [0], block(9, b"")), tensor(1, [0], block(9, floats)), tensor(1, [2**62, 4]), tensor(1, [-1])]
+    files += [tensor(1, [3], block(9, floats), block(4, floats)), tensor(1, [3]), tensor(99, [3]), tensor(0, [3])]
+    outside = [block(13, block(1, key) + block(2, text)) for key, text in (("location", "w.bin"), ("offset", "8"))]
+    files += [tensor(1, [3], *outside, number(14, 1)), tensor(1, [3], number(14, 1)), tensor(1, [1] * 65, block(9, floats))]
+    return files + [tensor(1, [3], block(3, number(1, 0))), block(1, varint(3)) + number(2, 1) + block(9, floats)]
+
+
+def models() -> list[bytes]:
+    table = block(5, tensor(1, [3], block(9, struct.pack("<3f", 1, 2, 3)), name="table"))
+    index = attribute("value", 4, block(5, tensor(7, [2], block(7, b"\0\1"), name="i")))
+    gather = node("Gather", ["table", "i"], ["out"], attribute("axis", 2, number(3, 0)), name="g")
+    plain = block(2, "main") + node("Constant", [], ["i"], index) + gather + table + value(12, "out", 1, 2)
+    body = table + node("Gather", ["table", "i"], ["b"]) + value(12, "b", 1, "N")
+    branch = node("If", ["c"], ["x"], attribute("then_branch", 5, block(6, body)), attribute("else_branch", 5, block(6, body)))
+    forms = [attribute("value_int", 2, number(3, -1)), attribute("value_ints", 7, block(8, b"\1\2")),
+             attribute("value_float", 1, varint(2 << 3 | 5) + bytes(4)), attribute("value_floats", 6, block(7, bytes(8))),
+             attribute("value_string", 3, block(4, "s")), attribute("value_strings", 8, block(9, "a"), block(9, "b")),
+             attribute("sparse_value", 11, block(22, b"")), attribute("bodies", 10, block(11, body), block(11, body)),
+             block(5, block(1, "axis") + block(21, "outer") + number(20, 2))]
+    constants = b"".join(node("Constant", [], [f"c{i}"], form) for i, form in enumerate(forms))
+    function = block(25, block(1, "f") + block(4, "a") + block(5, "b") + block(7, gather[2:]) + block(9, number(2, 11)) + block(10, "d"))
+    sparse = block(15, block(1, tensor(1, [1], block(9, bytes(4)), name="s")) + number(3, 9))
+    deep = b""
+    for _ in range(70):
+        deep = node("If", [], [], attribute("then_branch", 5, block(6, deep)))
+    group = varint(99 << 3 | 3) + number(1, 1) + varint(99 << 3 | 4)
+    return [model(plain), model(branch + value(11, "c", 9)), model(constants), model(plain, function), model(sparse), model(deep),
+            model(plain, group), model(b""), number(1, 8) + block(8, b""), model(plain + value(13, "y", 1, -1, "N", 3))]
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    for name, files in (("npy", npy_files()), ("raw", raw_files())):
+    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
