@@ -24,6 +24,19 @@ if(GATHER_ONNX)
 endif()
 message(STATUS "nanopb: ${GATHER_HAVE_NANOPB}")
 
+# expat: reads XML, the graph of OpenVINO models; it is fed piece by piece and calls back, so nothing is held twice.
+find_path(EXPAT_INCLUDE expat.h)
+find_library(EXPAT_LIBRARY expat)
+set(GATHER_HAVE_EXPAT OFF)
+if(GATHER_IR)
+  if(NOT EXPAT_INCLUDE OR NOT EXPAT_LIBRARY)
+    message(FATAL_ERROR "expat, which reads OpenVINO models, was not found. Run script/bootstrap, which installs it, or "
+      "configure with -DGATHER_IR=OFF: then OpenVINO models are not read.")
+  endif()
+  set(GATHER_HAVE_EXPAT ON)
+endif()
+message(STATUS "expat: ${GATHER_HAVE_EXPAT}")
+
 # cmocka: the C tests' runner.
 if(GATHER_TESTS)
   find_path(CMOCKA_INCLUDE cmocka.h)

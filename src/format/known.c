@@ -31,8 +31,12 @@ static const magic_row MAGICS[] = {
     MAGIC(0, "ARROW1", "an Arrow file is not read"),
     MAGIC(0, "PAR1", "a Parquet file is not read"),
     MAGIC(0, "MATLAB 5.0", "a MATLAB file is not read"),
-    MAGIC(0, "<?xml", "an OpenVINO model (.xml) is not read by this version"),
-    MAGIC(0, "<net", "an OpenVINO model (.xml) is not read by this version"),
+#ifdef GATHER_HAVE_EXPAT
+    MAGIC(0, "<?xml", "an XML file that is no OpenVINO model, which would begin with <net ...>"),
+#else
+    MAGIC(0, "<?xml", "an OpenVINO model (.xml) is not read: this library was built without expat, which reads XML"),
+    MAGIC(0, "<net", "an OpenVINO model (.xml) is not read: this library was built without expat, which reads XML"),
+#endif
     MAGIC(0, "\x1f\x8b", "a file packed by gzip is not read; unpack it first"),
     MAGIC(0, "\x28\xb5\x2f\xfd", "a file packed by zstd is not read; unpack it first"),
     MAGIC(0, "BZh", "a file packed by bzip2 is not read; unpack it first"),

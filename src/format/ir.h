@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ir.h: what the files that read OpenVINO IR share. ir_xml.c turns the XML into a tree of layers, ports and edges; the others
+ * connect, order and name them and make the graph. The tree lives in an arena of its own, its texts in the file's.
+ */
+#ifndef GATHER_FORMAT_IR_H
+#define GATHER_FORMAT_IR_H
+
+#include "format/format.h"
+
+typedef struct ir_net ir_net;
+typedef struct ir_layer ir_layer;
+
+typedef struct ir_port {
+  struct ir_port *next;
+  ir_layer *layer;
+  int64_t id, offset;
+  bool is_output;
+  int32_t position; /* among the layer's inputs or outputs */
+  int32_t rank;
+  const int64_t *dims;
+  const char *names, *precision; /* as they are written; "" */
+  struct ir_port *source;        /* inputs: the output that an edge leads here from */
+  const char *value;             /* outputs: the name of what they give */
+  int32_t renamed;               /* how often it had to make way for another of its name */
+} ir_port;
+
+/* An attribute of <data>. */
+typedef struct ir_pair {
+  struct ir_pair *next;
+  const char *name, *text;
+} ir_pair;
+
+typedef struct ir_body {
+  struct ir_body *next;
+  const char *name;
+  ir_net *net;
+} ir_body;
+
+struct ir_layer {
+  ir_layer *next;
+  int64_t id, offset;
+  const char *name, *type, *version, *output_names;
+  ir_pair *pairs, **pair_tail;
+  ir_port *inputs, **input_tail, *outputs, **output_tail;
+  ir_body *bodies, **body_tail;
+  int32_t pair_count, input_count, output_count, body_count;
+  /* While an order is looked for: the layer that waits for this one, and the input that is followed next. */
+  ir_layer *waiting;
+  ir_port *followed;
+  enum { IR_NOT_SEEN = 0, IR_BEGUN, IR_DONE } state;
+};
+
+typedef struct ir_edge {
+  struct ir_edge *next;
+  int64_t from_layer, from_port, to_layer, to_port, offset;
+} ir_edge;
+
+struct ir_net {
+  const char *name;
+  ir_layer *layers, **layer_tail;
+  ir_edge *edges, **edge_tail;
+  int64_t layer_count, port_count;
+};
+
+typedef struct ir_reader {
+  gather_file *file;
+  gather_error *error;
+  gather_arena tree;
+  ir_net *net;            /* the main graph */
+  int64_t version;        /* of the net */
+  int64_t constant_count; /* in all graphs */
+  int64_t tensor_count;   /* of file->tensors that are filled in */
+  const gather_map *bin;
+} ir_reader;
+
+/* Complains about the byte `offset` of the XML. */
+#define GATHER_IR_FAIL(reader, status, offset, ...) \
+  gather_fail_file((reader)->error, status, (reader)->file->name, offset, __VA_ARGS__)
+#define GATHER_IR_NO_MEMORY(reader) GATHER_IR_FAIL(reader, GATHER_OUT_OF_MEMORY, -1, "no memory for its graph")
+
+/* ---- ir_xml.c */
+/* Reads the XML into reader->net. */
+GATHER_CHECKED gather_status gather_ir_parse(ir_reader *reader);
+
+/* ---- ir_text.c */
+/* A whole decimal number, blanks round it allowed. */
+bool gather_ir_integer(const char *text, int64_t *value);
+/* An attribute of the layer's <data>; NULL. */
+const char *gather_ir_attribute(const ir_layer *layer, const char *name);
+/* The layer's operator, older names replaced; and whether it is that one, whatever the case of its letters. */
+const char *gather_ir_op(const ir_layer *layer);
+bool gather_ir_is(const ir_layer *layer, const char *op);
+/* N of "opsetN", 0 for other texts. */
+int64_t gather_ir_opset(const char *version);
+/* The type of an element_type or a precision; *known false where there is no such type. */
+gather_type gather_ir_type(const char *name, bool *known);
+/* A shape as Parameter and Const have it: "3,2", "?", "2..5", "...", "". False where it is none; rank -1 = unknown. */
+bool gather_ir_shape(const char *text, gather_shape *shape);
+
+/* ---- ir_order.c */
+/* Sorts pointers, equal ones staying in their order; room: for as many. */
+void gather_ir_sort(void **items, void **room, int64_t count, int (*compare)(const void *a, const void *b));
+/* Follows the edges: every input gets its source. */
+GATHER_CHECKED gather_status gather_ir_connect(ir_reader *reader, ir_net *net);
+/* Fills `order` with the net's layers, inputs first. */
+GATHER_CHECKED gather_status gather_ir_order(ir_reader *reader, const ir_net *net, ir_layer **order);
+
+/* ---- ir_names.c */
+/* Gives every output port the name of its value. */
+GATHER_CHECKED gather_status gather_ir_name_values(ir_reader *reader, const ir_net *net);
+
+/* ---- ir_const.c */
+/* The tensor of a Const layer: a view of the .bin. */
+GATHER_CHECKED gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor);
+
+/* ---- ir_graph.c */
+/* Makes the graph of a net and of the bodies in it; fills in the file's tensors. path: "" or "loop_3/body/". */
+GATHER_CHECKED gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent,
+                                             gather_graph **graph);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ir_graph.c: makes the graph of graph.h from the tree of an IR, and the list of the file's tensors.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/ir.h"
+
+/* Longer paths take a layer's id in place of its name, so that a small file does not grow beyond measure. */
+enum { LONGEST_PATH = 1000 };
+
+/* A graph while it is filled in. */
+typedef struct ir_draft {
+  ir_reader *reader;
+  const char *path;
+  gather_graph *graph;
+  gather_node *nodes;
+  gather_value *inputs, *outputs, *infos;
+  gather_constant *constants;
+} ir_draft;
+
+static void *take(ir_reader *reader, int64_t count, size_t bytes) {
+  return gather_arena_take(&reader->file->arena, count, (int64_t)bytes);
+}
+
+/* ---- declarations */
+
+static gather_status set_dims(ir_reader *reader, const gather_dim *dims, int32_t rank, gather_value *value) {
+  value->rank = rank;
+  if (rank <= 0) return GATHER_OK;
+  gather_dim *copy = take(reader, rank, sizeof *copy);
+  if (!copy) return GATHER_IR_NO_MEMORY(reader);
+  memcpy(copy, dims, (size_t)rank * sizeof *copy);
+  value->dims = copy;
+  return GATHER_OK;
+}
+
+/* What the port says; OpenVINO itself finds it out anew. */
+static gather_status declare_port(ir_reader *reader, const ir_port *port, gather_value *value) {
+  bool known;
+  *value = (gather_value){.name = port->value, .type = gather_ir_type(port->precision, &known)};
+  if (!known)
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset,
+                          "a port of the layer '%.100s' has the precision '%.40s', which is none", port->layer->name,
+                          port->precision);
+  gather_dim dims[GATHER_MAX_RANK];
+  for (int32_t d = 0; d < port->rank; d++) {
+    bool is_known = port->dims[d] >= 0;
+    dims[d] = (gather_dim){.min = is_known ? port->dims[d] : 0, .max = is_known ? port->dims[d] : GATHER_DIM_UNBOUNDED};
+  }
+  return set_dims(reader, dims, port->rank, value);
+}
+
+static gather_status declare_parameter(ir_reader *reader, const ir_layer *layer, gather_value *value) {
+  const char *type = gather_ir_attribute(layer, "element_type"), *text = gather_ir_attribute(layer, "shape");
+  gather_shape shape;
+  bool known;
+  if (layer->output_count != 1 || !type || !text)
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
+                          "the parameter '%.100s' needs an element_type, a shape and one output", layer->name);
+  *value = (gather_value){.name = layer->outputs->value, .type = gather_ir_type(type, &known)};
+  if (!known)
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
+                          "the parameter '%.100s' has the element_type '%.40s', which is none", layer->name, type);
+  if (!gather_ir_shape(text, &shape))
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
+                          "the parameter '%.100s' has the shape '%.80s', which is none", layer->name, text);
+  return set_dims(reader, shape.dims, shape.rank, value);
+}
+
+/* ---- constants */
+
+static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
+  ir_reader *reader = draft->reader;
+  if (layer->output_count != 1 || layer->input_count != 0)
+    return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
+                          "the constant '%.100s' must have one output and no input", layer->name);
+  gather_constant *constant = &draft->constants[draft->graph->constant_count];
+  GATHER_TRY(gather_ir_constant(reader, layer, &constant->tensor));
+  constant->tensor.name = layer->outputs->value;
+  gather_file_tensor *listed = &reader->file->tensors[reader->tensor_count];
+  *listed = constant->tensor;
+  size_t path = strlen(draft->path), length = strlen(constant->tensor.name);
+  if (path > 0) {
+    char *name = take(reader, (int64_t)(path + length) + 1, 1);
+    if (!name) return GATHER_IR_NO_MEMORY(reader);
+    memcpy(name, draft->path, path);
+    memcpy(name + path, constant->tensor.name, length);
+    listed->name = name;
+  }
+  draft->graph->constant_count++;
+  reader->tensor_count++;
+  return GATHER_OK;
+}
+
+/* ---- nodes */
+
+static gather_status port_names(ir_reader *reader, const ir_layer *layer, gather_node *node) {
+  const char **inputs = take(reader, layer->input_count, sizeof *inputs);
+  const char **outputs = take(reader, layer->output_count, sizeof *outputs);
+  if (!inputs || !outputs) return GATHER_IR_NO_MEMORY(reader);
+  for (const ir_port *port = layer->inputs; port; port = port->next) inputs[port->position] = port->source->value;
+  for (const ir_port *port = layer->outputs; port; port = port->next) outputs[port->position] = port->value;
+  node->inputs = inputs;
+  node->outputs = outputs;
+  node->input_count = layer->input_count;
+  node->output_count = layer->output_count;
+  return GATHER_OK;
+}
+
+static gather_attribute text_attribute(const char *name, const char *text) {
+  return (gather_attribute){.name = name, .kind = GATHER_ATTRIBUTE_TEXT, .text = {text, strlen(text)}};
+}
+
+static gather_status body_graph(ir_draft *draft, const ir_layer *layer, const ir_body *body, gather_graph **graph) {
+  char path[3 * LONGEST_PATH];
+  bool fits = strlen(draft->path) + strlen(layer->name) + strlen(body->name) < LONGEST_PATH && layer->name[0] != '\0';
+  if (fits)
+    (void)snprintf(path, sizeof path, "%s%s/%s/", draft->path, layer->name, body->name);
+  else
+    (void)snprintf(path, sizeof path, "%.*s/%" PRId64 "/%s/", LONGEST_PATH, draft->path, layer->id, body->name);
+  return gather_ir_build(draft->reader, body->net, path, draft->graph, graph);
+}
+
+static gather_status add_attributes(ir_draft *draft, const ir_layer *layer, gather_node *node) {
+  bool has_names = layer->output_names[0] != '\0';
+  gather_attribute *attributes =
+      take(draft->reader, (int64_t)layer->pair_count + layer->body_count + has_names, sizeof *attributes);
+  int32_t count = 0;
+  if (!attributes) return GATHER_IR_NO_MEMORY(draft->reader);
+  for (const ir_pair *pair = layer->pairs; pair; pair = pair->next)
+    attributes[count++] = text_attribute(pair->name, pair->text);
+  if (has_names) attributes[count++] = text_attribute("output_names", layer->output_names);
+  for (const ir_body *body = layer->bodies; body; body = body->next) {
+    gather_attribute *attribute = &attributes[count++];
+    *attribute = (gather_attribute){.name = body->name, .kind = GATHER_ATTRIBUTE_GRAPH};
+    GATHER_TRY(body_graph(draft, layer, body, &attribute->graph));
+  }
+  node->attributes = attributes;
+  node->attribute_count = count;
+  return GATHER_OK;
+}
+
+static gather_status add_node(ir_draft *draft, const ir_layer *layer) {
+  gather_node *node = &draft->nodes[draft->graph->node_count++];
+  *node = (gather_node){.name = layer->name,
+                        .op = gather_ir_op(layer),
+                        .domain = layer->version,
+                        .opset = gather_ir_opset(layer->version),
+                        .file_offset = layer->offset};
+  GATHER_TRY(port_names(draft->reader, layer, node));
+  return add_attributes(draft, layer, node);
+}
+
+static gather_status add_values(ir_draft *draft, const ir_layer *layer) {
+  ir_reader *reader = draft->reader;
+  gather_graph *graph = draft->graph;
+  if (gather_ir_is(layer, "Parameter")) return declare_parameter(reader, layer, &draft->inputs[graph->input_count++]);
+  if (gather_ir_is(layer, "Constant")) return add_constant(draft, layer);
+  if (gather_ir_is(layer, "Result")) {
+    if (layer->input_count != 1)
+      return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset, "the result '%.100s' must have one input",
+                            layer->name);
+    return declare_port(reader, layer->inputs->source, &draft->outputs[graph->output_count++]);
+  }
+  for (const ir_port *port = layer->outputs; port; port = port->next)
+    GATHER_TRY(declare_port(reader, port, &draft->infos[graph->info_count++]));
+  return GATHER_OK;
+}
+
+/* ---- the graph */
+
+static int64_t count_layers(const ir_net *net, const char *op) {
+  int64_t count = 0;
+  for (const ir_layer *layer = net->layers; layer; layer = layer->next) count += gather_ir_is(layer, op);
+  return count;
+}
+
+static gather_status begin_graph(ir_draft *draft, const ir_net *net, gather_graph *parent) {
+  ir_reader *reader = draft->reader;
+  draft->graph = take(reader, 1, sizeof *draft->graph);
+  draft->nodes = take(reader, net->layer_count, sizeof *draft->nodes);
+  draft->inputs = take(reader, count_layers(net, "Parameter"), sizeof *draft->inputs);
+  draft->outputs = take(reader, count_layers(net, "Result"), sizeof *draft->outputs);
+  draft->constants = take(reader, count_layers(net, "Constant"), sizeof *draft->constants);
+  draft->infos = take(reader, net->port_count, sizeof *draft->infos);
+  if (!draft->graph || !draft->nodes || !draft->inputs || !draft->outputs || !draft->constants || !draft->infos)
+    return GATHER_IR_NO_MEMORY(reader);
+  *draft->graph = (gather_graph){.name = net->name,
+                                 .parent = parent,
+                                 .nodes = draft->nodes,
+                                 .inputs = draft->inputs,
+                                 .outputs = draft->outputs,
+                                 .infos = draft->infos,
+                                 .constants = draft->constants};
+  return GATHER_OK;
+}
+
+/* Inputs and outputs keep the file's order; nodes get one in which inputs come first. */
+gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent,
+                              gather_graph **graph) {
+  ir_draft draft = {.reader = reader, .path = path};
+  ir_layer **order = gather_arena_take(&reader->tree, net->layer_count, (int64_t)sizeof *order);
+  if (!order) return GATHER_IR_NO_MEMORY(reader);
+  GATHER_TRY(gather_ir_connect(reader, net));
+  GATHER_TRY(gather_ir_order(reader, net, order));
+  GATHER_TRY(gather_ir_name_values(reader, net));
+  GATHER_TRY(begin_graph(&draft, net, parent));
+  for (const ir_layer *layer = net->layers; layer; layer = layer->next) GATHER_TRY(add_values(&draft, layer));
+  for (int64_t i = 0; i < net->layer_count; i++) GATHER_TRY(add_node(&draft, order[i]));
+  *graph = draft.graph;
+  return GATHER_OK;
+}
