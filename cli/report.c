@@ -118,24 +118,34 @@ static void json_index_error(gather_cli_json *json, const gather_error *error) {
   gather_cli_json_int(json, "bad_count", error->bad_count);
 }
 
-static void json_error(const gather_cli_args *args, const gather_error *error, const char *node, const char *hint) {
+static void json_error(gather_cli_json *json, const gather_error *error, const char *node, const char *hint) {
   char message[4 * sizeof error->message];
+  gather_cli_json_object(json, "error");
+  gather_cli_json_string(json, "status", gather_status_name(error->status));
+  gather_cli_json_int(json, "code", (int64_t)error->status);
+  make_visible(error->message, message, sizeof message);
+  gather_cli_json_string(json, "message", message);
+  if (*node) gather_cli_json_string(json, "node", node);
+  if (error->op) gather_cli_json_string(json, "op", error->op);
+  if (error->rules) gather_cli_json_string(json, "rules", error->rules);
+  if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(json, error);
+  if (error->file[0]) gather_cli_json_string(json, "file", error->file);
+  if (error->file_offset >= 0) gather_cli_json_int(json, "offset", error->file_offset);
+  if (error->input) gather_cli_json_string(json, "input", error->input);
+  if (hint[0]) gather_cli_json_string(json, "hint", hint);
+  gather_cli_json_object_end(json);
+}
+
+void gather_cli_json_error(gather_cli_json *json, const gather_cli_args *args, const gather_error *error) {
+  char hint[256] = "";
+  if (args) gather_cli_hint(args, error, hint, sizeof hint);
+  json_error(json, error, "", hint);
+}
+
+static void json_answer(const gather_cli_args *args, const gather_error *error, const char *node, const char *hint) {
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
   gather_cli_json_string(&json, "command", args->name);
-  gather_cli_json_object(&json, "error");
-  gather_cli_json_string(&json, "status", gather_status_name(error->status));
-  gather_cli_json_int(&json, "code", (int64_t)error->status);
-  make_visible(error->message, message, sizeof message);
-  gather_cli_json_string(&json, "message", message);
-  if (*node) gather_cli_json_string(&json, "node", node);
-  if (error->op) gather_cli_json_string(&json, "op", error->op);
-  if (error->rules) gather_cli_json_string(&json, "rules", error->rules);
-  if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(&json, error);
-  if (error->file[0]) gather_cli_json_string(&json, "file", error->file);
-  if (error->file_offset >= 0) gather_cli_json_int(&json, "offset", error->file_offset);
-  if (error->input) gather_cli_json_string(&json, "input", error->input);
-  if (hint[0]) gather_cli_json_string(&json, "hint", hint);
-  gather_cli_json_object_end(&json);
+  json_error(&json, error, node, hint);
   gather_cli_json_finish(&json);
 }
 
@@ -147,7 +157,7 @@ int gather_cli_report_node(const gather_cli_args *args, const gather_error *erro
   char hint[256];
   gather_cli_hint(args, error, hint, sizeof hint);
   if (args->value[GATHER_CLI_JSON]) {
-    json_error(args, error, node, hint);
+    json_answer(args, error, node, hint);
   } else {
     put_line("\033[1;31m", "error", error->message);
     if (hint[0]) put_line("\033[1;36m", "hint", hint);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check.h: `gather check`: what it says, as text and as JSON.
+ */
+#ifndef GATHER_CLI_CHECK_H
+#define GATHER_CLI_CHECK_H
+
+#include "args.h"
+#include "gather/model.h"
+
+void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check);
+void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_json.c: the JSON object of `gather check`.
+ */
+#include "check.h"
+#include "json.h"
+#include "report.h"
+
+static void integer(gather_cli_json *json, const char *key, int64_t value, bool is_unsigned) {
+  if (is_unsigned)
+    gather_cli_json_uint(json, key, (uint64_t)value);
+  else
+    gather_cli_json_int(json, key, value);
+}
+
+/* A length that is known, its name, or -1. */
+static void json_shape(gather_cli_json *json, const gather_operand *operand) {
+  if (operand->rank < 0) {
+    gather_cli_json_string(json, "shape", NULL);
+    return;
+  }
+  gather_cli_json_array(json, "shape");
+  for (int32_t d = 0; d < operand->rank; d++) {
+    const gather_dim *dim = &operand->dims[d];
+    if (dim->min == dim->max)
+      gather_cli_json_int(json, NULL, dim->min);
+    else if (dim->symbol)
+      gather_cli_json_string(json, NULL, dim->symbol);
+    else
+      gather_cli_json_int(json, NULL, -1);
+  }
+  gather_cli_json_array_end(json);
+}
+
+static void json_operand(gather_cli_json *json, const gather_operand *operand) {
+  const gather_type_info *type = gather_type_get(operand->type);
+  gather_cli_json_string(json, "name", operand->name);
+  gather_cli_json_string(json, "type", type ? type->name : NULL);
+  json_shape(json, operand);
+}
+
+static void json_indices(gather_cli_json *json, const gather_model_node *node) {
+  gather_cli_json_object(json, "indices");
+  json_operand(json, &node->indices);
+  gather_cli_json_string(json, "source", gather_source_name(node->indices.source));
+  if (node->indices_known && node->index_count > 0) {
+    integer(json, "min", node->min, node->value_is_unsigned);
+    integer(json, "max", node->max, node->value_is_unsigned);
+  }
+  if (node->indices_known) gather_cli_json_int(json, "count", node->index_count);
+  if (node->bad_known) gather_cli_json_int(json, "bad", node->bad);
+  gather_cli_json_object_end(json);
+}
+
+static void json_runtimes(gather_cli_json *json, const gather_model_node *node) {
+  gather_cli_json_object(json, "runtimes");
+  for (size_t i = 0; i < gather_runtime_count(); i++)
+    gather_cli_json_string(json, gather_runtime_name(i), gather_runtime_behaviour(i, node));
+  gather_cli_json_object_end(json);
+}
+
+static void json_node(gather_cli_json *json, const gather_model_node *node) {
+  gather_cli_json_object(json, NULL);
+  gather_cli_json_string(json, "name", node->name);
+  gather_cli_json_string(json, "op", node->op);
+  gather_cli_json_string(json, "domain", node->domain);
+  gather_cli_json_string(json, "rules", node->rules ? node->rules->rules : NULL);
+  gather_cli_json_string(json, "graph", node->graph);
+  gather_cli_json_int(json, "number", node->number);
+  if (node->axis_known)
+    gather_cli_json_int(json, "axis", node->axis);
+  else
+    gather_cli_json_string(json, "axis", NULL);
+  gather_cli_json_int(json, "batch_dims", node->batch_dims);
+  gather_cli_json_object(json, "data");
+  json_operand(json, &node->data);
+  gather_cli_json_string(json, "source", gather_source_name(node->data.source));
+  gather_cli_json_object_end(json);
+  json_indices(json, node);
+  gather_cli_json_object(json, "output");
+  json_operand(json, &node->output);
+  gather_cli_json_object_end(json);
+  gather_cli_json_bool(json, "type_listed", node->type_listed);
+  gather_cli_json_string(json, "verdict", gather_verdict_name(node->verdict));
+  if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
+  if (node->error) {
+    gather_cli_json_error(json, NULL, node->error);
+    json_runtimes(json, node);
+  }
+  if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
+  gather_cli_json_object_end(json);
+}
+
+void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check) {
+  gather_cli_json json = gather_cli_json_begin(stdout);
+  gather_cli_json_string(&json, "command", "check");
+  gather_cli_json_string(&json, "model", args->argument[0]);
+  gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
+  gather_cli_json_array(&json, "nodes");
+  for (int64_t i = 0; i < gather_check_count(check); i++) json_node(&json, gather_check_at(check, i));
+  gather_cli_json_array_end(&json);
+  gather_cli_json_int(&json, "ok", gather_check_verdicts(check, GATHER_VERDICT_OK));
+  gather_cli_json_int(&json, "unknown", gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN));
+  gather_cli_json_int(&json, "bad", gather_check_verdicts(check, GATHER_VERDICT_BAD));
+  gather_cli_json_finish(&json);
+}
