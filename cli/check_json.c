@@ -84,7 +84,7 @@ static void json_node(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_string(json, "verdict", gather_verdict_name(node->verdict));
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
   if (node->error) {
-    gather_cli_json_error(json, NULL, node->error);
+    gather_cli_json_error(json, node->error, "", "");
     json_runtimes(json, node);
   }
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);

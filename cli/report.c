@@ -118,7 +118,7 @@ static void json_index_error(gather_cli_json *json, const gather_error *error) {
   gather_cli_json_int(json, "bad_count", error->bad_count);
 }
 
-static void json_error(gather_cli_json *json, const gather_error *error, const char *node, const char *hint) {
+void gather_cli_json_error(gather_cli_json *json, const gather_error *error, const char *node, const char *hint) {
   char message[4 * sizeof error->message];
   gather_cli_json_object(json, "error");
   gather_cli_json_string(json, "status", gather_status_name(error->status));
@@ -136,16 +136,10 @@ static void json_error(gather_cli_json *json, const gather_error *error, const c
   gather_cli_json_object_end(json);
 }
 
-void gather_cli_json_error(gather_cli_json *json, const gather_cli_args *args, const gather_error *error) {
-  char hint[256] = "";
-  if (args) gather_cli_hint(args, error, hint, sizeof hint);
-  json_error(json, error, "", hint);
-}
-
 static void json_answer(const gather_cli_args *args, const gather_error *error, const char *node, const char *hint) {
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(args));
   gather_cli_json_string(&json, "command", args->name);
-  json_error(&json, error, node, hint);
+  gather_cli_json_error(&json, error, node, hint);
   gather_cli_json_finish(&json);
 }
 

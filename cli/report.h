@@ -45,9 +45,9 @@ int gather_cli_report(const gather_cli_args *args, const gather_error *error);
 /* The same about a node of a model ("" = none): the JSON object names it. */
 int gather_cli_report_node(const gather_cli_args *args, const gather_error *error, const char *node);
 
-/* The object "error" with an error's fields, and with what to do about it where args are given. */
+/* The object "error" with an error's fields; node and hint: "" = none. */
 struct gather_cli_json;
-void gather_cli_json_error(struct gather_cli_json *json, const gather_cli_args *args, const gather_error *error);
+void gather_cli_json_error(struct gather_cli_json *json, const gather_error *error, const char *node, const char *hint);
 
 /* Flushes stdout and returns the exit code: `code`, or that of GATHER_IO_ERROR where the answer could not be written. A
  * reader that has gone away (`gather ops | head -1`) is no error. */
