@@ -47,18 +47,23 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
 }
 
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
-  const gather_cli_args *args = job->args;
-  GATHER_CLI_TRY(gather_cli_input_tensor(args->argument[0], &job->data_raw, false, "data", &job->data, error));
+  const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
+  if (data) GATHER_CLI_TRY(gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error));
   if (job->literal) return GATHER_OK;
-  return gather_cli_input_tensor(args->argument[1], &job->indices_raw, true, "indices", &job->indices, error);
+  return gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
 }
 
-gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
+gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(open_inputs(job, error));
   if (job->fill) {
     GATHER_CLI_TRY(gather_cli_value(&job->data.tensor, job->fill, &job->fill_element, error));
     job->options.fill = job->fill_element;
   }
+  return GATHER_OK;
+}
+
+gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
   GATHER_CLI_TRY(describe_output(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));

@@ -11,7 +11,9 @@
 enum { MOST_THREADS = 1024 };
 
 static const char *op_name(const gather_cli_job *job) {
-  return job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS ? "GatherElements" : "Gather";
+  return job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS || job->args->value[GATHER_CLI_ELEMENTS]
+             ? "GatherElements"
+             : "Gather";
 }
 
 /* Adds a word to a list with commas between. */
@@ -85,9 +87,10 @@ static bool has_word(const char *list, const char *word) {
 static gather_status read_output(gather_cli_job *job, gather_error *error) {
   const char *output = job->output = job->args->value[GATHER_CLI_OUTPUT];
   char known[200] = "";
+  job->to_stdout = output && strcmp(output, "-") == 0;
+  if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN) return GATHER_OK; /* it writes no tensor */
   if (!output && job->args->value[GATHER_CLI_DRY_RUN]) return GATHER_OK;
   if (!output) return gather_cli_fail(error, GATHER_USAGE, "-o OUT is missing; --dry-run needs none");
-  job->to_stdout = strcmp(output, "-") == 0;
   job->format = job->to_stdout ? "npy" : NULL;
   const char *slash = strrchr(output, '/'), *dot = strrchr(slash ? slash : output, '.');
   for (size_t i = 0; i < gather_format_count() && !job->format; i++) {
@@ -99,8 +102,16 @@ static gather_status read_output(gather_cli_job *job, gather_error *error) {
   return gather_cli_fail(error, GATHER_USAGE, "-o %s: the extension says the format; known are %s", output, known);
 }
 
+const char *gather_cli_job_data(const gather_cli_job *job) {
+  return job->args->value[GATHER_CLI_DATA] ? NULL : job->args->argument[0];
+}
+
+const char *gather_cli_job_indices(const gather_cli_job *job) {
+  return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1];
+}
+
 static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
-  const char *data = job->args->argument[0], *indices = job->args->argument[1];
+  const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
   GATHER_CLI_TRY(
       gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
@@ -109,7 +120,7 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   if (job->literal && job->indices_raw.raw.type)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-type is for a file of raw bytes, and '%.100s' is a literal",
                            indices);
-  if (gather_cli_is_stdin(data) && gather_cli_is_stdin(indices))
+  if (data && gather_cli_is_stdin(data) && gather_cli_is_stdin(indices))
     return gather_cli_fail(error, GATHER_USAGE, "DATA and INDICES cannot both be standard input");
   return job->literal ? gather_cli_input_literal(indices, &job->indices, error) : GATHER_OK;
 }

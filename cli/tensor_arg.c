@@ -10,19 +10,19 @@
 #include "report.h"
 #include "source.h"
 
-/* "3x4" as lengths; "" is 0-D. */
-static gather_status read_shape(const char *text, const char *option, gather_cli_raw *raw, gather_error *error) {
+gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,
+                               gather_error *error) {
   const char *p = text;
   while (*p) {
     bool too_big;
     int64_t length;
     const char *begin = p;
-    if (raw->raw.rank == GATHER_MAX_RANK)
+    if (*rank == GATHER_MAX_RANK)
       return gather_cli_fail(error, GATHER_USAGE, "--%s has more than %d lengths", option, GATHER_MAX_RANK);
     bool whole = *begin >= '0' && *begin <= '9' && gather_cli_whole(p, &p, &length, &too_big);
     if (!whole || (*p != 0 && *p != 'x') || (*p == 'x' && p[1] == 0))
       return gather_cli_fail(error, GATHER_USAGE, "--%s takes lengths such as 3x4, not '%s'", option, text);
-    raw->shape[raw->raw.rank++] = length;
+    shape[(*rank)++] = length;
     if (*p == 'x') p++;
   }
   return GATHER_OK;
@@ -48,7 +48,7 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   if (!args->value[shape]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
   raw->raw.type = args->value[type];
   raw->raw.shape = raw->shape;
-  GATHER_CLI_TRY(read_shape(args->value[shape], shape_name, raw, error));
+  GATHER_CLI_TRY(gather_cli_shape(args->value[shape], shape_name, raw->shape, &raw->raw.rank, error));
   return check_type(raw, type_name, error);
 }
 

@@ -22,6 +22,10 @@ GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args,
                                                     gather_cli_option_id shape, gather_cli_option_id offset,
                                                     gather_cli_raw *raw, gather_error *error);
 
+/* "3x4" as lengths, added behind the first *rank ones; "" is 0-D. option: its name, for errors. Returns GATHER_USAGE. */
+GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,
+                                              gather_error *error);
+
 /* An opened tensor and what must live as long. Starts as all zero; gather_cli_input_close ends it. */
 typedef struct gather_cli_input {
   gather_file *file;          /* NULL for literals and text */

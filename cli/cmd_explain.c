@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cmd_explain.c: `gather explain`: draws one gather, in the terminal or as an SVG picture. With a bad index under a policy
+ * that says error the drawing is made all the same, and the error follows.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "explain.h"
+#include "json.h"
+#include "report.h"
+#include "value.h"
+
+enum { DEFAULT_WIDTH = 80, LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
+
+/* COLUMNS, the terminal's own answer, or 80. */
+static int terminal_width(void) {
+  const char *columns = getenv("COLUMNS");
+  struct winsize size;
+  int width = columns ? atoi(columns) : 0;
+  if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
+  return width > 0 ? width : DEFAULT_WIDTH;
+}
+
+static bool use_colour(void) {
+  const char *term = getenv("TERM");
+  return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+}
+
+/* The made-up table stands nowhere: only its shape does. */
+static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
+  const char *text = ex->job.args->value[GATHER_CLI_DATA];
+  gather_raw raw = {.shape = ex->data_shape};
+  if (!text) return GATHER_OK;
+  GATHER_CLI_TRY(gather_cli_shape(text, "data", ex->data_shape, &raw.rank, error));
+  ex->made_up = true;
+  ex->job.data.tensor.type_name = "int64";
+  ex->job.data.tensor.tensor = (gather_tensor){.type = GATHER_TYPE_INT64, .rank = raw.rank, .shape = ex->data_shape};
+  return gather_tensor_check(&ex->job.data.tensor.tensor, error);
+}
+
+/* What only explain asks of its line. */
+static gather_status check_line(const gather_cli_args *args, gather_error *error) {
+  const char *output = args->value[GATHER_CLI_OUTPUT];
+  size_t len = output ? strlen(output) : 0;
+  int wanted = args->value[GATHER_CLI_DATA] ? 1 : 2;
+  if (args->argument_count > wanted)
+    return gather_cli_fail(error, GATHER_USAGE, "with --data there is no DATA, only INDICES");
+  if (args->argument_count < wanted)
+    return gather_cli_fail(error, GATHER_USAGE, "too few arguments: gather explain %s", args->command->arguments);
+  if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
+    return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
+  return GATHER_OK;
+}
+
+static gather_status keep_existing(const gather_cli_args *args, gather_error *error) {
+  struct stat there;
+  const char *output = args->value[GATHER_CLI_OUTPUT];
+  if (!output || strcmp(output, "-") == 0 || args->value[GATHER_CLI_FORCE] || lstat(output, &there) != 0)
+    return GATHER_OK;
+  return gather_cli_fail_file(error, GATHER_FILE_EXISTS, output, -1, "the file exists already and is kept");
+}
+
+static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
+  gather_cli_job *job = &ex->job;
+  GATHER_CLI_TRY(check_line(job->args, error));
+  GATHER_CLI_TRY(make_up(ex, error));
+  GATHER_CLI_TRY(gather_cli_job_options(job, error));
+  GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
+  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
+                                    &job->plan, error));
+  job->writing.rank = gather_plan_shape(job->plan, job->shape);
+  GATHER_CLI_TRY(keep_existing(job->args, error));
+  return gather_cli_explain_resolve(ex, error);
+}
+
+/* The drawing as text in memory. */
+static gather_status render(gather_cli_explain *ex, bool svg, char **text, size_t *bytes, gather_error *error) {
+  FILE *memory = open_memstream(text, bytes);
+  if (memory && svg) gather_cli_explain_svg(ex, memory);
+  if (memory && !svg) gather_cli_explain_text(ex, memory, ex->job.args->value[GATHER_CLI_ASCII] != NULL, use_colour());
+  if (memory && fclose(memory) == 0) return GATHER_OK;
+  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+}
+
+/* The longest line on a screen: colours take no room. */
+static int widest(const char *text) {
+  int most = 0, columns = 0;
+  for (; *text; text++) {
+    if (*text == '\033') {
+      text += strcspn(text, "m");
+      continue;
+    }
+    columns = *text == '\n' ? 0 : columns + (((unsigned char)*text & 0xc0) != 0x80);
+    if (columns > most) most = columns;
+  }
+  return most;
+}
+
+/* Draws with fewer and fewer columns until the terminal is wide enough. */
+static gather_status draw_text(gather_cli_explain *ex, gather_error *error) {
+  int width = terminal_width();
+  for (int columns = MOST_COLUMNS;; columns--) {
+    char *text = NULL;
+    size_t bytes = 0;
+    GATHER_CLI_TRY(gather_cli_explain_layout(ex, columns, error));
+    gather_status status = render(ex, false, &text, &bytes, error);
+    bool fits = status == GATHER_OK && (columns == LEAST_COLUMNS || widest(text) <= width);
+    if (fits) fwrite(text, 1, bytes, stdout);
+    free(text);
+    if (status != GATHER_OK || fits) return status;
+  }
+}
+
+static gather_status draw_svg(gather_cli_explain *ex, gather_error *error) {
+  char *text = NULL;
+  size_t bytes = 0;
+  const gather_cli_args *args = ex->job.args;
+  gather_status status = render(ex, true, &text, &bytes, error);
+  if (status == GATHER_OK && ex->job.to_stdout)
+    fwrite(text, 1, bytes, stdout);
+  else if (status == GATHER_OK)
+    status = gather_cli_explain_write(ex->job.output, args->value[GATHER_CLI_FORCE] != NULL, text, bytes, error);
+  free(text);
+  return status;
+}
+
+static gather_status draw(gather_cli_explain *ex, gather_error *error) {
+  const gather_cli_args *args = ex->job.args;
+  if (!ex->job.output && !args->value[GATHER_CLI_JSON]) return draw_text(ex, error);
+  GATHER_CLI_TRY(gather_cli_explain_layout(ex, SVG_COLUMNS, error));
+  if (ex->job.output) GATHER_CLI_TRY(draw_svg(ex, error));
+  if (args->value[GATHER_CLI_JSON]) gather_cli_explain_json(ex, gather_cli_json_stream(args));
+  return GATHER_OK;
+}
+
+int gather_cli_cmd_explain(const gather_cli_args *args) {
+  static gather_cli_explain ex; /* large, and needed once */
+  gather_error error;
+  ex.job.args = args;
+  gather_status status = prepare(&ex, &error);
+  if (status == GATHER_OK) status = draw(&ex, &error);
+  int code = status == GATHER_OK ? 0 : gather_cli_report(args, &error);
+  if (status == GATHER_OK && ex.failed) {
+    (void)fflush(stdout); /* the error comes behind the drawing, whatever the two streams are */
+    code = args->value[GATHER_CLI_JSON] ? gather_status_exit_code(ex.error.status) : gather_cli_report(args, &ex.error);
+  }
+  gather_cli_job_clear(&ex.job);
+  free(ex.iota);
+  free(ex.engine);
+  free(ex.picked);
+  return code;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain.h: one gather to be drawn: which cells are shown, what each one holds, and where it comes from. The terminal, the
+ * SVG picture and JSON all read this one model.
+ */
+#ifndef GATHER_CLI_EXPLAIN_H
+#define GATHER_CLI_EXPLAIN_H
+
+#include <stdio.h>
+
+#include "take.h"
+
+enum {
+  GATHER_CLI_PICK_MAX = 16,  /* coordinates shown of one dimension */
+  GATHER_CLI_SLICE_MAX = 4,  /* 2-D slices shown of one tensor */
+  GATHER_CLI_ROW_MAX = 64,   /* gathered rows that get a colour */
+  GATHER_CLI_COLOURS = 8,    /* how many there are */
+  GATHER_CLI_CELL_BYTES = 64 /* the text of a cell */
+};
+
+/* The three drawings. */
+typedef enum gather_cli_part { GATHER_CLI_PART_DATA, GATHER_CLI_PART_INDICES, GATHER_CLI_PART_OUT } gather_cli_part;
+
+/* The coordinates shown of one dimension, rising. */
+typedef struct gather_cli_pick {
+  int count;
+  int64_t at[GATHER_CLI_PICK_MAX];
+} gather_cli_pick;
+
+/* One of the three tensors. */
+typedef struct gather_cli_table {
+  const char *name; /* "data", "idx", "out" */
+  int32_t rank;
+  const int64_t *shape;
+  gather_cli_pick *pick[GATHER_MAX_RANK]; /* per dimension; an output shares them with what it comes from */
+} gather_cli_table;
+
+/* Where the index of a cell points. */
+typedef struct gather_cli_origin {
+  int64_t value;                 /* the index as it is written */
+  bool value_is_unsigned;        /* read it as uint64_t */
+  bool bad;                      /* outside the valid range */
+  bool has_source;               /* false: the cell is filled, or has no value */
+  int64_t row;                   /* on the axis; -1 without a source */
+  int64_t data[GATHER_MAX_RANK]; /* the cell of data, with a source */
+} gather_cli_origin;
+
+typedef struct gather_cli_cell {
+  char text[GATHER_CLI_CELL_BYTES]; /* ASCII */
+  int colour;                       /* of the gathered row; -1 = none */
+  bool bad;
+  int64_t to; /* INDICES: the row where it differs from the index as written; OUT: the row it comes from; else -1 */
+} gather_cli_cell;
+
+/* How the origin of output cells is told: once a row of the drawing, once a column, or in each cell. */
+typedef enum gather_cli_by { GATHER_CLI_BY_ROW, GATHER_CLI_BY_COLUMN, GATHER_CLI_BY_CELL } gather_cli_by;
+
+/* Starts as all zero. */
+typedef struct gather_cli_explain {
+  gather_cli_job job;
+  bool made_up; /* data is 0, 1, 2, ... and stands nowhere */
+  int64_t data_shape[GATHER_MAX_RANK];
+  int32_t axis, batch;
+  int64_t axis_len;
+  gather_on_bad on_bad; /* never default */
+  bool negative;
+  bool failed; /* a bad index under a policy that says error: `error` tells which */
+  gather_error error;
+  bool any_bad;
+  int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
+  int64_t *iota;                   /* 0 .. axis_len-1 where that is short */
+  int64_t *engine; /* for each output cell the offset in data, -1 = none; NULL where there are too many */
+  gather_cli_pick data_pick[GATHER_MAX_RANK], index_pick[GATHER_MAX_RANK];
+  gather_cli_table table[3];
+  int row_count;
+  int64_t rows[GATHER_CLI_ROW_MAX]; /* the gathered ones in the order of the indices */
+  int64_t *picked;                  /* offsets in data of the shown output cells */
+  int64_t picked_count;
+} gather_cli_explain;
+
+/* Asks the library: the plan, which index is bad, where each output cell comes from. */
+GATHER_CHECKED gather_status gather_cli_explain_resolve(gather_cli_explain *ex, gather_error *error);
+/* The origin of an index, or of an output cell. */
+gather_cli_origin gather_cli_explain_index(const gather_cli_explain *ex, const int64_t *at);
+gather_cli_origin gather_cli_explain_out(const gather_cli_explain *ex, const int64_t *at);
+
+/* Chooses what is shown: at most `columns` coordinates of a dimension. */
+GATHER_CHECKED gather_status gather_cli_explain_layout(gather_cli_explain *ex, int columns, gather_error *error);
+void gather_cli_explain_cell(const gather_cli_explain *ex, gather_cli_part part, const int64_t *at,
+                             gather_cli_cell *cell);
+gather_cli_by gather_cli_explain_by(const gather_cli_explain *ex);
+/* The leading coordinates of shown slice number i; false behind the last. */
+bool gather_cli_explain_slice(const gather_cli_table *table, int i, int64_t *at);
+/* How many slices there are in all, and are not shown. */
+int64_t gather_cli_explain_more(const gather_cli_table *table);
+int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t row);
+/* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
+const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table);
+const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table);
+/* Puts row and column into at. */
+void gather_cli_explain_at(const gather_cli_table *table, int64_t row, int64_t column, int64_t *at);
+
+/* An element as short ASCII text. */
+void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes);
+/* A view of one element, of shape [1]. */
+gather_tensor gather_cli_explain_view(const gather_tensor *tensor, const int64_t *at);
+int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at);
+
+/* Lines of words, without a line break. */
+void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t bytes);
+void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t bytes);
+void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t bytes); /* "" without batch_dims */
+void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes);
+/* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */
+void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes);
+/* "[0, 2, :, :]" for a slice. */
+void gather_cli_explain_slice_text(const gather_cli_table *table, const int64_t *at, char *text, size_t bytes);
+
+/* The three answers. ascii: only ASCII is used. */
+void gather_cli_explain_text(const gather_cli_explain *ex, FILE *to, bool ascii, bool colour);
+void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to);
+void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to);
+
+/* Writes a file that appears whole or not at all. */
+GATHER_CHECKED gather_status gather_cli_explain_write(const char *path, bool replace, const char *bytes, size_t count,
+                                                      gather_error *error);
+
+#endif

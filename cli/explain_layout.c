@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_layout.c: what is shown. Small dimensions whole; of large ones both ends, and what the gather is about: rows that
+ * are gathered, and the first bad index. Ranks above 2 are shown as 2-D slices.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "report.h"
+
+static bool has(const gather_cli_pick *pick, int64_t at) {
+  for (int i = 0; i < pick->count; i++)
+    if (pick->at[i] == at) return true;
+  return false;
+}
+
+/* Adds a coordinate in its place, while there is room for `most`. */
+static void add(gather_cli_pick *pick, int64_t at, int64_t len, int most) {
+  if (at < 0 || at >= len || pick->count >= most || has(pick, at)) return;
+  int i = pick->count++;
+  for (; i > 0 && pick->at[i - 1] > at; i--) pick->at[i] = pick->at[i - 1];
+  pick->at[i] = at;
+}
+
+/* Fills up with the ends, then from the beginning. wanted: what must be seen. */
+static void choose(gather_cli_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
+  pick->count = 0;
+  if (len > most) {
+    for (int i = 0; i < wanted_count; i++) add(pick, wanted[i], len, most > 4 ? most - 2 : most);
+    add(pick, 0, len, most);
+    add(pick, len - 1, len, most);
+  }
+  for (int64_t i = 0; i < len && pick->count < most; i++) add(pick, i, len, most);
+}
+
+/* How much of dimension d is shown: leading ones are slices. */
+static int most_of(int32_t rank, int32_t d, int columns) {
+  int most = rank > 2 && d < rank - 2 ? GATHER_CLI_SLICE_MAX : columns;
+  return most < GATHER_CLI_PICK_MAX ? most : GATHER_CLI_PICK_MAX;
+}
+
+/* Goes to the next of the picked coordinates; false behind the last. */
+static bool next(const gather_cli_table *table, int32_t dims, int *at) {
+  for (int32_t d = dims; d-- > 0;) {
+    if (++at[d] < table->pick[d]->count) return true;
+    at[d] = 0;
+  }
+  return false;
+}
+
+static bool any(const gather_cli_table *table) {
+  for (int32_t d = 0; d < table->rank; d++)
+    if (table->pick[d]->count == 0) return false;
+  return true;
+}
+
+static void coordinates(const gather_cli_table *table, int32_t dims, const int *number, int64_t *at) {
+  for (int32_t d = 0; d < dims; d++) at[d] = table->pick[d]->at[number[d]];
+}
+
+static void add_row(gather_cli_explain *ex, int64_t row) {
+  for (int i = 0; i < ex->row_count; i++)
+    if (ex->rows[i] == row) return;
+  if (row >= 0 && ex->row_count < GATHER_CLI_ROW_MAX) ex->rows[ex->row_count++] = row;
+}
+
+int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t row) {
+  for (int i = 0; i < ex->row_count; i++)
+    if (ex->rows[i] == row) return i % GATHER_CLI_COLOURS;
+  return -1;
+}
+
+/* The rows that the shown indices gather. */
+static void collect_rows(gather_cli_explain *ex) {
+  const gather_cli_table *table = &ex->table[GATHER_CLI_PART_INDICES];
+  int number[GATHER_MAX_RANK] = {0};
+  int64_t at[GATHER_MAX_RANK];
+  ex->row_count = 0;
+  if (!any(table)) return;
+  do {
+    coordinates(table, table->rank, number, at);
+    add_row(ex, gather_cli_explain_index(ex, at).row);
+  } while (ex->row_count < GATHER_CLI_ROW_MAX && next(table, table->rank, number));
+}
+
+static void name_tables(gather_cli_explain *ex) {
+  const gather_tensor *data = &ex->job.data.tensor.tensor, *indices = &ex->job.indices.tensor.tensor;
+  ex->table[GATHER_CLI_PART_DATA] = (gather_cli_table){.name = "data", .rank = data->rank, .shape = data->shape};
+  ex->table[GATHER_CLI_PART_INDICES] =
+      (gather_cli_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
+  ex->table[GATHER_CLI_PART_OUT] =
+      (gather_cli_table){.name = "out", .rank = ex->job.writing.rank, .shape = ex->job.shape};
+  for (int32_t d = 0; d < data->rank; d++) ex->table[GATHER_CLI_PART_DATA].pick[d] = &ex->data_pick[d];
+  for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_CLI_PART_INDICES].pick[d] = &ex->index_pick[d];
+}
+
+/* A dimension of the output shows what the one it comes from shows. */
+static void share_picks(gather_cli_explain *ex) {
+  gather_cli_table *out = &ex->table[GATHER_CLI_PART_OUT];
+  int32_t spread = ex->table[GATHER_CLI_PART_INDICES].rank - ex->batch;
+  bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < out->rank; d++)
+    out->pick[d] = elements                ? &ex->index_pick[d]
+                   : d < ex->axis          ? &ex->data_pick[d]
+                   : d < ex->axis + spread ? &ex->index_pick[d - ex->axis + ex->batch]
+                                           : &ex->data_pick[d - spread + 1];
+}
+
+/* The cells of data that shown output cells come from. */
+static gather_status collect_cells(gather_cli_explain *ex, gather_error *error) {
+  enum { MOST = 4096 };
+  const gather_cli_table *table = &ex->table[GATHER_CLI_PART_OUT], *data = &ex->table[GATHER_CLI_PART_DATA];
+  int64_t at[GATHER_MAX_RANK];
+  ex->picked_count = 0;
+  if (!ex->picked) ex->picked = malloc(MOST * sizeof *ex->picked);
+  if (!ex->picked) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  if (!any(table)) return GATHER_OK;
+  for (int s = 0; gather_cli_explain_slice(table, s, at); s++) {
+    const gather_cli_pick *rows = gather_cli_explain_rows(table), *columns = gather_cli_explain_columns(table);
+    for (int r = 0; r < rows->count; r++)
+      for (int c = 0; c < columns->count; c++) {
+        gather_cli_explain_at(table, rows->at[r], columns->at[c], at);
+        gather_cli_origin origin = gather_cli_explain_out(ex, at);
+        if (origin.has_source && ex->picked_count < MOST)
+          ex->picked[ex->picked_count++] = gather_cli_explain_offset(data->rank, data->shape, origin.data);
+      }
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_cli_explain_layout(gather_cli_explain *ex, int columns, gather_error *error) {
+  name_tables(ex);
+  const gather_cli_table *data = &ex->table[GATHER_CLI_PART_DATA], *indices = &ex->table[GATHER_CLI_PART_INDICES];
+  bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < indices->rank; d++)
+    choose(&ex->index_pick[d], indices->shape[d], most_of(indices->rank, d, columns), &ex->bad_at[d], ex->any_bad);
+  collect_rows(ex);
+  for (int32_t d = 0; d < data->rank; d++) {
+    bool shared = d != ex->axis && (elements || d < ex->batch);
+    if (d == ex->axis)
+      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), ex->rows, ex->row_count);
+    else
+      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? ex->index_pick[d].at : NULL,
+             shared ? ex->index_pick[d].count : 0);
+  }
+  share_picks(ex);
+  return collect_cells(ex, error);
+}
+
+const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table) {
+  static const gather_cli_pick ONE = {1, {0}};
+  return table->rank >= 2 ? table->pick[table->rank - 2] : &ONE;
+}
+
+const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table) {
+  static const gather_cli_pick ONE = {1, {0}};
+  return table->rank >= 1 ? table->pick[table->rank - 1] : &ONE;
+}
+
+void gather_cli_explain_at(const gather_cli_table *table, int64_t row, int64_t column, int64_t *at) {
+  if (table->rank >= 2) at[table->rank - 2] = row;
+  if (table->rank >= 1) at[table->rank - 1] = column;
+}
+
+bool gather_cli_explain_slice(const gather_cli_table *table, int i, int64_t *at) {
+  int32_t dims = table->rank > 2 ? table->rank - 2 : 0;
+  int number[GATHER_MAX_RANK] = {0};
+  if (i >= GATHER_CLI_SLICE_MAX || !any(table)) return false;
+  for (int k = 0; k < i; k++)
+    if (!next(table, dims, number)) return false;
+  coordinates(table, dims, number, at);
+  return true;
+}
+
+int64_t gather_cli_explain_more(const gather_cli_table *table) {
+  int64_t all = 1, shown = 0, at[GATHER_MAX_RANK];
+  for (int32_t d = 0; d + 2 < table->rank; d++)
+    all = table->shape[d] && all > INT64_MAX / table->shape[d] ? INT64_MAX : all * table->shape[d];
+  while (shown < GATHER_CLI_SLICE_MAX && gather_cli_explain_slice(table, (int)shown, at)) shown++;
+  return all - shown;
+}
+
+/* A drawing of the output tells the origin once where one index gives a whole row, or a whole column, of it. */
+gather_cli_by gather_cli_explain_by(const gather_cli_explain *ex) {
+  int32_t rank = ex->table[GATHER_CLI_PART_OUT].rank;
+  int32_t end = ex->axis + ex->table[GATHER_CLI_PART_INDICES].rank - ex->batch;
+  bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS, of[2] = {false, false};
+  for (int i = 0; i < 2; i++) {
+    int32_t d = rank - 2 + i;
+    of[i] = d >= 0 && (elements || d < ex->batch || (d >= ex->axis && d < end));
+  }
+  if (!of[1]) return GATHER_CLI_BY_ROW;
+  return of[0] ? GATHER_CLI_BY_CELL : GATHER_CLI_BY_COLUMN;
+}
+
+static bool is_picked(const gather_cli_explain *ex, int64_t offset) {
+  for (int64_t i = 0; i < ex->picked_count; i++)
+    if (ex->picked[i] == offset) return true;
+  return false;
+}
+
+/* The value of a cell of data. */
+static void data_text(const gather_cli_explain *ex, const int64_t *at, char *text) {
+  const gather_cli_table *data = &ex->table[GATHER_CLI_PART_DATA];
+  if (ex->made_up)
+    snprintf(text, GATHER_CLI_CELL_BYTES, "%" PRId64, gather_cli_explain_offset(data->rank, data->shape, at));
+  else
+    gather_cli_explain_value(&ex->job.data.tensor.tensor, at, text, GATHER_CLI_CELL_BYTES);
+}
+
+static void index_cell(const gather_cli_explain *ex, const int64_t *at, gather_cli_cell *cell) {
+  gather_cli_origin origin = gather_cli_explain_index(ex, at);
+  if (origin.value_is_unsigned)
+    snprintf(cell->text, sizeof cell->text, "%" PRIu64, (uint64_t)origin.value);
+  else
+    snprintf(cell->text, sizeof cell->text, "%" PRId64, origin.value);
+  cell->bad = origin.bad;
+  cell->colour = gather_cli_explain_colour(ex, origin.row);
+  if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
+}
+
+static void out_cell(const gather_cli_explain *ex, const int64_t *at, gather_cli_cell *cell) {
+  gather_cli_origin origin = gather_cli_explain_out(ex, at);
+  cell->bad = origin.bad;
+  cell->colour = gather_cli_explain_colour(ex, origin.row);
+  cell->to = origin.row;
+  if (origin.has_source)
+    data_text(ex, origin.data, cell->text);
+  else if (ex->failed)
+    snprintf(cell->text, sizeof cell->text, "?");
+  else if (ex->on_bad == GATHER_ON_BAD_FILL)
+    snprintf(cell->text, sizeof cell->text, "%.20s", ex->job.fill);
+  else
+    snprintf(cell->text, sizeof cell->text, ex->job.data.tensor.tensor.type == GATHER_TYPE_STRING ? "\"\"" : "0");
+}
+
+void gather_cli_explain_cell(const gather_cli_explain *ex, gather_cli_part part, const int64_t *at,
+                             gather_cli_cell *cell) {
+  const gather_cli_table *data = &ex->table[GATHER_CLI_PART_DATA];
+  *cell = (gather_cli_cell){.colour = -1, .to = -1};
+  if (part == GATHER_CLI_PART_INDICES) {
+    index_cell(ex, at, cell);
+  } else if (part == GATHER_CLI_PART_OUT) {
+    out_cell(ex, at, cell);
+  } else {
+    data_text(ex, at, cell->text);
+    if (is_picked(ex, gather_cli_explain_offset(data->rank, data->shape, at)))
+      cell->colour = gather_cli_explain_colour(ex, at[ex->axis]);
+  }
+}

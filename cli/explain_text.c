@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_text.c: the drawing in a terminal: each 2-D slice is a box with its coordinates above and to the left.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+
+/* The signs of a drawing, all one column wide but for those of ASCII. */
+typedef struct signs {
+  const char *top_left, *top_right, *bottom_left, *bottom_right, *across, *down, *dots, *below, *arrow, *from, *bad;
+} signs;
+static const signs BOX = {"┌", "┐", "└", "┘", "─", "│", "…", "⋮", " → ", "← ", "✗"};
+static const signs ASCII = {"+", "+", "+", "+", "-", "|", "..", ":", " -> ", "<- ", "!"};
+
+typedef struct drawing {
+  const gather_cli_explain *ex;
+  const gather_cli_table *table;
+  const signs *sign;
+  gather_cli_part part;
+  bool colour;
+  FILE *to;
+  int width, label; /* columns of a cell, and of the coordinates on the left */
+} drawing;
+
+static const char *const COLOURS[GATHER_CLI_COLOURS] = {"34", "32", "35", "36", "33", "94", "92", "95"};
+
+/* Columns on a screen: everything drawn here is one column wide. */
+static int columns_of(const char *text) {
+  int columns = 0;
+  for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
+  return columns;
+}
+
+static void pad(FILE *to, int columns) {
+  if (columns > 0) fprintf(to, "%*s", columns, "");
+}
+
+static void right(FILE *to, const char *text, int width) {
+  pad(to, width - columns_of(text));
+  fputs(text, to);
+}
+
+/* The words of a cell: an index with where it goes, an output cell with its row where neither side of the box tells. */
+static void words_of(const drawing *d, const gather_cli_cell *cell, char *text, size_t bytes) {
+  char to[40] = "";
+  bool by_cell = d->part == GATHER_CLI_PART_OUT && gather_cli_explain_by(d->ex) == GATHER_CLI_BY_CELL;
+  if (d->part == GATHER_CLI_PART_INDICES && cell->to >= 0)
+    snprintf(to, sizeof to, "%s%" PRId64, d->sign->arrow, cell->to);
+  else if (by_cell && cell->to >= 0)
+    snprintf(to, sizeof to, " %s%" PRId64, d->sign->from, cell->to);
+  bool mark = cell->bad && (d->part == GATHER_CLI_PART_INDICES || cell->to < 0);
+  snprintf(text, bytes, "%s%s%s%s", cell->text, mark ? " " : "", mark ? d->sign->bad : "", to);
+}
+
+static void measure(drawing *d, int64_t *at) {
+  const gather_cli_pick *rows = gather_cli_explain_rows(d->table), *columns = gather_cli_explain_columns(d->table);
+  char text[160];
+  gather_cli_cell cell;
+  for (int r = 0; r < rows->count; r++)
+    for (int c = 0; c < columns->count; c++) {
+      gather_cli_explain_at(d->table, rows->at[r], columns->at[c], at);
+      gather_cli_explain_cell(d->ex, d->part, at, &cell);
+      words_of(d, &cell, text, sizeof text);
+      if (columns_of(text) > d->width) d->width = columns_of(text);
+    }
+  for (int c = 0; c < columns->count && d->table->rank; c++) {
+    int len = snprintf(text, sizeof text, "%" PRId64, columns->at[c]);
+    if (len > d->width) d->width = len;
+  }
+  for (int r = 0; r < rows->count && d->table->rank >= 2; r++) {
+    int len = snprintf(text, sizeof text, "%" PRId64, rows->at[r]);
+    if (len > d->label) d->label = len;
+  }
+}
+
+/* Whether something is left out before number i. */
+static bool gap(const gather_cli_pick *pick, int i) { return i > 0 && pick->at[i] != pick->at[i - 1] + 1; }
+
+static void border(const drawing *d, const char *left, const char *end) {
+  const gather_cli_pick *columns = gather_cli_explain_columns(d->table);
+  int width = 1;
+  for (int c = 0; c < columns->count; c++)
+    width += d->width + 1 + (gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
+  pad(d->to, d->label + 1);
+  fputs(left, d->to);
+  for (int i = 0; i < width; i++) fputs(d->sign->across, d->to);
+  fprintf(d->to, "%s\n", end);
+}
+
+static void header(const drawing *d) {
+  const gather_cli_pick *columns = gather_cli_explain_columns(d->table);
+  if (d->table->rank == 0) return;
+  pad(d->to, d->label + 2);
+  for (int c = 0; c < columns->count; c++) {
+    char number[32];
+    snprintf(number, sizeof number, "%" PRId64, columns->at[c]);
+    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
+    fputc(' ', d->to);
+    right(d->to, number, d->width);
+  }
+  fputc('\n', d->to);
+}
+
+static void one_cell(const drawing *d, const int64_t *at) {
+  gather_cli_cell cell;
+  char text[160];
+  gather_cli_explain_cell(d->ex, d->part, at, &cell);
+  words_of(d, &cell, text, sizeof text);
+  pad(d->to, d->width + 1 - columns_of(text));
+  const char *colour = cell.bad ? "1;31" : cell.colour >= 0 ? COLOURS[cell.colour] : NULL;
+  if (d->colour && colour)
+    fprintf(d->to, "\033[%sm%s\033[0m", colour, text);
+  else
+    fputs(text, d->to);
+}
+
+static void one_row(const drawing *d, int r, int64_t *at) {
+  const gather_cli_pick *rows = gather_cli_explain_rows(d->table), *columns = gather_cli_explain_columns(d->table);
+  char text[160] = "";
+  if (d->table->rank >= 2) snprintf(text, sizeof text, "%" PRId64, rows->at[r]);
+  right(d->to, text, d->label);
+  fprintf(d->to, " %s", d->sign->down);
+  for (int c = 0; c < columns->count; c++) {
+    gather_cli_explain_at(d->table, rows->at[r], columns->at[c], at);
+    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
+    one_cell(d, at);
+  }
+  fprintf(d->to, " %s", d->sign->down);
+  if (d->part == GATHER_CLI_PART_OUT && gather_cli_explain_by(d->ex) == GATHER_CLI_BY_ROW) {
+    gather_cli_explain_from(d->ex, at, text, sizeof text);
+    fprintf(d->to, " %s%s", d->sign->from, text);
+  }
+  fputc('\n', d->to);
+}
+
+/* Under an output whose columns each have one index: which. */
+static void footer(const drawing *d, int64_t *at) {
+  const gather_cli_pick *rows = gather_cli_explain_rows(d->table), *columns = gather_cli_explain_columns(d->table);
+  char text[160];
+  if (d->part != GATHER_CLI_PART_OUT || gather_cli_explain_by(d->ex) != GATHER_CLI_BY_COLUMN) return;
+  pad(d->to, d->label + 2);
+  for (int c = 0; c < columns->count; c++) {
+    gather_cli_cell cell;
+    gather_cli_explain_at(d->table, rows->at[0], columns->at[c], at);
+    gather_cli_explain_cell(d->ex, d->part, at, &cell);
+    snprintf(text, sizeof text, cell.to < 0 ? "%s" : "%.0s%" PRId64, d->sign->bad, cell.to);
+    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
+    fputc(' ', d->to);
+    right(d->to, text, d->width);
+  }
+  fprintf(d->to, "  %sdata, axis %d\n", d->sign->from, (int)d->ex->axis);
+}
+
+static void one_slice(drawing *d, int64_t *at) {
+  const gather_cli_pick *rows = gather_cli_explain_rows(d->table);
+  header(d);
+  border(d, d->sign->top_left, d->sign->top_right);
+  for (int r = 0; r < rows->count; r++) {
+    if (gap(rows, r)) {
+      right(d->to, d->sign->below, d->label);
+      fprintf(d->to, " %s\n", d->sign->below);
+    }
+    one_row(d, r, at);
+  }
+  border(d, d->sign->bottom_left, d->sign->bottom_right);
+  footer(d, at);
+}
+
+static void one_table(const gather_cli_explain *ex, FILE *to, gather_cli_part part, bool ascii, bool colour) {
+  char text[256];
+  int64_t at[GATHER_MAX_RANK] = {0}, more;
+  drawing d = {ex, &ex->table[part], ascii ? &ASCII : &BOX, part, colour, to, 1, 0};
+  gather_cli_explain_title(ex, part, text, sizeof text);
+  fprintf(to, "\n%s\n", text);
+  for (int s = 0; gather_cli_explain_slice(d.table, s, at); s++) measure(&d, at);
+  for (int s = 0; gather_cli_explain_slice(d.table, s, at); s++) {
+    if (d.table->rank > 2) {
+      gather_cli_explain_slice_text(d.table, at, text, sizeof text);
+      fprintf(to, "%s\n", text);
+    }
+    one_slice(&d, at);
+  }
+  if (!gather_cli_explain_slice(d.table, 0, at))
+    fputs("  (no cells)\n", to);
+  else if ((more = gather_cli_explain_more(d.table)) > 0)
+    fprintf(to, "%s and %" PRId64 " more\n", ascii ? "..." : "…", more);
+}
+
+void gather_cli_explain_text(const gather_cli_explain *ex, FILE *to, bool ascii, bool colour) {
+  char text[512];
+  gather_cli_explain_formula(ex, text, sizeof text);
+  fprintf(to, "%s: %s\n", ex->job.op->name, text);
+  gather_cli_explain_rules(ex, text, sizeof text);
+  fprintf(to, "%s\n", text);
+  gather_cli_explain_batches(ex, text, sizeof text);
+  if (*text) fprintf(to, "%s\n", text);
+  one_table(ex, to, GATHER_CLI_PART_DATA, ascii, colour);
+  one_table(ex, to, GATHER_CLI_PART_INDICES, ascii, colour);
+  one_table(ex, to, GATHER_CLI_PART_OUT, ascii, colour);
+}

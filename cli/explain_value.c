@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_value.c: one element of a tensor as short ASCII text. Packed elements are taken out by the library: a gather of
+ * one element puts it at the beginning of its bytes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "explain.h"
+
+int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at) {
+  int64_t offset = 0;
+  for (int32_t d = 0; d < rank; d++) offset = offset * shape[d] + at[d];
+  return offset;
+}
+
+static bool is_packed(const gather_type_info *info) { return info && info->packing != GATHER_PACKING_BYTES; }
+
+static int64_t item_bytes(const gather_tensor *tensor) {
+  const gather_type_info *info = gather_type_get(tensor->type);
+  return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : info->bits / 8;
+}
+
+gather_tensor gather_cli_explain_view(const gather_tensor *tensor, const int64_t *at) {
+  static const int64_t ONE[1] = {1};
+  gather_tensor view = *tensor;
+  int64_t offset = 0;
+  bool packed = is_packed(gather_type_get(tensor->type));
+  if (!tensor->strides)
+    offset = gather_cli_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
+  for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) offset += at[d] * tensor->strides[d];
+  view.rank = 1;
+  view.shape = ONE;
+  view.strides = NULL;
+  if (packed)
+    view.packed_offset += offset;
+  else
+    view.data = (char *)tensor->data + offset;
+  return view;
+}
+
+/* The bytes of one element in this machine's order; a packed one as its number. */
+static int64_t element_bytes(const gather_tensor *view, unsigned char *bytes, int64_t room) {
+  const gather_type_info *info = gather_type_get(view->type);
+  int64_t size = is_packed(info) ? info->group_bytes : item_bytes(view);
+  if (size > room) size = room;
+  if (!is_packed(info)) {
+    if (size > 0) memcpy(bytes, view->data, (size_t)size);
+    return size;
+  }
+  static const int64_t zero = 0;
+  gather_tensor first = {.data = (void *)(uintptr_t)&zero, .type = GATHER_TYPE_INT64, .rank = 1, .shape = view->shape};
+  gather_tensor out = *view;
+  out.data = bytes;
+  out.packed_offset = 0;
+  out.flags = view->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  if (gather_take(view, &first, 0, &out, NULL) != GATHER_OK) return 0;
+  if (info->packing == GATHER_PACKING_HIGH_FIRST) bytes[0] = (unsigned char)(bytes[0] >> (8 - info->bits));
+  if (info->packing == GATHER_PACKING_SPLIT_3) bytes[0] = (unsigned char)(bytes[0] >> 6 | (bytes[2] >> 7) << 2);
+  if (info->packing == GATHER_PACKING_SPLIT_6) bytes[0] = (unsigned char)(bytes[0] >> 4 | (bytes[2] >> 6) << 4);
+  bytes[0] = (unsigned char)(bytes[0] & ((1u << info->bits) - 1));
+  return 1;
+}
+
+static void swap(unsigned char *bytes, int64_t size) {
+  for (int64_t i = 0; i < size / 2; i++) {
+    unsigned char byte = bytes[i];
+    bytes[i] = bytes[size - 1 - i];
+    bytes[size - 1 - i] = byte;
+  }
+}
+
+static uint64_t whole(const unsigned char *bytes, int64_t size) {
+  uint8_t one;
+  uint16_t two;
+  uint32_t four;
+  uint64_t eight;
+  switch (size) {
+    case 1:
+      memcpy(&one, bytes, 1);
+      return one;
+    case 2:
+      memcpy(&two, bytes, 2);
+      return two;
+    case 4:
+      memcpy(&four, bytes, 4);
+      return four;
+    default:
+      memcpy(&eight, bytes, 8);
+      return eight;
+  }
+}
+
+/* float16 as a double. */
+static double half(uint64_t bits) {
+  int exponent = (int)(bits >> 10 & 31);
+  double fraction = (double)(bits & 1023), sign = bits >> 15 ? -1 : 1;
+  if (exponent == 31) return fraction > 0 ? (double)NAN : sign * (double)INFINITY;
+  return sign * (exponent ? ldexp(fraction + 1024, exponent - 25) : ldexp(fraction, -24));
+}
+
+static bool real(gather_type type, const unsigned char *bytes, double *number) {
+  float single;
+  uint32_t bits;
+  switch (type) {
+    case GATHER_TYPE_FLOAT16:
+      *number = half(whole(bytes, 2));
+      return true;
+    case GATHER_TYPE_BFLOAT16:
+      bits = (uint32_t)whole(bytes, 2) << 16;
+      memcpy(&single, &bits, 4);
+      *number = (double)single;
+      return true;
+    case GATHER_TYPE_FLOAT32:
+      memcpy(&single, bytes, 4);
+      *number = (double)single;
+      return true;
+    case GATHER_TYPE_FLOAT64:
+      memcpy(number, bytes, 8);
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void put_real(double number, char *text, size_t bytes) {
+  if (isnan(number))
+    snprintf(text, bytes, "nan");
+  else
+    snprintf(text, bytes, "%.4g", number);
+}
+
+static void put_hex(const unsigned char *element, int64_t size, int64_t shown, char *text, size_t bytes) {
+  size_t used = (size_t)snprintf(text, bytes, "0x");
+  for (int64_t i = 0; i < size && i < shown; i++)
+    used += (size_t)snprintf(text + used, bytes - used, "%02x", element[i]);
+  if (size > shown) snprintf(text + used, bytes - used, "..");
+}
+
+/* Letters that every terminal and picture can show; others are dots. */
+static void put_string(const gather_string *string, char *text, size_t bytes) {
+  size_t used = (size_t)snprintf(text, bytes, "\""), shown = string->bytes > 10 ? 8 : string->bytes;
+  for (size_t i = 0; i < shown; i++) {
+    unsigned char c = (unsigned char)string->text[i];
+    used += (size_t)snprintf(text + used, bytes - used, "%c", c >= 0x20 && c < 0x7f ? c : '.');
+  }
+  snprintf(text + used, bytes - used, shown < string->bytes ? "..\"" : "\"");
+}
+
+static void put_integer(const gather_type_info *info, uint64_t bits, char *text, size_t bytes) {
+  uint64_t sign = (uint64_t)1 << (info->bits - 1);
+  if (info->kind == GATHER_KIND_INT)
+    snprintf(text, bytes, "%" PRId64, (int64_t)((bits ^ sign) - sign));
+  else
+    snprintf(text, bytes, "%" PRIu64, bits);
+}
+
+static void put_complex(gather_type type, const unsigned char *element, bool swapped, char *text, size_t bytes) {
+  gather_type part = type == GATHER_TYPE_COMPLEX64 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT64;
+  int64_t size = type == GATHER_TYPE_COMPLEX64 ? 4 : 8;
+  unsigned char halves[16];
+  double numbers[2] = {0, 0};
+  memcpy(halves, element, (size_t)(2 * size));
+  for (int i = 0; i < 2; i++) {
+    if (swapped) swap(halves + i * size, size);
+    (void)real(part, halves + i * size, &numbers[i]);
+  }
+  snprintf(text, bytes, "%.3g%+.3gj", numbers[0], numbers[1]);
+}
+
+void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes) {
+  unsigned char element[16] = {0};
+  double number;
+  gather_tensor view = gather_cli_explain_view(tensor, at);
+  const gather_type_info *info = gather_type_get(tensor->type);
+  bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  int64_t size = element_bytes(&view, element, (int64_t)sizeof element);
+  if (info->kind == GATHER_KIND_STRING) {
+    gather_string string;
+    memcpy(&string, view.data, sizeof string);
+    put_string(&string, text, bytes);
+  } else if (info->kind == GATHER_KIND_OPAQUE) {
+    put_hex(element, tensor->item_bytes, 4, text, bytes);
+  } else if (info->kind == GATHER_KIND_COMPLEX && size <= 16) {
+    put_complex(tensor->type, element, swapped, text, bytes);
+  } else {
+    if (swapped) swap(element, size);
+    if (real(tensor->type, element, &number))
+      put_real(number, text, bytes);
+    else if (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT || info->kind == GATHER_KIND_BOOL)
+      put_integer(info, whole(element, size), text, bytes);
+    else
+      put_hex(element, size, 4, text, bytes);
+  }
+}
