@@ -186,7 +186,18 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
-      {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"}, {"pb", "write", ".pb"}};
+      {"npy", "read write", ".npy"},
+      {"raw", "read write", ".bin .raw"},
+#ifdef GATHER_HAVE_EXPAT
+      {"ir", "read", ".xml"},
+#endif
+#ifdef GATHER_HAVE_NANOPB
+      {"pb", "read write", ".pb"},
+      {"onnx", "read", ".onnx"},
+#else
+      {"pb", "write", ".pb"},
+#endif
+  };
   assert_int_equal(gather_format_count(), sizeof rows / sizeof *rows);
   for (size_t i = 0; i < gather_format_count(); i++) {
     assert_string_equal(gather_format_name(i), rows[i][0]);
