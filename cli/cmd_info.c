@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "gather/model.h"
 #include "json.h"
 #include "report.h"
 #include "tensor_arg.h"
@@ -31,14 +32,54 @@ static void text_tensor(const gather_file_tensor *tensor) {
          tensor->offset);
 }
 
-/* Tensors first to first + count - 1. No format that is read so far holds nodes. */
-static void answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only) {
+/* Of what a big model has thousands of, people see the first few. */
+enum { SHOWN = 20 };
+
+static void text_more(int64_t count, const char *what) {
+  if (count > SHOWN) printf("... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
+}
+
+static void text_nodes(const gather_check *check) {
+  int64_t count = gather_check_count(check);
+  if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
+  for (int64_t i = 0; i < count && i < SHOWN; i++) {
+    const gather_model_node *node = gather_check_at(check, i);
+    gather_cli_put(stdout, node->graph);
+    putchar('/');
+    if (*node->name)
+      gather_cli_put(stdout, node->name);
+    else
+      printf("%s_%" PRId64, node->op, node->number);
+    printf(": %s %s, ", node->op, node->rules ? node->rules->rules : "of an unknown version");
+    gather_cli_put(stdout, node->data.name);
+    fputs(" by ", stdout);
+    gather_cli_put(stdout, node->indices.name);
+    if (node->axis_known) printf(", axis %" PRId64, node->axis);
+    putchar('\n');
+  }
+  if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
+}
+
+static void text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                      const gather_check *check) {
+  int64_t count = gather_file_len(file);
+  gather_cli_put(stdout, args->argument[0]);
+  printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
+  if (only) {
+    text_tensor(only);
+    return;
+  }
+  for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(gather_file_at(file, i));
+  text_more(count, "tensors");
+  if (check) text_nodes(check);
+}
+
+/* check: NULL for files that hold no model. */
+static void answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                        const gather_check *check) {
   int64_t count = gather_file_len(file);
   if (!args->value[GATHER_CLI_JSON]) {
-    gather_cli_put(stdout, args->argument[0]);
-    printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
-    for (int64_t i = 0; i < count; i++)
-      if (!only || only == gather_file_at(file, i)) text_tensor(gather_file_at(file, i));
+    text_file(args, file, only, check);
     return;
   }
   gather_cli_json json = gather_cli_json_begin(stdout);
@@ -49,8 +90,22 @@ static void answer_file(const gather_cli_args *args, const gather_file *file, co
   for (int64_t i = 0; i < count; i++)
     if (!only || only == gather_file_at(file, i)) json_tensor(&json, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
-  gather_cli_json_int(&json, "gather_nodes", 0);
+  gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
   gather_cli_json_finish(&json);
+}
+
+/* The gather nodes of a file that holds a model. */
+static gather_status info_model(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                                gather_error *error) {
+  gather_model *model = NULL;
+  gather_check *check = NULL;
+  gather_status status = gather_model_from_file(file, &model, error);
+  if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, error);
+  bool tensors_only = !model && status == GATHER_UNSUPPORTED;
+  if (status == GATHER_OK || tensors_only) answer_file(args, file, only, check);
+  gather_check_destroy(check);
+  gather_model_close(model);
+  return tensors_only ? GATHER_OK : status;
 }
 
 static gather_status info_file(const gather_cli_args *args, gather_cli_input *input, gather_error *error) {
@@ -60,8 +115,7 @@ static gather_status info_file(const gather_cli_args *args, gather_cli_input *in
   GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
   if (*name) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
-  answer_file(args, input->file, only);
-  return GATHER_OK;
+  return info_model(args, input->file, only, error);
 }
 
 static void json_formats(void) {
