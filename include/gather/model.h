@@ -167,7 +167,7 @@ GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_nod
 typedef struct gather_model_run_options {
   size_t size; /* sizeof(gather_model_run_options) */
   /* Run this node alone: its name, or with the path of its graph before it ("main/if_3/then_branch/g", "function:NAME/g").
-   * NULL = the whole main graph. */
+   * A node without a name goes by its first output's. NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
   const char **failed_node; /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */

@@ -109,7 +109,7 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
     return gather_fail(error, GATHER_UNSUPPORTED,
                        "node '%.100s' is %.60s%s%.60s, and only gather nodes and what comes with them are run; one of "
                        "them alone can be",
-                       node->name, node->op, *node->domain ? " of " : "", node->domain);
+                       gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
   }
   return GATHER_OK;
 }
@@ -172,8 +172,8 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
   }
   run->at = node;
   if (*missing)
-    return gather_fail(error, GATHER_USAGE, "node '%.100s': these of its inputs are not given: %s", node->name,
-                       missing);
+    return gather_fail(error, GATHER_USAGE, "node '%.100s': these of its inputs are not given: %s",
+                       gather_run_name(node), missing);
   for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
   return GATHER_OK;
 }
@@ -186,8 +186,8 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
     run->one_node = true;
     if (!gather_run_supports(run->model, node)) {
       run->at = node;
-      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not run here", node->name,
-                         node->op);
+      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not run here",
+                         gather_run_name(node), node->op);
     }
   } else {
     GATHER_TRY(check_operators(run, error));
@@ -208,7 +208,7 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
   gather_running run = {
       .model = model, .graph = model->graph_file->graph, .arena = &made->arena, .executor = full.executor};
   gather_status status = run_what(&run, full.node, inputs, input_count, made, error);
-  if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? run.at->name : "";
+  if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? gather_run_name(run.at) : "";
   if (status == GATHER_OK)
     *result = made;
   else

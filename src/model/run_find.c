@@ -2,6 +2,7 @@
  *
  * run_find.c: the node that a name means, in the main graph, in subgraphs and in functions.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,16 +27,21 @@ static bool is_path(const char *wanted, const char *path, const char *name) {
   return strncmp(wanted, path, length) == 0 && wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0;
 }
 
+const char *gather_run_name(const gather_node *node) {
+  return !*node->name && node->output_count > 0 ? node->outputs[0] : node->name;
+}
+
 static void note(search *s, const gather_node *node) {
   size_t at = strlen(s->nearest);
-  if (!*node->name || at + 70 > sizeof s->nearest || !gather_model_is_gather(s->model, node)) return;
+  if (!*gather_run_name(node) || at + 70 > sizeof s->nearest || !gather_model_is_gather(s->model, node)) return;
   (void)snprintf(s->nearest + at, sizeof s->nearest - at, "%s'%.60s'", at ? ", " : "; its gather nodes are ",
-                 node->name);
+                 gather_run_name(node));
 }
 
 static void match(search *s, const gather_graph *graph, const gather_node *node, const char *path) {
-  bool whole = is_path(s->wanted, path, node->name);
-  if (!*node->name || (!whole && strcmp(node->name, s->wanted) != 0)) {
+  const char *name = gather_run_name(node);
+  bool whole = is_path(s->wanted, path, name);
+  if (!*name || (!whole && strcmp(name, s->wanted) != 0)) {
     note(s, node);
     return;
   }
@@ -54,7 +60,10 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-      if (snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name) < 0) continue;
+      int length = *node->name
+                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name)
+                       : snprintf(inner, sizeof inner, "%s/%s_%" PRId64 "/%s", path, node->op, i, attribute->name);
+      if (length < 0) continue;
       walk(s, attribute->graph, inner, depth + 1);
     }
   }

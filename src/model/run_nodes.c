@@ -126,10 +126,7 @@ static gather_status name_node(const gather_node *node, gather_error *error, gat
   if (!error) return status;
   memcpy(message, error->message, sizeof message);
   int room = (int)sizeof message - 160;
-  if (*node->name)
-    (void)snprintf(error->message, sizeof error->message, "node '%.100s': %.*s", node->name, room, message);
-  else
-    (void)snprintf(error->message, sizeof error->message, "a node %.60s without a name: %.*s", node->op, room, message);
+  (void)snprintf(error->message, sizeof error->message, "node '%.100s': %.*s", gather_run_name(node), room, message);
   return status;
 }
 
