@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ir.c: recognises OpenVINO IR (.xml beside its .bin), and opens it. Its XML is read by expat; a library that was built without
- * expat recognises the format and says so.
+ * expat leaves the format out.
  */
 #include "format/ir.h"
 
@@ -54,10 +54,12 @@ static gather_status build(ir_reader *reader) {
   gather_file *file = reader->file;
   gather_graph_file *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
   file->tensors = gather_arena_take(&file->arena, reader->constant_count, (int64_t)sizeof *file->tensors);
-  if (!made || !file->tensors) return GATHER_IR_NO_MEMORY(reader);
+  reader->plain_names = gather_arena_take(&file->arena, reader->constant_count, (int64_t)sizeof *reader->plain_names);
+  if (!made || !file->tensors || !reader->plain_names) return GATHER_IR_NO_MEMORY(reader);
   *made = (gather_graph_file){.dialect = "openvino", .version = reader->version};
   GATHER_TRY(gather_ir_build(reader, reader->net, "", NULL, &made->graph));
   file->graph = made;
+  file->plain_names = reader->plain_names;
   file->len = reader->tensor_count;
   return GATHER_OK;
 }
@@ -68,10 +70,5 @@ gather_status gather_ir_open(gather_file *file, gather_error *error) {
   if (status == GATHER_OK) status = build(&reader);
   gather_arena_clear(&reader.tree);
   return status;
-}
-#else
-gather_status gather_ir_open(gather_file *file, gather_error *error) {
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                          "an OpenVINO model; this library was built without expat, which reads XML");
 }
 #endif

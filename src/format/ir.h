@@ -67,10 +67,11 @@ typedef struct ir_reader {
   gather_file *file;
   gather_error *error;
   gather_arena tree;
-  ir_net *net;            /* the main graph */
-  int64_t version;        /* of the net */
-  int64_t constant_count; /* in all graphs */
-  int64_t tensor_count;   /* of file->tensors that are filled in */
+  ir_net *net;              /* the main graph */
+  int64_t version;          /* of the net */
+  int64_t constant_count;   /* in all graphs */
+  const char **plain_names; /* of file->tensors */
+  int64_t tensor_count;     /* of file->tensors that are filled in */
   const gather_map *bin;
 } ir_reader;
 

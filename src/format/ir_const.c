@@ -39,10 +39,11 @@ static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather
   GATHER_TRY(read_number(reader, layer, "offset", &offset));
   GATHER_TRY(read_number(reader, layer, "size", size));
   tensor->offset = offset;
-  if (tensor->bytes > *size)
+  bool is_string = tensor->tensor.type == GATHER_TYPE_STRING; /* whose views are not in the file */
+  if (!is_string && tensor->bytes > *size)
     return FAIL(reader, layer, "the constant '%.100s' has %" PRId64 " bytes, its shape needs %" PRId64, layer->name,
                 *size, tensor->bytes);
-  if (tensor->bytes == 0 && tensor->tensor.type != GATHER_TYPE_STRING) return GATHER_OK;
+  if (tensor->bytes == 0) return GATHER_OK;
   if (!reader->bin) GATHER_TRY(open_bin(reader, layer->offset));
   if (offset > reader->bin->size || *size > reader->bin->size - offset)
     return FAIL(reader, layer,
@@ -63,7 +64,6 @@ static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gath
                                   int64_t size) {
   const uint8_t *bytes = tensor->tensor.data;
   tensor->tensor.data = NULL;
-  tensor->bytes = len == 0 ? 0 : size;
   if (len == 0) return GATHER_OK;
   if (len > INT32_MAX || size < 8 + 4 * len || read_int32(bytes) != len)
     return FAIL(reader, layer, "the constant '%.100s' has no table of %" PRId64 " strings in its %" PRId64 " bytes",
@@ -128,7 +128,6 @@ gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gathe
   if (!fits || gather_type_bytes(tensor->tensor.type, 0, len, &tensor->bytes) != GATHER_OK ||
       tensor->bytes > GATHER_OFFSET_MAX)
     return FAIL(reader, layer, "the constant '%.100s' has more elements than any file", layer->name);
-  if (is_string) tensor->bytes = 0; /* they are found out below */
   GATHER_TRY(find_bytes(reader, layer, tensor, &size));
   if (is_string) GATHER_TRY(read_strings(reader, layer, tensor, len, size));
   /* Lengths like (0, 2^62) are sane to nobody. */

@@ -83,6 +83,7 @@ static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   constant->tensor.name = layer->outputs->value;
   gather_file_tensor *listed = &reader->file->tensors[reader->tensor_count];
   *listed = constant->tensor;
+  reader->plain_names[reader->tensor_count] = constant->tensor.name;
   size_t path = strlen(draft->path), length = strlen(constant->tensor.name);
   if (path > 0) {
     char *name = take(reader, (int64_t)(path + length) + 1, 1);

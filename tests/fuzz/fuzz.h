@@ -21,5 +21,8 @@ void fuzz_walk(gather_status status, gather_file *file, const gather_error *erro
 /* Holds the tensors of a file of any format to what they all promise; the file stays open. */
 void fuzz_walk_tensor(const gather_file_tensor *t);
 void fuzz_walk_all(const gather_file *file);
+/* Reads everything that a model's graph says; NULL does nothing. */
+struct gather_graph_file;
+void fuzz_walk_model(const struct gather_graph_file *model);
 
 #endif

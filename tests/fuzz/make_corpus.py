@@ -150,9 +150,45 @@ def models() -> list[bytes]:
             model(plain, group), model(b""), number(1, 8) + block(8, b""), model(plain + value(13, "y", 1, -1, "N", 3))]
 
 
+def ir_layer(number: int, kind: str, data: str = "", inputs: int = 0, outputs: int = 1, more: str = "", **attributes: str) -> str:
+    """A layer of an OpenVINO model."""
+    said = {"id": str(number), "name": f"l{number}", "type": kind, "version": "opset8"} | attributes
+    begin = "".join(f' {key}="{value}"' for key, value in said.items())
+    ports = "".join(f'<port id="{i}" precision="I64"><dim>3</dim><dim>-1</dim></port>' for i in range(inputs))
+    results = "".join(f'<port id="{i + inputs}" precision="FP32" names="t{number}"><dim>2</dim></port>' for i in range(outputs))
+    return f"<layer{begin}><data {data}/><input>{ports}</input><output>{results}</output>{more}</layer>"
+
+
+def ir_net(layers: list[str], edges: list[tuple[int, int, int, int]], element: str = 'net name="n" version="11"') -> str:
+    lines = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in edges)
+    return f"<{element}><layers>{''.join(layers)}</layers><edges>{lines}</edges></{element.split()[0]}>"
+
+
+def ir_files() -> list[bytes]:
+    def constant(number: int, kind: str, shape: str, offset: int, size: int) -> str:
+        return ir_layer(number, "Const", f'element_type="{kind}" shape="{shape}" offset="{offset}" size="{size}"')
+
+    table, ids, axis = constant(0, "f32", "3, 2", 14, 24), constant(1, "i32", "2", 3, 8), constant(2, "i64", "", 12, 8)
+    gather, result = ir_layer(3, "Gather", 'batch_dims="0"', 3), ir_layer(4, "Result", "", 1, 0, output_names="r,s")
+    edges = [(0, 0, 3, 0), (1, 0, 3, 1), (2, 0, 3, 2), (3, 3, 4, 0)]
+    plain = ir_net([table, ids, axis, gather, result], edges)
+    body = ir_net([table, result], [(0, 0, 4, 0)], "body")
+    loop = ir_net([ir_layer(0, "Loop", "", 0, 2, "<port_map/>" + body), ir_layer(1, "If", more=body)], [])
+    kinds = ["boolean", "bf16", "f64", "i4", "u1", "u2", "u3", "u6", "nf4", "f4e2m1", "f8e8m0", "string", "dynamic", "x", "FP16"]
+    files = [plain, loop, '<?xml version="1.0"?><!-- x -->\n' + plain, plain.replace("11", "9", 1)]
+    files += [ir_net([constant(0, kind, "1", 0, 256)], []) for kind in kinds]
+    files += [ir_net([constant(0, "u8", "256", 1, 256)], []), ir_net([constant(0, "u8", "9223372036854775807,2", 0, 1)], [])]
+    files += [ir_net([ir_layer(0, "Parameter", f'element_type="f32" shape="{shape}"')], [])
+              for shape in ("", "3,2", "?, -1", "2..5,..3,4..", "...", "5..2", "-2")]
+    files += [ir_net([ir_layer(0, "Relu", "", 1), ir_layer(1, "Relu", "", 1)], [(0, 1, 1, 0), (1, 1, 0, 0)])]
+    files += [ir_net([table, table], []), ir_net([gather], edges), '<!DOCTYPE net [<!ENTITY a "b">]>' + plain]
+    files += [ir_net([ir_layer(0, "Split", outputs=3), ir_layer(1, "Split", outputs=2, name="t0")], []), "<net" + " a" * 9 + ">"]
+    return [text.encode() for text in files]
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models())):
+    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
