@@ -52,7 +52,9 @@ static gather_status check_line(const gather_cli_args *args, gather_error *error
   if (args->argument_count > wanted)
     return gather_cli_fail(error, GATHER_USAGE, "with --data there is no DATA, only INDICES");
   if (args->argument_count < wanted)
-    return gather_cli_fail(error, GATHER_USAGE, "too few arguments: gather explain %s", args->command->arguments);
+    return gather_cli_fail(
+        error, GATHER_UNSUPPORTED,
+        "explain needs DATA and INDICES, or --data and INDICES; a node of a MODEL cannot be drawn in this version");
   if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
     return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
   return GATHER_OK;

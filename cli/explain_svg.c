@@ -43,14 +43,14 @@ static const char STYLE[] =
     ".h{font-family:system-ui,Helvetica,Arial,sans-serif;font-size:17px;font-weight:600}"
     ".s{font-family:system-ui,Helvetica,Arial,sans-serif;font-size:13px;fill:#59636e}"
     ".t{font-weight:600;font-size:14px}.l{font-size:11px;fill:#59636e}.m{text-anchor:middle}.e{text-anchor:end}"
-    "rect.c{fill:#f6f8fa;stroke:#d0d7de}rect.bad{fill:#ffebe9;stroke:#cf222e;stroke-width:1.5}"
+    ".c{fill:#f6f8fa;stroke:#d0d7de}rect.bad{fill:#ffebe9;stroke:#cf222e;stroke-width:1.5}"
     "text.bad{fill:#a40e26;font-weight:600}.x{stroke:#cf222e;stroke-width:1;opacity:.45}"
     ".r{fill:none;stroke-width:2;opacity:.85}"
     ".c0{fill:#b6dbff;stroke:#0969da}.c1{fill:#b4f1c4;stroke:#1a7f37}.c2{fill:#ffdf9e;stroke:#9a6700}"
     ".c3{fill:#e6ccff;stroke:#8250df}.c4{fill:#ffd0e6;stroke:#bf3989}.c5{fill:#b3f0ea;stroke:#0d7d74}"
     ".c6{fill:#ffd2b8;stroke:#bc4c00}.c7{fill:#dbe0e6;stroke:#59636e}"
     "@media (prefers-color-scheme:dark){.bg{fill:#0d1117;stroke:#30363d}text{fill:#e6edf3}.s,.l{fill:#9198a1}"
-    "rect.c{fill:#151b23;stroke:#3d444d}rect.bad{fill:#3d1518;stroke:#f85149}text.bad{fill:#ffa198}.x{stroke:#f85149}"
+    ".c{fill:#151b23;stroke:#3d444d}rect.bad{fill:#3d1518;stroke:#f85149}text.bad{fill:#ffa198}.x{stroke:#f85149}"
     ".c0{fill:#0c3a6b;stroke:#4493f8}.c1{fill:#124a22;stroke:#3fb950}.c2{fill:#523a06;stroke:#d29922}"
     ".c3{fill:#43217a;stroke:#ab7df8}.c4{fill:#5e1a43;stroke:#db61a2}.c5{fill:#0b4843;stroke:#2dd4bf}"
     ".c6{fill:#5c2b0a;stroke:#f0883e}.c7{fill:#33393f;stroke:#9198a1}}"
@@ -273,7 +273,7 @@ void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
           "</desc>\n<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n",
           STYLE, p.wide - 1, p.high - 1);
   words(&p, MARGIN, 34, "h", ex->job.op->name, "");
-  words(&p, MARGIN + 10 * (int)strlen(ex->job.op->name) + 14, 34, "t", formula, "");
+  words(&p, MARGIN + 11 * (int)strlen(ex->job.op->name) + 14, 34, "t", formula, "");
   words(&p, MARGIN, 58, "s", rules, "");
   if (*batches) words(&p, MARGIN, 78, "s", batches, "");
   lines(&p);

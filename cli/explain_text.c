@@ -81,9 +81,9 @@ static bool gap(const gather_cli_pick *pick, int i) { return i > 0 && pick->at[i
 
 static void border(const drawing *d, const char *left, const char *end) {
   const gather_cli_pick *columns = gather_cli_explain_columns(d->table);
-  int width = 1;
+  int width = 1; /* a blank before the right side */
   for (int c = 0; c < columns->count; c++)
-    width += d->width + 1 + (gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
+    width += d->width + 2 + (gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
   pad(d->to, d->label + 1);
   fputs(left, d->to);
   for (int i = 0; i < width; i++) fputs(d->sign->across, d->to);
@@ -98,7 +98,7 @@ static void header(const drawing *d) {
     char number[32];
     snprintf(number, sizeof number, "%" PRId64, columns->at[c]);
     if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
-    fputc(' ', d->to);
+    fputs("  ", d->to);
     right(d->to, number, d->width);
   }
   fputc('\n', d->to);
@@ -109,7 +109,7 @@ static void one_cell(const drawing *d, const int64_t *at) {
   char text[160];
   gather_cli_explain_cell(d->ex, d->part, at, &cell);
   words_of(d, &cell, text, sizeof text);
-  pad(d->to, d->width + 1 - columns_of(text));
+  pad(d->to, d->width + 2 - columns_of(text));
   const char *colour = cell.bad ? "1;31" : cell.colour >= 0 ? COLOURS[cell.colour] : NULL;
   if (d->colour && colour)
     fprintf(d->to, "\033[%sm%s\033[0m", colour, text);
@@ -148,7 +148,7 @@ static void footer(const drawing *d, int64_t *at) {
     gather_cli_explain_cell(d->ex, d->part, at, &cell);
     snprintf(text, sizeof text, cell.to < 0 ? "%s" : "%.0s%" PRId64, d->sign->bad, cell.to);
     if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
-    fputc(' ', d->to);
+    fputs("  ", d->to);
     right(d->to, text, d->width);
   }
   fprintf(d->to, "  %sdata, axis %d\n", d->sign->from, (int)d->ex->axis);

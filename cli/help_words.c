@@ -73,6 +73,18 @@ static const gather_cli_section SECTIONS[] = {
      "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal or a\n"
      "text file; --dim gives a length to a dimension that has a name. With a bad node\n"
      "the exit code is 1, and the answer says what each runtime would do.\n"},
+    {GATHER_CLI_COMMAND_EXPLAIN, "Description",
+     "Draws one gather so that one sees which cell of the output comes from which cell of\n"
+     "the data, by which index. DATA, INDICES and the options are those of take, with\n"
+     "--elements those of elements; --data 3x4 stands for DATA and makes a table up. Large\n"
+     "tensors show their ends and what is gathered; ranks above 2 are drawn as slices.\n"
+     "\n"
+     "-o OUT.svg writes a picture for light and dark pages; without it the drawing fits\n"
+     "the terminal (COLUMNS, where it is set). A bad index that is an error is drawn and\n"
+     "marked, and then reported.\n"
+     "\n"
+     "  gather explain --data 3x4 '[2, 0, -1]'\n"
+     "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"},
     {GATHER_CLI_COMMAND_INFO, "Description",
      "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes and\n"
      "where they begin. Without FILE: the version, the CPU features found, the kernels\n"

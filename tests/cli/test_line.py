@@ -127,14 +127,6 @@ def test_lists_of_what_is_known(gather, table):
         assert extension in message
 
 
-@pytest.mark.parametrize("command", ["run", "check", "explain"])
-def test_commands_of_later_versions(gather, command):
-    error = gather.fails("unsupported", command, "model.onnx", "--input", "a=b", "--node", "n")
-    assert command in error["message"]
-    assert gather("help", command).code == 4
-    assert command not in gather("--help").text.split("Examples")[0].split()
-
-
 def test_quiet_says_nothing(gather, table):
     answer = gather("take", table, "1", "-o", "o.npy", "-q")
     assert (answer.code, answer.out, answer.err) == (0, b"", b"")
