@@ -57,7 +57,7 @@ static gather_status add_outputs(gather_running *run, int64_t number, gather_err
     if (value->producer >= 0)
       return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset,
                               "two nodes give the value '%.100s'", node->outputs[k]);
-    value->producer = number;
+    if (strcmp(node->op, "Parameter") != 0) value->producer = number; /* what a Parameter gives, the caller gives */
   }
   return GATHER_OK;
 }
