@@ -83,9 +83,12 @@ static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   constant->tensor.name = layer->outputs->value;
   gather_file_tensor *listed = &reader->file->tensors[reader->tensor_count];
   *listed = constant->tensor;
-  reader->plain_names[reader->tensor_count] = constant->tensor.name;
+
+  /* Another name that finds it: in the main graph the layer's, in a body the name without the path. */
+  bool is_main = draft->path[0] == '\0';
+  reader->plain_names[reader->tensor_count] = is_main ? layer->name : constant->tensor.name;
   size_t path = strlen(draft->path), length = strlen(constant->tensor.name);
-  if (path > 0) {
+  if (!is_main) {
     char *name = take(reader, (int64_t)(path + length) + 1, 1);
     if (!name) return GATHER_IR_NO_MEMORY(reader);
     memcpy(name, draft->path, path);
