@@ -10,6 +10,7 @@ ALWAYS = {
     "include/gather/gather.h",
     "include/gather/file.h",
     "include/gather/dlpack.h",
+    "include/gather/model.h",
     "include/gather/type.def",
     "include/gather/status.def",
     "lib/libgather.a",
