@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""gather run --node in subgraphs and functions, and gather run beside ONNX Runtime."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+import run_models as models
+from support.skip import skip_test
+from test_run_onnx import run
+
+
+@pytest.fixture
+def branches(tmp_path):
+    """Both branches of an If have a gather of the same name; the table belongs to the graph round them."""
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    i = helper.make_tensor_value_info("i", TensorProto.INT64, [2])
+    c = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    then = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g")], "t", [], [y])
+    other = helper.make_graph([helper.make_node("Gather", ["x", "i"], ["y"], "g", axis=1)], "e", [], [y])
+    node = helper.make_node("If", ["c"], ["y"], "if_3", then_branch=then, else_branch=other)
+    table = models.tensor_of("x", "FLOAT", np.arange(12, dtype=np.float32).reshape(4, 3))
+    return models.save(tmp_path, [node], [i, c], [y], [table], 13)
+
+
+def test_subgraphs(branches, tmp_path):
+    code, answer = run(branches, "--node", "g", "--input", "i=[0, 1]")
+    assert (code, answer["error"]["status"]) == (2, "usage")
+    for path, wanted in (("then", [[0, 1, 2], [6, 7, 8]]), ("else", [[0, 2], [3, 5], [6, 8], [9, 11]])):
+        words = ["--node", f"main/if_3/{path}_branch/g", "--input", "i=[0, 2]", "--output", f"y={tmp_path}/y.npy", "-f"]
+        code, answer = run(branches, *words)
+        assert code == 0 and np.load(tmp_path / "y.npy").tolist() == wanted, answer
+    assert run(branches)[1]["error"]["status"] == "unsupported"
+
+
+def test_inputs_that_are_missing(branches):
+    code, answer = run(branches, "--node", "main/if_3/then_branch/g")
+    assert (code, answer["error"]["status"]) == (2, "usage")
+    assert "'i'" in answer["error"]["message"] and "'x'" not in answer["error"]["message"]
+
+
+def test_node_without_a_name(tmp_path):
+    """It goes by what it gives, and a cast before it is computed too."""
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    i = helper.make_tensor_value_info("i", TensorProto.INT32, [2])
+    nodes = [helper.make_node("Cast", ["i"], ["wide"], to=TensorProto.INT64), helper.make_node("Gather", ["x", "wide"], ["m"])]
+    nodes += [helper.make_node("Relu", ["m"], ["y"])]
+    table = models.tensor_of("x", "FLOAT", np.arange(6, dtype=np.float32))
+    path = models.save(tmp_path, nodes, [i], [y], [table], 13)
+    np.save(tmp_path / "i.npy", np.array([5, -6], np.int32))
+    code, answer = run(path, "--node", "m", "--input", f"i={tmp_path}/i.npy", "--output", f"m={tmp_path}/m.npy")
+    assert code == 0 and np.load(tmp_path / "m.npy").tolist() == [5, 0], answer
+    code, answer = run(path, "--node", "m", "--input", "wide=[6, 0]")
+    assert (code, answer["error"]["node"], answer["error"]["value"]) == (1, "m", 6)
+
+
+def test_strided_and_swapped_inputs(tmp_path):
+    """Fortran order and the other byte order, through Reshape and to the output itself."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    i = helper.make_tensor_value_info("i", TensorProto.INT64, [2])
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("y", "z")]
+    nodes = [
+        helper.make_node("Reshape", ["x", "to"], ["flat"]),
+        helper.make_node("Gather", ["flat", "i"], ["y"]),
+        helper.make_node("Identity", ["x"], ["z"]),
+    ]
+    path = models.save(tmp_path, nodes, [x, i], ends, [models.tensor_of("to", "INT64", np.array([0, -1, 1]))], 13)
+    data = np.asfortranarray(np.arange(6).reshape(2, 3).astype(">f4"))
+    np.save(tmp_path / "x.npy", data)
+    np.save(tmp_path / "i.npy", np.array([1, -2], ">i8"))
+    words = ["--output", f"y={tmp_path}/y.npy", "--output", f"z={tmp_path}/z.npy"]
+    code, answer = run(path, "--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy", *words)
+    assert code == 0, answer
+    assert np.array_equal(np.load(tmp_path / "y.npy"), data.reshape(2, 3, 1)[[1, -2]])
+    assert np.array_equal(np.load(tmp_path / "z.npy"), data)
+
+
+@pytest.mark.parametrize("op", ["Gather", "GatherElements"])
+@pytest.mark.parametrize("kind", ["FLOAT", "DOUBLE", "INT64", "INT8", "BOOL", "FLOAT16"])
+def test_like_onnxruntime(op, kind, tmp_path):
+    """Random models give what ONNX Runtime gives (it has no right strings and no complex numbers)."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        skip_test("onnxruntime", "the package is not installed")
+    import onnxruntime
+
+    rng = np.random.default_rng(len(kind) * 2 + len(op))
+    number = TensorProto.DataType.Value(kind)
+    for axis in (0, 1, -1):
+        data = rng.integers(0, 2, (4, 5, 6)).astype(models.BYTE_TYPES[kind])
+        shape = (2, 3) if op == "Gather" else (3, 3, 3)
+        indices = rng.integers(-4, 4, shape)
+        values = [helper.make_tensor_value_info(n, t, a.shape) for n, t, a in (("x", number, data), ("i", 7, indices))]
+        y = helper.make_tensor_value_info("y", number, None)
+        path = models.save(tmp_path, [helper.make_node(op, ["x", "i"], ["y"], axis=axis)], values, [y], [], 13)
+        wanted = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(
+            None, {"x": data, "i": indices}
+        )[0]
+        np.save(tmp_path / "x.npy", data)
+        np.save(tmp_path / "i.npy", indices)
+        words = ["--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy", "--output", f"y={tmp_path}/y.npy", "-f"]
+        assert run(path, *words)[0] == 0
+        assert np.array_equal(np.load(tmp_path / "y.npy"), wanted)
