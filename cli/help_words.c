@@ -86,22 +86,22 @@ static const gather_cli_section SECTIONS[] = {
      "  gather explain --data 3x4 '[2, 0, -1]'\n"
      "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"},
     {GATHER_CLI_COMMAND_RUN, "Description",
-     "Runs a model (ONNX, OpenVINO IR) whose nodes are gather nodes and what comes with\n"
-     "them: constants, Identity, casts between integers, Shape, Reshape, Squeeze and\n"
-     "Unsqueeze. A model with any other operator is refused before any work; --node runs\n"
-     "one gather node of it, with its constants from the model and the rest from --input.\n"
+     "Runs a model (ONNX, OpenVINO IR) whose nodes are gather nodes and what comes\n"
+     "with them: constants, Identity, casts between integers, Shape, Reshape, Squeeze\n"
+     "and Unsqueeze. A model with any other operator is refused before any work;\n"
+     "--node runs one gather node of it, with its constants from the model and the\n"
+     "rest from --input.\n"
      "\n"
      "Outputs without --output are summarised, not written. An existing file is kept\n"
-     "unless -f is given. --test-data compares every output bit for bit, type and shape\n"
-     "too; a difference is exit code 1.\n"},
+     "unless -f is given. --test-data compares every output bit for bit, its type and\n"
+     "shape too; a difference is exit code 1.\n"},
     {GATHER_CLI_COMMAND_RUN, "JSON",
-     "  {\"command\":\"run\",\"model\":\"m.onnx\",\n"
-     "   \"outputs\":[{\"name\":\"y\",\"type\":\"float32\",\"shape\":[2,2],\"output\":\"y.npy\"}],\n"
-     "   \"compared\":[]}\n"
+     "  {\"command\":\"run\",\"model\":\"m.onnx\",\"outputs\":[{\"name\":\"y\",\n"
+     "   \"type\":\"float32\",\"shape\":[2,2],\"output\":\"y.npy\"}],\"compared\":[]}\n"
      "\n"
-     "With --test-data, compared has {\"set\":\"test_data_set_0\",\"name\":\"y\",\"equal\":true,\n"
-     "\"mismatches\":0} for each output and set; where they differ, position too. An error\n"
-     "at a node names it: \"node\".\n"},
+     "With --test-data, compared has, for each output and set, {\"set\":\n"
+     "\"test_data_set_0\",\"name\":\"y\",\"equal\":true,\"mismatches\":0}; where they differ,\n"
+     "position too. An error at a node names it: \"node\".\n"},
     {GATHER_CLI_COMMAND_INFO, "Description",
      "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes and\n"
      "where they begin. Without FILE: the version, the CPU features found, the kernels\n"
