@@ -90,10 +90,11 @@ static gather_status render(gather_cli_explain *ex, bool svg, char **text, size_
   return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
 }
 
-/* The longest line on a screen: colours take no room. */
+/* The longest line of the boxes on a screen; the sentences above them may fold. Colours take no room. */
 static int widest(const char *text) {
   int most = 0, columns = 0;
-  for (; *text; text++) {
+  const char *boxes = strstr(text, "\n\n");
+  for (text = boxes ? boxes : text; *text; text++) {
     if (*text == '\033') {
       text += strcspn(text, "m");
       continue;

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""`gather explain`: the drawings to the letter, the origins against NumPy, and the picture as XML."""
+
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import elements, one_object, take
+
+SNAPSHOTS = Path(__file__).parent / "explain"
+CASES = {
+    "axis_0": (0, "--data", "3x4", "[2, 0, 2]"),
+    "axis_1": (0, "--data", "3x4", "[2, 0]", "--axis", "1"),
+    "negative": (0, "--data", "3x2", "[-1, 0]"),
+    "elements": (0, "--data", "3x3", "[[0, 2, 1], [2, 0, 0]]", "--elements"),
+    "bad": (1, "--data", "3x2", "[1, 7]"),
+    "clamp": (0, "--data", "3x2", "[1, 7]", "--on-bad", "clamp"),
+    "zero": (0, "--data", "3x2", "[1, 7]", "--rules", "openvino-8"),
+    "fill": (0, "--data", "3x2", "[1, 7]", "--on-bad", "fill=-5"),
+    "batch_dims": (0, "--data", "2x3", "[[0, 2], [1, 1]]", "--rules", "openvino-8", "--axis", "1", "--batch-dims", "1"),
+    "one_index": (0, "--data", "4", "2"),
+    "empty": (0, "--data", "3x2", "[]"),
+    "no_rows": (1, "--data", "0x2", "[0]"),
+    "large": (0, "--data", "1000x500", "[700, 3, -1]"),
+    "slices": (0, "--data", "2x3x2", "[1, 0]", "--axis", "1"),
+    "many_slices": (0, "--data", "9x2x2", "[5]", "--ascii"),
+    "ascii": (1, "--data", "3x2", "[-1, 7]", "--ascii"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_drawings(gather, name):
+    code, *words = CASES[name]
+    answer = gather("explain", *words, env={"COLUMNS": "80"})
+    assert answer.code == code
+    assert answer.text == (SNAPSHOTS / f"{name}.txt").read_text(encoding="utf-8")
+    assert bool(answer.err) == (code != 0)
+    if "--ascii" in words:
+        assert answer.text.isascii()
+
+
+def test_every_drawing_is_a_case():
+    assert {path.stem for path in SNAPSHOTS.iterdir()} == set(CASES)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_width(gather, width):
+    text = gather("explain", "--data", "100000x100000", "[99999, 5]", env={"COLUMNS": str(width)}).text
+    boxes = text.partition("\n\n")[2].splitlines()
+    assert width // 2 < max(map(len, boxes)) <= width
+
+
+def origins(shape, indices, **options):
+    """For each output cell, where it comes from: NumPy's gather of a table of offsets, -1 where there is no source."""
+    call = options.pop("call")
+    return call(np.arange(np.prod(shape)).reshape(shape), indices, fill=-1, **options)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_origins_are_numpys(gather, seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in random.integers(1, 5, random.integers(1, 4)))
+    axis = int(random.integers(len(shape)))
+    policy = ["clamp", "wrap", "zero", "error"][seed % 4]
+    is_elements = bool(seed // 4 % 2)
+    low, high = (-9, 9) if policy != "error" else (-shape[axis], shape[axis])
+    if is_elements:
+        want = [int(random.integers(1, n + 1)) for n in shape]
+    else:
+        want = random.integers(1, 4, random.integers(0, 3)).tolist()
+    indices = random.integers(low, high, want)
+    words = ["--data", "x".join(map(str, shape)), str(indices.tolist()), "--axis", axis, "--on-bad", policy]
+    answer = gather.json("explain", *words, *(["--elements"] if is_elements else []))
+    expected = origins(shape, indices, axis=axis, policy=policy, call=elements if is_elements else take)
+    assert answer["output_shape"] == list(expected.shape)
+    assert answer["complete"] == (len(answer["cells"]) == expected.size)
+    assert answer["cells"]
+    for cell in answer["cells"]:
+        offset = expected[tuple(cell["out"])]
+        assert cell["data"] == (None if offset < 0 else [int(c) for c in np.unravel_index(offset, shape)])
+        assert cell["row"] == (None if offset < 0 else cell["data"][axis])
+        n = shape[axis]
+        assert cell["bad"] == (not -n <= cell["index"] < n)
+
+
+def test_a_long_axis_is_computed_alike(gather):
+    """Above a million rows no table of offsets is made."""
+    n = 3_000_000
+    for policy, rows in {"clamp": [5, n - 1, n - 1, 0], "wrap": [5, n - 1, 7, n - 2]}.items():
+        indices = [5, -1, n + 7, -n - 2]
+        cells = gather.json("explain", "--data", f"{n}x1", str(indices), "--on-bad", policy)["cells"]
+        assert [cell["row"] for cell in cells] == rows
+        assert [cell["bad"] for cell in cells] == [False, False, True, True]
+
+
+def test_a_bad_index_in_json(gather):
+    answer = gather("explain", "--data", "3x2", "[1, 7]", "--json")
+    assert (answer.code, answer.err) == (1, b"")
+    answer = one_object(answer.out)
+    assert answer["error"]["status"] == "index_out_of_range" and answer["error"]["position"] == [1]
+    assert [(cell["bad"], cell["data"]) for cell in answer["cells"]] == [
+        (False, [1, 0]), (False, [1, 1]), (True, None), (True, None)]
+
+
+VALUES = {
+    "float16": (np.array([0.5, -2], np.float16), "0.5   -2"),
+    "swapped": (np.array([1.25, np.nan], ">f4"), "1.25   nan"),
+    "int8": (np.array([-128, 7], np.int8), "-128     7"),
+    "uint64": (np.array([2**64 - 1, 0], np.uint64), "18446744073709551615"),
+    "bool": (np.array([True, False]), "1  0"),
+    "complex": (np.array([1 - 2j, 0], np.complex64), "1-2j"),
+    "opaque": (np.array([b"ab", b"c"], "S2"), "0x6162  0x6300"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(gather, name):
+    array, text = VALUES[name]
+    gather.save("x.npy", array)
+    assert text in gather("explain", "x.npy", "[0]").text.split("\nidx")[0]
+
+
+def test_packed_values(gather):
+    gather.write("x.bin", b"\x21\x43\xf5")
+    rows = gather("explain", "x.bin", "[1]", "--type", "int4", "--shape", "2x3", "--ascii").text
+    assert "0 |   1   2   3 |\n1 |   4   5  -1 |" in rows
+
+
+def test_colour_stays_on_the_terminal(gather):
+    assert "\033" not in gather("explain", "--data", "3x2", "[1]", env={"TERM": "xterm"}).text
+
+
+@pytest.mark.parametrize("name", ["axis_0", "axis_1", "elements", "bad", "batch_dims", "one_index", "empty", "large", "slices"])
+def test_pictures_are_whole_and_alone(gather, name):
+    code, *words = CASES[name]
+    answer = gather("explain", *words, "-o", "x.svg")
+    assert (answer.code, answer.out) == (code, b"")
+    text = (gather.folder / "x.svg").read_text(encoding="utf-8")
+    root = ET.fromstring(text)
+    tags = {element.tag.split("}")[1] for element in root.iter()}
+    assert tags <= {"svg", "title", "desc", "style", "rect", "text", "path"} and {"title", "desc"} <= tags
+    assert "prefers-color-scheme" in text
+    for outside in ("href", "url(", "@import", "src="):
+        assert outside not in text
+    assert text.count("http") == 1, "the name space alone"
+    assert int(root.get("width")) <= 900
+    assert gather.names() == {"x.svg"}
+    assert ('class="c bad"' in text) == (name == "bad")
+
+
+def test_names_are_escaped(gather):
+    gather.save("x.npy", np.array([(1,), (2,)], dtype=[("<script>&\"'\x1b", "<i4")]))
+    assert gather("explain", "x.npy", "[1]", "--on-bad", "error", "-o", "x.svg").code == 0
+    text = (gather.folder / "x.svg").read_text(encoding="utf-8")
+    ET.fromstring(text)
+    assert "<script" not in text and "&lt;script" in text
+    assert "\033" not in gather("explain", "x.npy", "[1]").text
+
+
+def test_pictures_keep_what_is_there(gather):
+    gather.write("x.svg", "mine")
+    words = ("explain", "--data", "3x2", "[1]", "-o", "x.svg")
+    gather.fails("file_exists", *words)
+    assert (gather.folder / "x.svg").read_text() == "mine"
+    assert gather(*words, "-f").code == 0
+    ET.parse(gather.folder / "x.svg")
+    assert gather.names() == {"x.svg"}
+    ET.fromstring(gather("explain", "--data", "3x2", "[1]", "-o", "-").out)
+    gather.fails("io_error", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
+
+
+def test_complaints(gather, table):
+    gather.fails("usage", "explain", "--data", "3x2", "[1]", "-o", "x.npy")
+    gather.fails("usage", "explain", "--data", "3x", "[1]")
+    gather.fails("usage", "explain", "--data", "3x2", table, "[1]")
+    gather.fails("unsupported", "explain", table)
+    gather.fails("axis_out_of_range", "explain", table, "[1]", "--axis", "2")
+    gather.fails("file_not_found", "explain", "none.npy", "[1]")
+    gather.fails("rank_mismatch", "explain", "--data", "", "[1]")
+
+
+def test_the_pictures_of_the_documents(gather):
+    root = Path(__file__).parents[2]
+    words = [line.split(maxsplit=3) for line in (root / "script/make-pictures").read_text().splitlines()
+             if line.startswith("picture ")]
+    assert len(words) == 3
+    for _, name, code, rest in words:
+        answer = gather("explain", *shlex.split(rest), "-o", "-")
+        assert answer.code == int(code)
+        assert answer.text == (root / f"docs/pictures/{name}.svg").read_text(encoding="utf-8"), "run script/make-pictures"
