@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_model_check.c: a check on graphs that are built here, without a file: what no reader would make stands here too.
+ */
+#include "unit/support.h"
+
+#include "format/graph.h"
+#include "gather/model.h"
+#include "model/model.h"
+
+static const char *const DATA_INDICES[] = {"data", "indices"};
+static const char *const OUTPUT[] = {"out"};
+static const int64_t FOUR[] = {4};
+
+static gather_constant constant(const char *name, const int64_t *values) {
+  gather_constant made = {.tensor = {.name = name}, .is_initializer = true};
+  made.tensor.tensor = tensor_of(GATHER_TYPE_INT64, values, 1, FOUR);
+  return made;
+}
+
+static gather_node node_of(const char *const *inputs, int32_t count) {
+  return (gather_node){.name = "g",
+                       .op = "Gather",
+                       .domain = "",
+                       .opset = 13,
+                       .inputs = inputs,
+                       .input_count = count,
+                       .outputs = OUTPUT,
+                       .output_count = 1};
+}
+
+/* Checks the file and hands the only node to `look`. */
+static void with_node(const gather_graph_file *file, const gather_check_options *options,
+                      void (*look)(const gather_model_node *node)) {
+  gather_model *model;
+  gather_check *check;
+  gather_error error = dirty_error();
+  assert_status(gather_model_from_graph(file, &model, &error), GATHER_OK);
+  assert_status(gather_model_check(model, options, &check, &error), GATHER_OK);
+  assert_int_equal(gather_check_count(check), gather_model_node_count(model));
+  assert_null(gather_check_at(check, gather_check_count(check)));
+  look(gather_check_at(check, 0));
+  gather_check_destroy(check);
+  gather_model_close(model);
+}
+
+static void is_bad_at_two(const gather_model_node *node) {
+  assert_string_equal(gather_verdict_name(node->verdict), "bad");
+  assert_int_equal(node->bad, 1);
+  assert_int_equal(node->error->position[0], 2);
+  assert_int_equal(node->error->value, 4);
+  for (size_t i = 0; i < gather_runtime_count(); i++) assert_true(*gather_runtime_behaviour(i, node) != 0);
+}
+
+static void a_bad_index(void **state) {
+  static const int64_t values[] = {0, 3, 4, -4};
+  const gather_constant constants[] = {constant("data", values), constant("indices", values)};
+  gather_node node = node_of(DATA_INDICES, 2);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1, .constants = constants, .constant_count = 2};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  (void)state;
+  with_node(&file, NULL, is_bad_at_two);
+}
+
+static void has_no_indices(const gather_model_node *node) {
+  assert_string_equal(gather_verdict_name(node->verdict), "bad");
+  assert_status(node->error->status, GATHER_FILE_MALFORMED);
+}
+
+static void a_node_without_indices(void **state) {
+  gather_node node = node_of(DATA_INDICES, 1);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  (void)state;
+  with_node(&file, NULL, has_no_indices);
+}
+
+static void is_unknown(const gather_model_node *node) {
+  assert_string_equal(gather_verdict_name(node->verdict), "unknown");
+  assert_true(*node->reason != 0);
+  assert_null(node->error);
+  for (size_t i = 0; i < gather_runtime_count(); i++) assert_string_equal(gather_runtime_behaviour(i, node), "");
+}
+
+static void names_that_lead_nowhere(void **state) {
+  gather_node node = node_of(DATA_INDICES, 2);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  (void)state;
+  with_node(&file, NULL, is_unknown);
+  node.opset = 0;
+  with_node(&file, NULL, is_unknown);
+}
+
+/* A node that is its own input. */
+static void a_circle(void **state) {
+  static const char *const itself[] = {"out", "out"};
+  gather_node node = node_of(itself, 2);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  (void)state;
+  with_node(&file, NULL, is_unknown);
+}
+
+static void graphs_that_never_end(void **state) {
+  gather_graph graph = {.name = ""};
+  gather_attribute attribute = {.name = "body", .kind = GATHER_ATTRIBUTE_GRAPH, .graph = &graph};
+  gather_node node = {.name = "", .op = "Loop", .domain = "", .attributes = &attribute, .attribute_count = 1};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+  gather_model *model;
+  gather_error error = dirty_error();
+  (void)state;
+  graph.nodes = &node;
+  graph.node_count = 1;
+  assert_status(gather_model_from_graph(&file, &model, &error), GATHER_UNSUPPORTED);
+  assert_error(&error, GATHER_UNSUPPORTED);
+  assert_null(model);
+}
+
+static void wrong_calls(void **state) {
+  gather_graph_file tensors = {.dialect = "onnx"};
+  gather_model *model;
+  gather_check *check;
+  gather_error error = dirty_error();
+  (void)state;
+  assert_status(gather_model_from_graph(&tensors, &model, &error), GATHER_UNSUPPORTED);
+  assert_status(gather_model_open(NULL, &model, &error), GATHER_USAGE);
+  assert_status(gather_model_check(NULL, NULL, &check, &error), GATHER_USAGE);
+  gather_model_close(NULL);
+  gather_check_destroy(NULL);
+  assert_null(gather_runtime_name(gather_runtime_count()));
+  assert_string_equal(gather_source_name((gather_source)99), "none");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_bad_index),
+      cmocka_unit_test(a_node_without_indices),
+      cmocka_unit_test(names_that_lead_nowhere),
+      cmocka_unit_test(a_circle),
+      cmocka_unit_test(graphs_that_never_end),
+      cmocka_unit_test(wrong_calls),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
