@@ -101,8 +101,8 @@ def test_json_wherever_it_stands(gather, table):
         ["--wrong", "take", "--json"],
         ["take", table, "-o", "--json"],
         ["take", table, "1", "-o", "x.y", "--json"],
-        ["--json", "run", "m.onnx"],
-        ["run", "m.onnx", "--json"],
+        ["--json", "run"],
+        ["run", "--json"],
         ["take", "--json", "--json"],
     )
     for line in lines:
