@@ -20,8 +20,9 @@ def libraries() -> list[str]:
     build = Path(os.environ["GATHER_BUILD"])
     words = [str(build / "lib/libgather.a")]
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
-    pool = [line.split("=", 1)[1] for line in cache.splitlines() if line.startswith("PTHREADPOOL_LIBRARY:")]
-    words += [path for path in pool if path and not path.endswith("NOTFOUND")] + ["-lpthread"]
+    names = ("PTHREADPOOL_LIBRARY:", "NANOPB_LIBRARY:", "EXPAT_LIBRARY:")
+    found = [line.split("=", 1)[1] for line in cache.splitlines() if line.startswith(names)]
+    words += [path for path in found if path and not path.endswith("NOTFOUND")] + ["-lpthread"]
     sanitize = os.environ.get("GATHER_SANITIZE", "")
     return words + ([f"-fsanitize={sanitize}"] if sanitize else [])
 
