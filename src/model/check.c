@@ -45,6 +45,7 @@ gather_status gather_model_check(const gather_model *model, const gather_check_o
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a check");
   made->model = model;
+  made->parts_left = GATHER_ALL_PARTS;
   gather_status status = check_all(made, options, error);
   if (status == GATHER_OK)
     *check = made;

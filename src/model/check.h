@@ -18,6 +18,7 @@ struct gather_check {
   int64_t count;
   gather_model_dim *dims; /* names with a length: those given, and those that given inputs show */
   int64_t dim_count;
+  int64_t parts_left;
 };
 
 /* options with every field set; checks that each name exists and each input fits, and collects the dimensions. */

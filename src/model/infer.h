@@ -14,6 +14,7 @@ typedef struct gather_step {
   const gather_scope *scope;
   const gather_node *node;
   bool openvino;
+  int64_t *parts_left; /* how many elements may still be followed, so that no file can make them fill the memory */
   gather_known out;
   bool no_memory;
 } gather_step;

@@ -160,12 +160,14 @@ static gather_dim sum(const gather_dim *a, const gather_dim *b) {
 
 /* The elements of all inputs one after the other. */
 static void concat_parts(gather_step *step) {
-  gather_dim *parts = gather_step_take(step, GATHER_MAX_PARTS, sizeof *parts);
+  const gather_dim *len = &step->out.dims[0];
+  if (len->min != len->max || len->min > GATHER_MAX_PARTS) return;
+  gather_dim *parts = gather_step_take(step, len->min, sizeof *parts);
   int64_t at = 0;
   for (int32_t i = 0; parts && i < step->node->input_count; i++) {
     int64_t count;
     const gather_dim *some = gather_step_parts(step, gather_step_in(step, i), &count);
-    if (!some || count > GATHER_MAX_PARTS - at) return;
+    if (!some || count > len->min - at) return;
     if (count > 0) memcpy(parts + at, some, (size_t)count * sizeof *some);
     at += count;
   }
@@ -190,7 +192,7 @@ void gather_infer_concat(gather_step *step) {
     dims[axis] = sum(&dims[axis], in->rank < 0 ? &gather_any_dim : &in->dims[axis]);
   }
   gather_step_shape(step, first->rank, dims);
-  if (first->rank == 1) concat_parts(step);
+  if (step->out.rank == 1) concat_parts(step);
 }
 
 /* Lengths of which one may be stretched to the other. */

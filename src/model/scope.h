@@ -9,6 +9,8 @@
 
 /* Lengths and shape arithmetic are followed through tensors of up to this many elements. */
 enum { GATHER_MAX_PARTS = 1024 };
+/* And through this many in all: far above what real models need, and below 500 MB. */
+enum { GATHER_ALL_PARTS = 4 * 1024 * 1024 };
 
 /* What is known of one value. */
 typedef struct gather_known {

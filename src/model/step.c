@@ -73,6 +73,12 @@ bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *valu
               value);
 }
 
+static bool spend(gather_step *step, int64_t count) {
+  if (count > *step->parts_left) return false;
+  *step->parts_left -= count;
+  return true;
+}
+
 const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count) {
   if (known->parts) {
     *count = known->part_count;
@@ -80,6 +86,7 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
   }
   if (!known->tensor || gather_tensor_len(known->tensor) > GATHER_MAX_PARTS) return NULL;
   *count = gather_tensor_len(known->tensor);
+  if (!spend(step, *count)) return NULL;
   gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
   for (int64_t i = 0; parts && i < *count; i++) {
     if (!gather_tensor_integer(known->tensor, i, &parts[i].min)) return NULL;
@@ -126,6 +133,7 @@ void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t c
   int64_t lengths[GATHER_MAX_RANK], len;
   if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len) || len != count)
     return;
+  if (!spend(step, count)) return;
   step->out.parts = parts;
   step->out.part_count = count;
   for (int64_t i = 0; i < count; i++)

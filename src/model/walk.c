@@ -130,6 +130,7 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
                       .model = check->model,
                       .scope = scope,
                       .node = node,
+                      .parts_left = &check->parts_left,
                       .openvino = strcmp(check->model->graph_file->dialect, "openvino") == 0};
   GATHER_TRY(gather_infer_node(&step, error));
   GATHER_TRY(keep(check, scope, &step, error));
