@@ -2,8 +2,9 @@
  *
  * file.h: tensors in files. Files are mapped, not read: opening a 100 GB file costs its header. No length in a file is trusted.
  *
- * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size) and raw bytes; writes .npy, raw
- * bytes and ONNX TensorProto (.pb). Pickled objects are refused (GATHER_UNSUPPORTED).
+ * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), raw bytes, ONNX TensorProto (.pb), and the
+ * tensors that ONNX models and OpenVINO IR (.xml with its .bin) hold; writes .npy, raw bytes and ONNX TensorProto. Pickled objects
+ * are refused (GATHER_UNSUPPORTED). The gather nodes of models are the matter of model.h.
  * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
  * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
  * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
@@ -24,15 +25,16 @@ typedef struct gather_file gather_file;
 
 /* One tensor of a file. All pointers live as long as the file is open. */
 typedef struct gather_file_tensor {
-  const char *name;     /* "" in formats that hold one tensor */
+  /* "" in .npy and raw files. Of models the value's name, in subgraphs behind the path of its graph ("if_3/then_branch/w"). */
+  const char *name;
   gather_tensor tensor; /* a read-only view of the mapping; type GATHER_TYPE_OPAQUE where it has no name here */
   /* The npy description to keep, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): of an npy file as it stands there, of raw
    * bytes that were opened with a descr of an opaque type likewise; NULL for others. */
   const char *descr;
   /* For people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes). */
   const char *type_name;
-  int64_t offset; /* of the first byte in the file */
-  int64_t bytes;  /* that the elements take in the file */
+  int64_t offset; /* of the first byte in the file that holds the elements: for external data that other file */
+  int64_t bytes;  /* that the elements take in memory */
 } gather_file_tensor;
 
 /* Opens a file and finds out its format by its content. Memory: freed by gather_file_close.
