@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The demo's data and checks: reads a safetensors file's header by hand, looks words up, and compares with NumPy."""
+"""The demo's data and checks: reads a safetensors file's header by hand, looks words up, makes a model, compares with NumPy."""
 
 import json
 import sys
@@ -59,6 +59,20 @@ def check_top(rows: Path, order: Path, top: Path) -> None:
     print("first row: " + " ".join(f"{number:.4f}" for number in np.load(top)[0]))
 
 
+def make_model(table: Path, target: Path) -> None:
+    """A model as a person has it: the table is an initializer, the ids are an input."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    rows = np.load(table)
+    words = helper.make_tensor("table", TensorProto.FLOAT, rows.shape, rows.tobytes(), raw=True)
+    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["sentences", "words"])
+    out = helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["sentences", "words", rows.shape[1]])
+    node = helper.make_node("Gather", ["table", "ids"], ["embedded"], name="embed", axis=0)
+    graph = helper.make_graph([node], "embedder", [ids], [out], [words])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), target)
+
+
 def main(command: str, *arguments: str) -> None:
     paths = [Path(argument) for argument in arguments]
     if command == "place":
@@ -72,6 +86,8 @@ def main(command: str, *arguments: str) -> None:
         check_rows(paths[0], paths[1], paths[2], list(arguments[3:]))
     elif command == "order":
         make_order(paths[0], paths[1])
+    elif command == "model":
+        make_model(paths[0], paths[1])
     elif command == "check-top":
         check_top(paths[0], paths[1], paths[2])
     else:
