@@ -11,4 +11,7 @@
 void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check);
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check);
 
+/* Says on stdout where a node stands: "main/embed", or the operator and its number where it has no name. */
+void gather_cli_put_node(const gather_model_node *node);
+
 #endif

@@ -51,14 +51,18 @@ static void put_bad(const gather_model_node *node) {
     printf("  %s: %s\n", gather_runtime_name(i), gather_runtime_behaviour(i, node));
 }
 
-static void put_node(const gather_model_node *node) {
-  printf("\n%s: ", gather_verdict_name(node->verdict));
+void gather_cli_put_node(const gather_model_node *node) {
   gather_cli_put(stdout, node->graph);
   putchar('/');
   if (*node->name)
     gather_cli_put(stdout, node->name);
   else
     printf("%s_%" PRId64, node->op, node->number);
+}
+
+static void put_node(const gather_model_node *node) {
+  printf("\n%s: ", gather_verdict_name(node->verdict));
+  gather_cli_put_node(node);
   printf(" (%s %s", node->op, node->rules ? node->rules->rules : "of an unknown version");
   if (node->axis_known) printf(", axis %" PRId64, node->axis);
   if (node->batch_dims) printf(", batch_dims %" PRId64, node->batch_dims);

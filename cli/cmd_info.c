@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "commands.h"
 #include "gather/model.h"
 #include "json.h"
@@ -44,12 +45,7 @@ static void text_nodes(const gather_check *check) {
   if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
   for (int64_t i = 0; i < count && i < SHOWN; i++) {
     const gather_model_node *node = gather_check_at(check, i);
-    gather_cli_put(stdout, node->graph);
-    putchar('/');
-    if (*node->name)
-      gather_cli_put(stdout, node->name);
-    else
-      printf("%s_%" PRId64, node->op, node->number);
+    gather_cli_put_node(node);
     printf(": %s %s, ", node->op, node->rules ? node->rules->rules : "of an unknown version");
     gather_cli_put(stdout, node->data.name);
     fputs(" by ", stdout);

@@ -179,3 +179,21 @@ def write(what: Writing, content: bytes) -> None:
         assert c.string_at(data, len(content)) == bytes(len(content)), "elements begin as zeros"
         c.memmove(data, content, len(content))
     check(LIB.gather_writer_commit(writer, c.byref(error)), error)
+
+
+@contextmanager
+def handle(source) -> Iterator[P]:
+    """The open file behind a path, or behind bytes in memory."""
+    file, error = P(), Error()
+    if isinstance(source, bytes):
+        check(LIB.gather_file_from_memory(source, len(source), b"memory", c.byref(file), c.byref(error)), error)
+    else:
+        check(LIB.gather_file_open(os.fsencode(source), c.byref(file), c.byref(error)), error)
+    try:
+        yield file
+    finally:
+        LIB.gather_file_close(file)
+
+
+def content(tensor: FileTensor) -> bytes:
+    return c.string_at(tensor.tensor.data, tensor.bytes) if tensor.bytes else b""

@@ -11,7 +11,7 @@ from typing import Iterator
 import gather_files as g
 import numpy as np
 import pytest
-from gather_files import LIB, FileTensor, GatherError, P, String, check
+from gather_files import LIB, FileTensor, GatherError, P, String, check, content, handle
 from support.skip import skip_test
 
 try:
@@ -50,19 +50,8 @@ class Model:
 @contextmanager
 def opened(source) -> Iterator[Model]:
     """A path, or the XML's bytes in memory."""
-    file, error = P(), g.Error()
-    if isinstance(source, bytes):
-        check(LIB.gather_file_from_memory(source, len(source), b"memory", c.byref(file), c.byref(error)), error)
-    else:
-        check(LIB.gather_file_open(os.fsencode(source), c.byref(file), c.byref(error)), error)
-    try:
+    with handle(source) as file:
         yield Model(file)
-    finally:
-        LIB.gather_file_close(file)
-
-
-def content(tensor: FileTensor) -> bytes:
-    return c.string_at(tensor.tensor.data, tensor.bytes) if tensor.bytes else b""
 
 
 def strings(tensor: FileTensor) -> list[bytes]:

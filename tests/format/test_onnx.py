@@ -14,7 +14,7 @@ import ml_dtypes  # noqa: F401  (dtypes by name)
 import numpy as np
 import onnx
 import pytest
-from gather_files import LIB, FileTensor, GatherError, P, String, check
+from gather_files import LIB, FileTensor, GatherError, P, String, check, content, handle
 from onnx import TensorProto, helper, numpy_helper
 from support.skip import skip_test
 
@@ -53,19 +53,8 @@ def onnx_is_read() -> None:
 @contextmanager
 def opened(source) -> Iterator[Opened]:
     """A path, or bytes in memory."""
-    file, error = P(), g.Error()
-    if isinstance(source, bytes):
-        check(LIB.gather_file_from_memory(source, len(source), b"memory", c.byref(file), c.byref(error)), error)
-    else:
-        check(LIB.gather_file_open(os.fsencode(source), c.byref(file), c.byref(error)), error)
-    try:
+    with handle(source) as file:
         yield Opened(file)
-    finally:
-        LIB.gather_file_close(file)
-
-
-def content(tensor: FileTensor) -> bytes:
-    return c.string_at(tensor.tensor.data, tensor.bytes) if tensor.bytes else b""
 
 
 def strings(tensor: FileTensor) -> list[bytes]:
