@@ -410,6 +410,19 @@ GATHER_API int32_t gather_cpu_count(void);
 GATHER_API const char *gather_cpu_features(void);
 /* The name of the instruction set whose kernels run ("portable"). Since 0.1. */
 GATHER_API const char *gather_isa_name(void);
+/* A number that decides how gathers run, never what they give. */
+typedef struct gather_tuning {
+  const char *name;
+  int64_t initial;
+  const char *meaning;
+} gather_tuning;
+
+/* Number i of the tuning numbers; NULL behind the last. Static memory. Since 0.1. */
+GATHER_API const gather_tuning *gather_tuning_at(int32_t i);
+/* The value in force, for the whole process. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error);
+/* Changes it. Plans that stand keep what they decided. Returns GATHER_NAME_NOT_FOUND. Threads: any, at any time. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error);
 /* The library that the built-in pool uses ("pthreadpool"), or "none". Since 0.1. */
 GATHER_API const char *gather_pool_library(void);
 

@@ -56,9 +56,10 @@ gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, ga
 }
 
 gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  gather_index_state state;
   int64_t bad;
   GATHER_TRY(check_run(plan, run, error));
-  gather_status status = gather_plan_check_indices(plan, run->indices, run->executor, &bad, error);
+  gather_status status = gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = bad;
   return gather_fail_op(error, plan->op, status);
 }

@@ -19,6 +19,25 @@
 #define GATHER_COLD
 #endif
 
+#if defined(__GNUC__) && defined(__x86_64__)
+#define GATHER_X86 1
+#else
+#define GATHER_X86 0
+#endif
+
+/* Functions between these two are compiled for the instruction set that is named, whatever the flags of the build. Include
+ * headers before. */
+#if defined(__clang__)
+#define GATHER_PRAGMA(x) _Pragma(#x)
+#define GATHER_TARGET_BEGIN(features) \
+  GATHER_PRAGMA(clang attribute push(__attribute__((target(features))), apply_to = function))
+#define GATHER_TARGET_END GATHER_PRAGMA(clang attribute pop)
+#elif defined(__GNUC__)
+#define GATHER_PRAGMA(x) _Pragma(#x)
+#define GATHER_TARGET_BEGIN(features) GATHER_PRAGMA(GCC push_options) GATHER_PRAGMA(GCC target(features))
+#define GATHER_TARGET_END GATHER_PRAGMA(GCC pop_options)
+#endif
+
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define GATHER_BIG_ENDIAN 1
 #else

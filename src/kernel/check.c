@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: are all indices in range? The fast pass only answers yes or no, without a branch per index, so that compilers
- * vectorise it for every width; who is to blame is looked for only when the answer is no.
+ * check.c: are all indices in range? The fast pass only finds what they span, without a branch per index; who is to blame is
+ * looked for only when that is too much.
  */
 #include "kernel/index_types.h"
 #include "kernel/indices.h"
+#include "kernel/kernel.h"
 
 void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *high) {
   *low = rule->negative ? -rule->axis_len : 0;
@@ -36,26 +37,6 @@ bool gather_indices_cannot_fail(const gather_index_rule *rule) {
   }
 }
 
-/* One index is bad exactly when one of two differences is negative. With 64-bit unsigned arithmetic neither can wrap into the
- * wrong sign: low is at least -(2^63 - 1) and high at most 2^63 - 2. An unsigned index from 2^63 up has the sign bit itself. */
-#define BAD_BITS_1(value, low, high) \
-  (((uint64_t)(int64_t)(value) - (uint64_t)(low)) | ((uint64_t)(high) - (uint64_t)(int64_t)(value)))
-#define BAD_BITS_0(value, low, high) ((uint64_t)(value) | ((uint64_t)(high) - (uint64_t)(value)))
-
-#define ANY_BAD(type, suffix, ENUM, is_signed)                                                                \
-  static bool any_bad_##suffix(const char *indices, int64_t step, int64_t count, int64_t low, int64_t high) { \
-    uint64_t bad = 0;                                                                                         \
-    (void)low;                                                                                                \
-    if (step == (int64_t)sizeof(type))                                                                        \
-      for (int64_t j = 0; j < count; j++)                                                                     \
-        bad |= BAD_BITS_##is_signed(load_##suffix(indices + j * (int64_t)sizeof(type), false), low, high);    \
-    else                                                                                                      \
-      for (int64_t j = 0; j < count; j++)                                                                     \
-        bad |= BAD_BITS_##is_signed(load_##suffix(indices + j * step, false), low, high);                     \
-    return (bad >> 63) != 0;                                                                                  \
-  }
-GATHER_INDEX_TYPES_LIST(ANY_BAD)
-
 #define COUNT_BAD(type, suffix, ENUM, is_signed)                                                                     \
   static int64_t count_bad_##suffix(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, \
                                     int64_t *first, int64_t *value) {                                                \
@@ -83,16 +64,39 @@ int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indi
   }
 }
 
-bool gather_indices_any_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count) {
-  int64_t low, high, first, value;
-  gather_index_range(rule, &low, &high);
-  if (rule->swapped) return gather_indices_count_bad(rule, indices, step, count, &first, &value) != 0;
-  switch (rule->type) {
-#define ANY_CASE(type, suffix, ENUM, is_signed) \
-  case GATHER_TYPE_##ENUM:                      \
-    return any_bad_##suffix(indices, step, count, low, high);
-    GATHER_INDEX_TYPES_LIST(ANY_CASE)
-    default:
-      return true;
+static int log2_width(gather_type type) { return ((int)type - (int)GATHER_TYPE_INT8) % 4; }
+
+static bool is_signed(gather_type type) { return type <= GATHER_TYPE_INT64; }
+
+/* Indices that are not dense, or in the other byte order, made so: a block at a time. */
+static void tidy(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, char *dense) {
+  int64_t width = (int64_t)1 << log2_width(rule->type);
+  for (int64_t j = 0; j < count; j++)
+    for (int64_t b = 0; b < width; b++) dense[j * width + b] = indices[j * step + (rule->swapped ? width - 1 - b : b)];
+}
+
+/* Adding the length moves the valid range of signed indices to [0, 2n), where one unsigned comparison is enough: no valid range
+ * that an index can leave is so long that the sum wraps back into it (see gather_indices_cannot_fail). */
+gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step,
+                                       int64_t count) {
+  enum { BLOCK = 256 };
+  int width = log2_width(rule->type);
+  uint64_t n = (uint64_t)rule->axis_len, most = 0, signs = 0, top = (uint64_t)1 << ((8 << width) - 1);
+  bool counts_back = rule->negative && is_signed(rule->type);
+  uint64_t limit = counts_back ? 2 * n : n;
+  if (is_signed(rule->type) && !rule->negative && limit > top) limit = top;
+  gather_fold_fn fold = gather_kernel_fold(width);
+  if (step == (int64_t)1 << width && !rule->swapped) {
+    fold(indices, count, counts_back ? n : 0, &most, &signs);
+  } else {
+    char dense[BLOCK * 8];
+    if (step == 0) count = 1;
+    for (int64_t j = 0; j < count; j += BLOCK) {
+      int64_t now = count - j < BLOCK ? count - j : BLOCK;
+      tidy(rule, indices + j * step, step, now, dense);
+      fold(dense, now, counts_back ? n : 0, &most, &signs);
+    }
   }
+  if (most >= limit) return GATHER_INDICES_BAD;
+  return counts_back && (signs & top) ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }

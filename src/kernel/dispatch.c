@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispatch.c: which kernel runs. One list, isa.def; the strongest row that the CPU has wins, slot by slot.
+ * dispatch.c: which kernel runs. One list, isa.def; the strongest row that the CPU has and the tuning allows wins, slot by
+ * slot.
  */
 #include "kernel/kernel.h"
+#include "kernel/tuning.h"
 
 #define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
 #include "kernel/isa.def"
@@ -20,35 +22,63 @@ static const struct {
 enum { ISA_COUNT = sizeof ISAS / sizeof *ISAS };
 
 int gather_row_class(int64_t row_bytes) {
-  switch (row_bytes) {
-    case 1:
-      return 0;
-    case 2:
-      return 1;
-    case 4:
-      return 2;
-    case 8:
-      return 3;
-    case 16:
-      return 4;
-    default:
-      return row_bytes <= 32 ? 5 : 6;
-  }
+  static const unsigned char CLASSES[65] = {0,  0,  1,  2,  3,  4,  4,  4,  5,  6,  6,  6,  6,  6,  6,  6,  7,
+                                            8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  8,  9,  10,
+                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+                                            10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 11};
+  return row_bytes <= 64 ? CLASSES[row_bytes] : GATHER_ROW_CLASSES - 1;
 }
 
-static bool runs_here(int i) { return (ISAS[i].features & ~gather_cpu_bits()) == 0; }
+static bool runs_here(int i) {
+  return (ISAS[i].features & ~gather_cpu_bits()) == 0 && i <= gather_tuned(GATHER_TUNING_isa);
+}
 
-gather_rows_fn gather_kernel_rows(gather_type index_type, int64_t row_bytes, const char **name, const char **isa) {
-  int type = (int)index_type - (int)GATHER_TYPE_INT8, class = gather_row_class(row_bytes);
-  int i = ISA_COUNT - 1;
-  while (i > 0 && !(runs_here(i) && ISAS[i].isa->rows[type][class])) i--;
-  *name = ISAS[i].isa->row_names[class];
-  *isa = ISAS[i].isa->name;
-  return ISAS[i].isa->rows[type][class];
+/* The strongest instruction set that has the slot. */
+#define FIND(slot)                                       \
+  for (int i = ISA_COUNT - 1; i >= 0; i--)               \
+    if (ISAS[i].isa->slot && (i == 0 || runs_here(i))) { \
+      *isa = ISAS[i].isa->name;                          \
+      return ISAS[i].isa->slot;                          \
+    }                                                    \
+  return NULL
+
+gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa) {
+  int class = gather_row_class(row_bytes);
+  FIND(rows[width][class]);
+}
+
+gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa) {
+  int size = row_bytes == 8;
+  if (row_bytes != 4 && row_bytes != 8) return NULL;
+  FIND(by_vector[width][size]);
+}
+
+static gather_rows_fn stream_rows(int width, const char **isa) { FIND(stream[width]); }
+static gather_rows_fn stream_together(int width, const char **isa) { FIND(together[width]); }
+
+gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa) {
+  return together ? stream_together(width, isa) : stream_rows(width, isa);
+}
+
+gather_fold_fn gather_kernel_fold(int log2_width) {
+  const char *name, **isa = &name;
+  FIND(fold[log2_width]);
+}
+
+gather_widen_fn gather_kernel_widen(gather_type type) {
+  const char *name, **isa = &name;
+  int t = (int)type - (int)GATHER_TYPE_INT8;
+  FIND(widen[t]);
+}
+
+const gather_isa *gather_kernel_stream_copy(void) {
+  for (int i = ISA_COUNT - 1; i >= 0; i--)
+    if (ISAS[i].isa->stream_copy && runs_here(i)) return ISAS[i].isa;
+  return NULL;
 }
 
 const char *gather_isa_name(void) {
   int i = ISA_COUNT - 1;
-  while (i > 0 && !runs_here(i)) i--;
+  while (i > 0 && !(ISAS[i].isa->rows[0][GATHER_ROW_CLASSES - 1] && runs_here(i))) i--;
   return ISAS[i].isa->name;
 }

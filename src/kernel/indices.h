@@ -16,8 +16,15 @@ typedef struct gather_index_rule {
   int64_t axis_len;
 } gather_index_rule;
 
-/* Whether any of `count` indices, `step` bytes apart, is out of range. */
-bool gather_indices_any_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
+/* What a run of indices is; worse is larger. */
+typedef enum gather_index_state {
+  GATHER_INDICES_PLAIN = 0, /* all in [0, axis_len) */
+  GATHER_INDICES_NEGATIVE,  /* in range; some count from the end */
+  GATHER_INDICES_BAD        /* some are out of range */
+} gather_index_state;
+
+/* Looks at `count` >= 1 indices, `step` bytes apart, of a rule under which they can fail. */
+gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
 
 /* How many are out of range; where there is one, *first is the number of the first and *value its value (the bits of an
  * unsigned one). */

@@ -1,61 +1,49 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_portable.c: the kernels in plain C11, right on every machine; the weakest row of isa.def, so every slot is filled.
+ * isa_portable.c: the kernels in plain C11, right on every machine; the weakest row of isa.def, so every slot that must be
+ * filled is.
  */
 #include <string.h>
 
 #include "kernel/copy.h"
+#include "kernel/index_types.h"
 #include "kernel/kernel.h"
-
-#define TARGET
-
-#define INDEX int8_t
-#define SUFFIX i8
-#define IS_SIGNED 1
-#include "kernel/rows.tmpl.h"
-
-#define INDEX int16_t
-#define SUFFIX i16
-#define IS_SIGNED 1
-#include "kernel/rows.tmpl.h"
-
-#define INDEX int32_t
-#define SUFFIX i32
-#define IS_SIGNED 1
-#include "kernel/rows.tmpl.h"
-
-#define INDEX int64_t
-#define SUFFIX i64
-#define IS_SIGNED 1
-#include "kernel/rows.tmpl.h"
-
-#define INDEX uint8_t
-#define SUFFIX u8
-#define IS_SIGNED 0
-#include "kernel/rows.tmpl.h"
-
-#define INDEX uint16_t
-#define SUFFIX u16
-#define IS_SIGNED 0
-#include "kernel/rows.tmpl.h"
 
 #define INDEX uint32_t
 #define SUFFIX u32
-#define IS_SIGNED 0
+#define SHORTEST_ROW 1
 #include "kernel/rows.tmpl.h"
 
 #define INDEX uint64_t
 #define SUFFIX u64
-#define IS_SIGNED 0
+#define SHORTEST_ROW 1
 #include "kernel/rows.tmpl.h"
 
-#define ROWS_OF(suffix)                                                                                             \
-  {                                                                                                                 \
-    rows_b1_##suffix, rows_b2_##suffix, rows_b4_##suffix, rows_b8_##suffix, rows_b16_##suffix, rows_short_##suffix, \
-        rows_long_##suffix                                                                                          \
+#define INDEX uint8_t
+#define FOLD fold_u8
+#include "kernel/fold.tmpl.h"
+
+#define INDEX uint16_t
+#define FOLD fold_u16
+#include "kernel/fold.tmpl.h"
+
+#define INDEX uint32_t
+#define FOLD fold_u32
+#include "kernel/fold.tmpl.h"
+
+#define INDEX uint64_t
+#define FOLD fold_u64
+#include "kernel/fold.tmpl.h"
+
+#include "kernel/widen.tmpl.h"
+
+#define ROWS_OF(w)                                                                                              \
+  {                                                                                                             \
+    rows_1_##w, rows_2_##w, rows_3_##w, rows_4_##w, rows_5_to_7_##w, rows_8_##w, rows_9_to_15_##w, rows_16_##w, \
+        rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
   }
 
-const gather_isa gather_isa_portable = {
-    "portable",
-    {ROWS_OF(i8), ROWS_OF(i16), ROWS_OF(i32), ROWS_OF(i64), ROWS_OF(u8), ROWS_OF(u16), ROWS_OF(u32), ROWS_OF(u64)},
-    {"rows_b1", "rows_b2", "rows_b4", "rows_b8", "rows_b16", "rows_short", "rows_long"}};
+const gather_isa gather_isa_portable = {.name = "portable",
+                                        .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+                                        .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
+                                        .widen = WIDEN_SLOTS};

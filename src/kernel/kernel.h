@@ -9,37 +9,65 @@
 #include "base/compiler.h"
 #include "gather/gather.h"
 
-/* One run of the innermost loop: for j in [0, count)
- *     out[j * out_step ..] = data[j * data_step + row(indices[j * index_step]) * axis_step ..]   (row_bytes bytes)
- * All steps are in bytes and of either sign. */
+/* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
+ *     out[i * out_round + j * out_step ..] =
+ *         data[i * data_round + j * data_step + indices[i * index_round + j * index_step] * axis_step ..]  (row_bytes bytes)
+ * All steps are in bytes and of either sign. Indices are unsigned, of 4 or 8 bytes, and in range. */
 typedef struct gather_span {
   const char *data;
   const char *indices;
   char *out;
-  int64_t count;
+  int64_t count, rounds;
   int64_t data_step, index_step, out_step;
+  int64_t data_round, index_round, out_round;
   int64_t axis_step; /* from one row of the data to the next */
-  int64_t axis_len;  /* negative indices count from here */
   int64_t row_bytes;
+  /* Fetching ahead: rows that come `ahead` indices later are brought to the cache, `lines` lines of each. 0 = not at all. */
+  int64_t ahead;
+  int64_t lines;
+  int64_t more; /* indices that follow the last one in memory and are gathered next: they may be looked at */
 } gather_span;
 
-/* Runs a span whose indices are all in [-axis_len, axis_len - 1]. */
 typedef void (*gather_rows_fn)(const gather_span *span);
 
-/* Rows by size: 1, 2, 4, 8, 16 bytes, any other up to 32, longer. */
-enum { GATHER_ROW_CLASSES = 7, GATHER_INDEX_TYPES = 8 };
+/* Widths of indices that kernels read; other types are resolved to 8 bytes first. */
+enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
+
+/* Rows by size: 1, 2, 3, 4, 5-7, 8, 9-15, 16, 17-31, 32, 33-63, 64, more bytes. */
+enum { GATHER_ROW_CLASSES = 13 };
+
+/* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
+ * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
+typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
+
+/* rows[j] = index j, plus axis_len where it is negative. Indices are dense, of the type of the slot. */
+typedef void (*gather_widen_fn)(const char *restrict indices, int64_t count, int64_t axis_len, int64_t *restrict rows);
 
 typedef struct gather_isa {
   const char *name;
-  /* [index type - GATHER_TYPE_INT8][row class]; NULL = the kernel of the weaker instruction set */
-  gather_rows_fn rows[GATHER_INDEX_TYPES][GATHER_ROW_CLASSES];
-  const char *row_names[GATHER_ROW_CLASSES];
+  /* NULL anywhere = what a weaker instruction set has; where no one has it, it cannot be done. */
+  gather_rows_fn rows[GATHER_WIDTHS][GATHER_ROW_CLASSES];
+  /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
+   * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
+  gather_rows_fn by_vector[GATHER_WIDTHS][2];
+  /* Rows of whole lines to an output that begins on a line, with stores that go past the caches; `fence` afterwards.
+   * together: several rows at a time, line by line. */
+  gather_rows_fn stream[GATHER_WIDTHS], together[GATHER_WIDTHS];
+  void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
+  void (*fence)(void);
+  gather_fold_fn fold[4];   /* by width: 1, 2, 4, 8 bytes */
+  gather_widen_fn widen[8]; /* by type, from GATHER_TYPE_INT8 on */
 } gather_isa;
 
 int gather_row_class(int64_t row_bytes);
 
-/* The kernel for an index type and a row size, and its name ("rows_b4") and instruction set for people. */
-gather_rows_fn gather_kernel_rows(gather_type index_type, int64_t row_bytes, const char **name, const char **isa);
+/* What the strongest instruction set in use offers, slot by slot. name: of the instruction set that the slot is from. */
+gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa);
+const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
+gather_fold_fn gather_kernel_fold(int log2_width);
+gather_widen_fn gather_kernel_widen(gather_type type);
 
 /* CPU features, bits of the word gather_cpu_bits() returns. */
 enum {

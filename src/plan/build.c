@@ -63,18 +63,19 @@ static void unpack_nest(gather_plan *plan) {
   plan->fill_bytes = plan->layout.group_bytes;
 }
 
-/* The innermost loop pays one call of a kernel; a short one inside a long one is turned inside out. Packed plans keep the
- * order of the output, on which the tasks' borders rest. */
+/* Kernels run the two innermost loops. Where the rounds of the innermost one are short and the loop round it is too, the
+ * longest loop becomes the second: each of its rounds costs no call. Packed plans keep the order of the output, on which the
+ * tasks' borders rest. */
 static void choose_inner_loop(gather_plan *plan) {
-  enum { SHORT_LOOP = 16 };
-  if (plan->packed || plan->loop_count < 2) return;
-  int32_t last = plan->loop_count - 1, longest = last;
-  if (plan->loops[last].len >= SHORT_LOOP) return;
-  for (int32_t i = 0; i < last; i++)
+  enum { SHORT_LOOPS = 64 };
+  if (plan->packed || plan->loop_count < 3) return;
+  int32_t second = plan->loop_count - 2, longest = second;
+  if (plan->loops[second].len * plan->loops[second + 1].len >= SHORT_LOOPS) return;
+  for (int32_t i = 0; i < second; i++)
     if (plan->loops[i].len > plan->loops[longest].len) longest = i;
-  gather_loop inner = plan->loops[longest];
-  memmove(&plan->loops[longest], &plan->loops[longest + 1], (size_t)(last - longest) * sizeof inner);
-  plan->loops[last] = inner;
+  gather_loop moved = plan->loops[longest];
+  memmove(&plan->loops[longest], &plan->loops[longest + 1], (size_t)(second - longest) * sizeof moved);
+  plan->loops[second] = moved;
 }
 
 /* There is always an innermost loop, so that the runner needs no special case. */
@@ -85,8 +86,18 @@ static void ensure_loop(gather_plan *plan) {
   plan->loop_count = 1;
 }
 
+/* Whether rows come one after the other in the output, in the order of the nest. */
+static bool is_linear(const gather_plan *plan) {
+  int64_t step = plan->row_bytes;
+  for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
+    if (plan->loops[i].len > 1 && plan->loops[i].out != step) return false;
+    step *= plan->loops[i].len;
+  }
+  return true;
+}
+
 void gather_plan_build(gather_plan *plan) {
-  plan->kernel_name = "nothing to do", plan->isa_name = "";
+  plan->way_count = 0;
   plan->row_count = 1;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].len == 0) plan->row_count = 0;
@@ -100,10 +111,6 @@ void gather_plan_build(gather_plan *plan) {
   choose_inner_loop(plan);
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
-  if (plan->packed) {
-    plan->kernel_name = "rows_bits", plan->isa_name = "portable";
-  } else {
-    plan->rows = gather_kernel_rows(plan->rule.type, plan->row_bytes, &plan->kernel_name, &plan->isa_name);
-    if (plan->rule.swapped) plan->kernel_name = "rows_resolved", plan->isa_name = "portable";
-  }
+  plan->linear = is_linear(plan);
+  gather_plan_find_ways(plan);
 }

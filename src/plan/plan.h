@@ -25,6 +25,15 @@ typedef struct gather_loop {
   int64_t data, index, out;
 } gather_loop;
 
+/* One way of running a plan whose indices are in range. All ways give the same bytes. */
+typedef struct gather_way {
+  const char *kernel, *isa;           /* for people */
+  gather_rows_fn rows, rows_resolved; /* for indices as they are; for rows of 8 bytes */
+  int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
+  enum { GATHER_STORE, GATHER_STREAM_ROWS, GATHER_STREAM_BLOCKS } store; /* past the caches: row by row, or by blocks */
+} gather_way;
+enum { GATHER_MOST_WAYS = 6 };
+
 struct gather_plan {
   /* What it is, for errors and people. */
   const gather_op *op;
@@ -62,18 +71,22 @@ struct gather_plan {
   unsigned char fill_group[4];
   unsigned fill_value;
 
-  /* The kernel, for plans of whole bytes. */
-  gather_rows_fn rows;
-  const char *kernel_name, *isa_name;
+  /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
+  gather_way ways[GATHER_MOST_WAYS];
+  int32_t way_count;
+  bool linear;      /* row number i goes to out + out_offset + i * row_bytes */
+  int64_t row_cost; /* what moving a row costs, in bytes of a plain copy */
 };
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
 void gather_plan_build(gather_plan *plan);
+/* The last step of it: which ways there are to run the nest. */
+void gather_plan_find_ways(gather_plan *plan);
 
 /* Checks the indices, then moves the rows. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Only checks. *bad: how many are out of range and will be repaired. */
+/* Only checks. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                        int64_t *bad, gather_error *error);
+                                        gather_index_state *state, int64_t *bad, gather_error *error);
 
 #endif

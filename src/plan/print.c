@@ -50,6 +50,15 @@ static void add_nest(line *l, const gather_plan *plan) {
   add(l, plan->packed ? " elements of %" PRId32 " bits" : " B", plan->layout.bits);
 }
 
+static void add_ways(line *l, const gather_plan *plan) {
+  if (plan->row_count && plan->packed) add(l, "; bits, portable");
+  for (int32_t i = 0; i < plan->way_count; i++) {
+    add(l, "%s%s", i == 0 ? "; " : i == 1 ? "; or if faster: " : ", ", plan->ways[i].kernel);
+    if (plan->ways[i].lines > 1) add(l, " (%" PRId64 " lines)", plan->ways[i].lines);
+    if (i == 0 || plan->ways[i].isa != plan->ways[i - 1].isa) add(l, ", %s", plan->ways[i].isa);
+  }
+}
+
 size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   line l = {text, bytes, 0};
   if (bytes) text[0] = '\0';
@@ -61,6 +70,6 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
     add_nest(&l, plan);
   add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name,
       plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
-  if (plan->row_count) add(&l, "; %s, %s", plan->kernel_name, plan->isa_name);
+  add_ways(&l, plan);
   return l.at;
 }

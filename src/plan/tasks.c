@@ -4,10 +4,9 @@
  */
 #include "plan/tasks.h"
 
-enum {
-  TASK_BYTES = 256 * 1024, /* less does not repay the hand-over of a task */
-  TASKS_PER_THREAD = 32    /* so that a slow thread does not keep the others waiting */
-};
+#include "kernel/tuning.h"
+
+enum { TASKS_PER_THREAD = 32 /* so that a slow thread does not keep the others waiting */ };
 
 typedef struct {
   void (*body)(void *argument, int64_t first, int64_t last);
@@ -24,7 +23,8 @@ static void run_chunk(void *argument, int64_t i) {
 void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,
                   void (*body)(void *argument, int64_t first, int64_t last), void *argument) {
   if (count <= 0) return;
-  int64_t chunk = unit_bytes < TASK_BYTES ? TASK_BYTES / (unit_bytes > 0 ? unit_bytes : 1) : 1;
+  int64_t task = gather_tuned(GATHER_TUNING_task_bytes);
+  int64_t chunk = unit_bytes < task ? task / (unit_bytes > 0 ? unit_bytes : 1) : 1;
   if (!executor || count <= chunk) {
     body(argument, 0, count);
     return;

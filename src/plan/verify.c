@@ -18,8 +18,8 @@ typedef struct {
   const char *indices;
   gather_loop loops[GATHER_MAX_RANK];
   int32_t loop_count;
-  int64_t count; /* product of the loops */
-  atomic_bool bad;
+  int64_t count;    /* product of the loops */
+  atomic_int state; /* the worst gather_index_state that was seen */
 } verification;
 
 /* The loops over the indices as they lie in memory, merged. `distinct` leaves out those that repeat the same index. */
@@ -44,15 +44,20 @@ static void index_loops(verification *v, bool distinct) {
   }
 }
 
+static void worsen(verification *v, int state) {
+  int seen = atomic_load_explicit(&v->state, memory_order_relaxed);
+  while (seen < state && !atomic_compare_exchange_weak(&v->state, &seen, state)) continue;
+}
+
 static void look(void *argument, int64_t first, int64_t last) {
   verification *v = argument;
   gather_walk walk;
   gather_walk_start(&walk, v->loops, v->loop_count, first);
-  while (first < last && !atomic_load_explicit(&v->bad, memory_order_relaxed)) {
+  while (first < last && atomic_load_explicit(&v->state, memory_order_relaxed) < GATHER_INDICES_BAD) {
     int64_t run = gather_walk_left(&walk);
     if (run > last - first) run = last - first;
-    if (gather_indices_any_bad(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index, run))
-      atomic_store_explicit(&v->bad, true, memory_order_relaxed);
+    worsen(v,
+           (int)gather_indices_look(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
     first += run;
     gather_walk_next(&walk, run);
   }
@@ -133,9 +138,15 @@ static gather_status check_executor(const gather_executor *executor, gather_erro
   return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for, or less than one thread");
 }
 
+/* What indices are that nobody looks at. */
+static gather_index_state unseen(const gather_index_rule *rule) {
+  return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
+}
+
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
-                                        int64_t *bad, gather_error *error) {
+                                        gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
+  *state = unseen(&plan->rule);
   GATHER_TRY(check_executor(executor, error));
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return GATHER_OK;
   /* Nothing will be written: only an error still matters. */
@@ -144,10 +155,11 @@ gather_status gather_plan_check_indices(const gather_plan *plan, const void *ind
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
   v.plan = plan, v.indices = indices;
-  atomic_init(&v.bad, false);
+  atomic_init(&v.state, GATHER_INDICES_PLAIN);
   index_loops(&v, true);
   gather_split(executor, v.count, gather_type_get(plan->rule.type)->bits / 8, 1, look, &v);
-  if (!atomic_load(&v.bad)) return GATHER_OK;
+  *state = (gather_index_state)atomic_load(&v.state);
+  if (*state != GATHER_INDICES_BAD) return GATHER_OK;
   int64_t position = 0, value = 0;
   index_loops(&v, false);
   *bad = count_bad(&v, &position, &value);

@@ -48,4 +48,20 @@ GATHER_INLINE void gather_walk_next(gather_walk *walk, int64_t steps) {
   }
 }
 
+/* Whole rounds of the innermost loop that the loop round it has left; 0 inside of a round, and where there is no such loop. */
+GATHER_INLINE int64_t gather_walk_rounds_left(const gather_walk *walk) {
+  if (walk->count < 2 || walk->at[walk->count - 1] != 0) return 0;
+  return walk->loops[walk->count - 2].len - walk->at[walk->count - 2];
+}
+
+/* Goes whole rounds on, at most as many as are left. */
+GATHER_INLINE void gather_walk_next_rounds(gather_walk *walk, int64_t rounds) {
+  int32_t i = walk->count - 2;
+  gather_walk_move(walk, i, rounds);
+  while (i > 0 && walk->at[i] == walk->loops[i].len) {
+    gather_walk_move(walk, i, -walk->loops[i].len);
+    gather_walk_move(walk, --i, 1);
+  }
+}
+
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isa_avx512.c: rows of 64 bytes and more, stores past the caches, checks of indices, and the CPU's own gather instruction.
+ * Empty where the CPU family is another one.
+ */
+#include <string.h>
+
+#include "kernel/copy.h"
+#include "kernel/index_types.h"
+#include "kernel/kernel.h"
+
+#if GATHER_X86
+#include <immintrin.h>
+
+GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#define SHORTEST_ROW 64
+#include "kernel/rows.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define SHORTEST_ROW 64
+#include "kernel/rows.tmpl.h"
+
+/* gcc 12 makes of the plain loop over 8-byte indices one that is several times slower. */
+static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+  __m512i largest[2], bits[2], add = _mm512_set1_epi64((long long)shift);
+  largest[0] = largest[1] = _mm512_set1_epi64((long long)*most);
+  bits[0] = bits[1] = _mm512_set1_epi64((long long)*signs);
+  int64_t j = 0;
+  for (; j + 16 <= count; j += 16) {
+    const char *at = indices + j * 8;
+    GATHER_PREFETCH(at + 2048);
+    GATHER_PREFETCH(at + 2048 + 64);
+    for (int k = 0; k < 2; k++) {
+      __m512i value = _mm512_loadu_si512(at + k * 64);
+      largest[k] = _mm512_max_epu64(largest[k], _mm512_add_epi64(value, add));
+      bits[k] = _mm512_or_si512(bits[k], value);
+    }
+  }
+  for (; j < count; j += 8) {
+    __mmask8 lanes = count - j >= 8 ? 0xff : (__mmask8)((1u << (count - j)) - 1);
+    __m512i value = _mm512_maskz_loadu_epi64(lanes, indices + j * 8);
+    largest[0] = _mm512_mask_max_epu64(largest[0], lanes, largest[0], _mm512_add_epi64(value, add));
+    bits[0] = _mm512_or_si512(bits[0], value);
+  }
+  *most = (uint64_t)_mm512_reduce_max_epu64(_mm512_max_epu64(largest[0], largest[1]));
+  *signs = (uint64_t)_mm512_reduce_or_epi64(_mm512_or_si512(bits[0], bits[1]));
+}
+
+static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+  __m512i largest[2], bits[2], add = _mm512_set1_epi32((int)(uint32_t)shift);
+  largest[0] = largest[1] = _mm512_set1_epi32((int)(uint32_t)*most);
+  bits[0] = bits[1] = _mm512_set1_epi32((int)(uint32_t)*signs);
+  int64_t j = 0;
+  for (; j + 32 <= count; j += 32) {
+    const char *at = indices + j * 4;
+    GATHER_PREFETCH(at + 2048);
+    GATHER_PREFETCH(at + 2048 + 64);
+    for (int k = 0; k < 2; k++) {
+      __m512i value = _mm512_loadu_si512(at + k * 64);
+      largest[k] = _mm512_max_epu32(largest[k], _mm512_add_epi32(value, add));
+      bits[k] = _mm512_or_si512(bits[k], value);
+    }
+  }
+  for (; j < count; j += 16) {
+    __mmask16 lanes = count - j >= 16 ? 0xffff : (__mmask16)((1u << (count - j)) - 1);
+    __m512i value = _mm512_maskz_loadu_epi32(lanes, indices + j * 4);
+    largest[0] = _mm512_mask_max_epu32(largest[0], lanes, largest[0], _mm512_add_epi32(value, add));
+    bits[0] = _mm512_or_si512(bits[0], value);
+  }
+  *most = (uint32_t)_mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
+  *signs = (uint32_t)_mm512_reduce_or_epi32(_mm512_or_si512(bits[0], bits[1]));
+}
+
+GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512((void *)out, _mm512_loadu_si512(in)); }
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#include "kernel/stream.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#include "kernel/stream.tmpl.h"
+
+static void stream_copy(char *out, const char *in, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
+}
+
+static void fence(void) { _mm_sfence(); }
+
+/* Sixteen indices of either width as 32-bit lanes. */
+GATHER_INLINE __m512i lanes_u32(const char *indices) { return _mm512_loadu_si512(indices); }
+GATHER_INLINE __m512i lanes_u64(const char *indices) {
+  const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return _mm512_permutex2var_epi32(_mm512_loadu_si512(indices), low, _mm512_loadu_si512(indices + 64));
+}
+
+/* The elements that are left over, one by one. */
+#define BY_VECTOR_REST(INDEX, BYTES)                                                       \
+  for (; j < s->count; j++) {                                                              \
+    INDEX row;                                                                             \
+    memcpy(&row, indices + j * (int64_t)sizeof row, sizeof row);                           \
+    memcpy(out + j * BYTES, data + j * s->data_step + (int64_t)row * s->axis_step, BYTES); \
+  }
+
+#define BY_VECTOR(w, INDEX)                                                                                       \
+  static void by_vector_4_##w(const gather_span *s) {                                                             \
+    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);             \
+    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)s->data_step));                     \
+    const __m512i step = _mm512_set1_epi32((int)s->axis_step);                                                    \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                                     \
+      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;                 \
+      char *out = s->out + i * s->out_round;                                                                      \
+      int64_t j = 0;                                                                                              \
+      if (s->data_step == 0 && s->axis_step == 4)                                                                 \
+        for (; j + 16 <= s->count; j += 16)                                                                       \
+          _mm512_storeu_si512(out + j * 4,                                                                        \
+                              _mm512_i32gather_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), data, 4));  \
+      else                                                                                                        \
+        for (; j + 16 <= s->count; j += 16) {                                                                     \
+          __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);                 \
+          at = _mm512_add_epi32(at, along);                                                                       \
+          _mm512_storeu_si512(out + j * 4, _mm512_i32gather_epi32(at, data + j * s->data_step, 1));               \
+        }                                                                                                         \
+      BY_VECTOR_REST(INDEX, 4)                                                                                    \
+    }                                                                                                             \
+  }                                                                                                               \
+  static void by_vector_8_##w(const gather_span *s) {                                                             \
+    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);             \
+    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)s->data_step));                     \
+    const __m512i step = _mm512_set1_epi32((int)s->axis_step);                                                    \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                                     \
+      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;                 \
+      char *out = s->out + i * s->out_round;                                                                      \
+      int64_t j = 0;                                                                                              \
+      for (; j + 16 <= s->count; j += 16) {                                                                       \
+        __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);                   \
+        at = _mm512_add_epi32(at, along);                                                                         \
+        const char *base = data + j * s->data_step;                                                               \
+        _mm512_storeu_si512(out + j * 8, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), base, 1));            \
+        _mm512_storeu_si512(out + j * 8 + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), base, 1)); \
+      }                                                                                                           \
+      BY_VECTOR_REST(INDEX, 8)                                                                                    \
+    }                                                                                                             \
+  }
+BY_VECTOR(u32, uint32_t)
+BY_VECTOR(u64, uint64_t)
+
+#define INDEX uint8_t
+#define FOLD fold_u8
+#include "kernel/fold.tmpl.h"
+
+#define INDEX uint16_t
+#define FOLD fold_u16
+#include "kernel/fold.tmpl.h"
+
+#include "kernel/widen.tmpl.h"
+
+GATHER_TARGET_END
+
+#define ROWS_OF(w) \
+  { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_64_##w, rows_long_##w }
+
+const gather_isa gather_isa_avx512 = {
+    .name = "avx512",
+    .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+    .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
+    .stream = {stream_u32, stream_u64},
+    .together = {together_u32, together_u64},
+    .stream_copy = stream_copy,
+    .fence = fence,
+    .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
+    .widen = WIDEN_SLOTS};
+#else
+const gather_isa gather_isa_avx512 = {.name = "avx512"};
+#endif

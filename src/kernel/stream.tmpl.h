@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.tmpl.h: rows of whole lines, stored past the caches. Included once per index width and instruction set.
+ *
+ * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines
+ * stream_line(out, in), which copies 64 bytes to an aligned place.
+ */
+#define NAME_(what, suffix) what##_##suffix
+#define NAME__(what, suffix) NAME_(what, suffix)
+#define NAME(what) NAME__(what, SUFFIX)
+
+GATHER_INLINE const char *NAME(stream_row)(const gather_span *s, int64_t i, int64_t j) {
+  INDEX row;
+  memcpy(&row, s->indices + i * s->index_round + j * s->index_step, sizeof row);
+  return s->data + i * s->data_round + j * s->data_step + (int64_t)row * s->axis_step;
+}
+
+static void NAME(stream)(const gather_span *s) {
+  for (int64_t i = 0; i < s->rounds; i++)
+    for (int64_t j = 0; j < s->count; j++) {
+      if (s->ahead > 0 && j + s->ahead < s->count + s->more) {
+        const char *later = NAME(stream_row)(s, i, j + s->ahead);
+        for (int64_t line = 0; line < s->lines; line++) GATHER_PREFETCH(later + line * 64);
+      }
+      const char *in = NAME(stream_row)(s, i, j);
+      char *out = s->out + i * s->out_round + j * s->out_step;
+      for (int64_t at = 0; at < s->row_bytes; at += 64) stream_line(out + at, in + at);
+    }
+}
+
+/* Four rows at a time, line by line: four sequences that the CPU's own prefetcher follows. */
+static void NAME(together)(const gather_span *s) {
+  for (int64_t i = 0; i < s->rounds; i++) {
+    int64_t j = 0;
+    for (; j + 4 <= s->count; j += 4) {
+      const char *a = NAME(stream_row)(s, i, j), *b = NAME(stream_row)(s, i, j + 1);
+      const char *c = NAME(stream_row)(s, i, j + 2), *d = NAME(stream_row)(s, i, j + 3);
+      char *out = s->out + i * s->out_round + j * s->out_step;
+      for (int64_t at = 0; at < s->row_bytes; at += 64) {
+        stream_line(out + at, a + at);
+        stream_line(out + s->out_step + at, b + at);
+        stream_line(out + 2 * s->out_step + at, c + at);
+        stream_line(out + 3 * s->out_step + at, d + at);
+      }
+    }
+    for (; j < s->count; j++) {
+      const char *in = NAME(stream_row)(s, i, j);
+      char *out = s->out + i * s->out_round + j * s->out_step;
+      for (int64_t at = 0; at < s->row_bytes; at += 64) stream_line(out + at, in + at);
+    }
+  }
+}
+#undef NAME
+#undef NAME__
+#undef NAME_
+#undef INDEX
+#undef SUFFIX

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tuning.c: numbers that may be changed while the library runs. They decide how, never what.
+ */
+#include "kernel/tuning.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "gather/gather.h"
+
+#if defined(__unix__)
+#include <unistd.h>
+#endif
+
+static _Atomic int64_t VALUES[GATHER_TUNING_COUNT] = {
+#define GATHER_TUNING(name, value, meaning) value,
+#include "kernel/tuning.def"
+#undef GATHER_TUNING
+};
+
+static const gather_tuning TABLE[GATHER_TUNING_COUNT] = {
+#define GATHER_TUNING(name, value, meaning) {#name, value, meaning},
+#include "kernel/tuning.def"
+#undef GATHER_TUNING
+};
+
+int64_t gather_tuned(int which) { return atomic_load_explicit(&VALUES[which], memory_order_relaxed); }
+
+int64_t gather_cache_bytes(void) {
+  enum { USUAL = 1 << 20 };
+  int64_t bytes = gather_tuned(GATHER_TUNING_cache_bytes);
+  if (bytes > 0) return bytes;
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+  if (bytes <= 0) bytes = USUAL;
+  /* Asked once: the answer is kept where a tuned one would be. */
+  atomic_store_explicit(&VALUES[GATHER_TUNING_cache_bytes], bytes, memory_order_relaxed);
+  return bytes;
+}
+
+const gather_tuning *gather_tuning_at(int32_t i) { return i >= 0 && i < GATHER_TUNING_COUNT ? &TABLE[i] : NULL; }
+
+static int find(const char *name) {
+  for (int i = 0; name && i < GATHER_TUNING_COUNT; i++)
+    if (strcmp(TABLE[i].name, name) == 0) return i;
+  return -1;
+}
+
+gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error) {
+  int i = find(name);
+  if (i < 0 || !value) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no tuning is named %s", name ? name : "NULL");
+  *value = gather_tuned(i);
+  return GATHER_OK;
+}
+
+gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
+  int i = find(name);
+  if (i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no tuning is named %s", name ? name : "NULL");
+  atomic_store_explicit(&VALUES[i], value, memory_order_relaxed);
+  return GATHER_OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * execution.h: one run of a plan, as its tasks share it.
+ */
+#ifndef GATHER_PLAN_EXECUTION_H
+#define GATHER_PLAN_EXECUTION_H
+
+#include <stdatomic.h>
+
+#include "plan/plan.h"
+#include "plan/walk.h"
+
+/* What has to be done to indices before kernels can read them. */
+typedef enum gather_form {
+  GATHER_FORM_PLAIN = 0, /* nothing */
+  GATHER_FORM_WIDENED,   /* they become rows of 8 bytes: narrow types, and negative ones */
+  GATHER_FORM_REPAIRED   /* some are out of range, or in the other byte order */
+} gather_form;
+
+typedef struct gather_execution {
+  const gather_plan *plan;
+  const char *data, *indices;
+  char *out;
+  gather_form form;
+  gather_widen_fn widen; /* NULL where indices are not dense in the innermost loop */
+  atomic_int way;        /* number of the way that won the race; -1 before */
+} gather_execution;
+
+/* Indices that are resolved at a time: 2 KiB on the stack, well inside the first cache. */
+enum { GATHER_BLOCK = 256 };
+
+/* Moves the next `count` rows of the walk with the stores of ordinary memory; the row at offset o goes to out + o.
+ * resolved: GATHER_FORM_PLAIN uses way->rows, others way->rows_resolved. */
+void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count);
+/* The same of packed elements. */
+void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count);
+/* The same as gather_move, to e->out, in the whole way. */
+void gather_move_in_way(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
+/* For ways that store past the caches. row: the number of the walk's row. */
+void gather_move_stream(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
+
+/* Moves rows of the walk in each way in turn and notes which was fastest in e->way; returns how many rows were moved, at most
+ * `count`. */
+int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count);
+
+#endif

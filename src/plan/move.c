@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * move.c: rows move. A walk goes through the nest; the two innermost loops are handed to the kernel as long as they last.
+ */
+#include <string.h>
+
+#include "kernel/copy.h"
+#include "plan/execution.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The steps of the innermost loops. */
+static gather_span span_of(const gather_execution *e, const gather_way *way) {
+  const gather_plan *plan = e->plan;
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  gather_span span = {.rounds = 1,
+                      .data_step = inner->data,
+                      .index_step = inner->index,
+                      .out_step = inner->out,
+                      .axis_step = plan->axis_step,
+                      .row_bytes = plan->row_bytes,
+                      .ahead = way->ahead,
+                      .lines = way->lines};
+  if (plan->loop_count > 1) {
+    const gather_loop *outer = &plan->loops[plan->loop_count - 2];
+    span.data_round = outer->data, span.index_round = outer->index, span.out_round = outer->out;
+  }
+  return span;
+}
+
+static void move_plain(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count) {
+  gather_span span = span_of(e, way);
+  const int64_t len = walk->loops[walk->count - 1].len;
+  while (count > 0) {
+    span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = out + walk->out;
+    int64_t rounds = count >= 2 * len ? least(gather_walk_rounds_left(walk), count / len) : 0;
+    if (rounds > 1) {
+      span.count = len, span.rounds = rounds, span.more = 0;
+      way->rows(&span);
+      gather_walk_next_rounds(walk, rounds);
+      count -= rounds * len;
+    } else {
+      int64_t left = gather_walk_left(walk);
+      span.count = least(left, count), span.rounds = 1, span.more = left - span.count;
+      way->rows(&span);
+      count -= span.count;
+      gather_walk_next(walk, span.count);
+    }
+  }
+}
+
+static void widen(const gather_execution *e, const char *indices, int64_t step, int64_t count, int64_t *rows) {
+  if (e->widen)
+    e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
+  else
+    gather_indices_resolve(&e->plan->rule, indices, step, count, rows);
+}
+
+/* One run of the innermost loop, through two blocks of rows: while one is moved, the other is there to be fetched ahead. */
+static void move_widened_run(const gather_execution *e, const gather_way *way, gather_walk *walk, gather_span *span,
+                             int64_t count) {
+  int64_t rows[2 * GATHER_BLOCK], have = 0, taken = 0;
+  const int64_t step = walk->loops[walk->count - 1].index;
+  span->indices = (const char *)rows, span->index_step = 8, span->rounds = 1;
+  while (taken < count || have > 0) {
+    int64_t more = least(count - taken, 2 * GATHER_BLOCK - have);
+    widen(e, e->indices + walk->index + taken * step, step, more, rows + have);
+    taken += more, have += more;
+    span->count = least(have, GATHER_BLOCK), span->more = have - span->count;
+    way->rows_resolved(span);
+    span->data += span->count * span->data_step, span->out += span->count * span->out_step;
+    have -= span->count;
+    memmove(rows, rows + span->count, (size_t)have * sizeof *rows);
+  }
+}
+
+/* Several short rounds at a time. */
+static void move_widened_rounds(const gather_execution *e, const gather_way *way, gather_walk *walk, gather_span *span,
+                                int64_t len, int64_t rounds) {
+  int64_t rows[GATHER_BLOCK];
+  const gather_loop *inner = &walk->loops[walk->count - 1], *outer = &walk->loops[walk->count - 2];
+  if (outer->index == inner->index * len)
+    widen(e, e->indices + walk->index, inner->index, len * rounds, rows);
+  else
+    for (int64_t i = 0; i < rounds; i++)
+      widen(e, e->indices + walk->index + i * outer->index, inner->index, len, rows + i * len);
+  gather_span several = *span;
+  several.indices = (const char *)rows, several.index_step = 8, several.index_round = len * 8;
+  several.count = len, several.rounds = rounds, several.more = 0;
+  way->rows_resolved(&several);
+}
+
+static void move_widened(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out,
+                         int64_t count) {
+  gather_span span = span_of(e, way);
+  const int64_t len = walk->loops[walk->count - 1].len;
+  while (count > 0) {
+    span.data = e->data + walk->data, span.out = out + walk->out;
+    int64_t rounds = least(least(gather_walk_rounds_left(walk), count / len), GATHER_BLOCK / len);
+    if (rounds > 1) {
+      move_widened_rounds(e, way, walk, &span, len, rounds);
+      gather_walk_next_rounds(walk, rounds);
+      count -= rounds * len;
+    } else {
+      int64_t run = least(gather_walk_left(walk), count);
+      move_widened_run(e, way, walk, &span, run);
+      gather_walk_next(walk, run);
+      count -= run;
+    }
+  }
+}
+
+static void fill_row(const gather_plan *plan, char *out) {
+  if (!plan->fill) {
+    memset(out, 0, (size_t)plan->row_bytes);
+    return;
+  }
+  for (int64_t at = 0; at < plan->row_bytes; at += plan->fill_bytes)
+    gather_copy_row(out + at, plan->fill, (size_t)plan->fill_bytes);
+}
+
+/* One by one: where rows are filled there may be no data at all. */
+static void move_repaired_block(const gather_execution *e, const gather_walk *walk, char *out, const int64_t *rows,
+                                int64_t count) {
+  const gather_plan *plan = e->plan;
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  for (int64_t j = 0; j < count; j++) {
+    char *to = out + walk->out + j * inner->out;
+    if (rows[j] == GATHER_ROW_FILL)
+      fill_row(plan, to);
+    else
+      gather_copy_row(to, e->data + walk->data + j * inner->data + rows[j] * plan->axis_step, (size_t)plan->row_bytes);
+  }
+}
+
+static void move_packed_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows, int64_t count) {
+  const gather_plan *plan = e->plan;
+  const gather_loop *inner = &walk->loops[walk->count - 1];
+  for (int64_t j = 0; j < count; j++) {
+    int64_t to = plan->out_offset + walk->out + j * inner->out;
+    int64_t from = plan->data_offset + walk->data + j * inner->data;
+    if (rows[j] == GATHER_ROW_FILL)
+      gather_bits_fill(&plan->layout, e->out, to, plan->fill ? plan->fill_value : 0, plan->row_bytes);
+    else
+      gather_bits_copy(&plan->layout, e->out, to, e->data, from + rows[j] * plan->axis_step, plan->row_bytes);
+  }
+}
+
+/* Blocks of indices become rows first. out NULL: packed elements. */
+static void move_resolved(const gather_execution *e, gather_walk *walk, char *out, int64_t count) {
+  int64_t rows[GATHER_BLOCK];
+  while (count > 0) {
+    int64_t run = least(least(gather_walk_left(walk), count), GATHER_BLOCK);
+    gather_indices_resolve(&e->plan->rule, e->indices + walk->index, walk->loops[walk->count - 1].index, run, rows);
+    if (out)
+      move_repaired_block(e, walk, out, rows, run);
+    else
+      move_packed_block(e, walk, rows, run);
+    gather_walk_next(walk, run);
+    count -= run;
+  }
+}
+
+void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count) {
+  move_resolved(e, walk, NULL, count);
+}
+
+void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count) {
+  switch (e->form) {
+    case GATHER_FORM_PLAIN:
+      move_plain(e, way, walk, out, count);
+      return;
+    case GATHER_FORM_WIDENED:
+      move_widened(e, way, walk, out, count);
+      return;
+    case GATHER_FORM_REPAIRED:
+      move_resolved(e, walk, out, count);
+      return;
+  }
+}
+
+void gather_move_in_way(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+  if (way->store == GATHER_STREAM_BLOCKS && e->form != GATHER_FORM_REPAIRED) {
+    gather_move_stream(e, way, walk, count);
+    return;
+  }
+  gather_move(e, way, walk, e->out, count);
+  if (way->store == GATHER_STREAM_ROWS && e->form != GATHER_FORM_REPAIRED) gather_kernel_stream_copy()->fence();
+}

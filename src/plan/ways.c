@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ways.c: how a nest may be run well on this machine. One list in the order of trust; what the sizes decide is decided here,
+ * what only the machine knows is left to the race (race.c).
+ */
+#include "kernel/tuning.h"
+#include "plan/plan.h"
+
+enum { LINE = 64 };
+
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+/* What the indices of one innermost round choose from, in bytes. */
+static int64_t table_bytes(const gather_plan *plan) {
+  int64_t bytes = magnitude(plan->axis_step);
+  return bytes > INT64_MAX / (plan->rule.axis_len + 1) ? INT64_MAX : bytes * plan->rule.axis_len;
+}
+
+/* Whether rows come from beyond a core's own cache: the table is larger, or all tables are, and each is read too little to
+ * stay. */
+static bool is_far(const gather_plan *plan, int64_t cache) {
+  int64_t all = plan->data_extent.high - plan->data_extent.low;
+  if (table_bytes(plan) > cache) return true;
+  int64_t row = plan->row_bytes > LINE ? plan->row_bytes : LINE;
+  return all > cache && plan->row_count < 4 * (all / row);
+}
+
+static gather_way *add(gather_plan *plan) {
+  static const gather_way none;
+  gather_way *way = &plan->ways[plan->way_count++];
+  *way = none;
+  return way;
+}
+
+static int width_of(const gather_plan *plan) {
+  switch (plan->rule.type) {
+    case GATHER_TYPE_INT32:
+    case GATHER_TYPE_UINT32:
+      return GATHER_WIDTH_4;
+    default:
+      return GATHER_WIDTH_8;
+  }
+}
+
+static void add_rows(gather_plan *plan, int64_t ahead, int64_t lines) {
+  gather_way *way = add(plan);
+  way->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &way->isa);
+  way->rows_resolved = gather_kernel_rows(GATHER_WIDTH_8, plan->row_bytes, &way->isa);
+  way->ahead = ahead, way->lines = lines;
+  way->kernel = ahead > 0 ? "rows fetched ahead" : "rows";
+}
+
+/* The gather instruction takes 32-bit offsets, from dense indices to a dense output. */
+static void add_by_vector(gather_plan *plan) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const char *isa;
+  gather_rows_fn rows = gather_kernel_by_vector(width_of(plan), plan->row_bytes, &isa);
+  int64_t reach = table_bytes(plan);
+  if (!rows || inner->index != gather_type_get(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return;
+  if (reach > INT32_MAX / 2 || magnitude(inner->data) > INT32_MAX / 64 || inner->len < 16) return;
+  gather_way *way = add(plan);
+  way->rows = rows, way->rows_resolved = gather_kernel_by_vector(GATHER_WIDTH_8, plan->row_bytes, &isa);
+  way->isa = isa, way->kernel = "rows by vector";
+}
+
+/* The same way as another, with an output that goes past the caches. */
+static void add_streamed(gather_plan *plan, int32_t as) {
+  if (plan->row_bytes > 4096 / 8) return;
+  gather_way *way = add(plan);
+  *way = plan->ways[as];
+  way->store = GATHER_STREAM_BLOCKS;
+  way->kernel = way->ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+}
+
+static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int64_t lines) {
+  gather_way *way = add(plan);
+  way->rows = gather_kernel_stream(width_of(plan), together, &way->isa);
+  way->rows_resolved = gather_kernel_stream(GATHER_WIDTH_8, together, &way->isa);
+  way->ahead = ahead, way->lines = lines, way->store = GATHER_STREAM_ROWS;
+  way->kernel = together ? "streamed rows, four together" : ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+}
+
+static void find_short(gather_plan *plan, bool far, bool stream) {
+  int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
+  if (far) {
+    add_rows(plan, ahead, 1);
+    if (stream) add_streamed(plan, 0);
+    return;
+  }
+  add_rows(plan, 0, 0);
+  if (stream) add_streamed(plan, 0);
+  int32_t plain = plan->way_count;
+  add_by_vector(plan);
+  if (stream && plan->way_count > plain) add_streamed(plan, plain);
+}
+
+static void find_long(gather_plan *plan, bool far, bool stream) {
+  int64_t all = (plan->row_bytes + LINE - 1) / LINE, few = all < 4 ? all : 4;
+  int64_t ahead = gather_tuned(GATHER_TUNING_ahead_bytes) / plan->row_bytes;
+  ahead = ahead < 1 ? 1 : ahead > 64 ? 64 : ahead;
+  if (!far) {
+    add_rows(plan, 0, 0);
+    if (stream) add_stream_rows(plan, false, 0, 0);
+    return;
+  }
+  add_rows(plan, ahead, all < 64 ? all : 64);
+  add_rows(plan, ahead, few);
+  if (!stream) return;
+  add_stream_rows(plan, false, ahead, all < 64 ? all : 64);
+  add_stream_rows(plan, false, ahead, few);
+  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0) add_stream_rows(plan, true, 0, 0);
+}
+
+void gather_plan_find_ways(gather_plan *plan) {
+  if (plan->packed) {
+    plan->row_cost = plan->row_bytes * 16;
+    return;
+  }
+  const bool far = is_far(plan, gather_cache_bytes());
+  /* A line that is not in the cache costs about what moving this much does. */
+  plan->row_cost = plan->row_bytes + (far ? LINE : LINE / 16);
+  bool stream = plan->linear && gather_kernel_stream_copy() &&
+                plan->row_count >= gather_tuned(GATHER_TUNING_stream_bytes) / plan->row_bytes;
+  if (plan->row_bytes > LINE)
+    find_long(plan, far, stream);
+  else
+    find_short(plan, far, stream);
+  int64_t forced = gather_tuned(GATHER_TUNING_way);
+  if (forced < 0) return;
+  plan->ways[0] = plan->ways[forced % plan->way_count];
+  plan->way_count = 1;
+}
