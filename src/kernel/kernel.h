@@ -50,7 +50,7 @@ typedef struct gather_isa {
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
   gather_rows_fn by_vector[GATHER_WIDTHS][2];
-  /* Rows of whole lines to an output that begins on a line, with stores that go past the caches; `fence` afterwards.
+  /* Long rows with stores that go past the caches; `fence` afterwards.
    * together: several rows at a time, line by line. */
   gather_rows_fn stream[GATHER_WIDTHS], together[GATHER_WIDTHS];
   void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.tmpl.h: rows of whole lines, stored past the caches. Included once per index width and instruction set.
+ * stream.tmpl.h: long rows, their whole lines stored past the caches. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines
  * stream_line(out, in), which copies 64 bytes to an aligned place.
@@ -24,30 +24,34 @@ static void NAME(stream)(const gather_span *s) {
       }
       const char *in = NAME(stream_row)(s, i, j);
       char *out = s->out + i * s->out_round + j * s->out_step;
-      for (int64_t at = 0; at < s->row_bytes; at += 64) stream_line(out + at, in + at);
+      int64_t head = (int64_t)(-(uintptr_t)out & 63), at = head;
+      if (head > 0) memcpy(out, in, (size_t)head);
+      for (; at + 64 <= s->row_bytes; at += 64) stream_line(out + at, in + at);
+      if (at < s->row_bytes) memcpy(out + at, in + at, (size_t)(s->row_bytes - at));
     }
 }
 
-/* Four rows at a time, line by line: four sequences that the CPU's own prefetcher follows. */
+/* Four rows at a time, line by line: four sequences that the CPU's own prefetcher follows. Rows are whole lines. */
 static void NAME(together)(const gather_span *s) {
   for (int64_t i = 0; i < s->rounds; i++) {
     int64_t j = 0;
     for (; j + 4 <= s->count; j += 4) {
-      const char *a = NAME(stream_row)(s, i, j), *b = NAME(stream_row)(s, i, j + 1);
-      const char *c = NAME(stream_row)(s, i, j + 2), *d = NAME(stream_row)(s, i, j + 3);
+      const char *in[4] = {NAME(stream_row)(s, i, j), NAME(stream_row)(s, i, j + 1), NAME(stream_row)(s, i, j + 2),
+                           NAME(stream_row)(s, i, j + 3)};
       char *out = s->out + i * s->out_round + j * s->out_step;
-      for (int64_t at = 0; at < s->row_bytes; at += 64) {
-        stream_line(out + at, a + at);
-        stream_line(out + s->out_step + at, b + at);
-        stream_line(out + 2 * s->out_step + at, c + at);
-        stream_line(out + 3 * s->out_step + at, d + at);
-      }
+      int64_t head = (int64_t)(-(uintptr_t)out & 63), at = head;
+      for (int k = 0; head > 0 && k < 4; k++) memcpy(out + k * s->out_step, in[k], (size_t)head);
+      for (; at + 64 <= s->row_bytes; at += 64)
+        for (int k = 0; k < 4; k++) stream_line(out + k * s->out_step + at, in[k] + at);
+      for (int k = 0; at < s->row_bytes && k < 4; k++)
+        memcpy(out + k * s->out_step + at, in[k] + at, (size_t)(s->row_bytes - at));
     }
-    for (; j < s->count; j++) {
-      const char *in = NAME(stream_row)(s, i, j);
-      char *out = s->out + i * s->out_round + j * s->out_step;
-      for (int64_t at = 0; at < s->row_bytes; at += 64) stream_line(out + at, in + at);
-    }
+    if (j == s->count) continue;
+    gather_span rest = *s;
+    rest.data += i * s->data_round + j * s->data_step, rest.indices += i * s->index_round + j * s->index_step;
+    rest.out += i * s->out_round + j * s->out_step;
+    rest.count -= j, rest.rounds = 1, rest.ahead = 0;
+    NAME(stream)(&rest);
   }
 }
 #undef NAME

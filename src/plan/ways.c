@@ -104,11 +104,11 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
     return;
   }
   add_rows(plan, ahead, all < 64 ? all : 64);
-  add_rows(plan, ahead, few);
+  if (all > few) add_rows(plan, ahead, few);
   if (!stream) return;
   add_stream_rows(plan, false, ahead, all < 64 ? all : 64);
-  add_stream_rows(plan, false, ahead, few);
-  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0) add_stream_rows(plan, true, 0, 0);
+  if (all > few) add_stream_rows(plan, false, ahead, few);
+  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0 && plan->linear) add_stream_rows(plan, true, 0, 0);
 }
 
 void gather_plan_find_ways(gather_plan *plan) {
