@@ -9,13 +9,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 
-bool gather_type_is_index(gather_type type) { return type >= GATHER_TYPE_INT8 && type <= GATHER_TYPE_UINT64; }
-
-int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
-  if (tensor->type == GATHER_TYPE_OPAQUE) return tensor->item_bytes;
-  return gather_type_get(tensor->type)->bits / 8;
-}
-
 bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len) {
   *len = 0;
   for (int32_t d = 0; d < rank; d++)
@@ -29,12 +22,12 @@ bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len) {
 
 /* The step of the innermost dimension of a row-major tensor. */
 static int64_t unit(const gather_tensor *tensor) {
-  return gather_type_is_packed(gather_type_get(tensor->type)) ? 1 : gather_tensor_item_bytes(tensor);
+  return gather_type_is_packed(gather_type_row(tensor->type)) ? 1 : gather_tensor_item_bytes(tensor);
 }
 
 /* The offsets of the lowest and the highest element, in the unit of the strides; the tensor has elements. */
 static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest) {
-  *lowest = *highest = gather_type_is_packed(gather_type_get(tensor->type)) ? tensor->packed_offset : 0;
+  *lowest = *highest = gather_type_is_packed(gather_type_row(tensor->type)) ? tensor->packed_offset : 0;
   int64_t strides[GATHER_MAX_RANK];
   gather_tensor_strides(tensor, strides);
   for (int32_t d = 0; d < tensor->rank; d++) {
@@ -52,7 +45,7 @@ static gather_status check_sizes(const gather_tensor *tensor, const char *input,
   if (!gather_shape_len(tensor->rank, tensor->shape, &len) ||
       gather_type_bytes(tensor->type, tensor->item_bytes, len, &bytes) != GATHER_OK || bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
-  if (len == 0) return GATHER_OK;
+  if (len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
   /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */
   if (!reach(tensor, &lowest, &highest) || lowest < -GATHER_OFFSET_MAX || highest > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides reach beyond memory", what);
@@ -110,7 +103,12 @@ void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_M
 
 void gather_tensor_extent(const gather_tensor *tensor, int64_t *low, int64_t *high) {
   *low = *high = 0;
-  if (gather_tensor_bytes(tensor) == 0) return;
+  const int64_t bytes = gather_tensor_bytes(tensor);
+  if (bytes == 0) return;
+  if (!tensor->strides && tensor->packed_offset == 0) {
+    *high = bytes;
+    return;
+  }
   int64_t lowest = 0, highest = 0;
   if (!reach(tensor, &lowest, &highest)) return;
   const gather_type_info *type = gather_type_get(tensor->type);

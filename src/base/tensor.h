@@ -11,14 +11,22 @@
 /* No offset in a tensor is larger: it fits the machine's pointers, and sums of two fit 64 bits. */
 #define GATHER_OFFSET_MAX ((int64_t)(PTRDIFF_MAX < INT64_MAX / 2 ? PTRDIFF_MAX : INT64_MAX / 2))
 
+/* The types in the order of their numbers, and the row of a type that is one. */
+extern const gather_type_info gather_type_table[];
+GATHER_INLINE const gather_type_info *gather_type_row(gather_type type) { return &gather_type_table[(int)type - 1]; }
+
 /* Bits of a type that are packed, so that strides count elements. */
 GATHER_INLINE bool gather_type_is_packed(const gather_type_info *type) { return type->packing != GATHER_PACKING_BYTES; }
 
 /* An integer type of whole bytes, usable as indices. */
-bool gather_type_is_index(gather_type type);
+GATHER_INLINE bool gather_type_is_index(gather_type type) {
+  return type >= GATHER_TYPE_INT8 && type <= GATHER_TYPE_UINT64;
+}
 
 /* Bytes of one element; packed types: 0. */
-int64_t gather_tensor_item_bytes(const gather_tensor *tensor);
+GATHER_INLINE int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
+  return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : gather_type_row(tensor->type)->bits / 8;
+}
 
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */
 void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]);

@@ -31,7 +31,7 @@ _Static_assert(sizeof(gather_string) == 2 * sizeof(size_t), "a string is a point
 #define BITS_OPAQUE(bits) 0
 #define BITS_STRING(bits) GATHER_BITS_STRING
 
-static const gather_type_info TYPES[] = {
+const gather_type_info gather_type_table[] = {
 #define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, ov, precision, npy, dlpack, \
                     safetensors)                                                                               \
   {GATHER_TYPE_##ENUM,                                                                                         \
@@ -53,7 +53,7 @@ static const gather_type_info TYPES[] = {
 #undef GATHER_TYPE
 };
 
-enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
+enum { TYPE_COUNT = sizeof gather_type_table / sizeof *gather_type_table };
 
 /* Rows stand in the order of their numbers, from 1: the look-up is an index. */
 #define GATHER_TYPE(ENUM, number, ...) \
@@ -63,7 +63,7 @@ enum { TYPE_COUNT = sizeof TYPES / sizeof *TYPES };
 
 const gather_type_info *gather_type_get(gather_type type) {
   if ((int)type < 1 || (int)type > TYPE_COUNT) return NULL;
-  return &TYPES[(int)type - 1];
+  return gather_type_row(type);
 }
 
 static bool same(const char *a, const char *b) { return a && strcmp(a, b) == 0; }
@@ -76,7 +76,7 @@ gather_type gather_type_parse(const char *name) {
   } SHORT[] = {{"float4_e2m1", GATHER_TYPE_FLOAT4_E2M1FN}, {"float8_e8m0", GATHER_TYPE_FLOAT8_E8M0FNU}};
   if (!name) return GATHER_TYPE_NONE;
   for (size_t i = 0; i < TYPE_COUNT; i++) {
-    const gather_type_info *t = &TYPES[i];
+    const gather_type_info *t = &gather_type_table[i];
     if (t->type == GATHER_TYPE_OPAQUE) continue;
     if (same(t->name, name) || same(t->onnx_name, name) || same(t->openvino_name, name) ||
         same(t->openvino_precision, name))
@@ -92,6 +92,7 @@ gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t le
   if (!t) return GATHER_TYPE_UNSUPPORTED;
   int64_t group_bytes = type == GATHER_TYPE_OPAQUE ? item_bytes : t->group_bytes;
   if (len < 0 || group_bytes < 0) return GATHER_OVERFLOW;
-  int64_t groups = len / t->group_len + (len % t->group_len != 0);
+  /* Divisions by 1 are the usual ones, and slow. */
+  int64_t groups = t->group_len == 1 ? len : len / t->group_len + (len % t->group_len != 0);
   return gather_mul(groups, group_bytes, bytes) ? GATHER_OK : GATHER_OVERFLOW;
 }

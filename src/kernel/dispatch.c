@@ -60,8 +60,9 @@ gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa) 
   return together ? stream_together(width, isa) : stream_rows(width, isa);
 }
 
-gather_fold_fn gather_kernel_fold(int log2_width) {
+gather_fold_fn gather_kernel_fold(gather_type type) {
   const char *name, **isa = &name;
+  int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;
   FIND(fold[log2_width]);
 }
 

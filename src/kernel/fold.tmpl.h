@@ -10,7 +10,7 @@ static void FOLD(const char *indices, int64_t count, uint64_t shift, uint64_t *m
   int64_t j = 0;
   while (j < count) {
     int64_t end = count - j < BLOCK ? count : j + BLOCK;
-    for (int line = 0; line < BLOCK / LINE; line++)
+    for (int line = 0; count > BLOCK && line < BLOCK / LINE; line++)
       GATHER_PREFETCH(indices + j * (int64_t)sizeof(INDEX) + FAR + line * 64);
     for (; j < end; j++) {
       INDEX value, moved;

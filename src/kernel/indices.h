@@ -7,6 +7,10 @@
 
 #include "gather/gather.h"
 
+/* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
+ * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
+typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
+
 /* What is known of a stream of indices. */
 typedef struct gather_index_rule {
   gather_type type; /* GATHER_TYPE_INT8 .. GATHER_TYPE_UINT64 */
@@ -14,6 +18,7 @@ typedef struct gather_index_rule {
   bool negative;    /* [-axis_len, -1] counts from the end */
   gather_on_bad on_bad;
   int64_t axis_len;
+  gather_fold_fn fold; /* of the type's width */
 } gather_index_rule;
 
 /* What a run of indices is; worse is larger. */

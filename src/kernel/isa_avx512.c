@@ -24,8 +24,30 @@ GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 #define SHORTEST_ROW 64
 #include "kernel/rows.tmpl.h"
 
+/* Where vectors do not pay. */
+enum { FEW = 24 };
+#define FOLD_FEW(w)                                                                                             \
+  static void fold_few_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
+    uint##w##_t largest = (uint##w##_t)*most, bits = (uint##w##_t)*signs;                                          \
+    for (int64_t j = 0; j < count; j++) {                                                                         \
+      uint##w##_t value, moved;                                                                                   \
+      memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);                                          \
+      moved = value + (uint##w##_t)shift;                                                                         \
+      largest = moved > largest ? moved : largest;                                                                \
+      bits |= value;                                                                                              \
+    }                                                                                                             \
+    *most = largest, *signs = bits;                                                                               \
+  }
+/* Stays a loop of single steps. */
+FOLD_FEW(32)
+FOLD_FEW(64)
+
 /* gcc 12 makes of the plain loop over 8-byte indices one that is several times slower. */
 static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+  if (count < FEW) {
+    fold_few_u64(indices, count, shift, most, signs);
+    return;
+  }
   __m512i largest[2], bits[2], add = _mm512_set1_epi64((long long)shift);
   largest[0] = largest[1] = _mm512_set1_epi64((long long)*most);
   bits[0] = bits[1] = _mm512_set1_epi64((long long)*signs);
@@ -51,6 +73,10 @@ static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_
 }
 
 static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+  if (count < FEW) {
+    fold_few_u32(indices, count, shift, most, signs);
+    return;
+  }
   __m512i largest[2], bits[2], add = _mm512_set1_epi32((int)(uint32_t)shift);
   largest[0] = largest[1] = _mm512_set1_epi32((int)(uint32_t)*most);
   bits[0] = bits[1] = _mm512_set1_epi32((int)(uint32_t)*signs);

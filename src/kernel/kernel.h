@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "gather/gather.h"
+#include "kernel/indices.h"
 
 /* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
  *     out[i * out_round + j * out_step ..] =
@@ -36,10 +37,6 @@ enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
 /* Rows by size: 1, 2, 3, 4, 5-7, 8, 9-15, 16, 17-31, 32, 33-63, 64, more bytes. */
 enum { GATHER_ROW_CLASSES = 13 };
 
-/* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
- * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
-typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
-
 /* rows[j] = index j, plus axis_len where it is negative. Indices are dense, of the type of the slot. */
 typedef void (*gather_widen_fn)(const char *restrict indices, int64_t count, int64_t axis_len, int64_t *restrict rows);
 
@@ -66,7 +63,7 @@ gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa
 gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa);
 const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
-gather_fold_fn gather_kernel_fold(int log2_width);
+gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
 
 /* CPU features, bits of the word gather_cpu_bits() returns. */

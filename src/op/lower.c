@@ -39,7 +39,7 @@ static void elements_nest(gather_plan *plan, const gather_geometry *g, const gat
 
 static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
                         const gather_options *options) {
-  const gather_type_info *type = gather_type_get(data->type);
+  const gather_type_info *type = gather_type_row(data->type);
   plan->packed = gather_type_is_packed(type);
   plan->layout.packing = type->packing, plan->layout.bits = type->bits;
   plan->layout.group_len = type->group_len, plan->layout.group_bytes = type->group_bytes;
@@ -86,7 +86,7 @@ static bool overlaps_itself(const gather_tensor *out) {
   if (!out->strides || gather_tensor_bytes(out) == 0) return false;
   for (int32_t d = 0; d < out->rank; d++)
     if (out->shape[d] > 1) insert(dims, count++, magnitude(out->strides[d]), out->shape[d]);
-  int64_t span = gather_type_is_packed(gather_type_get(out->type)) ? 1 : gather_tensor_item_bytes(out);
+  int64_t span = gather_type_is_packed(gather_type_row(out->type)) ? 1 : gather_tensor_item_bytes(out);
   for (int32_t i = 0; i < count; i++) {
     if (dims[i].step < span) return true;
     span += dims[i].step * (dims[i].len - 1);
@@ -95,7 +95,7 @@ static bool overlaps_itself(const gather_tensor *out) {
 }
 
 static bool order_matters(const gather_tensor *tensor) {
-  const gather_type_info *type = gather_type_get(tensor->type);
+  const gather_type_info *type = gather_type_row(tensor->type);
   return type->bits > 8 && type->kind != GATHER_KIND_STRING;
 }
 
@@ -136,9 +136,11 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
   plan->rule.axis_len = data->shape[g->axis];
+  plan->rule.fold = gather_kernel_fold(indices->type);
   plan->index_rank = indices->rank, plan->index_count = gather_tensor_len(indices);
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
   gather_tensor_strides(indices, plan->index_strides);
+  plan->index_dense = is_dense(indices);
 }
 
 static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,

@@ -48,6 +48,7 @@ struct gather_plan {
   int32_t index_rank;
   int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
   int64_t index_count;
+  bool index_dense; /* row-major without gaps */
 
   /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
   int32_t loop_count;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/tensor.h"
 #include "kernel/tuning.h"
 #include "plan/execution.h"
 #include "plan/tasks.h"
@@ -53,7 +54,7 @@ static gather_status check_apart(const gather_plan *plan, const gather_run *run,
 
 static gather_form form_of(const gather_plan *plan, gather_index_state state, int64_t bad) {
   if (bad > 0 || plan->rule.swapped) return GATHER_FORM_REPAIRED;
-  bool narrow = gather_type_get(plan->rule.type)->bits < 32;
+  bool narrow = gather_type_row(plan->rule.type)->bits < 32;
   return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
 }
 
@@ -64,9 +65,9 @@ static int first_way(const gather_plan *plan, gather_form form) {
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
-  const gather_type_info *index = gather_type_get(plan->rule.type);
-  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
-  if (inner->index == index->bits / 8) e->widen = gather_kernel_widen(plan->rule.type);
+  const gather_type_info *index = gather_type_row(plan->rule.type);
+  if (e->form == GATHER_FORM_WIDENED && plan->loops[plan->loop_count - 1].index == index->bits / 8)
+    e->widen = gather_kernel_widen(plan->rule.type);
   atomic_init(&e->way, first_way(plan, e->form));
   if (plan->packed) {
     /* Tasks begin at multiples of 8 rows, so that they share no byte of a row-major output; of others they might. */
@@ -75,6 +76,10 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   } else {
     e->out += plan->out_offset;
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
+  }
+  if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
+    run_task(e, 0, plan->row_count);
+    return;
   }
   /* 64 rows are whole lines, which no two tasks should write to. */
   gather_split(executor, plan->row_count, plan->row_cost + index->bits / 8, 64, run_task, e);

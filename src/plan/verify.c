@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/tensor.h"
+#include "kernel/tuning.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "plan/walk.h"
@@ -61,6 +63,17 @@ static void look(void *argument, int64_t first, int64_t last) {
     first += run;
     gather_walk_next(&walk, run);
   }
+}
+
+static gather_index_state look_at_all(verification *v, const gather_executor *executor) {
+  const gather_index_rule *rule = &v->plan->rule;
+  const int64_t width = gather_type_row(rule->type)->bits / 8;
+  if (v->plan->index_dense && (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
+    return gather_indices_look(rule, v->indices, width, v->plan->index_count);
+  atomic_init(&v->state, GATHER_INDICES_PLAIN);
+  index_loops(v, true);
+  gather_split(executor, v->count, width, 1, look, v);
+  return (gather_index_state)atomic_load(&v->state);
 }
 
 /* Counts the bad ones in row-major order; *position is the number of the first, *value its value. */
@@ -155,10 +168,7 @@ gather_status gather_plan_check_indices(const gather_plan *plan, const void *ind
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
   v.plan = plan, v.indices = indices;
-  atomic_init(&v.state, GATHER_INDICES_PLAIN);
-  index_loops(&v, true);
-  gather_split(executor, v.count, gather_type_get(plan->rule.type)->bits / 8, 1, look, &v);
-  *state = (gather_index_state)atomic_load(&v.state);
+  *state = look_at_all(&v, executor);
   if (*state != GATHER_INDICES_BAD) return GATHER_OK;
   int64_t position = 0, value = 0;
   index_loops(&v, false);

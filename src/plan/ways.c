@@ -3,6 +3,7 @@
  * ways.c: how a nest may be run well on this machine. One list in the order of trust; what the sizes decide is decided here,
  * what only the machine knows is left to the race (race.c).
  */
+#include "base/tensor.h"
 #include "kernel/tuning.h"
 #include "plan/plan.h"
 
@@ -56,7 +57,7 @@ static void add_by_vector(gather_plan *plan) {
   const char *isa;
   gather_rows_fn rows = gather_kernel_by_vector(width_of(plan), plan->row_bytes, &isa);
   int64_t reach = table_bytes(plan);
-  if (!rows || inner->index != gather_type_get(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return;
+  if (!rows || inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return;
   if (reach > INT32_MAX / 2 || magnitude(inner->data) > INT32_MAX / 64 || inner->len < 16) return;
   gather_way *way = add(plan);
   way->rows = rows, way->rows_resolved = gather_kernel_by_vector(GATHER_WIDTH_8, plan->row_bytes, &isa);

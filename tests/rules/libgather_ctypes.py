@@ -154,6 +154,8 @@ FUNCTIONS = {
     "gather_plan_run": (c.c_int, [c.c_void_p, c.POINTER(Run), E]),
     "gather_plan_check": (c.c_int, [c.c_void_p, c.POINTER(Run), E]),
     "gather_plan_print": (c.c_size_t, [c.c_void_p, c.c_char_p, c.c_size_t]),
+    "gather_tuning_set": (c.c_int, [c.c_char_p, c.c_int64, E]),
+    "gather_isa_name": (c.c_char_p, []),
     "gather_plan_shape": (c.c_int32, [c.c_void_p, I64P]),
     "gather_tensor_from_dlpack": (c.c_int, [c.POINTER(DlTensor), I64P, T, E]),
     "gather_tensor_from_dlpack_versioned": (c.c_int, [c.POINTER(DlVersioned), I64P, T, E]),

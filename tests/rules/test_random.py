@@ -65,6 +65,7 @@ def run_case(case: generate.Case, pool, notes) -> str | None:
     COUNTS["index type"][generate.INDEX_TYPES[case.index_type].name] += 1
     COUNTS["policy"][case.on_bad] += 1
     COUNTS["runner"][case.runner] += 1
+    COUNTS["instruction set"][g.lib.gather_isa_name().decode()] += 1
     if not wrong:
         return None
     small = shrunk(case, pool)
@@ -97,6 +98,8 @@ def test_nothing_was_left_out():
         "runner": set(generate.RUNNERS),
     }
     assert len(generate.INDEX_TYPES) == 8
+    assert g.lib.gather_tuning_set(b"isa", 99, None) == g.OK
+    wanted["instruction set"] = {"portable", g.lib.gather_isa_name().decode()}
     for what, names in wanted.items():
         missing = names - set(COUNTS[what])
         assert not missing, f"no case for {what} {missing}"

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * limits.c: what the memory of this machine gives at best, measured with the same buffers as the gathers: a copy, reading the
+ * indices and writing the output in order, and reading one word of every line that the indices name. A gather has to do all of
+ * the second and of the third; the slower one is its ceiling.
+ */
+#include <string.h>
+
+#include "native.h"
+#include "x86.h"
+
+enum { LINE = 64, AHEAD = 2048, BLOCK = 4096 };
+
+static volatile uint64_t sink;
+
+/* Portable forms: what a compiler makes of them. */
+static uint64_t read_plain(const char *from, int64_t bytes) {
+  uint64_t sum = 0, word;
+  for (int64_t i = 0; i + 8 <= bytes; i += 8) {
+    memcpy(&word, from + i, 8);
+    sum += word;
+  }
+  return sum;
+}
+static void write_plain(char *to, int64_t bytes) { memset(to, 0x5A, (size_t)bytes); }
+
+#if BENCH_X86
+GATHER_BENCH_TARGET("avx512f")
+static uint64_t read_512(const char *from, int64_t bytes, bool fetch) {
+  __m512i a = _mm512_setzero_si512(), b = a;
+  for (int64_t i = 0; i + 2 * LINE <= bytes; i += 2 * LINE) {
+    if (fetch) {
+      _mm_prefetch(from + i + AHEAD, _MM_HINT_T1);
+      _mm_prefetch(from + i + AHEAD + LINE, _MM_HINT_T1);
+    }
+    a = _mm512_add_epi64(a, _mm512_loadu_si512(from + i));
+    b = _mm512_add_epi64(b, _mm512_loadu_si512(from + i + LINE));
+  }
+  return (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(a, b));
+}
+
+GATHER_BENCH_TARGET("avx512f")
+static void write_512(char *to, int64_t bytes, bool past) {
+  __m512i v = _mm512_set1_epi8(0x5A);
+  int64_t i = 0;
+  for (; i + LINE <= bytes; i += LINE) {
+    if (past)
+      _mm512_stream_si512((void *)(to + i), v);
+    else
+      _mm512_store_si512((void *)(to + i), v);
+  }
+  memset(to + i, 0x5A, (size_t)(bytes - i));
+}
+
+GATHER_BENCH_TARGET("avx")
+static uint64_t read_256(const char *from, int64_t bytes, bool fetch) {
+  __m256 a = _mm256_setzero_ps(), b = a;
+  for (int64_t i = 0; i + LINE <= bytes; i += LINE) {
+    if (fetch) _mm_prefetch(from + i + AHEAD, _MM_HINT_T1);
+    a = _mm256_xor_ps(a, _mm256_loadu_ps((const float *)(const void *)(from + i)));
+    b = _mm256_xor_ps(b, _mm256_loadu_ps((const float *)(const void *)(from + i + 32)));
+  }
+  uint64_t words[4];
+  _mm256_storeu_ps((float *)(void *)words, _mm256_xor_ps(a, b));
+  return words[0] ^ words[1] ^ words[2] ^ words[3];
+}
+
+GATHER_BENCH_TARGET("avx")
+static void write_256(char *to, int64_t bytes, bool past) {
+  __m256i v = _mm256_set1_epi8(0x5A);
+  int64_t i = 0;
+  for (; i + 32 <= bytes; i += 32) {
+    if (past)
+      _mm256_stream_si256((__m256i *)(void *)(to + i), v);
+    else
+      _mm256_store_si256((__m256i *)(void *)(to + i), v);
+  }
+  memset(to + i, 0x5A, (size_t)(bytes - i));
+}
+
+/* SSE2 is part of every x86-64, and a stream of whole lines does not depend on the width of its stores. */
+static void copy_past(char *to, const char *from, int64_t bytes) {
+  for (int64_t i = 0; i + LINE <= bytes; i += LINE) {
+    _mm_prefetch(from + i + AHEAD, _MM_HINT_T1);
+    for (int k = 0; k < LINE; k += 16)
+      _mm_stream_si128((__m128i *)(void *)(to + i + k), _mm_loadu_si128((const __m128i *)(const void *)(from + i + k)));
+  }
+  memcpy(to + bytes / LINE * LINE, from + bytes / LINE * LINE, (size_t)(bytes % LINE));
+  _mm_sfence();
+}
+#endif
+
+static uint64_t read_best(const char *from, int64_t bytes, bool fetch) {
+#if BENCH_X86
+  if (__builtin_cpu_supports("avx512f")) return read_512(from, bytes, fetch);
+  if (__builtin_cpu_supports("avx")) return read_256(from, bytes, fetch);
+#endif
+  (void)fetch;
+  return read_plain(from, bytes);
+}
+
+static void write_best(char *to, int64_t bytes, bool past) {
+#if BENCH_X86
+  if (__builtin_cpu_supports("avx512f")) {
+    write_512(to, bytes, past);
+    return;
+  }
+  if (__builtin_cpu_supports("avx")) {
+    write_256(to, bytes, past);
+    return;
+  }
+#endif
+  (void)past;
+  write_plain(to, bytes);
+}
+
+/* The part of `bytes` from which part number `part` starts, on a line. */
+static int64_t border(int64_t bytes, int64_t part, int64_t parts) {
+  return part == parts ? bytes : bytes / parts * part / LINE * LINE;
+}
+
+void bench_copy(const job *j, int64_t part, int64_t parts) {
+  int64_t from = border(j->in_bytes, part, parts), to = border(j->in_bytes, part + 1, parts);
+#if BENCH_X86
+  if (j->past_caches) {
+    copy_past(j->out + from, j->table + from, to - from);
+    return;
+  }
+#endif
+  memcpy(j->out + from, j->table + from, (size_t)(to - from));
+}
+
+/* Block by block of the output, with the share of the input that belongs to it. */
+void bench_stream(const job *j, int64_t part, int64_t parts) {
+  int64_t from = border(j->out_bytes, part, parts), to = border(j->out_bytes, part + 1, parts);
+  double share = (double)j->in_bytes / (double)(j->out_bytes ? j->out_bytes : 1);
+  double table_share = (double)j->table_bytes / (double)(j->out_bytes ? j->out_bytes : 1);
+  uint64_t sum = 0;
+  for (int64_t at = from; at < to; at += BLOCK) {
+    int64_t end = at + BLOCK < to ? at + BLOCK : to;
+    int64_t in = (int64_t)((double)at * share) / 8 * 8, in_end = (int64_t)((double)end * share) / 8 * 8;
+    int64_t table = (int64_t)((double)at * table_share) / 8 * 8, table_end = (int64_t)((double)end * table_share) / 8 * 8;
+    sum += read_best(j->indices + in, in_end - in, j->past_caches);
+    if (table_end > table) sum += read_best(j->table + table, table_end - table, true);
+    write_best(j->out + at, end - at, j->past_caches);
+  }
+#if BENCH_X86
+  if (j->past_caches) _mm_sfence();
+#endif
+  sink = sum;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memory.c: buffers on huge pages, and the state they are in before a clock starts: filled, out of the caches, with other
+ * indices than the last time.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/mman.h>
+
+#include "native.h"
+#include "x86.h"
+
+enum { HUGE = 2 << 20, LINE = 64 };
+
+/* A mapping of whole huge pages: more is mapped, and the ends are given back. Every page is written once, so that the first
+ * one who uses the buffer does not pay for all. */
+void *bench_map(size_t bytes, bool huge) {
+  size_t size = (bytes + HUGE - 1) / HUGE * HUGE + HUGE;
+  char *all = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return NULL;
+  size_t head = (HUGE - (uintptr_t)all % HUGE) % HUGE;
+  if (head) munmap(all, head);
+  if (HUGE - head) munmap(all + size - (HUGE - head), HUGE - head);
+#ifdef MADV_HUGEPAGE
+  (void)madvise(all + head, size - HUGE, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#endif
+  memset(all + head, 0, size - HUGE);
+  return all + head;
+}
+
+void bench_unmap(void *memory, size_t bytes) { munmap(memory, (bytes + HUGE - 1) / HUGE * HUGE); }
+
+#if BENCH_X86
+GATHER_BENCH_TARGET("clflushopt")
+static void flush_lines(const char *from, const char *to) {
+  for (; from < to; from += LINE) _mm_clflushopt((void *)(uintptr_t)from);
+  _mm_mfence();
+}
+#endif
+
+bool bench_flush(const char *memory, size_t bytes) {
+#if BENCH_X86
+  if (!__builtin_cpu_supports("clflushopt")) return false;
+  flush_lines(memory - (uintptr_t)memory % LINE, memory + bytes);
+  return true;
+#else
+  (void)memory;
+  return bytes == 0;
+#endif
+}
+
+/* Bytes of 64 values, chosen so that no float is NaN, infinite or denormal: no peer may pay for odd values. */
+void bench_fill(char *memory, size_t bytes, uint64_t seed) {
+  uint64_t x = seed * 0x9E3779B97F4A7C15u + 1;
+  for (size_t i = 0; i + 8 <= bytes; i += 8) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    uint64_t v = ((x >> 2) & 0x3F3F3F3F3F3F3F3Fu) + 0x2020202020202020u;
+    memcpy(memory + i, &v, 8);
+  }
+  for (size_t i = bytes / 8 * 8; i < bytes; i++) memory[i] = (char)(0x20 + i % 64);
+}
+
+/* Every index grows by the same, modulo the rows: other rows than before in the same order. */
+void bench_shift(char *indices, int64_t count, int32_t index_bytes, uint64_t by, uint64_t rows) {
+#define SHIFT(type)                                               \
+  for (int64_t i = 0; i < count; i++) {                           \
+    type *index = (type *)(void *)indices + i;                    \
+    uint64_t moved = (uint64_t)*index + by;                       \
+    *index = (type)(moved >= rows ? moved - rows : moved);        \
+  }
+  by %= rows;
+  if (index_bytes == 8) SHIFT(uint64_t)
+  else if (index_bytes == 4) SHIFT(uint32_t)
+  else SHIFT(uint8_t)
+#undef SHIFT
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * module.h: the types of the module.
+ */
+#ifndef GATHER_BENCH_MODULE_H
+#define GATHER_BENCH_MODULE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "gather/gather.h"
+
+extern PyTypeObject bench_buffer_type, bench_plan_type;
+
+#endif
