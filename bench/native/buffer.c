@@ -13,7 +13,7 @@ typedef struct {
 } buffer;
 
 static PyObject *buffer_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  static char *names[] = {"bytes", "huge", NULL};
+  static char bytes_name[] = "bytes", huge_name[] = "huge", *names[] = {bytes_name, huge_name, NULL};
   Py_ssize_t bytes;
   int huge = 1;
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "n|p", names, &bytes, &huge)) return NULL;

@@ -96,6 +96,7 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "gather_bench_native", "What script/bench cannot do in Python", -1, functions, NULL, NULL, NULL,
     NULL};
 
+PyMODINIT_FUNC PyInit_gather_bench_native(void);
 PyMODINIT_FUNC PyInit_gather_bench_native(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;

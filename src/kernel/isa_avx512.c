@@ -26,17 +26,17 @@ GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 
 /* Where vectors do not pay. */
 enum { FEW = 24 };
-#define FOLD_FEW(w)                                                                                             \
+#define FOLD_FEW(w)                                                                                                \
   static void fold_few_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
-    uint##w##_t largest = (uint##w##_t)*most, bits = (uint##w##_t)*signs;                                          \
-    for (int64_t j = 0; j < count; j++) {                                                                         \
-      uint##w##_t value, moved;                                                                                   \
-      memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);                                          \
-      moved = value + (uint##w##_t)shift;                                                                         \
-      largest = moved > largest ? moved : largest;                                                                \
-      bits |= value;                                                                                              \
-    }                                                                                                             \
-    *most = largest, *signs = bits;                                                                               \
+    uint##w##_t largest = (uint##w##_t) * most, bits = (uint##w##_t) * signs;                                      \
+    for (int64_t j = 0; j < count; j++) {                                                                          \
+      uint##w##_t value, moved;                                                                                    \
+      memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);                                           \
+      moved = value + (uint##w##_t)shift;                                                                          \
+      largest = moved > largest ? moved : largest;                                                                 \
+      bits |= value;                                                                                               \
+    }                                                                                                              \
+    *most = largest, *signs = bits;                                                                                \
   }
 /* Stays a loop of single steps. */
 FOLD_FEW(32)

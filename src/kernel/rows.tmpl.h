@@ -34,10 +34,9 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, const char *restrict data, c
   if (ahead > 0)
     for (; j + at_once <= last; j += at_once) {
       int64_t at[8];
-      for (int u = 0; u < at_once; u++)
-        NAME(fetch)
-        (data + (j + ahead + u) * data_step, indices + (j + ahead + u) * index_step, axis_step,
-         bytes > 64 ? s->lines : 1);
+      for (int u = 0; u < at_once; u++) NAME(fetch)
+      (data + (j + ahead + u) * data_step, indices + (j + ahead + u) * index_step, axis_step,
+       bytes > 64 ? s->lines : 1);
       for (int u = 0; u < at_once; u++)
         at[u] = NAME(row_at)(indices + (j + u) * index_step) * axis_step + (j + u) * data_step;
       for (int u = 0; u < at_once; u++) copy(out + (j + u) * out_step, data + at[u], bytes);

@@ -28,6 +28,8 @@ static const gather_tuning TABLE[GATHER_TUNING_COUNT] = {
 
 int64_t gather_tuned(int which) { return atomic_load_explicit(&VALUES[which], memory_order_relaxed); }
 
+void gather_tuned_set(int which, int64_t value) { atomic_store_explicit(&VALUES[which], value, memory_order_relaxed); }
+
 int64_t gather_cache_bytes(void) {
   enum { USUAL = 1 << 20 };
   int64_t bytes = gather_tuned(GATHER_TUNING_cache_bytes);
@@ -37,7 +39,7 @@ int64_t gather_cache_bytes(void) {
 #endif
   if (bytes <= 0) bytes = USUAL;
   /* Asked once: the answer is kept where a tuned one would be. */
-  atomic_store_explicit(&VALUES[GATHER_TUNING_cache_bytes], bytes, memory_order_relaxed);
+  gather_tuned_set(GATHER_TUNING_cache_bytes, bytes);
   return bytes;
 }
 
@@ -59,6 +61,6 @@ gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *
 gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
   int i = find(name);
   if (i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no tuning is named %s", name ? name : "NULL");
-  atomic_store_explicit(&VALUES[i], value, memory_order_relaxed);
+  gather_tuned_set(i, value);
   return GATHER_OK;
 }

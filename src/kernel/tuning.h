@@ -16,6 +16,7 @@ enum {
 
 /* The value in force. Any thread may ask at any time. */
 int64_t gather_tuned(int which);
+void gather_tuned_set(int which, int64_t value);
 /* The size of a core's own (second-level) cache: the tuned one, else the system's, else 1 MiB. */
 int64_t gather_cache_bytes(void);
 

@@ -3,18 +3,10 @@
  * race.c: which way is fastest is asked where it counts: on the first rows of the very gather that is to be run. CPUs want
  * opposite things, and whether an output's lines are in a cache cannot be known beforehand. All ways give the same bytes.
  */
-#include <time.h>
-
-#include "kernel/tuning.h"
 #include "plan/execution.h"
+#include "plan/measure.h"
 
 enum { HEATS = 2, SHARE = 16 /* of the work is the most that races take */ };
-
-static int64_t now(void) {
-  struct timespec t;
-  (void)timespec_get(&t, TIME_UTC);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
@@ -28,9 +20,9 @@ int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   moved += warm;
   for (int heat = 0; heat < HEATS; heat++)
     for (int32_t w = 0; w < plan->way_count && moved + slice <= count; w++) {
-      int64_t start = now();
+      int64_t start = gather_clock();
       gather_move_in_way(e, &plan->ways[w], walk, slice);
-      int64_t took = now() - start;
+      int64_t took = gather_clock() - start;
       if (heat == 0 || took < best[w]) best[w] = took;
       moved += slice;
     }

@@ -5,9 +5,10 @@
  */
 #include "base/tensor.h"
 #include "kernel/tuning.h"
+#include "plan/measure.h"
 #include "plan/plan.h"
 
-enum { LINE = 64 };
+enum { LINE = 64, WORTH_MEASURING = 256 /* rows, that a faster kernel shows in */ };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
@@ -81,6 +82,11 @@ static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int
   way->kernel = together ? "streamed rows, four together" : ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
 }
 
+static void swap(gather_way *a, gather_way *b) {
+  gather_way kept = *a;
+  *a = *b, *b = kept;
+}
+
 static void find_short(gather_plan *plan, bool far, bool stream) {
   int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
   if (far) {
@@ -92,7 +98,11 @@ static void find_short(gather_plan *plan, bool far, bool stream) {
   if (stream) add_streamed(plan, 0);
   int32_t plain = plan->way_count;
   add_by_vector(plan);
-  if (stream && plan->way_count > plain) add_streamed(plan, plain);
+  if (plan->way_count == plain) return;
+  if (stream) add_streamed(plan, plain);
+  /* Too few rows to try them: the order decides. */
+  if (plan->row_count >= WORTH_MEASURING && gather_by_vector_pays(plan->row_bytes))
+    swap(&plan->ways[0], &plan->ways[plain]);
 }
 
 static void find_long(gather_plan *plan, bool far, bool stream) {

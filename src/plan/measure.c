@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * measure.c: whether the CPU's own gather instruction pays, asked once. CPUs of one instruction set differ: on some it is
+ * slower than plain loads, on others a third faster, and in a guest the name of the CPU says nothing.
+ */
+#include "plan/measure.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "kernel/kernel.h"
+#include "kernel/tuning.h"
+
+enum { TABLE_BYTES = 8192, INDICES = 512, HEATS = 12, REPEATS = 4 };
+
+typedef struct {
+  _Alignas(64) char table[TABLE_BYTES];
+  _Alignas(64) uint32_t indices[INDICES];
+  _Alignas(64) char out[INDICES * 8];
+} scratch;
+
+int64_t gather_clock(void) {
+  struct timespec t;
+  (void)timespec_get(&t, TIME_UTC);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t run(gather_rows_fn rows, const gather_span *span) {
+  int64_t start = gather_clock();
+  for (int i = 0; i < REPEATS; i++) rows(span);
+  return gather_clock() - start;
+}
+
+/* The best of several, turn and turn about; about ten microseconds in all. */
+static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) {
+  scratch s;
+  memset(s.table, 1, sizeof s.table);
+  uint32_t state = 1;
+  for (int i = 0; i < INDICES; i++) {
+    state = state * 1664525u + 1013904223u;
+    s.indices[i] = (state >> 16) % (uint32_t)(TABLE_BYTES / bytes);
+  }
+  gather_span span = {.data = s.table,
+                      .indices = (const char *)s.indices,
+                      .out = s.out,
+                      .count = INDICES,
+                      .rounds = 1,
+                      .index_step = 4,
+                      .out_step = bytes,
+                      .axis_step = bytes,
+                      .row_bytes = bytes};
+  int64_t best_plain = INT64_MAX, best_vector = INT64_MAX;
+  for (int heat = 0; heat < HEATS; heat++) {
+    int64_t took = run(plain, &span);
+    if (took < best_plain) best_plain = took;
+    took = run(vector, &span);
+    if (took < best_vector) best_vector = took;
+  }
+  return best_vector < best_plain;
+}
+
+bool gather_by_vector_pays(int64_t row_bytes) {
+  const int which = row_bytes == 4 ? GATHER_TUNING_by_vector_4 : GATHER_TUNING_by_vector_8;
+  int64_t answer = gather_tuned(which);
+  if (answer < 0) {
+    const char *isa;
+    gather_rows_fn plain = gather_kernel_rows(GATHER_WIDTH_4, row_bytes, &isa);
+    gather_rows_fn vector = gather_kernel_by_vector(GATHER_WIDTH_4, row_bytes, &isa);
+    answer = vector && measure(plain, vector, row_bytes);
+    gather_tuned_set(which, answer);
+  }
+  return answer > 0;
+}
