@@ -53,6 +53,17 @@ gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char 
   FIND(by_vector[width][size]);
 }
 
+gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
+  int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
+  if (row_bytes != (int64_t)1 << size) return NULL;
+  for (int i = ISA_COUNT - 1; i > 0; i--)
+    if (ISAS[i].isa->table[table_width][size] && table_bytes <= ISAS[i].isa->table_bytes[size] && runs_here(i)) {
+      *isa = ISAS[i].isa->name;
+      return ISAS[i].isa->table[table_width][size];
+    }
+  return NULL;
+}
+
 static gather_rows_fn stream_rows(int width, const char **isa) { FIND(stream[width]); }
 static gather_rows_fn stream_together(int width, const char **isa) { FIND(together[width]); }
 

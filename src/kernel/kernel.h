@@ -26,13 +26,16 @@ typedef struct gather_span {
   /* Fetching ahead: rows that come `ahead` indices later are brought to the cache, `lines` lines of each. 0 = not at all. */
   int64_t ahead;
   int64_t lines;
-  int64_t more; /* indices that follow the last one in memory and are gathered next: they may be looked at */
+  int64_t table_bytes; /* of the whole table; for kernels that keep it in registers */
+  int64_t more;        /* indices that follow the last one in memory and are gathered next: they may be looked at */
 } gather_span;
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
 /* Widths of indices that kernels read; other types are resolved to 8 bytes first. */
 enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
+/* Tables in registers take indices of one byte too. */
+enum { GATHER_TABLE_WIDTH_1 = 0, GATHER_TABLE_WIDTH_4, GATHER_TABLE_WIDTH_8, GATHER_TABLE_WIDTHS };
 
 /* Rows by size: 1, 2, 3, 4, 5-7, 8, 9-15, 16, 17-31, 32, 33-63, 64, more bytes. */
 enum { GATHER_ROW_CLASSES = 13 };
@@ -47,6 +50,9 @@ typedef struct gather_isa {
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
   gather_rows_fn by_vector[GATHER_WIDTHS][2];
+  /* Elements of 1, 2, 4 and 8 bytes from a dense table of at most so many bytes, by dense indices to a dense output. */
+  gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
+  int64_t table_bytes[4];
   /* Long rows with stores that go past the caches; `fence` afterwards.
    * together: several rows at a time, line by line. */
   gather_rows_fn stream[GATHER_WIDTHS], together[GATHER_WIDTHS];
@@ -61,6 +67,7 @@ int gather_row_class(int64_t row_bytes);
 /* What the strongest instruction set in use offers, slot by slot. name: of the instruction set that the slot is from. */
 gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
 gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa);
 const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
 gather_fold_fn gather_kernel_fold(gather_type type);

@@ -19,6 +19,7 @@ static gather_span span_of(const gather_execution *e, const gather_way *way) {
                       .out_step = inner->out,
                       .axis_step = plan->axis_step,
                       .row_bytes = plan->row_bytes,
+                      .table_bytes = plan->rule.axis_len * plan->row_bytes,
                       .ahead = way->ahead,
                       .lines = way->lines};
   if (plan->loop_count > 1) {

@@ -75,6 +75,7 @@ struct gather_plan {
   /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
   gather_way ways[GATHER_MOST_WAYS];
   int32_t way_count;
+  bool takes_bytes; /* the ways take indices of one byte as they are */
   bool linear;      /* row number i goes to out + out_offset + i * row_bytes */
   int64_t row_cost; /* what moving a row costs, in bytes of a plain copy */
 };

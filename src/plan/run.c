@@ -54,7 +54,7 @@ static gather_status check_apart(const gather_plan *plan, const gather_run *run,
 
 static gather_form form_of(const gather_plan *plan, gather_index_state state, int64_t bad) {
   if (bad > 0 || plan->rule.swapped) return GATHER_FORM_REPAIRED;
-  bool narrow = gather_type_row(plan->rule.type)->bits < 32;
+  bool narrow = gather_type_row(plan->rule.type)->bits < 32 && !plan->takes_bytes;
   return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
 }
 

@@ -8,7 +8,7 @@
 #include "plan/measure.h"
 #include "plan/plan.h"
 
-enum { LINE = 64, WORTH_MEASURING = 256 /* rows, that a faster kernel shows in */ };
+enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32 /* rows */ };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
@@ -65,13 +65,34 @@ static void add_by_vector(gather_plan *plan) {
   way->isa = isa, way->kernel = "rows by vector";
 }
 
+/* A table that fits in registers: one table for all rounds, dense all through. */
+static bool add_table(gather_plan *plan) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8, bytes = table_bytes(plan);
+  if (width == 2 || inner->index != width || inner->out != plan->row_bytes || inner->data != 0) return false;
+  if (plan->axis_step != plan->row_bytes || inner->len < WORTH_A_TABLE) return false;
+  for (int32_t i = 0; i + 1 < plan->loop_count; i++)
+    if (plan->loops[i].data != 0) return false;
+  const char *isa;
+  int which = width == 1 ? GATHER_TABLE_WIDTH_1 : width == 4 ? GATHER_TABLE_WIDTH_4 : GATHER_TABLE_WIDTH_8;
+  gather_rows_fn rows = gather_kernel_table(which, plan->row_bytes, bytes, &isa);
+  if (!rows) return false;
+  gather_way *way = add(plan);
+  way->rows = rows, way->rows_resolved = gather_kernel_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
+  way->isa = isa, way->kernel = "table in registers";
+  plan->takes_bytes = width == 1;
+  return true;
+}
+
 /* The same way as another, with an output that goes past the caches. */
 static void add_streamed(gather_plan *plan, int32_t as) {
   if (plan->row_bytes > 4096 / 8) return;
   gather_way *way = add(plan);
   *way = plan->ways[as];
   way->store = GATHER_STREAM_BLOCKS;
-  way->kernel = way->ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+  way->kernel = way->ahead > 0      ? "streamed rows fetched ahead"
+                : plan->takes_bytes ? "table in registers, streamed"
+                                    : "streamed rows";
 }
 
 static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int64_t lines) {
@@ -89,9 +110,15 @@ static void swap(gather_way *a, gather_way *b) {
 
 static void find_short(gather_plan *plan, bool far, bool stream) {
   int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
+  if (add_table(plan)) {
+    if (stream) add_streamed(plan, 0);
+    return;
+  }
   if (far) {
     add_rows(plan, ahead, 1);
+    add_rows(plan, 0, 0); /* sorted indices need no help */
     if (stream) add_streamed(plan, 0);
+    if (stream) add_streamed(plan, 1);
     return;
   }
   add_rows(plan, 0, 0);
@@ -123,6 +150,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 }
 
 void gather_plan_find_ways(gather_plan *plan) {
+  plan->takes_bytes = false;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
     return;
