@@ -7,6 +7,7 @@
 
 #include "rules/packed.h"
 #include "safety/guard.h"
+#include "support/machines.h"
 #include "unit/support.h"
 
 enum { DATA, INDICES, OUT, AREA = 1 << 20 };
@@ -18,6 +19,7 @@ static const gather_type index_types[] = {GATHER_TYPE_INT8,   GATHER_TYPE_INT16,
                                           GATHER_TYPE_INT64,  GATHER_TYPE_UINT8, GATHER_TYPE_UINT16,
                                           GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
 static const int counts[] = {1, 2, 3, 5, 8, 9, 16, 17, 33, 64, 71};
+static size_t counts_step = 1; /* the other machines take every third of them */
 
 /* One gather of whole elements: data [outer, len, row] by indices [count] along the middle, or elements one by one. */
 struct shape {
@@ -97,7 +99,7 @@ static void every_row_size(void **state) {
   (void)state;
   for (int row = 1; row <= 72; row++)
     for (size_t t = 0; t < COUNT(index_types); t++)
-      for (size_t c = 0; c < COUNT(counts); c++)
+      for (size_t c = 0; c < COUNT(counts); c += counts_step)
         for (int flags = 0; flags < 4; flags++) {
           struct shape s = {1 + (int)c % 3, 1 + row % 6, row == 71 ? 128 : row == 72 ? 1000 : row, counts[c]};
           rows(s, index_types[t], flags & 1, flags & 2, c % 2);
@@ -145,7 +147,7 @@ static void every_element_size(void **state) {
   (void)state;
   for (int row = 1; row <= 40; row++)
     for (size_t t = 0; t < COUNT(index_types); t++)
-      for (size_t c = 0; c < COUNT(counts); c++)
+      for (size_t c = 0; c < COUNT(counts); c += counts_step)
         for (int flags = 0; flags < 4; flags++)
           elements((struct shape){1 + (int)c % 4, 1 + row % 9, row, counts[c]}, index_types[t], flags & 1, flags & 2,
                    c % 2);
@@ -241,11 +243,25 @@ static int say_where(void **state) {
   return 0;
 }
 
+/* Everything on this machine as it is, then what kernels differ in on every machine that it can play. */
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(every_row_size, say_where),     cmocka_unit_test_teardown(many_rows, say_where),
       cmocka_unit_test_teardown(every_element_size, say_where), cmocka_unit_test_teardown(every_packed_type, say_where),
       cmocka_unit_test_teardown(strided_views, say_where),
   };
-  return cmocka_run_group_tests(tests, create_areas, destroy_areas);
+  const struct CMUnitTest on_each[] = {
+      cmocka_unit_test_teardown(every_row_size, say_where),
+      cmocka_unit_test_teardown(many_rows, say_where),
+      cmocka_unit_test_teardown(every_element_size, say_where),
+  };
+  int failed = cmocka_run_group_tests(tests, create_areas, destroy_areas);
+  counts_step = 3;
+  for (int i = 0; i < MACHINES && !failed; i++) {
+    char text[100];
+    machine_set(i, text, sizeof text);
+    print_message("on a machine with %s\n", text);
+    failed = cmocka_run_group_tests(on_each, create_areas, destroy_areas);
+  }
+  return failed;
 }

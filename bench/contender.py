@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What runs against what: a contender is one way of calling one library on one case."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from itertools import repeat
+from typing import Callable
+
+import numpy as np
+
+
+class Contender:
+    """call() gathers. Its result is in the case's output, or is what call() returned (`own` memory, kept until the next call)."""
+
+    def __init__(self, peer: str, form: str, call: Callable, *, own: bool = False, array: Callable = np.asarray,
+                 setup: Callable = lambda: None, pool: bool = False, also_flush=(), clock: bool = False):
+        self.peer, self.form, self.call, self.own, self.array = peer, form, call, own, array
+        self.setup = setup  # before a block of calls, e.g. the number of threads
+        self.pool = pool  # has threads that may spin after a call
+        self.also_flush = also_flush
+        self.clock = clock  # call(rounds) returns nanoseconds itself
+        self.kept = None
+        self.times: list[float] = []
+        self.probe = float("nan")
+
+    def result(self, out: np.ndarray) -> np.ndarray:
+        """What the last call of time_once gave."""
+        return self.array(self.kept) if self.own else out
+
+    def own_memory(self):
+        """The memory of the last result, to be flushed: an allocator gives the same lines again, still in the cache."""
+        if not self.own or self.kept is None:
+            return ()
+        array = self.array(self.kept)
+        return ((array.ctypes.data, array.nbytes),)
+
+    def time_once(self, rounds: int = 1) -> float:
+        """Nanoseconds per call."""
+        if self.clock:
+            return self.call(rounds) / rounds
+        call = self.call
+        if self.own:
+            self.kept = None
+        if rounds == 1:
+            start = perf_counter_ns()
+            kept = call()
+            end = perf_counter_ns()
+            self.kept = kept if self.own else None
+            return end - start
+        start = perf_counter_ns()
+        for _ in repeat(None, rounds):
+            call()
+        return (perf_counter_ns() - start) / rounds

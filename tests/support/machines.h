@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * machines.h: makes the library run as it would on other machines and with larger tensors: every instruction set that this CPU
+ * has, every way of a plan, tables that are taken to be near or far.
+ */
+#ifndef GATHER_TESTS_SUPPORT_MACHINES_H
+#define GATHER_TESTS_SUPPORT_MACHINES_H
+
+#include <stdio.h>
+
+#include "gather/gather.h"
+
+enum { MACHINE_ISAS = 4, MACHINE_WAYS = 7, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
+
+/* Machine number i; what it is stands in `text`. The last one of all is this one: machine_reset. */
+static inline void machine_set(int i, char *text, size_t bytes) {
+  const struct {
+    const char *name;
+    int64_t value;
+  } numbers[] = {{"isa", i % MACHINE_ISAS},
+                 {"way", i / MACHINE_ISAS % MACHINE_WAYS - 1}, /* -1: the ways race */
+                 {"cache_bytes", i / MACHINE_ISAS / MACHINE_WAYS ? (int64_t)1 << 40 : 1},
+                 {"stream_bytes", 1},
+                 {"race_bytes", 1},
+                 {"ahead_rows", 5},
+                 {"ahead_bytes", 200}};
+  for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+    if (gather_tuning_set(numbers[n].name, numbers[n].value, NULL) != GATHER_OK) abort();
+  snprintf(text, bytes, "%s, way %d, tables %s", gather_isa_name(), i / MACHINE_ISAS % MACHINE_WAYS - 1,
+           i / MACHINE_ISAS / MACHINE_WAYS ? "near" : "far");
+}
+
+static inline void machine_reset(void) {
+  for (int i = 0; gather_tuning_at(i); i++)
+    if (gather_tuning_set(gather_tuning_at(i)->name, gather_tuning_at(i)->initial, NULL) != GATHER_OK) abort();
+}
+
+#endif
