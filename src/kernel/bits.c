@@ -123,3 +123,62 @@ void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, co
 void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len) {
   for (int64_t i = 0; i < len; i++) put(layout, (unsigned char *)out, to + i, value);
 }
+
+/* Single elements of 1, 2 or 4 bits, a whole byte of output at a time. The number of bits and the order are constants here. */
+GATHER_INLINE unsigned single(const unsigned char *data, int64_t element, int bits, bool low_first) {
+  const int per_byte = 8 / bits, log2_per_byte = bits == 1 ? 3 : bits == 2 ? 2 : 1;
+  const int slot = (int)(element & (per_byte - 1));
+  return part(data[element >> log2_per_byte], low_first ? slot * bits : 8 - (slot + 1) * bits, bits);
+}
+
+GATHER_INLINE int64_t pick_bytes(const gather_bit_pick *p, unsigned char *out, const int64_t *rows, int64_t count,
+                                 int bits, bool low_first) {
+  const int per_byte = 8 / bits;
+  const unsigned char *data = (const unsigned char *)p->data;
+  int64_t j = 0;
+  for (; j + per_byte <= count; j += per_byte) {
+    unsigned byte = 0;
+    for (int k = 0; k < per_byte; k++) {
+      unsigned value = single(data, p->from + (j + k) * p->data_step + rows[j + k] * p->axis_step, bits, low_first);
+      byte |= value << (low_first ? k * bits : 8 - (k + 1) * bits);
+    }
+    *out++ = (unsigned char)byte;
+  }
+  return j;
+}
+
+static int64_t pick_whole_bytes(const gather_bit_layout *l, const gather_bit_pick *p, unsigned char *out,
+                                const int64_t *rows, int64_t count) {
+  const bool low_first = l->packing == GATHER_PACKING_LOW_FIRST;
+  if (l->group_bytes != 1) return 0;
+  switch (l->bits) {
+    case 1:
+      return low_first ? pick_bytes(p, out, rows, count, 1, true) : pick_bytes(p, out, rows, count, 1, false);
+    case 2:
+      return low_first ? pick_bytes(p, out, rows, count, 2, true) : pick_bytes(p, out, rows, count, 2, false);
+    case 4:
+      return low_first ? pick_bytes(p, out, rows, count, 4, true) : pick_bytes(p, out, rows, count, 4, false);
+    default:
+      return 0;
+  }
+}
+
+static void pick_each(const gather_bit_layout *l, const gather_bit_pick *p, int64_t to, const int64_t *rows,
+                      int64_t first, int64_t last) {
+  for (int64_t j = first; j < last; j++)
+    put(l, (unsigned char *)p->out, to + j,
+        get(l, (const unsigned char *)p->data, p->from + j * p->data_step + rows[j] * p->axis_step));
+}
+
+void gather_bits_pick(const gather_bit_layout *layout, const gather_bit_pick *pick, int64_t to, const int64_t *rows,
+                      int64_t count) {
+  int64_t head = -to & (layout->group_len - 1), done;
+  if (head > count) head = count;
+  pick_each(layout, pick, to, rows, 0, head);
+  gather_bit_pick rest = *pick;
+  rest.from += head * pick->data_step;
+  int slot;
+  unsigned char *out = (unsigned char *)pick->out + group_of(layout, to + head, &slot) * layout->group_bytes;
+  done = head + pick_whole_bytes(layout, &rest, out, rows + head, count - head);
+  pick_each(layout, pick, to, rows, done, count);
+}

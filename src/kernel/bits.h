@@ -5,6 +5,7 @@
 #ifndef GATHER_KERNEL_BITS_H
 #define GATHER_KERNEL_BITS_H
 
+#include "base/compiler.h"
 #include "gather/gather.h"
 
 /* How elements are packed: fields of gather_type_info. */
@@ -18,6 +19,17 @@ typedef struct gather_bit_layout {
  * in the first and last byte stay as they are. */
 void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
                       int64_t len);
+
+/* Where single elements come from: number from + j * data_step + row * axis_step of `data`. */
+typedef struct gather_bit_pick {
+  char *out;
+  const char *data;
+  int64_t from, data_step, axis_step;
+} gather_bit_pick;
+
+/* Moves the elements of rows[j] to element number to + j of the output, for j in [0, count). */
+void gather_bits_pick(const gather_bit_layout *layout, const gather_bit_pick *pick, int64_t to, const int64_t *rows,
+                      int64_t count);
 
 /* Writes `value` to `len` elements from number `to`. */
 void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len);

@@ -137,6 +137,11 @@ static void move_repaired_block(const gather_execution *e, const gather_walk *wa
 static void move_packed_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows, int64_t count) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &walk->loops[walk->count - 1];
+  if (plan->row_bytes == 1 && inner->out == 1 && e->form != GATHER_FORM_REPAIRED) {
+    gather_bit_pick pick = {e->out, e->data, plan->data_offset + walk->data, inner->data, plan->axis_step};
+    gather_bits_pick(&plan->layout, &pick, plan->out_offset + walk->out, rows, count);
+    return;
+  }
   for (int64_t j = 0; j < count; j++) {
     int64_t to = plan->out_offset + walk->out + j * inner->out;
     int64_t from = plan->data_offset + walk->data + j * inner->data;
@@ -152,7 +157,11 @@ static void move_resolved(const gather_execution *e, gather_walk *walk, char *ou
   int64_t rows[GATHER_BLOCK];
   while (count > 0) {
     int64_t run = least(least(gather_walk_left(walk), count), GATHER_BLOCK);
-    gather_indices_resolve(&e->plan->rule, e->indices + walk->index, walk->loops[walk->count - 1].index, run, rows);
+    const char *indices = e->indices + walk->index;
+    if (e->form == GATHER_FORM_REPAIRED)
+      gather_indices_resolve(&e->plan->rule, indices, walk->loops[walk->count - 1].index, run, rows);
+    else
+      widen(e, indices, walk->loops[walk->count - 1].index, run, rows);
     if (out)
       move_repaired_block(e, walk, out, rows, run);
     else

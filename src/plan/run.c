@@ -66,7 +66,7 @@ static int first_way(const gather_plan *plan, gather_form form) {
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
   const gather_type_info *index = gather_type_row(plan->rule.type);
-  if (e->form == GATHER_FORM_WIDENED && plan->loops[plan->loop_count - 1].index == index->bits / 8)
+  if ((e->form == GATHER_FORM_WIDENED || plan->packed) && plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
   atomic_init(&e->way, first_way(plan, e->form));
   if (plan->packed) {
