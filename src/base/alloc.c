@@ -1,11 +1,43 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * alloc.c: the heap, and the advice to keep large memory in huge pages.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/alloc.h"
 
 #include <stdlib.h>
 
+#include "gather/gather.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+enum { WORTH_HUGE_PAGES = 4 << 20 };
+
+/* A range of addresses: [low, high) is rounded inwards to whole pages, so that memory of others is left alone. */
+gather_status gather_advise_huge_pages(void *memory, size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  long page = sysconf(_SC_PAGESIZE);
+  if (page <= 0) return GATHER_UNSUPPORTED;
+  size_t mask = (size_t)page - 1, skipped = (0 - (size_t)(uintptr_t)memory) & mask;
+  if (!memory || bytes <= skipped || ((bytes - skipped) & ~mask) == 0) return GATHER_OK;
+  return madvise((char *)memory + skipped, (bytes - skipped) & ~mask, MADV_HUGEPAGE) == 0 ? GATHER_OK
+                                                                                          : GATHER_UNSUPPORTED;
+#else
+  (void)memory, (void)bytes;
+  return GATHER_UNSUPPORTED;
+#endif
+}
+
 void *gather_alloc(int64_t bytes) {
   if (bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2) return NULL;
-  return calloc(1, bytes ? (size_t)bytes : 1);
+  void *memory = calloc(1, bytes ? (size_t)bytes : 1);
+  /* Memory of that size comes untouched from the system: its pages are still to be chosen. */
+  if (memory && bytes >= WORTH_HUGE_PAGES) (void)gather_advise_huge_pages(memory, (size_t)bytes);
+  return memory;
 }
 
 void gather_free(void *memory) { free(memory); }

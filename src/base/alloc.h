@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` bytes, zeroed; NULL where they cannot be had (also where the number does not fit size_t). gather_free frees them. */
+/* `bytes` bytes, zeroed; NULL where they cannot be had (also where the number does not fit size_t). gather_free frees them.
+ * From 4 MiB on the system is asked for huge pages. */
 void *gather_alloc(int64_t bytes);
 void gather_free(void *memory);
 

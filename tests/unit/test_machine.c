@@ -2,6 +2,11 @@
  *
  * test_machine.c: what the library says of the machine, and the built-in pool.
  */
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+#include <stdlib.h>
+
 #include "unit/support.h"
 
 static void the_machine(void **state) {
@@ -53,9 +58,30 @@ static void pools_that_cannot_be(void **state) {
   assert_status(gather_pool_create(2, NULL, NULL), GATHER_USAGE);
 }
 
+/* What memory holds stays; memory round it is left alone, however it lies. */
+static void huge_pages(void **state) {
+  enum { BYTES = 8 << 20 };
+  char *memory = malloc(BYTES);
+  (void)state;
+  assert_non_null(memory);
+  memset(memory, 0x5A, BYTES);
+  gather_status status = gather_advise_huge_pages(memory, BYTES);
+  if (status != GATHER_OK) assert_status(status, GATHER_UNSUPPORTED);
+#if defined(__linux__)
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0) assert_status(status, GATHER_OK);
+#endif
+  for (size_t skip = 0; skip < 3; skip++)
+    for (size_t bytes = 0; bytes < 9000; bytes += 1000)
+      assert_status(gather_advise_huge_pages(memory + skip, bytes), status);
+  assert_status(gather_advise_huge_pages(NULL, 0), status);
+  for (size_t i = 0; i < BYTES; i++) assert_int_equal(memory[i], 0x5A);
+  free(memory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_machine),
+      cmocka_unit_test(huge_pages),
       cmocka_unit_test(every_task_runs_once),
       cmocka_unit_test(pools_that_cannot_be),
   };
