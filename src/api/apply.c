@@ -32,22 +32,18 @@ gather_status gather_apply(const gather_op *op, const gather_tensor *data, const
   return gather_fail_op(error, op, apply(op, data, indices, out, options, error));
 }
 
-static gather_status apply_by_rules(const char *name, const char *rules, const gather_tensor *data,
-                                    const gather_tensor *indices, int64_t axis, const gather_tensor *out,
-                                    gather_error *error) {
-  gather_options options = GATHER_OPTIONS_INIT;
-  options.axis = axis;
-  return gather_apply(gather_op_find(name, rules), data, indices, out, &options, error);
-}
-
 gather_status gather_take(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
                           const gather_tensor *out, gather_error *error) {
-  return apply_by_rules("Gather", "onnx-13", data, indices, axis, out, error);
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.axis = axis;
+  return gather_apply(gather_op_take, data, indices, out, &options, error);
 }
 
 gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices, int64_t axis,
                               const gather_tensor *out, gather_error *error) {
-  return apply_by_rules("GatherElements", "onnx-13", data, indices, axis, out, error);
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.axis = axis;
+  return gather_apply(gather_op_elements, data, indices, out, &options, error);
 }
 
 static gather_status output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,

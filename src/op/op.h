@@ -18,6 +18,9 @@ typedef struct gather_geometry {
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
+/* The rows that gather_take and gather_elements stand for. */
+extern const gather_op *const gather_op_take, *const gather_op_elements;
+
 /* options with every field set, also those a caller with an older header does not know. NULL gives the defaults. */
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
                                                  gather_error *error);

@@ -51,6 +51,15 @@ static const gather_op OPS[] = {
 
 enum { OP_COUNT = sizeof OPS / sizeof *OPS };
 
+/* The number of a row. */
+enum {
+#define GATHER_OP(ENUM, ...) ROW_##ENUM,
+#include "op/ops.def"
+#undef GATHER_OP
+};
+
+const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13], *const gather_op_elements = &OPS[ROW_ONNX_ELEMENTS_13];
+
 size_t gather_op_count(void) { return OP_COUNT; }
 
 const gather_op *gather_op_at(size_t i) { return i < OP_COUNT ? &OPS[i] : NULL; }

@@ -26,8 +26,8 @@ GATHER_INLINE void gather_walk_move(gather_walk *walk, int32_t loop, int64_t ste
 GATHER_INLINE void gather_walk_start(gather_walk *walk, const gather_loop *loops, int32_t count, int64_t start) {
   walk->loops = loops, walk->count = count;
   walk->data = walk->index = walk->out = 0;
-  for (int32_t i = count - 1; i >= 0; i--) {
-    walk->at[i] = 0;
+  for (int32_t i = 0; i < count; i++) walk->at[i] = 0;
+  for (int32_t i = count - 1; i >= 0 && start > 0; i--) {
     gather_walk_move(walk, i, start % loops[i].len);
     start /= loops[i].len;
   }
