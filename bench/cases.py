@@ -98,8 +98,13 @@ class Memory:
         native.shift(self.index.ctypes.data, self.index.size, self.index.itemsize, by, self.rows)
 
     def expected(self) -> np.ndarray:
-        """NumPy's answer for the indices as they are."""
+        """NumPy's answer for the indices as they are. NumPy has no four-bit elements: they are unpacked and packed again."""
         case = self.case
+        if case.dtype == "int4":
+            single = np.stack([self.data & 15, self.data >> 4], -1).reshape(-1)[: prod(case.shape)].reshape(case.shape)
+            taken = np.take(single, self.index, 0).reshape(-1)
+            pairs = np.resize(np.append(taken, np.uint8(0)), (taken.size + 1) // 2 * 2).reshape(-1, 2)
+            return pairs[:, 0] | pairs[:, 1] << 4
         if case.op == "elements":
             return np.take_along_axis(self.data, self.index.astype(np.int64), case.axis)
         if case.batch_dims:

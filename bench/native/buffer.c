@@ -7,8 +7,7 @@
 #include "native.h"
 
 typedef struct {
-  PyObject_HEAD
-  char *memory;
+  PyObject_HEAD char *memory;
   Py_ssize_t bytes;
 } buffer;
 
@@ -48,8 +47,7 @@ static PyGetSetDef buffer_fields[] = {{"address", buffer_address, NULL, "where i
 static PyBufferProcs buffer_procs = {buffer_get, NULL};
 
 PyTypeObject bench_buffer_type = {
-    .ob_base = PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "gather_bench_native.Buffer",
+    .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Buffer",
     .tp_basicsize = sizeof(buffer),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "Buffer(bytes, huge=True): zeroed memory, on huge pages where the system has them",

@@ -64,15 +64,18 @@ void bench_fill(char *memory, size_t bytes, uint64_t seed) {
 
 /* Every index grows by the same, modulo the rows: other rows than before in the same order. */
 void bench_shift(char *indices, int64_t count, int32_t index_bytes, uint64_t by, uint64_t rows) {
-#define SHIFT(type)                                               \
-  for (int64_t i = 0; i < count; i++) {                           \
-    type *index = (type *)(void *)indices + i;                    \
-    uint64_t moved = (uint64_t)*index + by;                       \
-    *index = (type)(moved >= rows ? moved - rows : moved);        \
+#define SHIFT(type)                                        \
+  for (int64_t i = 0; i < count; i++) {                    \
+    type *index = (type *)(void *)indices + i;             \
+    uint64_t moved = (uint64_t)*index + by;                \
+    *index = (type)(moved >= rows ? moved - rows : moved); \
   }
   by %= rows;
-  if (index_bytes == 8) SHIFT(uint64_t)
-  else if (index_bytes == 4) SHIFT(uint32_t)
-  else SHIFT(uint8_t)
+  if (index_bytes == 8)
+    SHIFT(uint64_t)
+  else if (index_bytes == 4)
+    SHIFT(uint32_t)
+  else
+    SHIFT(uint8_t)
 #undef SHIFT
 }

@@ -39,8 +39,11 @@ static PyObject *shift(PyObject *self, PyObject *args) {
 static const struct {
   const char *name;
   work_fn work;
-} works[] = {{"naive", bench_naive},   {"naive_int4", bench_naive_int4}, {"copy", bench_copy},
-             {"stream", bench_stream}, {"touch", bench_touch}};
+} works[] = {{"naive", bench_naive},
+             {"naive_int4", bench_naive_int4},
+             {"copy", bench_copy},
+             {"stream", bench_stream},
+             {"touch", bench_touch}};
 
 /* timed(name, threads, rounds, job): a job is a tuple of its fields in the order of native.h. Returns nanoseconds. */
 static PyObject *timed(PyObject *self, PyObject *args) {
@@ -51,12 +54,12 @@ static PyObject *timed(PyObject *self, PyObject *args) {
   long long outer, count, inner, outer_step, axis_step, inner_step, index_outer, row, in_bytes, out_bytes, table_bytes;
   int index_bytes, ahead, lines, past;
   (void)self;
-  if (!PyArg_ParseTuple(args, "siL(KKKLLLLLLLLiiiiLLL)", &name, &threads, &rounds, &table, &indices, &out, &outer, &count,
-                        &inner, &outer_step, &axis_step, &inner_step, &index_outer, &row, &index_bytes, &ahead, &lines,
-                        &past, &in_bytes, &out_bytes, &table_bytes))
+  if (!PyArg_ParseTuple(args, "siL(KKKLLLLLLLLiiiiLLL)", &name, &threads, &rounds, &table, &indices, &out, &outer,
+                        &count, &inner, &outer_step, &axis_step, &inner_step, &index_outer, &row, &index_bytes, &ahead,
+                        &lines, &past, &in_bytes, &out_bytes, &table_bytes))
     return NULL;
-  job j = {pointer(table), pointer(indices), pointer(out), outer,     count,     inner,    outer_step,
-           axis_step,      inner_step,       index_outer,  row,       index_bytes, ahead,  lines,
+  job j = {pointer(table), pointer(indices), pointer(out), outer,      count,       inner, outer_step,
+           axis_step,      inner_step,       index_outer,  row,        index_bytes, ahead, lines,
            past,           in_bytes,         out_bytes,    table_bytes};
   for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
     if (strcmp(works[i].name, name) != 0) continue;
@@ -92,9 +95,15 @@ static PyMethodDef functions[] = {
     {"tune", tune, METH_VARARGS, "tune(name, value): sets a tuning number of libgather"},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "gather_bench_native", "What script/bench cannot do in Python", -1, functions, NULL, NULL, NULL,
-    NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "gather_bench_native",
+                                        "What script/bench cannot do in Python",
+                                        -1,
+                                        functions,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
 PyMODINIT_FUNC PyInit_gather_bench_native(void);
 PyMODINIT_FUNC PyInit_gather_bench_native(void) {

@@ -18,13 +18,13 @@ typedef struct {
   int64_t outer, count, inner;
   int64_t outer_step, axis_step, inner_step, index_outer;
   int64_t row_bytes;
-  int32_t index_bytes;    /* 1, 4 or 8; unsigned */
-  int32_t ahead;          /* limit_touch: rows fetched ahead, 0 = none */
-  int32_t lines;          /* limit_touch: how many lines of a row are fetched ahead */
-  int32_t past_caches;    /* limit_copy, limit_stream: stores that go past the caches */
-  int64_t in_bytes;       /* limit_stream: bytes of `indices` that are read; limit_copy: bytes */
-  int64_t out_bytes;      /* limit_stream: bytes of `out` that are written */
-  int64_t table_bytes;    /* limit_stream: bytes of `table` that are read in order */
+  int32_t index_bytes; /* 1, 4 or 8; unsigned */
+  int32_t ahead;       /* limit_touch: rows fetched ahead, 0 = none */
+  int32_t lines;       /* limit_touch: how many lines of a row are fetched ahead */
+  int32_t past_caches; /* limit_copy, limit_stream: stores that go past the caches */
+  int64_t in_bytes;    /* limit_stream: bytes of `indices` that are read; limit_copy: bytes */
+  int64_t out_bytes;   /* limit_stream: bytes of `out` that are written */
+  int64_t table_bytes; /* limit_stream: bytes of `table` that are read in order */
 } job;
 
 /* Does part number `part` of `parts` of a job. */
@@ -48,6 +48,7 @@ void bench_naive_int4(const job *j, int64_t part, int64_t parts);
 /* limits.c */
 void bench_copy(const job *j, int64_t part, int64_t parts);   /* table to out */
 void bench_stream(const job *j, int64_t part, int64_t parts); /* reads indices (and table) in order, writes out */
-void bench_touch(const job *j, int64_t part, int64_t parts);  /* reads one word of every line of the rows; writes nothing */
+void bench_touch(const job *j, int64_t part,
+                 int64_t parts); /* reads one word of every line of the rows; writes nothing */
 
 #endif

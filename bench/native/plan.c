@@ -9,8 +9,7 @@
 enum { MAX_RANK = 8, MAX_POOLS = 65 };
 
 typedef struct {
-  PyObject_HEAD
-  gather_plan *plan;
+  PyObject_HEAD gather_plan *plan;
   gather_run run;
   const gather_op *op;
   gather_tensor tensors[3];
@@ -47,7 +46,8 @@ static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
 }
 
 static PyObject *complain(const gather_error *error) {
-  return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s", error->message);
+  return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s",
+                      error->message);
 }
 
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
@@ -138,8 +138,7 @@ static PyMethodDef plan_methods[] = {
     {NULL, NULL, 0, NULL}};
 
 PyTypeObject bench_plan_type = {
-    .ob_base = PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "gather_bench_native.Plan",
+    .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Plan",
     .tp_basicsize = sizeof(plan),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_doc = "Plan(op, rules, data, indices, out, axis, batch_dims, threads); a tensor is (address, type, shape)",

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The pictures of docs/benchmarks.md. Without matplotlib there are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import summary
+
+COLOURS = ("#4269d0", "#efb118", "#6cc5b0")
+VERDICTS = {"win": "#4269d0", "even": "#9498a0", "loss": "#d0422f"}
+WHAT = {
+    "bench-regimes.svg": "Best peer's time over ours, by regime",
+    "bench-ceiling.svg": "Share of the ceiling, by regime",
+    "bench-rows.svg": "Best peer's time over ours, all rows in order",
+}
+
+
+def settle(plt) -> None:
+    """The same bytes for the same results; letters stay letters; a light ground in dark pages too."""
+    plt.rcParams.update({"svg.hashsalt": "gather", "svg.fonttype": "none", "font.size": 9, "axes.spines.top": False,
+                         "axes.spines.right": False, "savefig.facecolor": "white"})
+
+
+def bars(plt, rows, value, each, title, path: Path, line: float) -> None:
+    """One bar per regime and number of threads, and a dot for each row."""
+    regimes, threads = summary.regimes(rows), summary.threads_of(rows)
+    figure, axes = plt.subplots(figsize=(8, 0.8 + 0.42 * len(regimes)), layout="constrained")
+    for t, count in enumerate(threads):
+        at = [i + (t - (len(threads) - 1) / 2) * 0.36 for i in range(len(regimes))]
+        means = [value(summary.by(rows, count, regime)) for regime in regimes]
+        axes.barh(at, [m if m == m else 0 for m in means], 0.34, color=COLOURS[t % 3], alpha=0.75, label=f"{count} thread{'s' * (count > 1)}")
+        for place, regime in zip(at, regimes):
+            dots = [each(r) for r in summary.by(rows, count, regime) if each(r) is not None]
+            axes.plot(dots, [place] * len(dots), ".", color="black", markersize=3)
+    axes.axvline(line, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(regimes)), regimes)
+    axes.invert_yaxis()
+    axes.set_title(title, loc="left")
+    axes.legend(frameon=False)
+    save(plt, figure, path)
+
+
+def save(plt, figure, path: Path) -> None:
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    # matplotlib ends lines with spaces, and editors and checks stumble over them.
+    text = "\n".join(line.rstrip() for line in path.read_text(encoding="utf-8").splitlines())
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def all_rows(plt, rows, path: Path) -> None:
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    found = sorted((r["best"] for r in rows if "best" in r), key=lambda best: best["ratio"])
+    for verdict, colour in VERDICTS.items():
+        points = [(i, best["ratio"]) for i, best in enumerate(found) if best["verdict"] == verdict]
+        axes.plot([p[0] for p in points], [p[1] for p in points], ".", color=colour, label=f"{verdict}: {len(points)}")
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_yscale("log")
+    axes.set_xlabel("rows, in the order of their ratio")
+    axes.set_title("best peer's time / ours: above 1 we win", loc="left")
+    axes.legend(frameon=False)
+    save(plt, figure, path)
+
+
+def draw(results: dict, folder: Path) -> list[str]:
+    """Draws all, and returns their names."""
+    try:
+        import matplotlib
+
+        matplotlib.use("svg")
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        print(f"bench: skipped: pictures: {error}")
+        return []
+    rows = results["rows"]
+    settle(plt)
+    folder.mkdir(parents=True, exist_ok=True)
+    bars(plt, rows, summary.ratio_mean, lambda r: r["best"]["ratio"] if "best" in r else None,
+         "best peer's time / ours (bars: geometric means, dots: rows)", folder / "bench-regimes.svg", 1)
+    ceiling = [r for r in rows if "share" in r]
+    bars(plt, ceiling, summary.share_mean, lambda r: r.get("share"), "share of the ceiling (bars: geometric means, dots: rows)",
+         folder / "bench-ceiling.svg", 1)
+    all_rows(plt, rows, folder / "bench-rows.svg")
+    return list(WHAT)

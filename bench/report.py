@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""Makes docs/benchmarks.md and its pictures from the results of a run. Nothing in the page is written by hand elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pictures
+import summary
+from summary import by, lost, number, ratio_mean, share_mean
+
+HEAD = """# Benchmarks
+
+This page and its pictures are made by `script/bench --report` from [benchmarks.json](benchmarks.json), the results of one run of
+`script/bench`. Rows in which libgather loses are rows like all others; a list of them stands [below](#rows-that-are-lost).
+
+Contents: [Summary](#summary) - [The machine](#the-machine) - [How to run it](#how-to-run-it) - [How to read it](#how-to-read-it) -
+[Ceilings](#ceilings) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
+[Peers that were left out](#peers-that-were-left-out) - [Not covered](#not-covered)
+"""
+
+RUN = """## How to run it
+
+```sh
+script/bench --quick                          # some rows, under two minutes
+script/bench                                  # all rows
+script/bench --only 'GatherElements|rows 64'  # the rows or regimes that a regular expression finds
+script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.json --report   # this page
+```
+
+It builds the release preset, as users get it (nothing is tuned to the machine), and installs the peers into `.venv-bench`, PyTorch
+among them (some GB). A peer that does not install is named as absent. `GATHER_BENCH_PYTHON` names another Python that has them.
+`script/bench --help` tells the other options. Let the machine do nothing else: the summary says how noisy a run was.
+"""
+
+READ = """## How to read it
+
+Times are nanoseconds per row that is moved (per call for tiny calls), wall time on all threads of the case: medians, the minimum and
+the maximum stand in the JSON. The name of a row says the bytes per row or element, where the table lies (L1 16 KiB, L2 512 KiB,
+L3 16 MiB, DRAM 1 GiB), the type of the indices, `cached` or `streamed`, and the threads.
+
+- **cached**: indices and output are small and stay in the core's cache, as in a loop over small batches.
+- **streamed**: indices and output come from memory and go to it. They are flushed (clflushopt) before each call, also the memory that a
+  peer allocates by itself; tables beyond 64 MiB are asked for other rows in each call, smaller ones are read once before.
+- **best peer / ours**: how many times as long the fastest library takes, its fastest way of calling it; above 1 we win. *even*: the
+  middle half of the rounds, which were measured in turns, lies on both sides of 1.
+- **C loop**: one loop in C on one thread, with the size of the row known to the compiler and without any check of the indices. It is
+  no library and not a peer in the summary's first column: libgather and the libraries check every index, and libgather does so before
+  it writes anything.
+- **ceiling**: the slower one of two things that every such gather has to do, each at its best and on as many threads: reading the
+  indices and writing the output in order, and reading one word of every line that the indices name. **of ceiling** is the ceiling's
+  time over ours. It may be above 100 %: the waking of threads is not in it, and a gather may reuse what a row has brought.
+  Tables of up to 512 bytes stay in registers; they have the first of the two only. Tables that are not read by one run of indices
+  (other axes, batches, GatherElements) are taken to be read once, in order.
+
+What each peer is given: one process, everybody in turns in an order that changes; the same table, indices and output on huge pages;
+outputs allocated beforehand wherever the library can; as many threads as the case says where it can be told; a rest after each one
+whose threads may still spin; NumPy with `out=` in both modes, without, and by `a[idx]`; PyTorch by `index_select`, `gather`, `take`
+with `out=`, `embedding` and `x[idx]`; ONNX Runtime and OpenVINO with bound buffers, OpenVINO with the accuracy hint, called without
+their wrappers in Python; JAX compiled for the case and on all CPUs only; Arrow with its check on. Each form that gives a bit else than
+NumPy is reported and not timed. Forms that take twice as long as another one of the same library are measured once.
+"""
+
+NOT = """## Not covered
+
+Files larger than memory; more threads than two, and several sockets; tables on small pages; other index types than one byte, four and
+eight; strided tables and outputs; complex types and strings, which are moved as bytes.
+"""
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """The first column is text, the others are numbers."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f}x" if value == value else "-"
+
+
+def percent(value: float) -> str:
+    return f"{value:.0%}" if value == value else "-"
+
+
+def verdicts(rows: list[dict], key: str = "best") -> str:
+    found = [r[key]["verdict"] for r in rows if key in r]
+    return " / ".join(str(found.count(v)) for v in ("win", "even", "loss")) if found else "-"
+
+
+def summaries(rows: list[dict]) -> str:
+    head, lines = ["regime"], []
+    threads = summary.threads_of(rows)
+    for count in threads:
+        head += [f"{count}T best peer / ours", f"{count}T C loop / ours", f"{count}T of ceiling", f"{count}T won / even / lost"]
+    for regime in [*summary.regimes(rows), ""]:
+        line = [regime or "**all rows**"]
+        for count in threads:
+            here = by(rows, count, regime)
+            line += [times(ratio_mean(here)), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here)]
+        lines.append(line)
+    return table(head, lines)
+
+
+def about(results: dict) -> str:
+    machine, settings = results["machine"], results["settings"]
+    wanted = (("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"), ("caches of a CPU", "caches"),
+              ("memory, GiB", "memory_gib"), ("page, bytes", "page_bytes"), ("huge pages", "huge_pages"), ("system", "system"),
+              ("compiler", "compiler"), ("build type", "build_type"), ("flags", "flags"), ("kernels used", "isa"),
+              ("thread pool", "pool"), ("Python", "python"), ("commit", "commit"), ("load when it began", "load"))
+    lines = [[name, str(machine.get(key, "unknown")).strip() or "none"] for name, key in wanted]
+    lines.append(["versions", ", ".join(f"{name} {version}" for name, version in machine["versions"].items())])
+    lines.append(["absent", ", ".join(machine["absent"]) or "none"])
+    kind = "a quick run" if settings["quick"] else "a full run"
+    lines.append(["run", f"{kind}: {settings['rounds']} rounds, {len(results['rows'])} rows, {settings['seconds']:.0f} s"])
+    lines.append(["noise", f"the slowest round of ours is {summary.noise(results['rows']) - 1:.0%} above its median in the median row; "
+                  f"{summary.disturbed(results['rows'])}"])
+    return "\n".join(["| what | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in lines)]) + "\n"
+
+
+def ceilings(results: dict) -> str:
+    found = [[f"{c['what']}, {c['bytes'] >> 20} MiB", f"{c['threads']}", f"{c['gb_per_s']:.1f} GB/s", f"{c['low']:.1f} - {c['high']:.1f}"]
+             for c in results["limits"] if "gb_per_s" in c]
+    found += [[c["what"], f"{c['threads']}", f"{c['ns']:.2f} ns per element", ""] for c in results["limits"] if "ns" in c]
+    return table(["what", "threads", "best of the machine", "lowest - highest"], found)
+
+
+def regime_table(rows: list[dict]) -> str:
+    peers = list(dict.fromkeys(name for r in rows for name in r["peers"]))
+    lines = []
+    for r in rows:
+        best = r.get("best")
+        line = [r["name"], f"**{number(r['ours']['median'])}**",
+                f"{best['ratio']:.2f}x {'' if best['verdict'] == 'win' else best['verdict']} ({best['peer']})" if best else "-"]
+        line += [number(r["peers"][name]["median"]) if name in r["peers"] else "-" for name in peers]
+        line += [number(r["ceiling"]["ns"]) if r["ceiling"] else "-", percent(r.get("share", float("nan")))]
+        lines.append(line)
+    return table(["row", "ours, ns", "best peer / ours", *peers, "ceiling", "of ceiling"], lines)
+
+
+def calls(rows: list[dict]) -> str:
+    """The price of a call from C, which no Python hides."""
+    lines = [[r["name"], number(f["median"]), f["form"]] for r in rows for f in r["forms"] if f["peer"] == "ours" and r["unit"] == "call"]
+    return table(["row", "ns per call", "how"], lines) if lines else ""
+
+
+def losses(rows: list[dict]) -> str:
+    lines = [[r["name"], r["best"]["peer"], times(r["best"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows)]
+    loop = [[r["name"], "C loop", times(r["loop"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows, "loop")]
+    text = table(["row", "to", "its time / ours", "of ceiling"], lines) if lines else "To a library: none.\n"
+    return text + "\n" + (table(["row", "to", "its time / ours", "of ceiling"], loop) if loop else "To the C loop: none.\n")
+
+
+def left_out(results: dict) -> str:
+    found: dict[tuple[str, str], list[str]] = {}
+    for r in results["rows"]:
+        for wrong in r["wrong"]:
+            found.setdefault((wrong["peer"], wrong["why"]), []).append(f"{r['name']} ({wrong['form']})")
+    lines = [[peer, why.replace("|", "/"), str(len(names)), names[0]] for (peer, why), names in found.items()]
+    return table(["peer", "why", "times", "first in"], lines) if lines else "None: every peer gave NumPy's bits in every row.\n"
+
+
+def picture(name: str, what: str) -> str:
+    return f"![{what}](pictures/{name})\n"
+
+
+def page(results: dict, drawn: list[str]) -> str:
+    rows = results["rows"]
+    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows)]
+    parts += [picture(name, pictures.WHAT[name]) for name in drawn]
+    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), "## Rows\n"]
+    for regime in summary.regimes(rows):
+        here = [r for r in rows if r["regime"] == regime]
+        parts += [f"### {regime[0].upper()}{regime[1:]}\n", regime_table(here), calls(here)]
+    parts += ["## Rows that are lost\n", losses(rows), "## Peers that were left out\n", left_out(results), NOT]
+    return "\n".join(part for part in parts if part)
+
+
+def write(results: dict, root: Path) -> None:
+    drawn = pictures.draw(results, root / "docs/pictures")
+    path = root / "docs/benchmarks.md"
+    path.write_text(page(results, drawn), encoding="utf-8")
+    print(f"written: {path.relative_to(root)}, {len(drawn)} pictures")

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""From times to a row of the results: medians, the best peer, the share of the ceiling, who won; and means over rows."""
+
+from __future__ import annotations
+
+from math import exp, log
+from statistics import median
+
+LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
+
+
+def per_row(times: list[float], divisor: float) -> dict:
+    ns = sorted(t / divisor for t in times)
+    return {"median": median(ns), "min": ns[0], "max": ns[-1], "rounds": len(ns)}
+
+
+def best_form(contenders, peer: str):
+    """A peer's fastest form."""
+    measured = [c for c in contenders if c.peer == peer and c.times and "from C" not in c.form]
+    return min(measured, key=lambda c: median(c.times), default=None)
+
+
+def ratios(other, ours) -> dict:
+    """How many times as long the other one takes: of the medians, and the quartiles of the rounds, which were measured in turns."""
+    each = sorted(a / b for a, b in zip(other.times, ours.times))
+    return {"ratio": median(other.times) / median(ours.times), "low": each[len(each) // 4], "high": each[-1 - len(each) // 4]}
+
+
+def verdict(ratio: dict) -> str:
+    """Even where the middle half of the rounds lies on both sides of 1."""
+    if ratio["low"] <= 1 <= ratio["high"]:
+        return "even"
+    return "win" if ratio["ratio"] > 1 else "loss"
+
+
+def ceiling_of(bounds, divisor: float) -> dict:
+    """The best of each kind, and the slower of the kinds."""
+    kinds = {}
+    for kind in ("stream", "touch"):
+        forms = [c for c in bounds if c.form.startswith(kind) and c.times]
+        if forms:
+            best = min(forms, key=lambda c: median(c.times))
+            kinds[f"{kind}_ns"], kinds[f"{kind}_form"] = median(best.times) / divisor, best.form
+    if not kinds:
+        return {}
+    return {"ns": max(kinds.get("stream_ns", 0), kinds.get("touch_ns", 0)), **kinds}
+
+
+def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
+    divisor = 1 if case.regime == "tiny calls" else max(1, case.rows)
+    forms = [{"peer": c.peer, "form": c.form, **per_row(c.times, divisor)} for c in contenders if c.times]
+    forms += [{"peer": c.peer, "form": c.form, "median": c.probe / divisor, "rounds": 0} for c in contenders if not c.times]
+    ours = next(c for c in contenders if c.peer == "ours")
+    names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
+    best = {name: best_form(contenders, name) for name in names}
+    libraries = [c for name, c in best.items() if name != LOOP and c]
+    found = {
+        "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,
+        "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
+        "batch_dims": case.batch_dims, "threads": case.threads, "rows": case.rows, "row_bytes": case.out_bytes / max(1, case.rows),
+        "table_bytes": case.table_bytes, "out_bytes": case.out_bytes, "unit": "call" if divisor == 1 else "row", "way": way,
+        "ours": per_row(ours.times, divisor), "forms": forms, "wrong": wrong, "ceiling": ceiling_of(bounds, divisor),
+        "peers": {name: {"form": c.form, **per_row(c.times, divisor)} for name, c in best.items() if c},
+    }  # fmt: skip
+    if libraries:
+        first = min(libraries, key=lambda c: median(c.times))
+        found["best"] = {"peer": first.peer, **ratios(first, ours)}
+        found["best"]["verdict"] = verdict(found["best"])
+    if best.get(LOOP):
+        found["loop"] = ratios(best[LOOP], ours)
+        found["loop"]["verdict"] = verdict(found["loop"])
+    if found["ceiling"]:
+        found["share"] = found["ceiling"]["ns"] / found["ours"]["median"]
+    return found
+
+
+def number(value: float) -> str:
+    """Three digits."""
+    if value >= 100:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if value >= 0.001 else f"{value:.1e}"
+
+
+def line(found: dict) -> str:
+    """A row for the terminal."""
+    best, loop = found.get("best"), found.get("loop")
+    text = f"{found['name']:48} ours {number(found['ours']['median']):>7}"
+    text += f"  {best['peer']:13}{best['ratio']:6.2f}x {best['verdict']:4}" if best else "  no peer" + " " * 18
+    text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
+    text += f"  {found['share']:4.0%} of ceiling" if "share" in found else ""
+    wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"]})
+    return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
+
+
+def mean(values) -> float:
+    values = list(values)
+    return exp(sum(log(v) for v in values) / len(values)) if values else float("nan")
+
+
+def by(rows: list[dict], threads: int, regime: str = "") -> list[dict]:
+    return [r for r in rows if r["threads"] == threads and (not regime or r["regime"] == regime)]
+
+
+def regimes(rows: list[dict]) -> list[str]:
+    return list(dict.fromkeys(r["regime"] for r in rows))
+
+
+def threads_of(rows: list[dict]) -> list[int]:
+    return sorted({r["threads"] for r in rows})
+
+
+def ratio_mean(rows: list[dict], key: str = "best") -> float:
+    return mean(r[key]["ratio"] for r in rows if key in r)
+
+
+def share_mean(rows: list[dict]) -> float:
+    return mean(r["share"] for r in rows if "share" in r)
+
+
+def lost(rows: list[dict], key: str = "best") -> list[dict]:
+    return [r for r in rows if r.get(key, {}).get("verdict") == "loss"]
+
+
+def noise(rows: list[dict]) -> float:
+    """How far the slowest round of ours lies above the median: the median row of all."""
+    return median(r["ours"]["max"] / r["ours"]["median"] for r in rows)
+
+
+def disturbed(rows: list[dict]) -> str:
+    """Rows in which two threads reach no better ceiling than one: something else ran on the second CPU."""
+    single = {r["name"][:-3]: r["ceiling"]["ns"] for r in by(rows, 1) if r["ceiling"]}
+    pairs = [(single[r["name"][:-3]], r["ceiling"]["ns"]) for r in by(rows, 2) if r["ceiling"] and r["name"][:-3] in single]
+    worse = sum(1 for one, two in pairs if two > 0.9 * one)
+    return f"in {worse} of {len(pairs)} rows two threads had no better ceiling than one"
+
+
+def closing(results: dict) -> str:
+    rows, lines = results["rows"], [""]
+    for threads in threads_of(rows):
+        here = by(rows, threads)
+        counts = [sum(1 for r in here if r.get("best", {}).get("verdict") == v) for v in ("win", "even", "loss")]
+        lines.append(f"{threads} thread{'s' if threads > 1 else ''}: best peer / ours {ratio_mean(here):.2f}x, C loop / ours "
+                     f"{ratio_mean(here, 'loop'):.2f}x, {share_mean(here):.0%} of the ceiling (geometric means); "
+                     f"{counts[0]} won, {counts[1]} even, {counts[2]} lost")
+    lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
+                 f"{disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
+                 f"{results['settings']['seconds']:.0f} s")
+    for row in lost(rows):
+        lines.append(f"lost: {row['name']}: {row['best']['peer']} takes {row['best']['ratio']:.2f} of our time")
+    for row in lost(rows, "loop"):
+        lines.append(f"lost to the C loop: {row['name']}: {row['loop']['ratio']:.2f}")
+    return "\n".join(lines)

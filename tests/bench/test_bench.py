@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""script/bench works: rows come out, wrong rows are told and never win, results become a page. Times are not judged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.skip import skip_test
+
+SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
+PEERS = "NumPy,C loop"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "bench"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([sys.executable, str(SOURCE / "bench/run.py"), *arguments], env=environment, text=True,
+                          capture_output=True, timeout=300)
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """The benchmark's own modules, in this process."""
+    monkeypatch.syspath_prepend(str(SOURCE / "bench"))
+    monkeypatch.syspath_prepend(str(BUILD / "bench"))
+
+
+def results(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("only", ["tiny", "1 B L1 int32 cached", "rows (3|64) B L2 int64 cached", "int4 elements L2 int64 cached",
+                                  r"batch \(8", r"elements \(16", r"axis 1 of \(16", "table 256 x 1 B uint8 streamed"])
+def test_rows(tmp_path, only):
+    path = tmp_path / "rows.json"
+    ran = run("--quick", "--every", "--only", only, "--peers", PEERS, "--json", str(path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = results(path)
+    assert found["rows"] and found["machine"]["commit"] and found["machine"]["compiler"]
+    for row in found["rows"]:
+        assert row["ours"]["median"] > 0 and row["ours"]["min"] <= row["ours"]["median"] <= row["ours"]["max"], row["name"]
+        assert not row["wrong"], row["name"]
+        assert row["dtype"] == "int4" or row["best"]["verdict"] in ("win", "even", "loss"), row["name"]
+        assert row["unit"] == "call" or row["dtype"] == "int4" or row["ceiling"]["ns"] > 0, row["name"]
+
+
+def test_names_are_told_apart(modules):
+    import grid
+
+    for quick in (False, True):
+        names = [case.name for case in grid.cases((1, 2), quick)]
+        assert len(names) == len(set(names)) and names
+    assert len(grid.cases((1, 2), True)) < len(grid.cases((1, 2), False))
+
+
+def test_no_such_row():
+    ran = run("--only", "no row is called so", "--peers", PEERS)
+    assert ran.returncode == 2 and "no row" in ran.stdout
+
+
+def test_wrong_rows_do_not_win(modules):
+    """A peer that is fast because it does nothing is named, and has no time."""
+    import cases
+    import grid
+    import peers
+    import run
+    from contender import Contender
+
+    class Idle:
+        name, version = "idle", "1"
+
+        def contenders(self, memory):
+            yield Contender(self.name, "nothing", lambda: None)
+
+    class Failing(Idle):
+        name = "failing"
+
+        def contenders(self, memory):
+            raise RuntimeError("cannot")
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    found = run.run_case(case, cases.Arenas([case]), [peers.Ours(), peers.Numpy(), Idle(), Failing()], run.Settings(True))
+    assert {(w["peer"], w["why"]) for w in found["wrong"]} == {("idle", "wrong rows"), ("failing", "failed: RuntimeError: cannot")}
+    assert set(found["peers"]) == {"NumPy"}
+
+
+def test_wrong_rows_of_ours_end_the_run(modules):
+    import cases
+    import grid
+    import peers
+    import run
+    from contender import Contender
+
+    class Idle(peers.Ours):
+        def contenders(self, memory):
+            yield Contender("ours", "nothing", lambda: None)
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    with pytest.raises(SystemExit, match="libgather is wrong"):
+        run.run_case(case, cases.Arenas([case]), [Idle()], run.Settings(True))
+
+
+def test_shifted_indices_stay_in_range_and_in_order(modules):
+    import gather_bench_native as native
+    import numpy as np
+
+    for dtype in (np.uint8, np.int32, np.int64):
+        buffer = native.Buffer(4096)
+        indices = np.frombuffer(buffer, dtype, 100)
+        indices[:] = np.arange(100)
+        native.shift(buffer.address, 100, indices.itemsize, 30, 100)
+        assert list(indices) == [*range(30, 100), *range(30)]
+
+
+def test_page(tmp_path, modules):
+    """The page of some rows, in a folder of its own."""
+    path = tmp_path / "rows.json"
+    ran = run("--quick", "--only", "tiny|4 B L1 int64 cached", "--peers", PEERS, "--json", str(path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    import report
+
+    (tmp_path / "docs").mkdir()
+    report.write(results(path), tmp_path)
+    page = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
+    for row in results(path)["rows"]:
+        assert f"| {row['name']} |" in page
+    if not list((tmp_path / "docs/pictures").glob("*.svg")):
+        skip_test("matplotlib", "no pictures without it")
+
+
+def test_page_is_of_its_results(modules):
+    """docs/benchmarks.md is what the results beside it give."""
+    import pictures
+    import report
+
+    found = results(SOURCE / "docs/benchmarks.json")
+    page = (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert page == report.page(found, list(pictures.WHAT))
