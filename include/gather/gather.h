@@ -350,7 +350,10 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * Returns GATHER_OK; the returns of gather_output_shape; GATHER_TYPE_MISMATCH (out); GATHER_SHAPE_MISMATCH (out);
  * GATHER_INDEX_OUT_OF_RANGE with position, value, range and count, also where clamp or wrap cannot repair because the axis has
  * length 0. Then `out` is as it was before.
- * Threads: options->executor, else the calling thread. Memory: none from the heap. Since 0.1. */
+ * Threads: options->executor, else the calling thread. Memory: none from the heap, with one exception: elements of 1, 2, 4 or 8
+ * bytes by at least 8 * radix_block indices (section 11) from a table of at least radix_bytes may be put into parts. That takes
+ * 4 bytes per index of a block, 8 for elements of 8 bytes, for one block per thread, at most scratch_bytes in all, until the call
+ * returns. Where there is no memory, or scratch_bytes is 0, the call takes longer and gives the same. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data,
                                                      const gather_tensor *indices, const gather_tensor *out,
                                                      const gather_options *options, gather_error *error);
@@ -390,7 +393,7 @@ typedef struct gather_run {
 #define GATHER_RUN_INIT \
   { sizeof(gather_run), NULL, NULL, NULL, NULL, NULL }
 
-/* Runs a plan: as gather_apply, with the same promises. Memory: none from the heap. Since 0.1. */
+/* Runs a plan: as gather_apply, with the same promises. Memory: as gather_apply. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan, const gather_run *run,
                                                         gather_error *error);
 /* Checks the indices as gather_plan_run would, and writes nothing: data and out of `run` are ignored. Since 0.1. */

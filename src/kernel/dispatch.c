@@ -71,6 +71,13 @@ gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa) 
   return together ? stream_together(width, isa) : stream_rows(width, isa);
 }
 
+static gather_rows_fn plain_runs(int width, const char **isa) { FIND(runs[width]); }
+static gather_rows_fn stream_runs(int width, const char **isa) { FIND(stream_runs[width]); }
+
+gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa) {
+  return stream ? stream_runs(width, isa) : plain_runs(width, isa);
+}
+
 gather_fold_fn gather_kernel_fold(gather_type type) {
   const char *name, **isa = &name;
   int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;

@@ -54,6 +54,16 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
 #define SUFFIX u64
 #include "kernel/stream.tmpl.h"
 
+#define INDEX uint32_t
+#define SUFFIX u32
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
 static void stream_copy(char *out, const char *in, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
 }
@@ -71,6 +81,8 @@ const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
                                     .stream = {stream_u32, stream_u64},
                                     .together = {together_u32, together_u64},
+                                    .runs = {runs_u32, runs_u64},
+                                    .stream_runs = {stream_runs_u32, stream_runs_u64},
                                     .stream_copy = stream_copy,
                                     .fence = fence,
                                     .fold = {fold_u8, fold_u16, fold_u32, fold_u64},

@@ -35,6 +35,16 @@
 #define FOLD fold_u64
 #include "kernel/fold.tmpl.h"
 
+#define INDEX uint32_t
+#define SUFFIX u32
+#define STREAM 0
+#include "kernel/runs.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define STREAM 0
+#include "kernel/runs.tmpl.h"
+
 #include "kernel/widen.tmpl.h"
 
 #define ROWS_OF(w)                                                                                              \
@@ -45,5 +55,6 @@
 
 const gather_isa gather_isa_portable = {.name = "portable",
                                         .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+                                        .runs = {runs_u32, runs_u64},
                                         .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
                                         .widen = WIDEN_SLOTS};

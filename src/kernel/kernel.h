@@ -56,6 +56,8 @@ typedef struct gather_isa {
   /* Long rows with stores that go past the caches; `fence` afterwards.
    * together: several rows at a time, line by line. */
   gather_rows_fn stream[GATHER_WIDTHS], together[GATHER_WIDTHS];
+  /* Rows of any size that mostly follow one another in the table; all is dense. The second stores past the caches. */
+  gather_rows_fn runs[GATHER_WIDTHS], stream_runs[GATHER_WIDTHS];
   void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
   gather_fold_fn fold[4];   /* by width: 1, 2, 4, 8 bytes */
@@ -69,6 +71,7 @@ gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa
 gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
 gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa);
+gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa);
 const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);

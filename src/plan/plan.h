@@ -25,14 +25,25 @@ typedef struct gather_loop {
   int64_t data, index, out;
 } gather_loop;
 
+/* The order of indices that a way is for; in a run: the one that was found. */
+typedef enum gather_order {
+  GATHER_ORDER_UNKNOWN = 0, /* ways for any order; nobody looked */
+  GATHER_ORDER_RANDOM,
+  GATHER_ORDER_SORTED, /* none below the one before */
+  GATHER_ORDER_NEAR,   /* rows near the one before, or rows that come again: they are in a cache */
+  GATHER_ORDER_RUNS    /* most are one more than the one before */
+} gather_order;
+
 /* One way of running a plan whose indices are in range. All ways give the same bytes. */
 typedef struct gather_way {
   const char *kernel, *isa;           /* for people */
   gather_rows_fn rows, rows_resolved; /* for indices as they are; for rows of 8 bytes */
   int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
   enum { GATHER_STORE, GATHER_STREAM_ROWS, GATHER_STREAM_BLOCKS } store; /* past the caches: row by row, or by blocks */
+  gather_order when; /* it is not tried on indices in another order */
+  bool in_parts;     /* by radix.h; its kernels are for what cannot be moved so */
 } gather_way;
-enum { GATHER_MOST_WAYS = 6 };
+enum { GATHER_MOST_WAYS = 12 };
 
 struct gather_plan {
   /* What it is, for errors and people. */
@@ -75,6 +86,7 @@ struct gather_plan {
   /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
   gather_way ways[GATHER_MOST_WAYS];
   int32_t way_count;
+  int32_t parts_way; /* number of the way in parts; -1: there is none */
   bool takes_bytes; /* the ways take indices of one byte as they are */
   bool linear;      /* row number i goes to out + out_offset + i * row_bytes */
   int64_t row_cost; /* what moving a row costs, in bytes of a plain copy */

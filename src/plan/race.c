@@ -5,13 +5,23 @@
  */
 #include "plan/execution.h"
 #include "plan/measure.h"
+#include "plan/order.h"
 
 enum { HEATS = 2, SHARE = 16 /* of the work is the most that races take */ };
 
+/* The ways that are worth trying; returns how many. */
+static int32_t find_runners(const gather_execution *e, int32_t runners[GATHER_MOST_WAYS]) {
+  int32_t count = 0;
+  for (int32_t w = 0; w < e->plan->way_count; w++)
+    if (!e->plan->ways[w].in_parts && gather_order_suits(e, &e->plan->ways[w])) runners[count++] = w;
+  return count;
+}
+
 int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
-  int64_t best[GATHER_MOST_WAYS], slice = plan->row_count / (SHARE * HEATS * plan->way_count), moved = 0;
-  if (slice > count / (HEATS * plan->way_count + 1)) slice = count / (HEATS * plan->way_count + 1);
+  int32_t runners[GATHER_MOST_WAYS], runner_count = find_runners(e, runners), winner = 0;
+  int64_t best[GATHER_MOST_WAYS], slice = plan->row_count / (SHARE * HEATS * runner_count), moved = 0;
+  if (slice > count / (HEATS * runner_count + 1)) slice = count / (HEATS * runner_count + 1);
   if (slice > 16 && slice % 16) slice -= slice % 16; /* whole lines, as far as rows allow it */
   if (slice == 0) slice = 1;
   /* The first rows of all pay for pages and lines that nobody has touched. */
@@ -19,17 +29,18 @@ int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   gather_move_in_way(e, &plan->ways[0], walk, warm);
   moved += warm;
   for (int heat = 0; heat < HEATS; heat++)
-    for (int32_t w = 0; w < plan->way_count && moved + slice <= count; w++) {
+    for (int32_t r = 0; r < runner_count && moved + slice <= count; r++) {
       int64_t start = gather_clock();
-      gather_move_in_way(e, &plan->ways[w], walk, slice);
+      gather_move_in_way(e, &plan->ways[runners[r]], walk, slice);
       int64_t took = gather_clock() - start;
-      if (heat == 0 || took < best[w]) best[w] = took;
+      if (heat == 0 || took < best[r]) best[r] = took;
       moved += slice;
     }
-  int winner = 0;
-  if (moved >= warm + HEATS * plan->way_count * slice)
-    for (int32_t w = 1; w < plan->way_count; w++)
-      if (best[w] < best[winner]) winner = w;
-  atomic_store_explicit(&e->way, winner, memory_order_relaxed);
+  if (moved >= warm + HEATS * runner_count * slice) {
+    for (int32_t r = 1; r < runner_count; r++)
+      if (best[r] < best[winner]) winner = r;
+    e->winner_ps = best[winner] * 1000 / slice;
+  }
+  atomic_store_explicit(&e->way, runners[winner], memory_order_relaxed);
   return moved;
 }

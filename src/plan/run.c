@@ -8,13 +8,16 @@
 #include "base/tensor.h"
 #include "kernel/tuning.h"
 #include "plan/execution.h"
+#include "plan/order.h"
+#include "plan/radix.h"
 #include "plan/tasks.h"
 
-/* Rows [first, last). */
+/* Rows [first, last) of those behind e->moved. */
 static void run_task(void *argument, int64_t first, int64_t last) {
   gather_execution *e = argument;
   const gather_plan *plan = e->plan;
   gather_walk walk;
+  first += e->moved, last += e->moved;
   gather_walk_start(&walk, plan->loops, plan->loop_count, first);
   if (plan->packed) {
     gather_move_packed(e, &walk, last - first);
@@ -77,12 +80,15 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     e->out += plan->out_offset;
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   }
+  if (!plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0) e->order = gather_order_sample(e);
+  if (!plan->packed && plan->parts_way >= 0) e->moved = gather_radix_run(e, executor);
+  const int64_t left = plan->row_count - e->moved;
   if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
-    run_task(e, 0, plan->row_count);
+    if (left > 0) run_task(e, 0, left);
     return;
   }
   /* 64 rows are whole lines, which no two tasks should write to. */
-  gather_split(executor, plan->row_count, plan->row_cost + index->bits / 8, 64, run_task, e);
+  gather_split(executor, left, plan->row_cost + index->bits / 8, 64, run_task, e);
 }
 
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {

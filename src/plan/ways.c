@@ -7,6 +7,7 @@
 #include "kernel/tuning.h"
 #include "plan/measure.h"
 #include "plan/plan.h"
+#include "plan/radix.h"
 
 enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32 /* rows */ };
 
@@ -103,6 +104,37 @@ static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int
   way->kernel = together ? "streamed rows, four together" : ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
 }
 
+/* Rows that follow one another in the table, from dense indices to a dense output. */
+static void add_runs(gather_plan *plan, bool stream) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  if (inner->data != 0 || plan->axis_step != plan->row_bytes || inner->out != plan->row_bytes) return;
+  if (width < 4 || inner->index != width) return;
+  for (int past = 0; past < 1 + stream; past++) {
+    gather_way *way = add(plan);
+    way->rows = gather_kernel_runs(width_of(plan), past, &way->isa);
+    way->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, past, &way->isa);
+    way->when = GATHER_ORDER_RUNS;
+    way->kernel = past ? "streamed runs of rows" : "runs of rows";
+    if (past) way->store = GATHER_STREAM_ROWS;
+  }
+}
+
+/* Ways for indices in one order, which is seen when they are there. */
+static void add_for_order(gather_plan *plan, bool far, bool stream) {
+  add_runs(plan, stream);
+  if (plan->row_bytes > LINE) return;
+  const int32_t before = plan->way_count;
+  if (far) add_by_vector(plan);
+  if (far && stream && plan->way_count > before) add_streamed(plan, before);
+  for (int32_t w = before; w < plan->way_count; w++) plan->ways[w].when = GATHER_ORDER_NEAR;
+  if (!gather_radix_suits(plan)) return;
+  plan->parts_way = plan->way_count;
+  gather_way *way = add(plan);
+  *way = plan->ways[0];
+  way->kernel = "elements in parts", way->isa = "portable", way->when = GATHER_ORDER_RANDOM, way->in_parts = true;
+}
+
 static void swap(gather_way *a, gather_way *b) {
   gather_way kept = *a;
   *a = *b, *b = kept;
@@ -119,16 +151,18 @@ static void find_short(gather_plan *plan, bool far, bool stream) {
     add_rows(plan, 0, 0); /* sorted indices need no help */
     if (stream) add_streamed(plan, 0);
     if (stream) add_streamed(plan, 1);
+    add_for_order(plan, far, stream);
     return;
   }
   add_rows(plan, 0, 0);
   if (stream) add_streamed(plan, 0);
   int32_t plain = plan->way_count;
   add_by_vector(plan);
-  if (plan->way_count == plain) return;
-  if (stream) add_streamed(plan, plain);
+  const bool by_vector = plan->way_count > plain;
+  if (by_vector && stream) add_streamed(plan, plain);
+  add_for_order(plan, far, stream);
   /* Too few rows to try them: the order decides. */
-  if (plan->row_count >= WORTH_MEASURING && gather_by_vector_pays(plan->row_bytes))
+  if (by_vector && plan->row_count >= WORTH_MEASURING && gather_by_vector_pays(plan->row_bytes))
     swap(&plan->ways[0], &plan->ways[plain]);
 }
 
@@ -139,10 +173,12 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
   if (!far) {
     add_rows(plan, 0, 0);
     if (stream) add_stream_rows(plan, false, 0, 0);
+    add_for_order(plan, far, stream);
     return;
   }
   add_rows(plan, ahead, all < 64 ? all : 64);
   if (all > few) add_rows(plan, ahead, few);
+  add_for_order(plan, far, stream);
   if (!stream) return;
   add_stream_rows(plan, false, ahead, all < 64 ? all : 64);
   if (all > few) add_stream_rows(plan, false, ahead, few);
@@ -150,7 +186,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 }
 
 void gather_plan_find_ways(gather_plan *plan) {
-  plan->takes_bytes = false;
+  plan->takes_bytes = false, plan->parts_way = -1;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
     return;
@@ -167,5 +203,5 @@ void gather_plan_find_ways(gather_plan *plan) {
   int64_t forced = gather_tuned(GATHER_TUNING_way);
   if (forced < 0) return;
   plan->ways[0] = plan->ways[forced % plan->way_count];
-  plan->way_count = 1;
+  plan->way_count = 1, plan->parts_way = plan->ways[0].in_parts ? 0 : -1;
 }

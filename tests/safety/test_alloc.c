@@ -105,6 +105,57 @@ static void one_call_takes_nothing(void **state) {
             gather_without_heap(gather_op_at(row), (gather_type)t, rank, policies[p], strided);
 }
 
+/* ---- the one gather that takes memory -------------------------------------------------------------------------------- */
+
+enum { PARTS_ROWS = 1 << 17, PARTS_COUNT = 3000 };
+static float parts_table[PARTS_ROWS], parts_out[PARTS_COUNT];
+static int32_t parts_indices[PARTS_COUNT];
+
+static void tune(const char *name, int64_t value) { assert_status(gather_tuning_set(name, value, NULL), GATHER_OK); }
+
+/* Runs one block after the other on "two threads". */
+static void in_turns(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  (void)context;
+  for (int64_t i = 0; i < count; i++) task(argument, i);
+}
+
+/* Returns how many allocations it asked for. */
+static long gather_in_parts(bool threads, long fail) {
+  static const gather_executor two = {NULL, in_turns, 2};
+  gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, parts_table, 1, DIMS(PARTS_ROWS));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT32, parts_indices, 1, DIMS(PARTS_COUNT));
+  gather_tensor out = tensor_of(GATHER_TYPE_FLOAT32, parts_out, 1, DIMS(PARTS_COUNT));
+  gather_options options = options_of(0, 0);
+  options.executor = threads ? &two : NULL;
+  memset(parts_out, 0, sizeof parts_out);
+  long before = alive;
+  asked = 0, fail_at = fail;
+  assert_status(gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, NULL), GATHER_OK);
+  fail_at = -1;
+  assert_int_equal(alive, before);
+  for (int i = 0; i < PARTS_COUNT; i++) assert_true(parts_out[i] == (float)parts_indices[i]);
+  return asked;
+}
+
+/* Memory that cannot be had, or may not be taken, costs time and nothing else; without limit it is taken and given back. */
+static void parts(void **state) {
+  (void)state;
+  for (int i = 0; i < PARTS_ROWS; i++) parts_table[i] = (float)i;
+  for (int i = 0; i < PARTS_COUNT; i++) parts_indices[i] = (int32_t)((unsigned)i * 2654435761u % PARTS_ROWS);
+  assert_int_equal(gather_in_parts(false, -1), 0);
+  tune("radix_bytes", 1), tune("radix_block", 100), tune("race_bytes", 1), tune("radix_ps", -1), tune("cache_bytes", 1);
+  for (int threads = 0; threads < 2; threads++) {
+    long most = gather_in_parts(threads, -1);
+    assert_true(most >= 2); /* to try it, and to do it if it was fastest */
+    for (long k = 0; k < most; k++) gather_in_parts(threads, k);
+  }
+  tune("scratch_bytes", 399); /* one byte less than one block */
+  assert_int_equal(gather_in_parts(true, -1), 0);
+  tune("scratch_bytes", 0);
+  assert_int_equal(gather_in_parts(false, -1), 0);
+  for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
+}
+
 /* ---- every allocation fails once ------------------------------------------------------------------------------------- */
 
 /* Lets allocation 0, 1, 2 ... of `make` fail until none is left to fail. make returns its status and cleans up after success.
@@ -267,6 +318,7 @@ static int remove_files(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_call_takes_nothing),
+      cmocka_unit_test(parts),
       cmocka_unit_test(plans),
       cmocka_unit_test(pools),
       cmocka_unit_test(files),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * runs.tmpl.h: rows that follow one another in the table are copied as one long row. For indices that were seen to come in
+ * runs; right for all others. Indices, rows and output are dense. Included once per index width and instruction set.
+ *
+ * Parameters (undefined again at the end):
+ *   INDEX, SUFFIX  as in rows.tmpl.h
+ *   STREAM         1: the file that includes this has stream_line (stream.tmpl.h)
+ */
+#define NAME_(what, suffix) what##_##suffix
+#define NAME__(what, suffix) NAME_(what, suffix)
+#define NAME(what) NAME__(what, SUFFIX)
+
+GATHER_INLINE INDEX NAME(run_index)(const char *indices, int64_t j) {
+  INDEX value;
+  memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);
+  return value;
+}
+
+/* How many rows from j on follow one another. Sixteen at a time, which compilers turn into vectors. */
+GATHER_INLINE int64_t NAME(run_len)(const char *indices, int64_t j, int64_t count) {
+  const INDEX first = NAME(run_index)(indices, j);
+  int64_t k = 1;
+  for (; j + k + 16 <= count; k += 16) {
+    INDEX differ = 0;
+    for (int u = 0; u < 16; u++) differ |= NAME(run_index)(indices, j + k + u) ^ (INDEX)(first + (INDEX)k + (INDEX)u);
+    if (differ) break;
+  }
+  while (j + k < count && NAME(run_index)(indices, j + k) == (INDEX)(first + (INDEX)k)) k++;
+  return k;
+}
+
+GATHER_INLINE void NAME(copy_run)(char *restrict out, const char *restrict in, int64_t bytes) {
+  if (bytes < 32) {
+    gather_copy_row(out, in, (size_t)bytes);
+  } else if (bytes < 64) {
+    gather_copy_33_to_63(out, in, (size_t)bytes);
+  } else {
+    for (int64_t at = 0; at + 64 <= bytes; at += 64) {
+      GATHER_PREFETCH(in + at + 2048);
+      memcpy(out + at, in + at, 64);
+    }
+    memcpy(out + bytes - 64, in + bytes - 64, 64);
+  }
+}
+
+static void NAME(runs)(const gather_span *s) {
+  for (int64_t i = 0; i < s->rounds; i++) {
+    const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
+    char *out = s->out + i * s->out_round;
+    for (int64_t j = 0, len; j < s->count; j += len) {
+      len = NAME(run_len)(indices, j, s->count);
+      NAME(copy_run)
+      (out + j * s->row_bytes, data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes, len * s->row_bytes);
+    }
+  }
+}
+
+#if STREAM
+static void NAME(stream_runs)(const gather_span *s) {
+  for (int64_t i = 0; i < s->rounds; i++) {
+    const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
+    for (int64_t j = 0, len; j < s->count; j += len) {
+      len = NAME(run_len)(indices, j, s->count);
+      const char *in = data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes;
+      char *out = s->out + i * s->out_round + j * s->row_bytes;
+      int64_t bytes = len * s->row_bytes, at = (int64_t)(-(uintptr_t)out & 63);
+      if (at > bytes) at = bytes;
+      if (at > 0) memcpy(out, in, (size_t)at);
+      for (; at + 64 <= bytes; at += 64) {
+        GATHER_PREFETCH(in + at + 2048);
+        stream_line(out + at, in + at);
+      }
+      if (at < bytes) memcpy(out + at, in + at, (size_t)(bytes - at));
+    }
+  }
+}
+#endif
+
+#undef NAME
+#undef NAME__
+#undef NAME_
+#undef INDEX
+#undef SUFFIX
+#undef STREAM

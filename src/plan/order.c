@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * order.c: a sample of the indices. Rows in runs are copied as one; rows that are near each other are in a cache already, and
+ * fetching them ahead costs more than it brings; sorted rows gain nothing from being put in order.
+ */
+#include "plan/order.h"
+
+#include "base/tensor.h"
+
+enum { PAIRS = 128, SLOTS = 1024, LINE = 64, NEAR = 4096 /* bytes: a page */ };
+
+/* What the pairs have in common. */
+typedef struct {
+  int pairs, runs, rising, near, again;
+  int64_t last;        /* the row before */
+  int64_t seen[SLOTS]; /* lines of the table plus one; 0 = empty */
+} sample;
+
+/* Whether the line of an address was seen before. A slot that is taken by another line is left alone. */
+static bool is_again(sample *s, int64_t line) {
+  int64_t *slot = &s->seen[((uint64_t)line * 0x9E3779B97F4A7C15u) >> 54];
+  const bool again = *slot == line + 1;
+  if (*slot == 0) *slot = line + 1;
+  return again;
+}
+
+static void take_pair(sample *s, const gather_plan *plan, int64_t data, int64_t first, int64_t second) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  int64_t apart = (second - first) * plan->axis_step + inner->data;
+  bool again = is_again(s, ((data - plan->data_extent.low) + first * plan->axis_step) / LINE);
+  s->again += again;
+  s->runs += second - first == 1;
+  s->near += apart > -NEAR && apart < NEAR;
+  s->rising += second >= first && first >= s->last;
+  s->last = second;
+  s->pairs++;
+}
+
+gather_order gather_order_sample(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
+  const int64_t step = plan->loops[plan->loop_count - 1].index;
+  sample s = {.last = INT64_MIN};
+  for (int64_t k = 0; k < PAIRS; k++) {
+    gather_walk walk;
+    int64_t rows[2];
+    gather_walk_start(&walk, plan->loops, plan->loop_count, k * (plan->row_count / PAIRS));
+    if (gather_walk_left(&walk) < 2) continue;
+    gather_indices_resolve(&plan->rule, e->indices + walk.index, step, 2, rows);
+    take_pair(&s, plan, walk.data, rows[0], rows[1]);
+  }
+  if (s.pairs < PAIRS / 2) return GATHER_ORDER_UNKNOWN;
+  if (s.runs >= s.pairs / 4 * 3) return GATHER_ORDER_RUNS;
+  if (s.near >= s.pairs / 4 * 3 || s.again >= s.pairs / 8) return GATHER_ORDER_NEAR;
+  return s.rising == s.pairs ? GATHER_ORDER_SORTED : GATHER_ORDER_RANDOM;
+}
+
+bool gather_order_suits(const gather_execution *e, const gather_way *way) {
+  return way->when == GATHER_ORDER_UNKNOWN || way->when == e->order;
+}
