@@ -12,7 +12,7 @@
 #include "plan/measure.h"
 #include "plan/order.h"
 
-enum { LINE = 64, ROOM = 4096, FEWEST_BLOCKS = 8, FEWEST_ROWS = 64, PART_BYTES = 16 << 20, FEW_PARTS = 64 };
+enum { LINE = 64, ROOM = 4096, FEWEST_BLOCKS = 8, PART_BYTES = 16 << 20, FEW_PARTS = 64 };
 
 typedef struct {
   const gather_execution *e;
@@ -25,7 +25,7 @@ typedef struct {
 
 static int64_t block_rows(void) {
   int64_t rows = gather_tuned(GATHER_TUNING_radix_block);
-  return rows < FEWEST_ROWS ? FEWEST_ROWS : rows > INT32_MAX ? INT32_MAX : rows;
+  return rows < 1 ? 1 : rows > INT32_MAX ? INT32_MAX : rows;
 }
 
 /* From one row to the next. */
@@ -89,7 +89,7 @@ static void move_block(const job *j, gather_radix *r, int64_t first, int64_t cou
   while (count > 0) {
     int64_t run = gather_walk_left(&walk);
     if (run > count) run = count;
-    if (r->entries && run >= FEWEST_ROWS) {
+    if (r->entries) {
       move_in_parts(j, r, &walk, run);
       gather_walk_next(&walk, run);
     } else {

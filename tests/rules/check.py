@@ -165,13 +165,17 @@ class Prepared:
 # Every number that decides how a gather runs, and values that make small gathers run as large ones do.
 MACHINES = {
     b"isa": (0, 1, 2, 99),
-    b"way": (-1, -1, 0, 1, 2, 3, 4, 5),
+    b"way": (-1, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
     b"cache_bytes": (1, 1 << 20),
     b"ahead_rows": (3, 128),
     b"ahead_bytes": (1, 8192),
     b"stream_bytes": (1, 1 << 20),
     b"race_bytes": (1, 1 << 20),
     b"task_bytes": (64, 1 << 18),
+    b"radix_bytes": (1, 1 << 28),
+    b"radix_block": (1, 2, 3),
+    b"radix_ps": (-1, 4000),
+    b"scratch_bytes": (0, 1 << 20, 1 << 20),
 }
 
 

@@ -10,7 +10,7 @@
 
 #include "gather/gather.h"
 
-enum { MACHINE_ISAS = 4, MACHINE_WAYS = 7, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
+enum { MACHINE_ISAS = 4, MACHINE_WAYS = 12, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
 
 /* Machine number i; what it is stands in `text`. The last one of all is this one: machine_reset. */
 static inline void machine_set(int i, char *text, size_t bytes) {
@@ -23,7 +23,10 @@ static inline void machine_set(int i, char *text, size_t bytes) {
                  {"stream_bytes", 1},
                  {"race_bytes", 1},
                  {"ahead_rows", 5},
-                 {"ahead_bytes", 200}};
+                 {"ahead_bytes", 200},
+                 {"radix_bytes", 1},
+                 {"radix_block", 4},
+                 {"radix_ps", -1}};
   for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
     if (gather_tuning_set(numbers[n].name, numbers[n].value, NULL) != GATHER_OK) abort();
   snprintf(text, bytes, "%s, way %d, tables %s", gather_isa_name(), i / MACHINE_ISAS % MACHINE_WAYS - 1,
