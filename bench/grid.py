@@ -87,7 +87,8 @@ def elements_of_one_byte_to_eight():
         for level, table in LEVELS.items():
             for index in ("int32", "int64") if size >= 4 else ("int32",):
                 for state in (CACHED, STREAMED) if level != "DRAM" else (STREAMED,):
-                    n = SHORT if state == CACHED else 4 * MIB
+                    # With fewer indices their lines would all lie in L2.
+                    n = (4 * SHORT if level == "L3" else SHORT) if state == CACHED else 4 * MIB
                     yield take(f"elements, table in {level}, {state}", f"take {size} B {level} {index} {state}", dtype,
                                (table // size,), (n,), index, state, quick=(size, level, index, state) in quick)
     yield take("elements, table in DRAM, streamed", "take 4 B DRAM int64 streamed 16 Mi", "float32", (GIB // 4,),

@@ -69,6 +69,7 @@ def build() -> dict:
 
 def describe(huge_share: float, peers, absent: dict[str, str], flushes: bool) -> dict:
     library = native.library()
+    kernel = platform.release().split("-")[0]
     pages = read("/sys/kernel/mm/transparent_hugepage/enabled")
     return {
         "cpu": f"{cpu()} ({model()})" if model() else cpu(),
@@ -80,7 +81,7 @@ def describe(huge_share: float, peers, absent: dict[str, str], flushes: bool) ->
         "hypervisor": "yes" if " hypervisor" in read("/proc/cpuinfo") else "not seen",
         "flush": flushes,
         "load": round(os.getloadavg()[0], 2),
-        "system": f"{platform.system()} {platform.release()}, libc {' '.join(platform.libc_ver())}",
+        "system": f"{platform.system()} {kernel}, libc {' '.join(platform.libc_ver())}",
         "python": sys.version.split()[0],
         "isa": f"{library['isa']} ({library['features']})",
         "pool": library["pool"],

@@ -22,18 +22,23 @@ def settle(plt) -> None:
                          "axes.spines.right": False, "savefig.facecolor": "white"})
 
 
-def bars(plt, rows, value, each, title, path: Path, line: float) -> None:
+def bars(plt, rows, value, each, title, path: Path, log: bool) -> None:
     """One bar per regime and number of threads, and a dot for each row."""
     regimes, threads = summary.regimes(rows), summary.threads_of(rows)
     figure, axes = plt.subplots(figsize=(8, 0.8 + 0.42 * len(regimes)), layout="constrained")
     for t, count in enumerate(threads):
         at = [i + (t - (len(threads) - 1) / 2) * 0.36 for i in range(len(regimes))]
         means = [value(summary.by(rows, count, regime)) for regime in regimes]
-        axes.barh(at, [m if m == m else 0 for m in means], 0.34, color=COLOURS[t % 3], alpha=0.75, label=f"{count} thread{'s' * (count > 1)}")
+        # Bars of ratios begin at 1, so that a loss points to the left.
+        start = 1 if log else 0
+        axes.barh(at, [m - start if m == m else 0 for m in means], 0.34, start, color=COLOURS[t % 3], alpha=0.75, label=f"{count} thread{'s' * (count > 1)}")
         for place, regime in zip(at, regimes):
             dots = [each(r) for r in summary.by(rows, count, regime) if each(r) is not None]
             axes.plot(dots, [place] * len(dots), ".", color="black", markersize=3)
-    axes.axvline(line, color="black", linewidth=0.8)
+    axes.axvline(1, color="black", linewidth=0.8)
+    if log:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
     axes.set_yticks(range(len(regimes)), regimes)
     axes.invert_yaxis()
     axes.set_title(title, loc="left")
@@ -56,7 +61,8 @@ def all_rows(plt, rows, path: Path) -> None:
         points = [(i, best["ratio"]) for i, best in enumerate(found) if best["verdict"] == verdict]
         axes.plot([p[0] for p in points], [p[1] for p in points], ".", color=colour, label=f"{verdict}: {len(points)}")
     axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_yscale("log")
+    axes.set_yscale("log", base=2)
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("rows, in the order of their ratio")
     axes.set_title("best peer's time / ours: above 1 we win", loc="left")
     axes.legend(frameon=False)
@@ -77,9 +83,9 @@ def draw(results: dict, folder: Path) -> list[str]:
     settle(plt)
     folder.mkdir(parents=True, exist_ok=True)
     bars(plt, rows, summary.ratio_mean, lambda r: r["best"]["ratio"] if "best" in r else None,
-         "best peer's time / ours (bars: geometric means, dots: rows)", folder / "bench-regimes.svg", 1)
+         "best peer's time / ours (bars: geometric means, dots: rows)", folder / "bench-regimes.svg", True)
     ceiling = [r for r in rows if "share" in r]
     bars(plt, ceiling, summary.share_mean, lambda r: r.get("share"), "share of the ceiling (bars: geometric means, dots: rows)",
-         folder / "bench-ceiling.svg", 1)
+         folder / "bench-ceiling.svg", False)
     all_rows(plt, rows, folder / "bench-rows.svg")
     return list(WHAT)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pictures
 import summary
-from summary import by, lost, number, ratio_mean, share_mean
+from summary import by, lost, number, percent, ratio_mean, share_mean, times
 
 HEAD = """# Benchmarks
 
@@ -29,7 +29,7 @@ script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.
 ```
 
 It builds the release preset, as users get it (nothing is tuned to the machine), and installs the peers into `.venv-bench`, PyTorch
-among them (some GB). A peer that does not install is named as absent. `GATHER_BENCH_PYTHON` names another Python that has them.
+among them (some GB). A peer that does not install is named as absent. `BENCH_PYTHON` names another Python that has them.
 `script/bench --help` tells the other options. Let the machine do nothing else: the summary says how noisy a run was.
 """
 
@@ -72,14 +72,6 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     """The first column is text, the others are numbers."""
     lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
-def times(value: float) -> str:
-    return f"{value:.2f}x" if value == value else "-"
-
-
-def percent(value: float) -> str:
-    return f"{value:.0%}" if value == value else "-"
 
 
 def verdicts(rows: list[dict], key: str = "best") -> str:
@@ -163,9 +155,16 @@ def picture(name: str, what: str) -> str:
     return f"![{what}](pictures/{name})\n"
 
 
+def fastest(rows: list[dict]) -> str:
+    """The same means from the fastest rounds: where they say something else, the machine was busy."""
+    found = [f"{count}T {times(ratio_mean(by(rows, count), 'best', 'fastest'))} to the best peer, "
+             f"{times(ratio_mean(by(rows, count), 'loop', 'fastest'))} to the C loop" for count in summary.threads_of(rows)]
+    return f"Of the fastest rounds instead of the medians: {'; '.join(found)}.\n"
+
+
 def page(results: dict, drawn: list[str]) -> str:
     rows = results["rows"]
-    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows)]
+    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), fastest(rows)]
     parts += [picture(name, pictures.WHAT[name]) for name in drawn]
     parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), "## Rows\n"]
     for regime in summary.regimes(rows):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 import time
@@ -143,6 +144,7 @@ def arguments() -> argparse.Namespace:
 
 def measure(cases, everybody, absent, settings, threads) -> dict:
     start = time.monotonic()
+    gc.disable()  # collected between the rows instead: in a timed call it would be one contender's misfortune
     arenas = Arenas(cases)
     flushes = native.flush(arenas.out.address, 64)
     about = machine.describe(arenas.huge_share(), everybody, absent, flushes)
@@ -152,6 +154,7 @@ def measure(cases, everybody, absent, settings, threads) -> dict:
     rows = []
     for i, case in enumerate(cases):
         settings.share(len(cases) - i)
+        gc.collect()
         rows.append(run_case(case, arenas, everybody, settings))
         print(f"{i + 1:4}/{len(cases)} {summary.line(rows[-1])}", flush=True)
     machine_limits = copies + limits.random_reads(rows)

@@ -21,9 +21,10 @@ def best_form(contenders, peer: str):
 
 
 def ratios(other, ours) -> dict:
-    """How many times as long the other one takes: of the medians, and the quartiles of the rounds, which were measured in turns."""
+    """How many times as long the other one takes: of the medians, of the fastest rounds (which a busy machine disturbs less), and
+    the quartiles of the rounds, which were measured in turns."""
     each = sorted(a / b for a, b in zip(other.times, ours.times))
-    return {"ratio": median(other.times) / median(ours.times), "low": each[len(each) // 4], "high": each[-1 - len(each) // 4]}
+    return {"ratio": median(other.times) / median(ours.times), "fastest": min(other.times) / min(ours.times), "low": each[len(each) // 4], "high": each[-1 - len(each) // 4]}
 
 
 def verdict(ratio: dict) -> str:
@@ -92,6 +93,14 @@ def line(found: dict) -> str:
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 
 
+def times(value: float) -> str:
+    return f"{value:.2f}x" if value == value else "-"
+
+
+def percent(value: float) -> str:
+    return f"{value:.0%}" if value == value else "-"
+
+
 def mean(values) -> float:
     values = list(values)
     return exp(sum(log(v) for v in values) / len(values)) if values else float("nan")
@@ -109,8 +118,8 @@ def threads_of(rows: list[dict]) -> list[int]:
     return sorted({r["threads"] for r in rows})
 
 
-def ratio_mean(rows: list[dict], key: str = "best") -> float:
-    return mean(r[key]["ratio"] for r in rows if key in r)
+def ratio_mean(rows: list[dict], key: str = "best", of: str = "ratio") -> float:
+    return mean(r[key][of] for r in rows if key in r)
 
 
 def share_mean(rows: list[dict]) -> float:
@@ -139,8 +148,9 @@ def closing(results: dict) -> str:
     for threads in threads_of(rows):
         here = by(rows, threads)
         counts = [sum(1 for r in here if r.get("best", {}).get("verdict") == v) for v in ("win", "even", "loss")]
-        lines.append(f"{threads} thread{'s' if threads > 1 else ''}: best peer / ours {ratio_mean(here):.2f}x, C loop / ours "
-                     f"{ratio_mean(here, 'loop'):.2f}x, {share_mean(here):.0%} of the ceiling (geometric means); "
+        lines.append(f"{threads} thread{'s' if threads > 1 else ''}: best peer / ours {times(ratio_mean(here))} "
+                     f"({times(ratio_mean(here, 'best', 'fastest'))} of the fastest rounds), C loop / ours "
+                     f"{times(ratio_mean(here, 'loop'))}, {percent(share_mean(here))} of the ceiling (geometric means); "
                      f"{counts[0]} won, {counts[1]} even, {counts[2]} lost")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
                  f"{disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "

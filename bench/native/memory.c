@@ -31,6 +31,12 @@ void *bench_map(size_t bytes, bool huge) {
 void bench_unmap(void *memory, size_t bytes) { munmap(memory, (bytes + HUGE - 1) / HUGE * HUGE); }
 
 #if BENCH_X86
+/* Not every compiler knows it by name. */
+static bool has_clflushopt(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 23 & 1);
+}
+
 GATHER_BENCH_TARGET("clflushopt")
 static void flush_lines(const char *from, const char *to) {
   for (; from < to; from += LINE) _mm_clflushopt((void *)(uintptr_t)from);
@@ -40,7 +46,7 @@ static void flush_lines(const char *from, const char *to) {
 
 bool bench_flush(const char *memory, size_t bytes) {
 #if BENCH_X86
-  if (!__builtin_cpu_supports("clflushopt")) return false;
+  if (!has_clflushopt()) return false;
   flush_lines(memory - (uintptr_t)memory % LINE, memory + bytes);
   return true;
 #else

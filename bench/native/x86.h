@@ -7,6 +7,7 @@
 
 #if defined(__GNUC__) && defined(__x86_64__)
 #define BENCH_X86 1
+#include <cpuid.h>
 #include <immintrin.h>
 #define GATHER_BENCH_TARGET(features) __attribute__((target(features)))
 #else
