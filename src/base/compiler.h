@@ -25,6 +25,23 @@
 #define GATHER_X86 0
 #endif
 
+#if defined(__GNUC__) && defined(__aarch64__) && !defined(__AARCH64EB__)
+#define GATHER_ARM64 1
+#else
+#define GATHER_ARM64 0
+#endif
+
+/* Whether functions can be compiled for SVE where the build is not; clang's header refused to before 16. -DGATHER_ARM64_SVE=0
+ * is for compilers that only say they can. */
+#if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__has_include)
+#if __has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)
+#define GATHER_ARM64_SVE 1
+#endif
+#endif
+#if !defined(GATHER_ARM64_SVE)
+#define GATHER_ARM64_SVE 0
+#endif
+
 /* Functions between these two are compiled for the instruction set that is named, whatever the flags of the build. Include
  * headers before. */
 #if defined(__clang__)

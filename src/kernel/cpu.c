@@ -22,11 +22,12 @@ static uint32_t ask(void) {
       __builtin_cpu_supports("avx512vl"))
     bits |= GATHER_CPU_AVX512;
   if (__builtin_cpu_supports("avx512vbmi")) bits |= GATHER_CPU_VBMI;
-#elif defined(__linux__) && defined(__aarch64__)
-  /* HWCAP_ASIMD and HWCAP_SVE of the kernel's interface. */
-  unsigned long capabilities = getauxval(AT_HWCAP);
-  if (capabilities & (1ul << 1)) bits |= GATHER_CPU_NEON;
-  if (capabilities & (1ul << 22)) bits |= GATHER_CPU_SVE;
+#elif defined(__aarch64__)
+  bits |= GATHER_CPU_NEON; /* part of the architecture */
+#if defined(__linux__)
+  /* HWCAP_SVE of the kernel's interface. */
+  if (getauxval(AT_HWCAP) & (1ul << 22)) bits |= GATHER_CPU_SVE;
+#endif
 #elif defined(__linux__) && defined(__arm__)
   if (getauxval(AT_HWCAP) & (1ul << 12)) bits |= GATHER_CPU_NEON;
 #endif

@@ -96,8 +96,18 @@ const gather_isa *gather_kernel_stream_copy(void) {
   return NULL;
 }
 
+/* Rows of other CPU families are empty. */
+static bool has_kernels(const gather_isa *isa) { return isa->fold[3] || isa->table[GATHER_TABLE_WIDTH_8][0]; }
+
+const char *gather_isa_at(int i, bool *built, bool *runs) {
+  if (i < 0 || i >= ISA_COUNT) return NULL;
+  *built = has_kernels(ISAS[i].isa);
+  *runs = *built && (ISAS[i].features & ~gather_cpu_bits()) == 0;
+  return ISAS[i].isa->name;
+}
+
 const char *gather_isa_name(void) {
   int i = ISA_COUNT - 1;
-  while (i > 0 && !(ISAS[i].isa->rows[0][GATHER_ROW_CLASSES - 1] && runs_here(i))) i--;
+  while (i > 0 && !(has_kernels(ISAS[i].isa) && runs_here(i))) i--;
   return ISAS[i].isa->name;
 }

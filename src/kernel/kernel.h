@@ -76,6 +76,10 @@ const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fenc
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
 
+/* The instruction sets by their row in isa.def: the name, NULL behind the last one; whether this build has kernels of it, and
+ * whether the CPU runs them. */
+const char *gather_isa_at(int i, bool *built, bool *runs);
+
 /* CPU features, bits of the word gather_cpu_bits() returns. */
 enum {
   GATHER_CPU_SSE42 = 1,

@@ -9,8 +9,35 @@
 #include <stdio.h>
 
 #include "gather/gather.h"
+#include "kernel/kernel.h"
+#include "support/skip.h"
 
-enum { MACHINE_ISAS = 4, MACHINE_WAYS = 12, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
+enum {
+#define GATHER_ISA(name, features) MACHINE_ISA_##name,
+#include "kernel/isa.def"
+#undef GATHER_ISA
+  MACHINE_ISAS
+};
+enum { MACHINE_WAYS = 12, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
+
+/* Whether this CPU can play machine number i. */
+static inline bool machine_runs(int i) {
+  bool built, runs;
+  return gather_isa_at(i % MACHINE_ISAS, &built, &runs) && runs;
+}
+
+/* Instruction sets of this CPU's family that it lacks: each is a skip that is printed, or a failure where it is required. */
+static inline int machine_skips(void) {
+  int failed = 0;
+  bool built, runs;
+  for (int i = 0; i < MACHINE_ISAS; i++) {
+    const char *name = gather_isa_at(i, &built, &runs);
+    if (!built || runs) continue;
+    printf("SKIPPED %s: this CPU has no %s\n", name, name);
+    failed += gather_test_required(name);
+  }
+  return failed;
+}
 
 /* Machine number i; what it is stands in `text`. The last one of all is this one: machine_reset. */
 static inline void machine_set(int i, char *text, size_t bytes) {

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * isa_neon.c: 64-bit Arm: tables of up to 64 bytes that stay in registers, checks of indices with more than one maximum under
+ * way, stores that say that nobody reads them soon. Rows are as fast in plain C. Empty where the CPU family is another one.
+ */
+#include <string.h>
+
+#include "kernel/copy.h"
+#include "kernel/kernel.h"
+
+#if GATHER_ARM64
+#include <arm_neon.h>
+
+GATHER_INLINE uint8x16_t bytes_at(const char *in) { return vld1q_u8((const uint8_t *)in); }
+GATHER_INLINE uint16x8_t u16_at(const char *in) { return vreinterpretq_u16_u8(bytes_at(in)); }
+GATHER_INLINE uint32x4_t u32_at(const char *in) { return vreinterpretq_u32_u8(bytes_at(in)); }
+GATHER_INLINE uint64x2_t u64_at(const char *in) { return vreinterpretq_u64_u8(bytes_at(in)); }
+
+GATHER_INLINE uint32x4_t most_u32(uint32x4_t a, uint32x4_t b) { return vmaxq_u32(a, b); }
+GATHER_INLINE uint64x2_t most_u64(uint64x2_t a, uint64x2_t b) { return vbslq_u64(vcgtq_u64(a, b), a, b); }
+
+/* One line at a time; its four vectors have a maximum each, so that none waits for the one before. */
+#define FOLD_WIDE(w, LANES)                                                                                    \
+  static void fold_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
+    enum { LINE = 4 * LANES };                                                                                 \
+    uint##w##_t largest = (uint##w##_t) * most, ored = (uint##w##_t) * signs, each[LANES], each_bits[LANES];   \
+    const uint##w##_t add = (uint##w##_t)shift;                                                                \
+    int64_t j = 0;                                                                                             \
+    if (count >= LINE) {                                                                                       \
+      uint##w##x##LANES##_t top[4], bits[4];                                                                   \
+      for (int k = 0; k < 4; k++) top[k] = bits[k] = vdupq_n_u##w(0);                                          \
+      for (; j + LINE <= count; j += LINE) {                                                                   \
+        const char *at = indices + j * (w / 8);                                                                \
+        GATHER_PREFETCH(at + 2048);                                                                            \
+        for (int k = 0; k < 4; k++) {                                                                          \
+          uint##w##x##LANES##_t value = u##w##_at(at + k * 16);                                                \
+          top[k] = most_u##w(vaddq_u##w(value, vdupq_n_u##w(add)), top[k]);                                    \
+          bits[k] = vorrq_u##w(bits[k], value);                                                                \
+        }                                                                                                      \
+      }                                                                                                        \
+      vst1q_u##w(each, most_u##w(most_u##w(top[0], top[1]), most_u##w(top[2], top[3])));                       \
+      vst1q_u##w(each_bits, vorrq_u##w(vorrq_u##w(bits[0], bits[1]), vorrq_u##w(bits[2], bits[3])));           \
+      for (int k = 0; k < LANES; k++) {                                                                        \
+        largest = each[k] > largest ? each[k] : largest;                                                       \
+        ored |= each_bits[k];                                                                                  \
+      }                                                                                                        \
+    }                                                                                                          \
+    for (; j < count; j++) {                                                                                   \
+      uint##w##_t value, moved;                                                                                \
+      memcpy(&value, indices + j * (w / 8), sizeof value);                                                     \
+      moved = value + add;                                                                                     \
+      largest = moved > largest ? moved : largest;                                                             \
+      ored |= value;                                                                                           \
+    }                                                                                                          \
+    *most = largest, *signs = ored;                                                                            \
+  }
+FOLD_WIDE(32, 4)
+FOLD_WIDE(64, 2)
+
+/* C has no way to say this store; compilers have it under different names. */
+GATHER_INLINE void stream_line(char *out, const char *in) {
+  uint8x16_t a = bytes_at(in), b = bytes_at(in + 16), c = bytes_at(in + 32), d = bytes_at(in + 48);
+  __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]"
+                   :
+                   : "r"(out), "w"(a), "w"(b), "w"(c), "w"(d)
+                   : "memory");
+}
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#include "kernel/stream.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#include "kernel/stream.tmpl.h"
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
+static void stream_copy(char *out, const char *in, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
+}
+
+/* These stores are ordered as all others are: whatever hands the output on orders them. */
+static void fence(void) {}
+
+/* Tables: the last bytes of the four registers are zeros where the table is shorter. */
+GATHER_INLINE uint8x16x4_t load_table(const gather_span *s) {
+  char bytes[64] = {0};
+  uint8x16x4_t t;
+  memcpy(bytes, s->data, (size_t)s->table_bytes);
+  for (int i = 0; i < 4; i++) t.val[i] = bytes_at(bytes + i * 16);
+  return t;
+}
+
+/* Sixteen bytes of the table by their numbers. registers: 1, 2 or 4 hold the table. */
+GATHER_INLINE uint8x16_t pick_1(const uint8x16x4_t *t, uint8x16_t at, int registers) {
+  if (registers == 1) return vqtbl1q_u8(t->val[0], at);
+  const uint8x16x2_t two = {{t->val[0], t->val[1]}};
+  return registers == 2 ? vqtbl2q_u8(two, at) : vqtbl4q_u8(*t, at);
+}
+
+/* An element of two bytes is bytes 2i and 2i + 1. */
+GATHER_INLINE uint8x16_t pick_2(const uint8x16x4_t *t, uint16x8_t at, int registers) {
+  return pick_1(t, vreinterpretq_u8_u16(vmlaq_n_u16(vdupq_n_u16(0x0100), at, 0x0202)), registers);
+}
+
+/* indices_<width of the index>_<size of the element>: as many indices as an output vector has elements, as lanes of that size. */
+GATHER_INLINE uint8x16_t indices_1_1(const char *i) { return bytes_at(i); }
+GATHER_INLINE uint16x8_t indices_1_2(const char *i) { return vmovl_u8(vld1_u8((const uint8_t *)i)); }
+GATHER_INLINE uint16x8_t indices_4_2(const char *i) { return vuzp1q_u16(u16_at(i), u16_at(i + 16)); }
+GATHER_INLINE uint16x8_t indices_8_2(const char *i) {
+  uint32x4_t low = vuzp1q_u32(u32_at(i), u32_at(i + 16)), high = vuzp1q_u32(u32_at(i + 32), u32_at(i + 48));
+  return vuzp1q_u16(vreinterpretq_u16_u32(low), vreinterpretq_u16_u32(high));
+}
+GATHER_INLINE uint8x16_t narrow(uint16x8_t low, uint16x8_t high) {
+  return vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+}
+GATHER_INLINE uint8x16_t indices_4_1(const char *i) { return narrow(indices_4_2(i), indices_4_2(i + 32)); }
+GATHER_INLINE uint8x16_t indices_8_1(const char *i) { return narrow(indices_8_2(i), indices_8_2(i + 64)); }
+
+#define TABLE_LOOP(W, E, REGISTERS)                                                                \
+  for (; j + 16 / E <= s->count; j += 16 / E) {                                                    \
+    GATHER_PREFETCH(indices + j * W + 2048);                                                       \
+    vst1q_u8((uint8_t *)out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS)); \
+  }
+
+/* Indices and output are dense, the table is. The last elements, fewer than a vector, go through a copy of their indices. */
+#define TABLE(W, E)                                                  \
+  static void table_##W##_##E(const gather_span *s) {                \
+    const uint8x16x4_t t = load_table(s);                            \
+    for (int64_t i = 0; i < s->rounds; i++) {                        \
+      const char *indices = s->indices + i * s->index_round;         \
+      char *out = s->out + i * s->out_round, last[16 / E * W] = {0}; \
+      uint8_t picked[16];                                            \
+      int64_t j = 0;                                                 \
+      if (s->table_bytes <= 16)                                      \
+        TABLE_LOOP(W, E, 1)                                          \
+      else if (s->table_bytes <= 32)                                 \
+        TABLE_LOOP(W, E, 2)                                          \
+      else                                                           \
+        TABLE_LOOP(W, E, 4)                                          \
+      if (j == s->count) continue;                                   \
+      memcpy(last, indices + j * W, (size_t)((s->count - j) * W));   \
+      vst1q_u8(picked, pick_##E(&t, indices_##W##_##E(last), 4));    \
+      memcpy(out + j * E, picked, (size_t)((s->count - j) * E));     \
+    }                                                                \
+  }
+TABLE(1, 1)
+TABLE(1, 2)
+TABLE(4, 1)
+TABLE(4, 2)
+TABLE(8, 1)
+TABLE(8, 2)
+
+const gather_isa gather_isa_neon = {.name = "neon",
+                                    .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
+                                    .table_bytes = {64, 64},
+                                    .stream = {stream_u32, stream_u64},
+                                    .together = {together_u32, together_u64},
+                                    .runs = {runs_u32, runs_u64},
+                                    .stream_runs = {stream_runs_u32, stream_runs_u64},
+                                    .stream_copy = stream_copy,
+                                    .fence = fence,
+                                    .fold = {NULL, NULL, fold_u32, fold_u64}};
+#else
+const gather_isa gather_isa_neon = {.name = "neon"};
+#endif
