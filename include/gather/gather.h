@@ -351,7 +351,7 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * GATHER_INDEX_OUT_OF_RANGE with position, value, range and count, also where clamp or wrap cannot repair because the axis has
  * length 0. Then `out` is as it was before.
  * Threads: options->executor, else the calling thread. Memory: none from the heap, with one exception: elements of 1, 2, 4 or 8
- * bytes by at least 8 * radix_block indices (section 11) from a table of at least radix_bytes may be put into parts. That takes
+ * bytes by at least radix_block indices (section 11) from a table of at least radix_bytes may be put into parts. That takes up to
  * 4 bytes per index of a block, 8 for elements of 8 bytes, for one block per thread, at most scratch_bytes in all, until the call
  * returns. Where there is no memory, or scratch_bytes is 0, the call takes longer and gives the same. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data,

@@ -6,7 +6,6 @@
  *   INDEX    uint32_t or uint64_t
  *   ENTRY    uint32_t or uint64_t: holds a row's number, then its element
  *   BYTES    of an element
- * The number of a part is cut to 8 bits: whatever indices were promised, no entry is written outside.
  *   SUFFIX   ends the names of the functions
  */
 #define NAME_(what, suffix) what##_##suffix
@@ -19,6 +18,9 @@ GATHER_INLINE INDEX NAME(row)(const char *indices, int64_t j, INDEX axis_len) {
   return (INDEX)(value + (axis_len & (INDEX)(0 - (value >> (8 * sizeof value - 1)))));
 }
 
+/* Cut to what there is: whatever was promised of indices that nobody checked, no entry is written outside. */
+GATHER_INLINE unsigned NAME(part_of)(INDEX row, int shift) { return (unsigned)(row >> shift) % GATHER_RADIX_PARTS; }
+
 /* Counts the indices of each part: four counts, so that equal neighbours do not wait for each other. */
 static void NAME(count)(gather_radix *r) {
   uint32_t counts[4][GATHER_RADIX_PARTS];
@@ -27,8 +29,8 @@ static void NAME(count)(gather_radix *r) {
   memset(counts, 0, sizeof counts);
   int64_t j = 0;
   for (; j + 4 <= r->count; j += 4)
-    for (int u = 0; u < 4; u++) counts[u][(uint8_t)(NAME(row)(r->indices, j + u, axis_len) >> shift)]++;
-  for (; j < r->count; j++) counts[0][(uint8_t)(NAME(row)(r->indices, j, axis_len) >> shift)]++;
+    for (int u = 0; u < 4; u++) counts[u][NAME(part_of)(NAME(row)(r->indices, j + u, axis_len), shift)]++;
+  for (; j < r->count; j++) counts[0][NAME(part_of)(NAME(row)(r->indices, j, axis_len), shift)]++;
   uint32_t at = 0;
   for (int p = 0; p < GATHER_RADIX_PARTS; p++) {
     r->at[p] = at;
@@ -46,7 +48,7 @@ static void NAME(part)(gather_radix *r) {
   const char *indices = r->indices;
   for (int64_t j = 0, count = r->count; j < count; j++) {
     INDEX row = NAME(row)(indices, j, axis_len);
-    entries[at[(uint8_t)(row >> shift)]++] = (ENTRY)row;
+    entries[at[NAME(part_of)(row, shift)]++] = (ENTRY)row;
   }
 }
 
@@ -70,7 +72,7 @@ static void NAME(join)(gather_radix *r, int64_t first, int64_t count, char *out)
   const int shift = r->shift;
   uint32_t *at = r->at;
   for (int64_t j = 0; j < count; j++)
-    memcpy(out + j * BYTES, &entries[at[(uint8_t)(NAME(row)(indices, j, axis_len) >> shift)]++], BYTES);
+    memcpy(out + j * BYTES, &entries[at[NAME(part_of)(NAME(row)(indices, j, axis_len), shift)]++], BYTES);
 }
 
 static const gather_radix_kernel NAME(kernel) = {sizeof(ENTRY), NAME(part), NAME(fetch), NAME(join)};

@@ -12,7 +12,7 @@
 #include "plan/measure.h"
 #include "plan/order.h"
 
-enum { LINE = 64, ROOM = 4096, FEWEST_BLOCKS = 8, PART_BYTES = 16 << 20, FEW_PARTS = 64 };
+enum { LINE = 64, ROOM = 4096, SHARE = 16 /* of the work is what the decision takes */ };
 
 typedef struct {
   const gather_execution *e;
@@ -23,7 +23,8 @@ typedef struct {
   _Atomic int64_t next; /* row that no thread has taken yet */
 } job;
 
-static int64_t block_rows(void) {
+/* The most indices of a block. */
+static int64_t most_rows(void) {
   int64_t rows = gather_tuned(GATHER_TUNING_radix_block);
   return rows < 1 ? 1 : rows > INT32_MAX ? INT32_MAX : rows;
 }
@@ -41,17 +42,14 @@ bool gather_radix_suits(const gather_plan *plan) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8, step = step_of(plan);
   if (width < 4 || !gather_kernel_radix(width_of(plan), plan->row_bytes)) return false;
   if (inner->data != 0 || inner->index != width || inner->out != plan->row_bytes) return false;
-  if (inner->len < FEWEST_BLOCKS * block_rows() || plan->rule.axis_len > UINT32_MAX) return false;
+  if (inner->len < most_rows() || plan->rule.axis_len > UINT32_MAX) return false;
   return plan->rule.axis_len >= gather_tuned(GATHER_TUNING_radix_bytes) / step;
 }
 
 /* The number of bits below those that number the parts. */
 static int shift_of(const gather_plan *plan) {
-  int64_t last = plan->rule.axis_len - 1, parts = last / (PART_BYTES / step_of(plan) + 1);
-  if (parts < FEW_PARTS) parts = FEW_PARTS;
-  if (parts > GATHER_RADIX_PARTS) parts = GATHER_RADIX_PARTS;
   int shift = 0;
-  while (last >> shift >= parts) shift++;
+  while ((plan->rule.axis_len - 1) >> shift >= GATHER_RADIX_PARTS) shift++;
   return shift;
 }
 
@@ -119,54 +117,59 @@ static void work(void *argument, int64_t number) {
   gather_free(r.entries);
 }
 
-/* How many blocks may be in memory at once. */
-static int64_t blocks_allowed(const gather_radix_kernel *kernel) {
-  return gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / block_rows();
+/* How many rows a block of `rows` has on so many threads: equal shares that memory allows; 0: it allows next to nothing. */
+static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t threads) {
+  enum { TOO_SMALL = 16 };
+  int64_t most = most_rows(), allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
+  if (allowed < most) most = allowed;
+  if (most < 1 || most < most_rows() / TOO_SMALL) return 0;
+  int64_t blocks = ((rows - 1) / most / threads + 1) * threads;
+  return (rows - 1) / blocks + 1;
 }
 
-/* Rows [first, last). */
-static void move(const gather_execution *e, const gather_way *other, int64_t first, int64_t last,
+/* Rows [first, last); false: memory does not allow it, and nothing was moved. */
+static bool move(const gather_execution *e, const gather_way *other, int64_t first, int64_t last,
                  const gather_executor *executor) {
   const gather_plan *plan = e->plan;
+  const int64_t threads = executor ? executor->threads : 1;
   job j = {.e = e, .other = other, .kernel = gather_kernel_radix(width_of(plan), plan->row_bytes), .last = last};
-  j.block = block_rows(), j.shift = shift_of(plan);
+  j.block = block_of(j.kernel, last - first, threads), j.shift = shift_of(plan);
+  if (j.block < 1) return false;
   atomic_init(&j.next, first);
-  int64_t threads = executor ? executor->threads : 1, most = blocks_allowed(j.kernel);
-  if (threads > most) threads = most;
   if (threads > 1)
     executor->parallel_for(executor->context, threads, work, &j);
   else
     work(&j, 0);
+  return true;
 }
 
-/* The other ways race, then two blocks are moved in parts, of which the first pays for memory that nobody has touched.
- * Returns how many rows that were; e->way is the fastest, *winner the fastest of the others. */
-static int64_t decide(gather_execution *e, int parts, const gather_way **winner) {
+/* The other ways race, then one block is moved in parts; e->way becomes the fastest, *winner the fastest of the others.
+ * Returns how many rows that were. */
+static int64_t decide(gather_execution *e, const gather_way **winner) {
   enum { MOST = 1 << 20 };
   const gather_plan *plan = e->plan;
-  const int64_t block = block_rows(), share = plan->row_count / FEWEST_BLOCKS;
+  int64_t share = plan->row_count / SHARE + 1, block = share < most_rows() ? share : most_rows();
   gather_walk walk;
   gather_walk_start(&walk, plan->loops, plan->loop_count, 0);
   int64_t moved = gather_race(e, &walk, share < MOST ? share : MOST);
-  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps)) return moved;
   *winner = &plan->ways[atomic_load_explicit(&e->way, memory_order_relaxed)];
-  move(e, *winner, moved, moved + block, NULL);
+  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
   int64_t start = gather_clock();
-  move(e, *winner, moved + block, moved + 2 * block, NULL);
-  int64_t ps = (gather_clock() - start) * 1000 / block;
-  if (ps < e->winner_ps) atomic_store_explicit(&e->way, parts, memory_order_relaxed);
-  return moved + 2 * block;
+  if (!move(e, *winner, moved, moved + block, NULL)) return moved;
+  if ((gather_clock() - start) * 1000 / block < e->winner_ps)
+    atomic_store_explicit(&e->way, plan->parts_way, memory_order_relaxed);
+  return moved + block;
 }
 
 int64_t gather_radix_run(gather_execution *e, const gather_executor *executor) {
   const gather_plan *plan = e->plan;
   const int parts = plan->parts_way, way = atomic_load_explicit(&e->way, memory_order_relaxed);
-  if (e->form == GATHER_FORM_REPAIRED) return 0;
-  if (way >= 0 ? way != parts : !gather_order_suits(e, &plan->ways[parts])) return 0;
-  if (blocks_allowed(gather_kernel_radix(width_of(plan), plan->row_bytes)) < 1) return 0;
   const gather_way *other = &plan->ways[parts];
-  int64_t moved = way < 0 ? decide(e, parts, &other) : 0;
-  if (atomic_load_explicit(&e->way, memory_order_relaxed) != parts) return moved;
-  move(e, other, moved, plan->row_count, executor);
-  return plan->row_count;
+  if (e->form == GATHER_FORM_REPAIRED) return 0;
+  if (way >= 0 ? way != parts : !gather_order_suits(e, other)) return 0;
+  const gather_radix_kernel *kernel = gather_kernel_radix(width_of(plan), plan->row_bytes);
+  if (!block_of(kernel, plan->row_count, executor ? executor->threads : 1)) return 0;
+  int64_t moved = way < 0 ? decide(e, &other) : 0;
+  if (atomic_load_explicit(&e->way, memory_order_relaxed) != parts || moved == plan->row_count) return moved;
+  return move(e, other, moved, plan->row_count, executor) ? plan->row_count : moved;
 }

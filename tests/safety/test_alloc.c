@@ -146,10 +146,10 @@ static void parts(void **state) {
   tune("radix_bytes", 1), tune("radix_block", 100), tune("race_bytes", 1), tune("radix_ps", -1), tune("cache_bytes", 1);
   for (int threads = 0; threads < 2; threads++) {
     long most = gather_in_parts(threads, -1);
-    assert_true(most >= 2); /* to try it, and to do it if it was fastest */
+    assert_true(most >= 1); /* to try it, and more where it was fastest */
     for (long k = 0; k < most; k++) gather_in_parts(threads, k);
   }
-  tune("scratch_bytes", 399); /* one byte less than one block */
+  tune("scratch_bytes", 6 * 4 * 2 - 1); /* too little for a sixteenth of a block on either thread */
   assert_int_equal(gather_in_parts(true, -1), 0);
   tune("scratch_bytes", 0);
   assert_int_equal(gather_in_parts(false, -1), 0);
