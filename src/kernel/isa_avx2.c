@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx2.c: rows of 32 bytes and more, stores past the caches, checks of indices. Shorter rows gain nothing from wider
- * registers. Empty where the CPU family is another one.
+ * isa_avx2.c: rows of 32 bytes and more, stores past the caches, checks of indices, tables in registers, and the CPU's own
+ * gather instruction. Other shorter rows gain nothing from wider registers. Empty where the CPU family is another one.
  */
 #include <string.h>
 
@@ -13,6 +13,7 @@
 #include <immintrin.h>
 
 GATHER_TARGET_BEGIN("avx2")
+#include "kernel/tables_avx2.h"
 
 #define INDEX uint32_t
 #define SUFFIX u32
@@ -72,6 +73,51 @@ static void fence(void) { _mm_sfence(); }
 
 #include "kernel/widen.tmpl.h"
 
+/* Eight indices of either width as 32-bit lanes. */
+GATHER_INLINE __m256i lanes_u32(const char *indices) { return indices_4_4(indices); }
+GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
+
+/* Elements of 8 bytes, four at a time, gain nothing. Those that are left over go one by one. */
+#define BY_VECTOR(w, INDEX)                                                                       \
+  static void by_vector_4_##w(const gather_span *s) {                                             \
+    const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
+    const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
+    const __m256i step = _mm256_set1_epi32((int)s->axis_step);                                    \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                     \
+      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round; \
+      char *out = s->out + i * s->out_round;                                                      \
+      int64_t j = 0;                                                                              \
+      for (; j + 8 <= s->count; j += 8) {                                                         \
+        __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);   \
+        const int *base = (const void *)(data + j * s->data_step);                                \
+        at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);                        \
+        _mm256_storeu_si256((void *)(out + j * 4), at);                                           \
+      }                                                                                           \
+      BY_VECTOR_REST(INDEX, 4)                                                                    \
+    }                                                                                             \
+  }
+#define BY_VECTOR_REST(INDEX, BYTES)                                                       \
+  for (; j < s->count; j++) {                                                              \
+    INDEX row;                                                                             \
+    memcpy(&row, indices + j * (int64_t)sizeof row, sizeof row);                           \
+    memcpy(out + j * BYTES, data + j * s->data_step + (int64_t)row * s->axis_step, BYTES); \
+  }
+BY_VECTOR(u32, uint32_t)
+BY_VECTOR(u64, uint64_t)
+
+TABLE(1, 1, 16)
+TABLE(1, 2, 16)
+TABLE(1, 4, 32)
+TABLE(1, 8, 32)
+TABLE(4, 1, 16)
+TABLE(4, 2, 16)
+TABLE(4, 4, 32)
+TABLE(4, 8, 32)
+TABLE(8, 1, 16)
+TABLE(8, 2, 16)
+TABLE(8, 4, 32)
+TABLE(8, 8, 32)
+
 GATHER_TARGET_END
 
 #define ROWS_OF(w) \
@@ -79,6 +125,11 @@ GATHER_TARGET_END
 
 const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
+                                    .by_vector = {{by_vector_4_u32}, {by_vector_4_u64}},
+                                    .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
+                                              {table_4_1, table_4_2, table_4_4, table_4_8},
+                                              {table_8_1, table_8_2, table_8_4, table_8_8}},
+                                    .table_bytes = {64, 64, 128, 32},
                                     .stream = {stream_u32, stream_u64},
                                     .together = {together_u32, together_u64},
                                     .runs = {runs_u32, runs_u64},

@@ -116,6 +116,21 @@ static void many_rows(void **state) {
         rows((struct shape){1, 100, widths[w], 4003}, index_types[t], flags & 1, flags & 2, flags & 4);
 }
 
+/* Tables that some CPU keeps in one to four registers, whole and not. */
+static void small_tables(void **state) {
+  static const int bytes[] = {8, 16, 24, 32, 40, 64, 72, 128, 136, 256}, table_counts[] = {33, 71, 200};
+  (void)state;
+  for (int row = 1; row <= 8; row *= 2)
+    for (size_t b = 0; b < COUNT(bytes); b++)
+      for (size_t t = 0; t < COUNT(index_types); t++)
+        for (size_t c = 0; c < COUNT(table_counts); c++)
+          for (int at_end = 0; at_end < 2; at_end++) {
+            int len = bytes[b] / row;
+            if (index_types[t] == GATHER_TYPE_INT8 && len > 128) continue;
+            rows((struct shape){1, len, row, table_counts[c]}, index_types[t], at_end, false, false);
+          }
+}
+
 /* GatherElements: data [outer, len] by indices [outer, count], elements of `row` bytes. */
 static void elements(struct shape s, gather_type itype, int axis, bool at_end, bool parallel) {
   const gather_op *op = op_of("GatherElements", "onnx-13");
@@ -260,6 +275,7 @@ int main(void) {
   const struct CMUnitTest on_each[] = {
       cmocka_unit_test_teardown(every_row_size, say_where),
       cmocka_unit_test_teardown(many_rows, say_where),
+      cmocka_unit_test_teardown(small_tables, say_where),
       cmocka_unit_test_teardown(every_element_size, say_where),
   };
   int failed = cmocka_run_group_tests(tests, create_areas, destroy_areas);
