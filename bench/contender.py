@@ -23,6 +23,7 @@ class Contender:
         self.kept = None
         self.times: list[float] = []
         self.probe = float("nan")
+        self.disturbed = 0  # measurements in which other programs had the CPU, however often they were repeated
 
     def result(self, out: np.ndarray) -> np.ndarray:
         """What the last call of time_once gave."""

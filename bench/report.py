@@ -55,7 +55,7 @@ L3 16 MiB, DRAM 1 GiB), the type of the indices, `cached` or `streamed`, and the
 
 What each peer is given: one process, everybody in turns in an order that changes; the same table, indices and output on huge pages;
 outputs allocated beforehand wherever the library can; as many threads as the case says where it can be told; a rest after each one
-whose threads may still spin; NumPy with `out=` in both modes, without, and by `a[idx]`; PyTorch by `index_select`, `gather`, `take`
+until its threads have stopped spinning; another try where the system gave the CPU to another program meanwhile; NumPy with `out=` in both modes, without, and by `a[idx]`; PyTorch by `index_select`, `gather`, `take`
 with `out=`, `embedding` and `x[idx]`; ONNX Runtime and OpenVINO with bound buffers, OpenVINO with the accuracy hint, called without
 their wrappers in Python; JAX compiled for the case and on all CPUs only; Arrow with its check on. Each form that gives a bit else than
 NumPy is reported and not timed. Forms that take twice as long as another one of the same library are measured once.
@@ -105,7 +105,7 @@ def about(results: dict) -> str:
     kind = "a quick run" if settings["quick"] else "a full run"
     lines.append(["run", f"{kind}: {settings['rounds']} rounds, {len(results['rows'])} rows, {settings['seconds']:.0f} s"])
     lines.append(["noise", f"the slowest round of ours is {summary.noise(results['rows']) - 1:.0%} above its median in the median row; "
-                  f"{summary.disturbed(results['rows'])}"])
+                  f"{summary.interrupted(results['rows'])}; {summary.disturbed(results['rows'])}"])
     return "\n".join(["| what | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in lines)]) + "\n"
 
 

@@ -14,119 +14,11 @@ import gather_bench_native as native
 import grid
 import limits
 import machine
-import numpy as np
+import measure
 import peers
 import report
 import summary
-from cases import Arenas, Memory
-from contender import Contender
-
-CLEAR = 0xEE  # what stands in an output that nobody has written
-SLOW = 2.0  # a form that is this much slower than another one of its peer is not measured again
-FEWEST = 3  # rounds, however late it is
-REST = 0.005  # seconds after which spinning threads of others have gone to sleep
-
-
-def check(contender: Contender, memory: Memory, expected: np.ndarray) -> str:
-    """Runs a contender once and compares: "" where every bit is right."""
-    memory.out.reshape(-1).view(np.uint8)[:] = CLEAR
-    try:
-        contender.setup()
-        contender.time_once()
-        return "" if same(contender.result(memory.out), expected) else "wrong rows"
-    except Exception as error:  # noqa: BLE001  a peer may refuse in any way it likes
-        return f"failed: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
-
-
-def same(result: np.ndarray, expected: np.ndarray) -> bool:
-    """Bit for bit."""
-    if result.nbytes != expected.nbytes:
-        return False
-    return np.array_equal(np.ascontiguousarray(result).reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8))
-
-
-def collect(memory: Memory, everybody) -> tuple[list[Contender], list[dict]]:
-    """The contenders that give the right rows, and what became of the others."""
-    right, wrong = [], []
-    expected = memory.expected()
-    for peer in everybody:
-        made = []
-        try:
-            made = list(peer.contenders(memory))
-        except Exception as error:  # noqa: BLE001
-            wrong.append({"peer": peer.name, "form": "", "why": f"failed: {type(error).__name__}: {str(error)[:120]}"})
-        for contender in made:
-            why = check(contender, memory, expected)
-            if why:
-                wrong.append({"peer": contender.peer, "form": contender.form, "why": why})
-            else:
-                right.append(contender)
-    return right, wrong
-
-
-def block(contender: Contender, memory: Memory, rounds: int) -> float:
-    """One measurement. A cached case is run once before, which warms the caches and wakes the threads."""
-    contender.setup()
-    memory.prepare((*contender.own_memory(), *contender.also_flush))
-    if memory.case.state == grid.CACHED:
-        contender.time_once()
-    elapsed = contender.time_once(rounds)
-    if contender.pool:
-        time.sleep(REST)
-    return elapsed
-
-
-def rounds_for(contender: Contender, memory: Memory, least_ns: float) -> int:
-    """Calls per measurement: one where the buffers have to be flushed in between."""
-    return 1 if memory.case.state == grid.STREAMED else max(1, int(least_ns / max(contender.probe, 1.0)))
-
-
-def compete(contenders: list[Contender], memory: Memory, settings) -> None:
-    """Measures everybody in turns, each time in another order. A quick run that is late measures less often."""
-    shuffle = np.random.default_rng(3).permutation
-    streamed = memory.case.state == grid.STREAMED
-    for contender in contenders:
-        contender.probe = block(contender, memory, 1 if streamed else 8)
-    best = {}
-    for contender in contenders:
-        best[contender.peer] = min(best.get(contender.peer, float("inf")), contender.probe)
-    kept = [c for c in contenders if c.peer == "ours" or c.probe <= SLOW * best[c.peer]]
-    counts = {id(c): rounds_for(c, memory, settings.block_ns) for c in kept}
-    if streamed:  # the probe is a measurement like all others
-        for contender in kept:
-            contender.times.append(contender.probe)
-    for done in range(streamed, settings.rounds):
-        if done >= FEWEST and time.monotonic() > settings.until:
-            return
-        for i in shuffle(len(kept)):
-            kept[i].times.append(block(kept[i], memory, counts[id(kept[i])]))
-
-
-def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> dict:
-    memory = Memory(case, arenas)
-    contenders, wrong = collect(memory, everybody)
-    if any(found["peer"] == "ours" for found in wrong):
-        raise SystemExit(f"bench: libgather is wrong: {case.name}: {wrong}")
-    bounds = list(limits.limits(memory))
-    compete(contenders + bounds, memory, settings)
-    plan = peers.Ours().plan(memory)
-    return summary.row(case, contenders, bounds, wrong, str(plan))
-
-
-class Settings:
-    def __init__(self, quick: bool):
-        self.quick = quick
-        self.rounds = 5 if quick else 9
-        self.block_ns = 5e5 if quick else 2e6
-        self.end = time.monotonic() + 95 if quick else float("inf")
-        self.until = float("inf")  # when the case at hand has had its share of the time
-
-    def share(self, cases_left: int) -> None:
-        now = time.monotonic()
-        self.until = now + max(0.0, self.end - now) / cases_left
-
-    def describe(self, seconds: float) -> dict:
-        return {"quick": self.quick, "rounds": self.rounds, "seconds": round(seconds, 1)}
+from cases import Arenas
 
 
 def arguments() -> argparse.Namespace:
@@ -142,7 +34,7 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def measure(cases, everybody, absent, settings, threads) -> dict:
+def run(cases, everybody, absent, settings, threads) -> dict:
     start = time.monotonic()
     gc.disable()  # collected between the rows instead: in a timed call it would be one contender's misfortune
     arenas = Arenas(cases)
@@ -155,7 +47,7 @@ def measure(cases, everybody, absent, settings, threads) -> dict:
     for i, case in enumerate(cases):
         settings.share(len(cases) - i)
         gc.collect()
-        rows.append(run_case(case, arenas, everybody, settings))
+        rows.append(measure.run_case(case, arenas, everybody, settings))
         print(f"{i + 1:4}/{len(cases)} {summary.line(rows[-1])}", flush=True)
     machine_limits = copies + limits.random_reads(rows)
     return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}
@@ -190,7 +82,7 @@ def main() -> int:
     found, absent = peers.load(tuple(name for name in asked.peers.split(",") if name))
     for name, why in absent.items():
         print(f"bench: absent: {name}: {why}")
-    results = measure(cases, [peers.Ours(), *found], absent, Settings(asked.quick), threads)
+    results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick), threads)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(results), encoding="utf-8")
     print(summary.closing(results))

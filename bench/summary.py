@@ -60,7 +60,7 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
         "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
         "batch_dims": case.batch_dims, "threads": case.threads, "rows": case.rows, "row_bytes": case.out_bytes / max(1, case.rows),
         "table_bytes": case.table_bytes, "out_bytes": case.out_bytes, "unit": "call" if divisor == 1 else "row", "way": way,
-        "ours": per_row(ours.times, divisor), "forms": forms, "wrong": wrong, "ceiling": ceiling_of(bounds, divisor),
+        "ours": {**per_row(ours.times, divisor), "disturbed": ours.disturbed}, "forms": forms, "wrong": wrong, "ceiling": ceiling_of(bounds, divisor),
         "peers": {name: {"form": c.form, **per_row(c.times, divisor)} for name, c in best.items() if c},
     }  # fmt: skip
     if libraries:
@@ -135,6 +135,12 @@ def noise(rows: list[dict]) -> float:
     return median(r["ours"]["max"] / r["ours"]["median"] for r in rows)
 
 
+def interrupted(rows: list[dict]) -> str:
+    """How often the system took the CPU away, in spite of repetitions."""
+    found, rounds = sum(r["ours"]["disturbed"] for r in rows), sum(r["ours"]["rounds"] for r in rows)
+    return f"other programs took the CPU in {found} of {rounds} rounds of ours"
+
+
 def disturbed(rows: list[dict]) -> str:
     """Rows in which two threads reach no better ceiling than one: something else ran on the second CPU."""
     single = {r["name"][:-3]: r["ceiling"]["ns"] for r in by(rows, 1) if r["ceiling"]}
@@ -153,7 +159,7 @@ def closing(results: dict) -> str:
                      f"{times(ratio_mean(here, 'loop'))}, {percent(share_mean(here))} of the ceiling (geometric means); "
                      f"{counts[0]} won, {counts[1]} even, {counts[2]} lost")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
-                 f"{disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
+                 f"{interrupted(rows)}; {disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
                  f"{results['settings']['seconds']:.0f} s")
     for row in lost(rows):
         lines.append(f"lost: {row['name']}: {row['best']['peer']} takes {row['best']['ratio']:.2f} of our time")

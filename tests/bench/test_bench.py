@@ -68,7 +68,7 @@ def test_wrong_rows_do_not_win(modules):
     import cases
     import grid
     import peers
-    import run
+    import measure
     from contender import Contender
 
     class Idle:
@@ -84,7 +84,7 @@ def test_wrong_rows_do_not_win(modules):
             raise RuntimeError("cannot")
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
-    found = run.run_case(case, cases.Arenas([case]), [peers.Ours(), peers.Numpy(), Idle(), Failing()], run.Settings(True))
+    found = measure.run_case(case, cases.Arenas([case]), [peers.Ours(), peers.Numpy(), Idle(), Failing()], measure.Settings(True))
     assert {(w["peer"], w["why"]) for w in found["wrong"]} == {("idle", "wrong rows"), ("failing", "failed: RuntimeError: cannot")}
     assert set(found["peers"]) == {"NumPy"}
 
@@ -93,7 +93,7 @@ def test_wrong_rows_of_ours_end_the_run(modules):
     import cases
     import grid
     import peers
-    import run
+    import measure
     from contender import Contender
 
     class Idle(peers.Ours):
@@ -102,7 +102,7 @@ def test_wrong_rows_of_ours_end_the_run(modules):
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
     with pytest.raises(SystemExit, match="libgather is wrong"):
-        run.run_case(case, cases.Arenas([case]), [Idle()], run.Settings(True))
+        measure.run_case(case, cases.Arenas([case]), [Idle()], measure.Settings(True))
 
 
 def test_shifted_indices_stay_in_range_and_in_order(modules):
