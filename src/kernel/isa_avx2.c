@@ -55,6 +55,32 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
 #define SUFFIX u64
 #include "kernel/stream.tmpl.h"
 
+/* Bit k is set where lane k is as it should be. */
+GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
+  __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
+}
+
+GATHER_INLINE unsigned equal_u64(const char *in, __m256i wanted) {
+  __m256i same = _mm256_cmpeq_epi64(_mm256_loadu_si256((const void *)in), wanted);
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(same));
+}
+
+GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
+  __m256i low = _mm256_add_epi32(_mm256_set1_epi32((int)first), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  unsigned same = equal_u32(indices, low);
+  same |= equal_u32(indices + 32, _mm256_add_epi32(low, _mm256_set1_epi32(8))) << 8;
+  return __builtin_ctz(~same);
+}
+
+GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
+  __m256i wanted = _mm256_add_epi64(_mm256_set1_epi64x((long long)first), _mm256_setr_epi64x(0, 1, 2, 3));
+  unsigned same = 0;
+  for (int k = 0; k < 4; k++, wanted = _mm256_add_epi64(wanted, _mm256_set1_epi64x(4)))
+    same |= equal_u64(indices + k * 32, wanted) << (4 * k);
+  return __builtin_ctz(~same);
+}
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define STREAM 1

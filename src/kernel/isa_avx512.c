@@ -111,6 +111,21 @@ GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512(
 #define SUFFIX u64
 #include "kernel/stream.tmpl.h"
 
+GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
+  const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i wanted = _mm512_add_epi32(_mm512_set1_epi32((int)first), count_up);
+  return __builtin_ctz(_mm512_cmpneq_epi32_mask(_mm512_loadu_si512(indices), wanted) | 0x10000u);
+}
+
+GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
+  const __m512i count_up = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  __m512i low = _mm512_add_epi64(_mm512_set1_epi64((long long)first), count_up);
+  __m512i high = _mm512_add_epi64(low, _mm512_set1_epi64(8));
+  unsigned differ = _mm512_cmpneq_epi64_mask(_mm512_loadu_si512(indices), low);
+  differ |= (unsigned)_mm512_cmpneq_epi64_mask(_mm512_loadu_si512(indices + 64), high) << 8;
+  return __builtin_ctz(differ | 0x10000u);
+}
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define STREAM 1

@@ -35,6 +35,18 @@
 #define FOLD fold_u64
 #include "kernel/fold.tmpl.h"
 
+#define FOLLOW(w)                                                         \
+  GATHER_INLINE int follow_u##w(const char *indices, uint##w##_t first) { \
+    int n = 0;                                                            \
+    for (uint##w##_t value; n < 16; n++) {                                \
+      memcpy(&value, indices + (size_t)n * sizeof value, sizeof value);   \
+      if (value != (uint##w##_t)(first + (uint##w##_t)n)) break;          \
+    }                                                                     \
+    return n;                                                             \
+  }
+FOLLOW(32)
+FOLLOW(64)
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define STREAM 0

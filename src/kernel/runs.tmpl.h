@@ -4,7 +4,8 @@
  * runs; right for all others. Indices, rows and output are dense. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end):
- *   INDEX, SUFFIX  as in rows.tmpl.h
+ *   INDEX, SUFFIX  as in rows.tmpl.h; the file that includes this has follow_<SUFFIX>(indices, first), which says how many of 16
+ *                  indices, from the front, count up from `first`
  *   STREAM         1: the file that includes this has stream_line (stream.tmpl.h)
  */
 #define NAME_(what, suffix) what##_##suffix
@@ -17,14 +18,14 @@ GATHER_INLINE INDEX NAME(run_index)(const char *indices, int64_t j) {
   return value;
 }
 
-/* How many rows from j on follow one another. Sixteen at a time, which compilers turn into vectors. */
+/* How many rows from j on follow one another. */
 GATHER_INLINE int64_t NAME(run_len)(const char *indices, int64_t j, int64_t count) {
   const INDEX first = NAME(run_index)(indices, j);
   int64_t k = 1;
-  for (; j + k + 16 <= count; k += 16) {
-    INDEX differ = 0;
-    for (int u = 0; u < 16; u++) differ |= NAME(run_index)(indices, j + k + u) ^ (INDEX)(first + (INDEX)k + (INDEX)u);
-    if (differ) break;
+  while (j + k + 16 <= count) {
+    int more = NAME(follow)(indices + (j + k) * (int64_t)sizeof first, (INDEX)(first + (INDEX)k));
+    k += more;
+    if (more < 16) return k;
   }
   while (j + k < count && NAME(run_index)(indices, j + k) == (INDEX)(first + (INDEX)k)) k++;
   return k;
@@ -50,8 +51,8 @@ static void NAME(runs)(const gather_span *s) {
     char *out = s->out + i * s->out_round;
     for (int64_t j = 0, len; j < s->count; j += len) {
       len = NAME(run_len)(indices, j, s->count);
-      NAME(copy_run)
-      (out + j * s->row_bytes, data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes, len * s->row_bytes);
+      const char *in = data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes;
+      NAME(copy_run)(out + j * s->row_bytes, in, len * s->row_bytes);
     }
   }
 }

@@ -143,7 +143,7 @@ static bool move(const gather_execution *e, const gather_way *other, int64_t fir
   return true;
 }
 
-/* The other ways race, then one block is moved in parts; e->way becomes the fastest, *winner the fastest of the others.
+/* The other ways race, then one or two blocks are moved in parts; e->way becomes the fastest, *winner the fastest of the others.
  * Returns how many rows that were. */
 static int64_t decide(gather_execution *e, const gather_way **winner) {
   enum { MOST = 1 << 20 };
@@ -153,12 +153,16 @@ static int64_t decide(gather_execution *e, const gather_way **winner) {
   gather_walk_start(&walk, plan->loops, plan->loop_count, 0);
   int64_t moved = gather_race(e, &walk, share < MOST ? share : MOST);
   *winner = &plan->ways[atomic_load_explicit(&e->way, memory_order_relaxed)];
-  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
-  int64_t start = gather_clock();
-  if (!move(e, *winner, moved, moved + block, NULL)) return moved;
-  if ((gather_clock() - start) * 1000 / block < e->winner_ps)
+  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps)) return moved;
+  for (int heat = 0; heat < 2 && moved + block <= plan->row_count; heat++) {
+    int64_t start = gather_clock();
+    if (!move(e, *winner, moved, moved + block, NULL)) break;
+    moved += block;
+    if ((gather_clock() - start) * 1000 / block >= e->winner_ps) continue;
     atomic_store_explicit(&e->way, plan->parts_way, memory_order_relaxed);
-  return moved + block;
+    break;
+  }
+  return moved;
 }
 
 int64_t gather_radix_run(gather_execution *e, const gather_executor *executor) {

@@ -104,17 +104,19 @@ static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int
   way->kernel = together ? "streamed rows, four together" : ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
 }
 
-/* Rows that follow one another in the table, from dense indices to a dense output. */
+/* Rows that follow one another in the table, from dense indices to a dense output. Elements one by one are as fast. */
 static void add_runs(gather_plan *plan, bool stream) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
   if (inner->data != 0 || plan->axis_step != plan->row_bytes || inner->out != plan->row_bytes) return;
-  if (width < 4 || inner->index != width) return;
+  if (width < 4 || inner->index != width || plan->row_bytes < 16) return;
   for (int past = 0; past < 1 + stream; past++) {
+    const char *isa = NULL;
+    gather_rows_fn rows = gather_kernel_runs(width_of(plan), past, &isa);
+    if (!rows) return;
     gather_way *way = add(plan);
-    way->rows = gather_kernel_runs(width_of(plan), past, &way->isa);
-    way->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, past, &way->isa);
-    way->when = GATHER_ORDER_RUNS;
+    way->rows = rows, way->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, past, &isa);
+    way->isa = isa, way->when = GATHER_ORDER_RUNS;
     way->kernel = past ? "streamed runs of rows" : "runs of rows";
     if (past) way->store = GATHER_STREAM_ROWS;
   }
