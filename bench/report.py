@@ -23,7 +23,7 @@ RUN = """## How to run it
 
 ```sh
 script/bench --quick                          # some rows, under two minutes
-script/bench                                  # all rows
+script/bench                                  # all rows: a quarter of an hour to half an hour
 script/bench --only 'GatherElements|rows 64'  # the rows or regimes that a regular expression finds
 script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.json --report   # this page
 ```

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 # The module that script/bench measures with. It is linked with the shared library, as users' programs are.
-if(NOT Python3_EXECUTABLE AND EXISTS "${GATHER_PYTHON}")
-  set(Python3_EXECUTABLE "${GATHER_PYTHON}")
-endif()
+# The Python of the tests, where it is there already: it must be the one that loads the module.
+foreach(python "${GATHER_PYTHON}" "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  if(NOT Python3_EXECUTABLE AND EXISTS "${python}")
+    set(Python3_EXECUTABLE "${python}")
+  endif()
+endforeach()
 find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module)
 find_package(Threads REQUIRED)
 set(folder bench/native)

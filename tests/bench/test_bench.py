@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -117,20 +118,37 @@ def test_shifted_indices_stay_in_range_and_in_order(modules):
         assert list(indices) == [*range(30, 100), *range(30)]
 
 
-def test_page(tmp_path, modules):
-    """The page of some rows, in a folder of its own."""
-    path = tmp_path / "rows.json"
+@pytest.fixture(scope="module")
+def some(tmp_path_factory) -> dict:
+    """The results of some rows."""
+    path = tmp_path_factory.mktemp("some") / "rows.json"
     ran = run("--quick", "--only", "tiny|4 B L1 int64 cached", "--peers", PEERS, "--json", str(path))
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    return results(path)
+
+
+def test_page(tmp_path, modules, some):
     import report
 
     (tmp_path / "docs").mkdir()
-    report.write(results(path), tmp_path)
+    report.write(some, tmp_path)
     page = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
-    for row in results(path)["rows"]:
+    for row in some["rows"]:
         assert f"| {row['name']} |" in page
-    if not list((tmp_path / "docs/pictures").glob("*.svg")):
-        skip_test("matplotlib", "no pictures without it")
+    for picture in re.findall(r"\]\((pictures/[^)]*)\)", page):
+        assert (tmp_path / "docs" / picture).exists()
+
+
+def test_pictures(tmp_path, modules, some):
+    """They are drawn, and twice the same."""
+    import pictures
+
+    drawn = pictures.draw(some, tmp_path)
+    if not drawn:
+        skip_test("matplotlib", "there are no pictures without it")
+    first = {name: (tmp_path / name).read_bytes() for name in drawn}
+    assert drawn == list(pictures.WHAT) and pictures.draw(some, tmp_path) == drawn
+    assert first == {name: (tmp_path / name).read_bytes() for name in drawn}
 
 
 def test_page_is_of_its_results(modules):
