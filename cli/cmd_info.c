@@ -20,6 +20,8 @@ static void json_tensor(gather_cli_json *json, const gather_file_tensor *tensor)
   gather_cli_json_ints(json, "shape", tensor->tensor.rank, tensor->tensor.shape);
   gather_cli_json_int(json, "bytes", tensor->bytes);
   gather_cli_json_int(json, "offset", tensor->offset);
+  gather_error why;
+  if (gather_file_tensor_check(tensor, &why) != GATHER_OK) gather_cli_json_string(json, "unreadable", why.message);
   gather_cli_json_object_end(json);
 }
 
@@ -31,6 +33,11 @@ static void text_tensor(const gather_file_tensor *tensor) {
   printf(" %s, %" PRId64 " bytes at %" PRId64 "\n",
          gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes,
          tensor->offset);
+  gather_error why;
+  if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
+  fputs("  cannot be read: ", stdout);
+  gather_cli_put(stdout, why.message);
+  putchar('\n');
 }
 
 /* Of what a big model has thousands of, people see the first few. */

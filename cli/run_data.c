@@ -36,6 +36,7 @@ static gather_status open_tensor(const char *folder, const char *kind, int64_t i
   if (gather_file_len(input->file) != 1)
     return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "test data is one tensor");
   tensor = gather_file_at(input->file, 0);
+  GATHER_CLI_TRY(gather_file_tensor_check(tensor, error));
   input->tensor = *tensor;
   return GATHER_OK;
 }

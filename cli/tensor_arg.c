@@ -114,6 +114,7 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
   GATHER_CLI_TRY(gather_cli_input_open(argument, raw, text_allowed, role, input, &name, error));
   if (!input->file) return GATHER_OK;
   gather_status status = gather_file_find(input->file, name, &tensor, error);
+  if (status == GATHER_OK) status = gather_file_tensor_check(tensor, error);
   if (status == GATHER_OK)
     input->tensor = *tensor;
   else

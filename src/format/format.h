@@ -34,11 +34,23 @@ typedef struct gather_sibling {
   gather_map map;
 } gather_sibling;
 
-/* Maps a file that `location` names, relative to the file's own folder; each is mapped once. Refused are (GATHER_FILE_MALFORMED)
- * an absolute location, one with "..", and one that leads outside the folder through a symbolic link. A file from memory has
- * no folder: GATHER_UNSUPPORTED. file_offset: where the file says it, for the message; -1. */
+/* Why a tensor's elements cannot be had, in the arena. */
+struct gather_unreadable {
+  gather_status status;
+  const char *file, *message;
+  int64_t file_offset;
+};
+
+/* Maps the file that `location` names, relative to the file's own folder, for the tensor `name`; each is mapped once. Refused
+ * (GATHER_FILE_MALFORMED) is a name that is not in the folder or below it: an empty or absolute one, or one with "..". What
+ * stands under a name that is not refused may be a link to anywhere: who owns the folder made it, not the model. Where there is no such file or it cannot be mapped, the tensor is marked
+ * unreadable and *map is NULL. file_offset: where the file says it, for the message; -1. */
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
-                                                 const gather_map **map, gather_error *error);
+                                                 const char *name, gather_file_tensor *tensor, const gather_map **map,
+                                                 gather_error *error);
+/* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
+GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
+                                                    gather_file_tensor *tensor, gather_error *error);
 
 /* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
 typedef struct gather_single {

@@ -66,13 +66,14 @@ struct ir_net {
 typedef struct ir_reader {
   gather_file *file;
   gather_error *error;
+  gather_error why; /* room for a complaint about one tensor */
   gather_arena tree;
   ir_net *net;              /* the main graph */
   int64_t version;          /* of the net */
   int64_t constant_count;   /* in all graphs */
   const char **plain_names; /* of file->tensors */
   int64_t tensor_count;     /* of file->tensors that are filled in */
-  const gather_map *bin;
+  const gather_map *bin;    /* NULL until a constant is in it */
 } ir_reader;
 
 /* Complains about the byte `offset` of the XML. */

@@ -199,18 +199,25 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
   if (!parts->location)
     return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' does not say in which file its values are", parts->name);
   if (tensor->bytes == 0) return GATHER_OK;
-  const gather_map *map = NULL;
-  GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, &map, onnx->error));
-  int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
-  if (offset > map->size || (parts->data_length >= 0 && parts->data_length > map->size - offset))
-    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' ends behind the %" PRId64 " bytes of '%.100s'", parts->name,
-                             map->size, parts->location);
-  int64_t length = parts->data_length < 0 ? map->size - offset : parts->data_length;
-  if (length < tensor->bytes)
+  if (parts->data_length >= 0 && parts->data_length < tensor->bytes)
     return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' needs %" PRId64 " bytes and has %" PRId64 " in '%.100s'",
-                             parts->name, tensor->bytes, length, parts->location);
-  set_view(tensor, map->bytes, offset);
-  return GATHER_OK;
+                             parts->name, tensor->bytes, parts->data_length, parts->location);
+  const gather_map *map = NULL;
+  int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
+  int64_t length = parts->data_length < 0 ? tensor->bytes : parts->data_length;
+  tensor->offset = offset;
+  GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
+  if (!map) return GATHER_OK;
+  if (offset <= map->size && length <= map->size - offset) {
+    set_view(tensor, map->bytes, offset);
+    return GATHER_OK;
+  }
+  gather_error why;
+  (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
+                         "tensor '%.100s' needs %" PRId64 " bytes from byte %" PRId64
+                         " on of '%.100s', which has %" PRId64,
+                         parts->name, length, offset, parts->location, map->size);
+  return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
 }
 
 #endif

@@ -25,6 +25,7 @@ void gather_infer_identity(gather_step *step) {
   step->out.tensor = in->tensor;
   step->out.parts = in->parts;
   step->out.part_count = in->part_count;
+  step->out.unreadable = in->unreadable;
 }
 
 void gather_infer_unsqueeze(gather_step *step) {

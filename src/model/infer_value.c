@@ -87,6 +87,7 @@ void gather_infer_cast(gather_step *step) {
   int64_t count;
   step->out.type = cast_target(step);
   gather_step_shape(step, in->rank, in->dims);
+  step->out.unreadable = in->unreadable;
   if (in->tensor && fits_all(in->tensor->type, step->out.type)) {
     step->out.tensor = in->tensor;
     return;

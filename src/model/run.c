@@ -135,6 +135,7 @@ static gather_status collect(gather_running *run, gather_model_result *result, i
   const gather_run_value *value = gather_run_find(run, name);
   if (!value || !value->ready)
     return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the output '%.100s'", name);
+  GATHER_TRY(gather_run_readable(value, error));
   result->outputs[i].name = name;
   GATHER_TRY(gather_run_dense(run, &value->tensor, &result->outputs[i].tensor, error));
   result->outputs[i].tensor.flags |= GATHER_TENSOR_READ_ONLY;

@@ -22,8 +22,9 @@ typedef struct gather_known {
   const gather_tensor *tensor; /* all its elements; integers may stand in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
-  const gather_node *maker; /* the node it comes from; NULL */
-  bool declared_input;      /* of the graph */
+  const gather_node *maker;             /* the node it comes from; NULL */
+  bool declared_input;                  /* of the graph */
+  const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
 } gather_known;
 
 typedef struct gather_scope {

@@ -146,6 +146,7 @@ static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NU
 
 void gather_step_alias(gather_step *step, const gather_known *from) {
   int64_t lengths[GATHER_MAX_RANK], len;
+  step->out.unreadable = from->unreadable;
   if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
   if (from->parts && from->part_count == len) {
     step->out.parts = from->parts;

@@ -128,11 +128,22 @@ static gather_status find_fault(const gather_model_node *out, const gather_optio
   return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
 }
 
+/* A constant that should be in another file, which is not there. */
+static gather_status unreadable(gather_check *check, const char *what, const gather_known *known,
+                                gather_model_node *out, gather_error *error) {
+  char text[sizeof((gather_error *)0)->message + 160];
+  gather_error why;
+  if (gather_file_tensor_check(known->unreadable, &why) == GATHER_OK) return GATHER_OK;
+  (void)snprintf(text, sizeof text, "the %s '%.100s' cannot be read: %s", what, known->name, why.message);
+  return say(check, out, error, text);
+}
+
 /* Where indices come from that are not known before the model runs. */
 static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out,
                                      gather_error *error) {
   char text[512];
   const gather_known *known = gather_scope_find(scope, out->indices.name);
+  if (known && known->unreadable) return unreadable(check, "indices", known, out, error);
   if (out->indices.source == GATHER_SOURCE_INPUT)
     (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
                    out->indices.name);
@@ -239,6 +250,8 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
+  const gather_known *axis = node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
+  if (!out->axis_known && axis && axis->unreadable) return unreadable(check, "axis", axis, out, error);
   if (!out->axis_known || out->data.rank < 1 || out->data.dims[out->axis].min != out->data.dims[out->axis].max)
     return unknown_length(check, out, error);
   return compare(check, out, options, error);

@@ -43,6 +43,7 @@ static gather_status use_tensor(gather_check *check, const gather_tensor *tensor
   known->dims = dims;
   known->tensor = tensor;
   known->parts = NULL;
+  known->unreadable = NULL;
   return GATHER_OK;
 }
 
@@ -53,9 +54,15 @@ static gather_status declare_constants(gather_check *check, gather_scope *scope,
     if (!known) continue;
     known->source = constant->is_initializer ? GATHER_SOURCE_INITIALIZER : GATHER_SOURCE_CONSTANT;
     GATHER_TRY(use_tensor(check, &constant->tensor.tensor, known, error));
+    if (!constant->tensor.unreadable) continue;
+    known->tensor = NULL;
+    known->unreadable = &constant->tensor;
   }
   return GATHER_OK;
 }
+
+/* Whether the file holds its elements, or should. */
+static bool is_held(const gather_known *known) { return known->tensor || known->unreadable; }
 
 static gather_status declare_inputs(gather_check *check, gather_scope *scope, bool is_main, gather_error *error) {
   for (int64_t i = 0; i < scope->graph->input_count; i++) {
@@ -64,11 +71,11 @@ static gather_status declare_inputs(gather_check *check, gather_scope *scope, bo
     if (!known) continue;
     const gather_model_input *given = is_main ? gather_check_input(check, value->name) : NULL;
     known->declared_input = true;
-    if (given || (is_main && !known->tensor)) known->source = GATHER_SOURCE_INPUT;
+    if (given || (is_main && !is_held(known))) known->source = GATHER_SOURCE_INPUT;
     if (given) known->type = value->type;
-    GATHER_TRY(given           ? use_tensor(check, &given->tensor, known, error)
-               : known->tensor ? GATHER_OK
-                               : add_declaration(check, value, known, error));
+    GATHER_TRY(given            ? use_tensor(check, &given->tensor, known, error)
+               : is_held(known) ? GATHER_OK
+                                : add_declaration(check, value, known, error));
   }
   return GATHER_OK;
 }
@@ -78,7 +85,8 @@ static gather_status add_declarations(gather_check *check, gather_scope *scope, 
                                       int64_t count, gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
     gather_known *known = gather_scope_make(scope, values[i].name);
-    if (known && !known->tensor && !known->declared_input) GATHER_TRY(add_declaration(check, &values[i], known, error));
+    if (known && !is_held(known) && !known->declared_input)
+      GATHER_TRY(add_declaration(check, &values[i], known, error));
   }
   return GATHER_OK;
 }
@@ -88,7 +96,7 @@ static gather_status keep(gather_check *check, gather_scope *scope, const gather
   const gather_node *node = step->node;
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_known *known = gather_scope_make(scope, node->outputs[i]);
-    if (!known || known->tensor || known->declared_input) continue;
+    if (!known || is_held(known) || known->declared_input) continue;
     const gather_value declared = {known->name, known->type, known->rank, known->dims};
     if (i == 0) {
       *known = step->out;
