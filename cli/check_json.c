@@ -52,7 +52,7 @@ static void json_indices(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_object_end(json);
 }
 
-static void json_runtimes(gather_cli_json *json, const gather_model_node *node) {
+void gather_cli_json_runtimes(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_object(json, "runtimes");
   for (size_t i = 0; i < gather_runtime_count(); i++)
     gather_cli_json_string(json, gather_runtime_name(i), gather_runtime_behaviour(i, node));
@@ -85,7 +85,7 @@ static void json_node(gather_cli_json *json, const gather_model_node *node) {
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
   if (node->error) {
     gather_cli_json_error(json, node->error, "", "");
-    json_runtimes(json, node);
+    gather_cli_json_runtimes(json, node);
   }
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);

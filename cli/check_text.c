@@ -44,20 +44,26 @@ static void put_place(const gather_error *error) {
          gather_cli_shape_text(place, sizeof place, error->position_rank, error->position));
 }
 
-static void put_bad(const gather_model_node *node) {
+void gather_cli_put_bad(const gather_model_node *node) {
   put_place(node->error);
   if (*node->cause) printf("  likely  %s\n", node->cause);
   for (size_t i = 0; i < gather_runtime_count(); i++)
-    printf("  %s: %s\n", gather_runtime_name(i), gather_runtime_behaviour(i, node));
+    printf("  %-12s %s\n", gather_runtime_name(i), gather_runtime_behaviour(i, node));
+}
+
+void gather_cli_node_text(const gather_model_node *node, char *text, size_t bytes) {
+  if (*node->name)
+    snprintf(text, bytes, "%s/%s", node->graph, node->name);
+  else
+    snprintf(text, bytes, "%s/%s_%" PRId64, node->graph, node->op, node->number);
 }
 
 void gather_cli_put_node(const gather_model_node *node) {
+  char number[64];
+  snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
   gather_cli_put(stdout, node->graph);
   putchar('/');
-  if (*node->name)
-    gather_cli_put(stdout, node->name);
-  else
-    printf("%s_%" PRId64, node->op, node->number);
+  gather_cli_put(stdout, *node->name ? node->name : number);
 }
 
 static void put_node(const gather_model_node *node) {
@@ -77,7 +83,7 @@ static void put_node(const gather_model_node *node) {
     putchar('\n');
   }
   if (!node->type_listed) printf("  note    %s does not list these types\n", node->rules->rules);
-  if (node->verdict == GATHER_VERDICT_BAD) put_bad(node);
+  if (node->verdict == GATHER_VERDICT_BAD) gather_cli_put_bad(node);
 }
 
 void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check) {

@@ -131,8 +131,7 @@ static void arrange(picture *p) {
   static const gather_cli_part ORDER[3] = {GATHER_CLI_PART_INDICES, GATHER_CLI_PART_DATA, GATHER_CLI_PART_OUT};
   int top = 92, x = MARGIN, most = 0;
   char text[512];
-  gather_cli_explain_batches(p->ex, text, sizeof text);
-  if (*text) top += 20;
+  for (int i = 0; gather_cli_explain_note(p->ex, i, text, sizeof text); i++) top += 20;
   for (int i = 0; i < 3; i++) {
     p->at[i] = (spot){.part = ORDER[i], .table = &p->ex->table[ORDER[i]]};
     measure(p, &p->at[i]);
@@ -245,7 +244,8 @@ static void lines(const picture *p) {
     if (source < 0) continue;
     int y = cell_y(data, 0, source) + CELL_HIGH / 2, end = cell_y(out, 0, r) + CELL_HIGH / 2, middle = (from + to) / 2;
     fprintf(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-6 -4l6 4l-6 4\"/>\n",
-            gather_cli_explain_colour(p->ex, origin.row), from, y, middle, y, middle, end, to, end);
+            gather_cli_explain_colour(p->ex, gather_cli_explain_key(p->ex, origin.data)), from, y, middle, y, middle,
+            end, to, end);
   }
 }
 
@@ -255,7 +255,6 @@ void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
   arrange(&p);
   gather_cli_explain_formula(ex, formula, sizeof formula);
   gather_cli_explain_rules(ex, rules, sizeof rules);
-  gather_cli_explain_batches(ex, batches, sizeof batches);
   int formula_wide = (int)strlen(formula) * LETTER + 24 + 11 * (int)strlen(ex->job.op->name) + MARGIN;
   if (p.wide < formula_wide) p.wide = formula_wide;
   fprintf(to,
@@ -275,7 +274,8 @@ void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
   words(&p, MARGIN, 34, "h", ex->job.op->name, "");
   words(&p, MARGIN + 11 * (int)strlen(ex->job.op->name) + 14, 34, "t", formula, "");
   words(&p, MARGIN, 58, "s", rules, "");
-  if (*batches) words(&p, MARGIN, 78, "s", batches, "");
+  for (int i = 0; gather_cli_explain_note(ex, i, batches, sizeof batches); i++)
+    words(&p, MARGIN, 78 + 20 * i, "s", batches, "");
   lines(&p);
   for (int i = 0; i < 3; i++) one_table(&p, &p.at[i]);
   fputs("</svg>\n", to);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check.h"
 #include "explain.h"
 #include "report.h"
 
@@ -73,7 +74,7 @@ void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t b
            ex->on_bad == GATHER_ON_BAD_FILL ? ex->job.fill : "");
 }
 
-void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t bytes) {
+static void batches(const gather_cli_explain *ex, char *text, size_t bytes) {
   char group[64] = "";
   bool comma = false;
   *text = 0;
@@ -82,6 +83,31 @@ void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t
   if (ex->batch > 4) append(group, sizeof group, ", ...");
   snprintf(text, bytes, "batch_dims %d: idx[%s] picks only from data[%s], group by group", (int)ex->batch, group,
            group);
+}
+
+/* Where in the model the gather stands, and what its operands are called there. */
+static void place(const gather_cli_explain *ex, char *text, size_t bytes) {
+  char node[200];
+  const gather_model_node *n = ex->node;
+  gather_cli_node_text(n, node, sizeof node);
+  snprintf(text, bytes, "%s of %.120s: data is %.80s, idx is %.80s, out is %.80s", node, ex->job.args->argument[0],
+           n->data.name, n->indices.name, n->output.name);
+}
+
+bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes) {
+  if (ex->node && i-- == 0) {
+    place(ex, text, bytes);
+    return true;
+  }
+  if (ex->batch && i-- == 0) {
+    batches(ex, text, bytes);
+    return true;
+  }
+  if (ex->node && ex->made_up && i-- == 0) {
+    snprintf(text, bytes, "The values of data are not known: each cell shows its number, counted row by row.");
+    return true;
+  }
+  return false;
 }
 
 void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes) {

@@ -2,7 +2,7 @@
  *
  * model.h: the gather nodes of a model (ONNX, OpenVINO IR): find them, check their indices, run them.
  *
- * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 runtimes - 5 running
+ * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 one gather node - 5 runtimes - 6 running
  *
  * What gather.h says of errors, threads, memory and sizes holds here too. A gather node is a node of the operator Gather or
  * GatherElements, of ONNX's own domain or of an OpenVINO opset.
@@ -153,7 +153,34 @@ GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdi
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
                                                           const gather_model_node **node, gather_error *error);
 
-/* ---- 4 runtimes ------------------------------------------------------------------------------------------------------- */
+/* ---- 4 one gather node ------------------------------------------------------------------------------------------------ */
+
+/* One gather node, and what it works on as far as it is known. */
+typedef struct gather_model_operands gather_model_operands;
+
+/* Finds a gather node and its operands: what gather_model_check knows of them, and what the operators that gather_model_run has
+ * make of it.
+ * node: its name, with or without the path of its graph ("main/if_3/then_branch/g"); where it has none its output's, or operator
+ * and number as in "main/Gather_5". NULL names the only gather node of a model that has one.
+ * options: as for gather_model_check; an input may also be any value of the node's graph, by name, in place of what computes it.
+ * Returns GATHER_NAME_NOT_FOUND (a node, with those there are; an input or dimension that the model has not), GATHER_USAGE (more
+ * than one node is meant: they are named), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH (a given input does
+ * not fit), GATHER_OUT_OF_MEMORY, and the returns of gather_apply where the indices come from a gather that fails itself.
+ * Memory: freed by gather_model_operands_destroy. The model and the inputs' memory must live as long. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_model *model, const char *node,
+                                                                   const gather_check_options *options,
+                                                                   gather_model_operands **operands,
+                                                                   gather_error *error);
+/* The node: data.value and indices.value are its tensors where they are known, else NULL; then data.dims and indices.dims say
+ * what is known of their shapes. rules, axis and batch_dims say how it gathers. Lives as long as the operands. Since 0.1. */
+GATHER_API const gather_model_node *gather_model_operands_node(const gather_model_operands *operands);
+/* Where the indices are not known: the name of value number i that, given as an input, would make them known; NULL where i is
+ * none. Since 0.1. */
+GATHER_API const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i);
+/* Frees operands; NULL does nothing. Since 0.1. */
+GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);
+
+/* ---- 5 runtimes ------------------------------------------------------------------------------------------------------- */
 
 /* How many runtimes are known, and the name of number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL. Since 0.1. */
 GATHER_API size_t gather_runtime_count(void);
@@ -161,7 +188,7 @@ GATHER_API const char *gather_runtime_name(size_t i);
 /* What runtime number i does with a bad node, one sentence; "" for a node that is not bad. Static memory. Since 0.1. */
 GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_node *node);
 
-/* ---- 5 running -------------------------------------------------------------------------------------------------------- */
+/* ---- 6 running -------------------------------------------------------------------------------------------------------- */
 
 /* What a run is told beyond its inputs. Start from GATHER_MODEL_RUN_OPTIONS_INIT; NULL in a call means just that. */
 typedef struct gather_model_run_options {

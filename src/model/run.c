@@ -98,6 +98,13 @@ static gather_status run_from(gather_running *run, int64_t number, int64_t *stac
   return GATHER_OK;
 }
 
+gather_status gather_run_compute(gather_running *run, const gather_run_value *value, gather_error *error) {
+  if (value->ready || value->producer < 0 || !gather_run_supports(run->model, &run->graph->nodes[value->producer]))
+    return GATHER_OK;
+  int64_t *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof *stack);
+  return stack ? run_from(run, value->producer, stack, error) : gather_run_no_memory(error);
+}
+
 /* ---- what is to be run */
 
 /* Says which operator is none of ours, before any work. */

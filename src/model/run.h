@@ -43,6 +43,12 @@ typedef struct gather_running {
   const gather_node *at; /* the node that is computed: the one to be named after a failure */
 } gather_running;
 
+/* ---- run.c */
+
+/* Computes a value and whatever it needs; it stays unready where something is missing (with one_node). */
+GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
+                                                gather_error *error);
+
 /* ---- run_values.c */
 
 /* Makes the table: constants (of enclosing graphs too), and which node gives which value. */
