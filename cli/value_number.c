@@ -79,6 +79,8 @@ static const small_float SMALL[] = {
     {GATHER_TYPE_FLOAT8_E5M2, 2, 15, 0x80, 0x7b, 0x7c, 0x7c, 0x7e, true},
     {GATHER_TYPE_FLOAT8_E5M2FNUZ, 2, 16, 0x80, 0x7f, 0x80, 0, 0x80, false},
     {GATHER_TYPE_FLOAT4_E2M1FN, 1, 1, 0x8, 0x7, 0x7, 0, 0, true},
+    {GATHER_TYPE_FLOAT6_E2M3FN, 3, 1, 0x20, 0x1f, 0x1f, 0, 0, true},
+    {GATHER_TYPE_FLOAT6_E3M2FN, 2, 3, 0x20, 0x1f, 0x1f, 0, 0, true},
 };
 
 /* The code of a finite number without its sign, rounded to nearest, ties to even. Adding the rounded mantissa to the

@@ -24,9 +24,10 @@ LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
 LIB.gather_file_find.restype = c.c_int
 LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
 
-KNOWN = set(range(1, 27)) - {TensorProto.STRING}
+KNOWN = set(TensorProto.DataType.values()) - {TensorProto.UNDEFINED, TensorProto.STRING}
 TYPES = {number: helper.tensor_dtype_to_np_dtype(number) for number in KNOWN}
 PACKED = {TensorProto.UINT4: 2, TensorProto.INT4: 2, TensorProto.FLOAT4E2M1: 2, TensorProto.UINT2: 4, TensorProto.INT2: 4}
+STREAMS = {TensorProto.DataType.Value(name) for name in ("FLOAT6E2M3", "FLOAT6E3M2")}  # 6 bits each
 
 
 class Opened:
@@ -72,6 +73,12 @@ def packed(array: np.ndarray, number: int) -> bytes:
     return bytes(sum(flat[i + j] << (bits * j) for j in range(per_byte)) for i in range(0, len(flat), per_byte))
 
 
+def streamed(array: np.ndarray) -> bytes:
+    """Elements of 6 bits, one after the other, in whole groups of four."""
+    word = sum((int(value) & 63) << 6 * i for i, value in enumerate(array.reshape(-1).view(np.uint8)))
+    return word.to_bytes(-(-array.size // 4) * 3, "little")
+
+
 def values(number: int, shape=(3, 5)) -> np.ndarray:
     count = int(np.prod(shape))
     numbers = np.arange(count) % 2 if number in PACKED or number == TensorProto.BOOL else np.arange(count)
@@ -79,6 +86,8 @@ def values(number: int, shape=(3, 5)) -> np.ndarray:
 
 
 def expected(array: np.ndarray, number: int) -> bytes:
+    if number in STREAMS:
+        return streamed(array)
     return packed(array, number) if number in PACKED else array.tobytes()
 
 
@@ -94,6 +103,8 @@ def typed(array: np.ndarray, number: int) -> TensorProto:
         proto.int64_data.extend(flat.tolist())
     elif number in (TensorProto.UINT32, TensorProto.UINT64):
         proto.uint64_data.extend(flat.tolist())
+    elif number in STREAMS:
+        proto.int32_data.extend(flat.view(np.uint8).tolist())
     elif number in PACKED:
         proto.int32_data.extend(packed(array, number))
     elif TYPES[number].kind in "iub" and array.dtype.name in np.sctypeDict:
@@ -147,6 +158,30 @@ def test_negative_numbers_and_bit_patterns() -> None:
         array = np.array(numbers, TYPES[number])
         with opened(typed(array, number).SerializeToString()) as file:
             assert content(file.all[0]) == array.tobytes()
+
+
+@pytest.mark.parametrize("number", STREAMS)
+@pytest.mark.parametrize("count", range(1, 10))
+def test_six_bits(number: int, count: int, tmp_path) -> None:
+    """Raw data ends with the last byte that is used, or holds the whole last group; a list has a number for each element."""
+    array = np.random.default_rng(count).integers(0, 64, count).astype(np.uint8).view(TYPES[number])
+    proto = numpy_helper.from_array(array, "t")
+    assert len(proto.raw_data) == -(-6 * count // 8)
+    whole = TensorProto(data_type=number, dims=[count], name="t", raw_data=streamed(array))
+    listed = TensorProto(data_type=number, dims=[count], name="t", int32_data=array.view(np.uint8).tolist())
+    for form in (proto, whole, listed):
+        with opened(form.SerializeToString()) as file:
+            assert content(file.all[0]) == streamed(array)
+    assert wrong(TensorProto(data_type=number, dims=[count], name="t", raw_data=proto.raw_data[:-1])).status == "file_malformed"
+    outside = TensorProto(data_type=number, dims=[count], name="t", data_location=1)
+    outside.external_data.add(key="location", value="w")
+    (tmp_path / "w").write_bytes(proto.raw_data)
+    (tmp_path / "m.pb").write_bytes(outside.SerializeToString())
+    with opened(tmp_path / "m.pb") as file:
+        assert content(file.all[0]) == streamed(array)
+    (tmp_path / "w").write_bytes(proto.raw_data[:-1])
+    with opened(tmp_path / "m.pb") as file:
+        assert file.all[0].complaint.status == "file_malformed"
 
 
 @pytest.mark.parametrize("texts", [[], [b""], [b"a", b"", b"\xff\0b", b"x" * 300]])
