@@ -31,6 +31,8 @@ typedef struct gather_scope {
   const struct gather_scope *parent;
   const gather_graph *graph;
   const char *path;
+  const gather_node *call; /* of a function's body: the node that calls it, in the scope `caller`; NULL */
+  const struct gather_scope *caller;
   gather_known *slots;
   uint64_t mask;
 } gather_scope;
