@@ -169,6 +169,17 @@ def compare(ours: list[dict], theirs: list[dict]) -> list[str]:
     return [f"{a['graph']}/{a['name'] or a['number']}: {fault}" for a, b in pairs for fault in faults_of(a, b)]
 
 
+def beside_onnx(path: Path, folder: Path, declarations: bool) -> list[str]:
+    """The differences for a file, or for a copy of it that declares nothing of the values in between."""
+    model = onnx.load(path)
+    if not declarations:
+        for graph in graphs_of(model.graph):
+            del graph.value_info[:]
+        path = folder / path.name
+        onnx.save(model, path)
+    return [f"{path.name}: {fault}" for fault in compare(check(path)["nodes"], onnx_says(model))]
+
+
 def array_of(said: dict) -> np.ndarray:
     """An input of a manifest."""
     return np.array(said["values"], said["type"]).reshape(said["shape"])

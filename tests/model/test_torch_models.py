@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 import real
@@ -35,10 +34,6 @@ each_case = pytest.mark.parametrize("path, case", CASES, ids=[path.stem for path
 DIRECT = [(path, case) for path, case in CASES if case["direct"]]
 # Files that are wrong as PyTorch exports them, so that ONNX Runtime does not load them.
 NOT_LOADED = {"relativepositions_script11": "Min of int64, which opset 11 does not have"}
-
-
-def beside_onnx(path) -> list[str]:
-    return real.compare(real.check(path)["nodes"], real.onnx_says(onnx.load(path)))
 
 
 def save_inputs(case: dict, folder: Path, **other) -> tuple[dict, list[str]]:
@@ -76,9 +71,10 @@ def test_the_files_are_those_of_the_manifest():
     assert sum(path.stat().st_size for path, _ in CASES) < 300_000
 
 
+@pytest.mark.parametrize("declarations", [True, False], ids=["declared", "bare"])
 @each_case
-def test_beside_onnx(path, case):
-    faults = beside_onnx(path)
+def test_beside_onnx(path, case, declarations, tmp_path):
+    faults = real.beside_onnx(path, tmp_path, declarations)
     assert not faults, "\n".join(faults)
 
 
@@ -128,5 +124,5 @@ def test_fresh_exports(tmp_path):
     assert done.returncode == 0, done.stderr.decode()[-2000:]
     fresh = cases(tmp_path)
     assert len(fresh) > len(CASES) * 0.8
-    faults = [f"{path.name}: {fault}" for path, _ in fresh for fault in beside_onnx(path)]
+    faults = [fault for path, _ in fresh for fault in real.beside_onnx(path, tmp_path, declarations=True)]
     assert not faults, "\n".join(faults)
