@@ -37,8 +37,7 @@ static gather_status read_dim(gather_cli_model *model, const char *text, gather_
   return GATHER_OK;
 }
 
-static gather_status read_input(gather_cli_model *model, const char *text, gather_error *error) {
-  static const gather_cli_raw NOT_RAW;
+static gather_status read_input(gather_cli_model *model, const char *text, const char *node, gather_error *error) {
   size_t bytes;
   const char *value;
   gather_model_input *input = &model->inputs[model->input_count];
@@ -49,9 +48,8 @@ static gather_status read_input(gather_cli_model *model, const char *text, gathe
   for (int i = 0; i + 1 < model->input_count; i++)
     if (strcmp(model->inputs[i].name, input->name) == 0)
       return gather_cli_fail(error, GATHER_USAGE, "--input gives '%s' twice", input->name);
-  GATHER_CLI_TRY(gather_cli_is_literal(value)
-                     ? gather_cli_input_literal(value, file, error)
-                     : gather_cli_input_tensor(value, &NOT_RAW, true, input->name, file, error));
+  gather_type type = gather_model_value_type(model->model, node, input->name);
+  GATHER_CLI_TRY(gather_cli_input_typed(value, type, input->name, file, error));
   input->tensor = file->tensor.tensor;
   return GATHER_OK;
 }
@@ -86,7 +84,8 @@ gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_mode
                            name);
   GATHER_CLI_TRY(gather_model_from_file(model->file.file, &model->model, error));
   for (int i = 0; gather_cli_value_at(args, GATHER_CLI_INPUT, i); i++)
-    GATHER_CLI_TRY(read_input(model, gather_cli_value_at(args, GATHER_CLI_INPUT, i), error));
+    GATHER_CLI_TRY(
+        read_input(model, gather_cli_value_at(args, GATHER_CLI_INPUT, i), args->value[GATHER_CLI_NODE], error));
   *options = INIT;
   options->inputs = model->inputs;
   options->input_count = model->input_count;

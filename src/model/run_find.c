@@ -126,3 +126,27 @@ gather_status gather_model_output_find(const gather_model *model, const char *na
                    graph->outputs[k].name);
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no output '%.100s'%s", name, known);
 }
+
+static gather_type type_in(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return graph->inputs[i].type;
+  for (int64_t i = 0; i < graph->info_count; i++)
+    if (strcmp(graph->infos[i].name, name) == 0) return graph->infos[i].type;
+  for (int64_t i = 0; i < graph->constant_count; i++)
+    if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph->constants[i].tensor.tensor.type;
+  return GATHER_TYPE_NONE;
+}
+
+gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
+  const gather_graph *graph = model->graph_file->graph;
+  const gather_node *found;
+  gather_error error;
+  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) return GATHER_TYPE_NONE;
+  gather_type type = GATHER_TYPE_NONE;
+  for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < DEEPEST; graph = graph->parent, depth++) {
+    const char *layer = gather_run_layer_input(graph, name);
+    type = type_in(graph, name);
+    if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
+  }
+  return type;
+}
