@@ -113,8 +113,8 @@ static gather_status take_node(gather_cli_explain *ex, gather_error *error) {
     need_indices(ex, &m);
   if (!node->axis_known) add(&m, "the axis is known only when the model runs");
   take_data(ex, &m);
-  const gather_type_info *type = gather_type_get(ex->job.indices.tensor.tensor.type);
-  ex->job.indices.tensor.type_name = type ? type->name : "";
+  const gather_type_info *type = gather_type_get(node->indices.type);
+  ex->job.indices.tensor.type_name = type ? type->name : "of unknown type";
   if (!*m.text) return GATHER_OK;
   gather_cli_node_text(node, name, sizeof name);
   return gather_cli_fail(error, GATHER_USAGE, "%.100s cannot be drawn: %s", name, m.text);

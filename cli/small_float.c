@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_float.c: the value of an element of a float type of 8 or 4 bits.
+ * small_float.c: the value of an element of a float type of 8 bits or less.
  */
 #include "small_float.h"
 
@@ -40,6 +40,7 @@ typedef struct layout {
 static const layout LAYOUTS[] = {
     {GATHER_TYPE_FLOAT8_E4M3FN, 4, 3, 7, TOP_IS_NAN}, {GATHER_TYPE_FLOAT8_E4M3FNUZ, 4, 3, 8, MINUS_ZERO_IS_NAN},
     {GATHER_TYPE_FLOAT8_E5M2, 5, 2, 15, LIKE_IEEE},   {GATHER_TYPE_FLOAT8_E5M2FNUZ, 5, 2, 16, MINUS_ZERO_IS_NAN},
+    {GATHER_TYPE_FLOAT6_E2M3FN, 2, 3, 1, ALL_FINITE}, {GATHER_TYPE_FLOAT6_E3M2FN, 3, 2, 3, ALL_FINITE},
     {GATHER_TYPE_FLOAT4_E2M1FN, 2, 1, 1, ALL_FINITE},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * small_float.h: the value of an element of a float type of 8 or 4 bits.
+ * small_float.h: the value of an element of a float type of 8 bits or less.
  */
 #ifndef GATHER_CLI_SMALL_FLOAT_H
 #define GATHER_CLI_SMALL_FLOAT_H
