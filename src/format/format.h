@@ -19,12 +19,20 @@ struct gather_file {
   gather_map map;
   int64_t len;
   gather_file_tensor *tensors;
-  void *single;                    /* formats of one tensor: the heap object that holds it, else NULL */
-  gather_arena arena;              /* models: the graph, the tensors, and all that they point to but the mappings */
-  gather_graph_file *graph;        /* in the arena; NULL in formats without one */
-  const char *const *plain_names;  /* models: of each tensor the name without the graphs it stands in; NULL */
-  struct gather_sibling *siblings; /* other files that are mapped, in the arena */
+  void *single;                     /* formats of one tensor: the heap object that holds it, else NULL */
+  gather_arena arena;               /* models: the graph, the tensors, and all that they point to but the mappings */
+  gather_graph_file *graph;         /* in the arena; NULL in formats without one */
+  const char *const *plain_names;   /* models: of each tensor the name without the graphs it stands in; NULL */
+  struct gather_other_name *others; /* more names of its tensors, in the arena */
+  struct gather_sibling *siblings;  /* other files that are mapped, in the arena */
 };
+
+/* One more name of a tensor, with and without the graphs it stands in. */
+typedef struct gather_other_name {
+  struct gather_other_name *next;
+  const char *full, *plain;
+  int64_t tensor;
+} gather_other_name;
 
 /* ---- files beside the file: external data, the .bin of an .xml */
 

@@ -22,6 +22,7 @@ typedef struct ir_port {
   const char *names, *precision; /* as they are written; "" */
   struct ir_port *source;        /* inputs: the output that an edge leads here from */
   const char *value;             /* outputs: the name of what they give */
+  gather_alias *others;          /* outputs: their names behind the first */
   int32_t renamed;               /* how often it had to make way for another of its name */
 } ir_port;
 
@@ -109,7 +110,7 @@ GATHER_CHECKED gather_status gather_ir_connect(ir_reader *reader, ir_net *net);
 GATHER_CHECKED gather_status gather_ir_order(ir_reader *reader, const ir_net *net, ir_layer **order);
 
 /* ---- ir_names.c */
-/* Gives every output port the name of its value. */
+/* Gives every output port the name of its value, and its other names. */
 GATHER_CHECKED gather_status gather_ir_name_values(ir_reader *reader, const ir_net *net);
 
 /* ---- ir_const.c */

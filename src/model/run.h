@@ -68,7 +68,7 @@ GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, con
 
 /* A node's name, or of one without: its first output's. */
 const char *gather_run_name(const gather_node *node);
-/* OpenVINO IR: the value that the Parameter layer of that name gives; NULL. */
+/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
 const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */

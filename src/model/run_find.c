@@ -89,6 +89,8 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
 }
 
 const char *gather_run_layer_input(const gather_graph *graph, const char *name) {
+  const char *other = gather_graph_alias(graph, name);
+  if (other) return other;
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     if (strcmp(node->op, "Parameter") == 0 && strcmp(node->name, name) == 0 && node->output_count == 1)
@@ -107,6 +109,8 @@ static bool layer_has(const gather_node *node, const char *name, const char *val
 }
 
 static bool output_is(const gather_graph *graph, bool layers, int64_t output, const char *name) {
+  const char *other = layers ? gather_graph_alias(graph, name) : NULL;
+  if (other && strcmp(graph->outputs[output].name, other) == 0) return true;
   for (int64_t i = 0; layers && i < graph->node_count; i++)
     if (layer_has(&graph->nodes[i], name, graph->outputs[output].name)) return true;
   return strcmp(graph->outputs[output].name, name) == 0;

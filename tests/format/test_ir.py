@@ -142,6 +142,23 @@ def test_encodings_and_names(tmp_path) -> None:
         assert content(model.find("l1")) == b"\x01", "a layer's name finds its constant too"
 
 
+def test_every_name_of_a_port(tmp_path) -> None:
+    """A name may hold commas behind backslashes; the first is the tensor's own, the others find it too."""
+    def body(kind: str) -> str:
+        return "<body>" + net([const(0, kind, "1", 0 if kind == "u8" else 1, 1, names=f"first,only in {kind},both")]).decode().split(">", 1)[1][:-len("</net>")] + "</body>"
+
+    xml = net([const(0, "u8", "1", 0, 1, names=r"a,b\,c,,d\,,own"), const(1, "u8", "1", 1, 1, names="own,a,e"),
+               layer(2, "Loop", more=body("u8"), name="one"), layer(3, "Loop", more=body("i8"), name="two")])
+    with opened(put(tmp_path, xml)) as model:
+        assert model.names[:2] == ["a", "own"]
+        for name, byte in (("a", 0), ("b,c", 0), ("d,", 0), ("l0", 0), ("own", 1), ("e", 1), ("l1", 1), ("only in i8", 1),
+                           ("one/body/both", 0), ("two/body/both", 1), ("two/body/only in i8", 1)):
+            assert content(model.find(name)) == bytes([byte]), name
+        for name in ("", "c", "b", "first", "both", "b\\,c"):
+            with pytest.raises(GatherError, match="tensor"):
+                model.find(name)
+
+
 @pytest.mark.parametrize("version", [10, 11])
 def test_versions(version, tmp_path) -> None:
     with opened(put(tmp_path, GATHER.replace(b'version="11"', f'version="{version}"'.encode()))) as model:
