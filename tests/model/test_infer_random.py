@@ -84,7 +84,7 @@ def onnx_shapes(model):
     """What onnx knows, by name; names that it made up itself are nothing."""
     try:
         known = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
-    except onnx.shape_inference.InferenceError
+    except onnx.shape_inference.InferenceError:
         return None
     shapes = {}
     for value in [*known.graph.value_info, *known.graph.output]:
