@@ -34,10 +34,9 @@ void gather_infer_gemm(gather_step *step) {
   const gather_known *a = gather_step_in(step, 0), *b = gather_step_in(step, 1);
   bool turn_a, turn_b;
   step->out.type = a->type;
-  if (a->rank != 2 || b->rank != 2 || !gather_step_flag(step, "transA", false, &turn_a) ||
-      !gather_step_flag(step, "transB", false, &turn_b))
-    return;
-  const gather_dim dims[2] = {a->dims[turn_a], b->dims[!turn_b]};
+  if (!gather_step_flag(step, "transA", false, &turn_a) || !gather_step_flag(step, "transB", false, &turn_b)) return;
+  const gather_dim dims[2] = {a->rank == 2 ? a->dims[turn_a] : gather_any_dim,
+                              b->rank == 2 ? b->dims[!turn_b] : gather_any_dim};
   gather_step_shape(step, 2, dims);
 }
 

@@ -34,9 +34,10 @@ static void set_outputs(gather_step *step, const gather_dim all[4], const gather
 void gather_infer_rnn(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t layout, count = directions(step);
-  if (in->rank != 3 || count == 0 || !gather_step_integer(step, "layout", 0, &layout)) return;
+  if ((in->rank >= 0 && in->rank != 3) || count == 0 || !gather_step_integer(step, "layout", 0, &layout)) return;
   const gather_dim h = hidden(step), n = gather_exact_dim(count);
-  const gather_dim steps = in->dims[layout != 0], batch = in->dims[layout == 0];
+  const gather_dim steps = in->rank < 0 ? gather_any_dim : in->dims[layout != 0];
+  const gather_dim batch = in->rank < 0 ? gather_any_dim : in->dims[layout == 0];
   if (layout != 0) {
     const gather_dim all[4] = {batch, steps, n, h}, last[3] = {batch, n, h};
     set_outputs(step, all, last);

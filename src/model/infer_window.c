@@ -93,15 +93,16 @@ void gather_infer_conv(gather_step *step) {
   int32_t from = grouped ? 3 : 2;
   int64_t channels;
   step->out.type = in->type;
-  if (in->rank < 3 || weights->rank != in->rank + grouped) return;
-  dims[0] = in->dims[0];
+  if (weights->rank < 3 + grouped || (in->rank >= 0 && weights->rank != in->rank + grouped)) return;
+  dims[0] = in->rank < 0 ? gather_any_dim : in->dims[0];
   dims[1] = weights->dims[0];
   if (grouped) {
     bool known = gather_is_exact(&weights->dims[0]) && gather_is_exact(&weights->dims[1]) &&
                  gather_mul(weights->dims[0].min, weights->dims[1].min, &channels);
     dims[1] = known ? gather_exact_dim(channels) : gather_any_dim;
   }
-  if (move(step, dims, weights, from)) gather_step_shape(step, in->rank, dims);
+  for (int32_t d = 2; d < weights->rank - grouped; d++) dims[d] = gather_any_dim;
+  if (in->rank < 0 || move(step, dims, weights, from)) gather_step_shape(step, weights->rank - grouped, dims);
 }
 
 void gather_infer_pool(gather_step *step) {
