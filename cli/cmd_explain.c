@@ -146,7 +146,10 @@ static gather_status draw(gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
   if (!ex->job.output && !args->value[GATHER_CLI_JSON]) {
     GATHER_CLI_TRY(draw_text(ex, error));
-    if (ex->node && ex->failed) gather_cli_put_bad(ex->node);
+    if (ex->node && ex->failed) {
+      puts("\nWhat a runtime does with a bad index here:");
+      gather_cli_put_bad(ex->node, 2);
+    }
     return GATHER_OK;
   }
   GATHER_CLI_TRY(gather_cli_explain_layout(ex, SVG_COLUMNS, error));

@@ -211,7 +211,7 @@ void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
   words(&p, GATHER_CLI_SVG_MARGIN, 34, "h", ex->job.op->name, "");
   words(&p, GATHER_CLI_SVG_MARGIN + 11 * (int)strlen(ex->job.op->name) + 14, 34, "t", formula, "");
   words(&p, GATHER_CLI_SVG_MARGIN, 58, "s", rules, "");
-  for (int i = 0; gather_cli_explain_note(ex, i, note, sizeof note); i++)
+  for (int i = 0; gather_cli_svg_note(ex, i, note, sizeof note); i++)
     words(&p, GATHER_CLI_SVG_MARGIN, GATHER_CLI_SVG_TOP + 20 * i, "s", note, "");
   for (int i = 0; i < 3; i++) one_table(&p, &p.at[i]);
   lines(&p);

@@ -46,6 +46,8 @@ int gather_cli_svg_y(const gather_cli_spot *spot, int slice, int r);
 bool gather_cli_svg_gap(const gather_cli_pick *pick, int i);
 /* "[2, 0]" under a cell of the output: where it comes from; "" without a source. */
 void gather_cli_svg_origin(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes);
+/* Sentence number i, cut where it is too long for a picture; false behind the last. */
+bool gather_cli_svg_note(const gather_cli_explain *ex, int i, char *text, size_t bytes);
 /* Columns that UTF-8 text takes in a font of even width. */
 int gather_cli_svg_columns(const char *text);
 /* One character of UTF-8 text: its number, 0xfffd for what is none; *text moves on. */

@@ -42,6 +42,18 @@ int gather_cli_svg_columns(const char *text) {
   return columns;
 }
 
+bool gather_cli_svg_note(const gather_cli_explain *ex, int i, char *text, size_t bytes) {
+  enum { LONGEST = 110 };
+  if (!gather_cli_explain_note(ex, i, text, bytes)) return false;
+  if (gather_cli_svg_columns(text) <= LONGEST) return true;
+  const char *end = text;
+  for (int columns = 0; columns < LONGEST - 5; columns += gather_cli_svg_next(&end) >= 0x1100 ? 2 : 1) {
+  }
+  size_t at = (size_t)(end - text);
+  snprintf(text + at, bytes - at, " ...");
+  return true;
+}
+
 /* ---- one table */
 
 bool gather_cli_svg_gap(const gather_cli_pick *pick, int i) { return i > 0 && pick->at[i] != pick->at[i - 1] + 1; }
@@ -188,7 +200,7 @@ static void widen(gather_cli_picture *p) {
   int wide, head = (int)strlen(p->ex->job.op->name) * 11 + 14;
   gather_cli_explain_rules(p->ex, text, sizeof text);
   if ((wide = gather_cli_svg_columns(text) * 7 + 2 * GATHER_CLI_SVG_MARGIN) > p->wide) p->wide = wide;
-  for (int i = 0; gather_cli_explain_note(p->ex, i, text, sizeof text); i++)
+  for (int i = 0; gather_cli_svg_note(p->ex, i, text, sizeof text); i++)
     if ((wide = gather_cli_svg_columns(text) * 7 + 2 * GATHER_CLI_SVG_MARGIN) > p->wide) p->wide = wide;
   gather_cli_explain_formula(p->ex, text, sizeof text);
   if ((wide = (int)strlen(text) * 17 / 2 + head + 2 * GATHER_CLI_SVG_MARGIN) > p->wide) p->wide = wide;
@@ -198,7 +210,7 @@ void gather_cli_svg_arrange(gather_cli_picture *p) {
   static const gather_cli_part ORDER[3] = {GATHER_CLI_PART_INDICES, GATHER_CLI_PART_DATA, GATHER_CLI_PART_OUT};
   char text[1024];
   p->flow = flow_of(p->ex);
-  for (p->notes = 0; gather_cli_explain_note(p->ex, p->notes, text, sizeof text);) p->notes++;
+  for (p->notes = 0; gather_cli_svg_note(p->ex, p->notes, text, sizeof text);) p->notes++;
   for (int i = 0; i < 3; i++) {
     p->at[i] = (gather_cli_spot){.part = ORDER[i], .table = &p->ex->table[ORDER[i]]};
     measure(p, &p->at[i]);

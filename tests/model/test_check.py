@@ -257,9 +257,11 @@ def test_what_is_no_model(tmp_path):
 def test_text(path):
     save(path, [gather_node("g"), gather_node("h", indices="c")], [value("ids", ["N"], T.INT64)], [table(), tensor([10], "c")])
     text = call("check", path, code=1)
-    assert "2 gather nodes: 0 ok, 1 unknown, 1 bad" in text and "unknown: main/g " in text and "bad: main/h " in text
+    assert "2 gather nodes: 0 ok, 1 unknown, 1 bad" in text
+    lines = text.splitlines()
+    assert [line.split()[0] + line.split()[-1] for line in lines if line[:1] in ("u", "b")] == ["unknownmain/g", "badmain/h"]
     quiet = call("check", path, "-q", code=1)
-    assert "bad: main/h" in quiet and "main/g" not in quiet
+    assert "main/h" in quiet and "main/g" not in quiet
 
 
 def test_info(path):
