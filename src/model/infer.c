@@ -32,17 +32,34 @@ static int dialect_of(const gather_step *step) {
   return strcmp(domain, "com.microsoft") == 0 ? MICROSOFT : 0;
 }
 
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+static int compare(const char *a, const char *b) {
+  int d = 0;
+  for (; d == 0 && (*a || *b); a++, b++) d = lower(*a) - lower(*b);
+  return d;
+}
+
 /* The first row whose operator is not before that one. */
 static int find_row(const char *op) {
   int low = 0, high = ROW_COUNT;
   while (low < high) {
     int middle = (low + high) / 2;
-    if (strcmp(ROWS[middle].op, op) < 0)
+    if (compare(ROWS[middle].op, op) < 0)
       low = middle + 1;
     else
       high = middle;
   }
   return low;
+}
+
+/* The node's row; OpenVINO reads the types of layers in any case. NULL where there is none. */
+static const infer_row *row_of(const gather_step *step) {
+  const char *op = step->node->op;
+  int dialect = dialect_of(step);
+  for (int i = find_row(op); i < ROW_COUNT && compare(ROWS[i].op, op) == 0; i++)
+    if ((ROWS[i].dialect & dialect) && (step->openvino || strcmp(ROWS[i].op, op) == 0)) return &ROWS[i];
+  return NULL;
 }
 
 static gather_known nothing(const gather_step *step) {
@@ -56,19 +73,18 @@ void gather_step_output(gather_step *step, int32_t i) {
 }
 
 gather_status gather_infer_node(gather_step *step, gather_error *error) {
-  int dialect = dialect_of(step), count = step->node->output_count;
+  int count = step->node->output_count;
   step->out = nothing(step);
   step->at = 0;
   step->no_memory = false;
   step->outs = gather_step_take(step, count, sizeof *step->outs);
   for (int i = 0; step->outs && i < count; i++) step->outs[i] = step->out;
-  if (step->outs && count > 0)
-    for (int i = find_row(step->node->op); i < ROW_COUNT && strcmp(ROWS[i].op, step->node->op) == 0; i++)
-      if (ROWS[i].dialect & dialect) {
-        ROWS[i].infer(step);
-        gather_step_output(step, step->at);
-        break;
-      }
+  const infer_row *row = step->outs && count > 0 ? row_of(step) : NULL;
+  if (row) {
+    step->op = row->op;
+    row->infer(step);
+    gather_step_output(step, step->at);
+  }
   if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");
   return GATHER_OK;
 }

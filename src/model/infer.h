@@ -13,6 +13,7 @@ typedef struct gather_step {
   const gather_model *model;
   const gather_scope *scope;
   const gather_node *node;
+  const char *op; /* the operator as infer.def has it */
   bool openvino;
   int64_t *parts_left; /* how many elements may still be followed, so that no file can make them fill the memory */
   gather_known out;

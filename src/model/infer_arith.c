@@ -89,7 +89,7 @@ static gather_dim *pairwise(gather_step *step, combine_fn function, int64_t *cou
   *count = counts[0] == 1 ? counts[1] : counts[0];
   gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
   for (int64_t i = 0; parts && i < *count; i++)
-    parts[i] = function(step->node->op, &a[counts[0] == 1 ? 0 : i], &b[counts[1] == 1 ? 0 : i]);
+    parts[i] = function(step->op, &a[counts[0] == 1 ? 0 : i], &b[counts[1] == 1 ? 0 : i]);
   return parts;
 }
 
@@ -137,12 +137,12 @@ static gather_dim alter(const char *op, const gather_dim *a) {
 void gather_infer_unary(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
-  bool is_not = is_op(step->node->op, "Not", "LogicalNot");
+  bool is_not = is_op(step->op, "Not", "LogicalNot");
   gather_infer_same(step);
   if (step->out.rank < 0 || (is_not ? in->type != GATHER_TYPE_BOOL : gather_integer_bits(in->type) < 8)) return;
   const gather_dim *from = gather_step_parts(step, in, &count);
   gather_dim *parts = from ? gather_step_take(step, count, sizeof *parts) : NULL;
-  for (int64_t i = 0; parts && i < count; i++) parts[i] = alter(step->node->op, &from[i]);
+  for (int64_t i = 0; parts && i < count; i++) parts[i] = alter(step->op, &from[i]);
   if (!parts) return;
   if (!is_not) keep_fitting(parts, count, in->type);
   if (any_known(parts, count)) gather_step_set_parts(step, parts, count);

@@ -35,8 +35,8 @@ static stretch stretch_of(const gather_step *step) {
   static const char *const WORDS[] = {"numpy", "none", "explicit"};
   int32_t word;
   if (!step->openvino) {
-    bool many = strcmp(step->node->op, "Max") == 0 || strcmp(step->node->op, "Min") == 0 ||
-                strcmp(step->node->op, "Sum") == 0 || strcmp(step->node->op, "Mean") == 0;
+    bool many = strcmp(step->op, "Max") == 0 || strcmp(step->op, "Min") == 0 || strcmp(step->op, "Sum") == 0 ||
+                strcmp(step->op, "Mean") == 0;
     return step->node->opset < (many ? 8 : 7) && step->node->domain[0] == '\0' ? STRETCH_NONE : STRETCH_NUMPY;
   }
   if (!gather_step_word(step, "auto_broadcast", WORDS, 3, &word)) return STRETCH_UNKNOWN;

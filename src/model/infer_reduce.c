@@ -35,7 +35,7 @@ static void reduce_unknown(gather_step *step, const gather_known *axes, bool kee
 /* Sum, product, smallest and largest of a short list of known numbers. */
 static void reduce_values(gather_step *step, const bool *gone) {
   const gather_known *in = gather_step_in(step, 0);
-  const char *op = step->node->op + strlen("Reduce");
+  const char *op = step->op + strlen("Reduce");
   int64_t count, all = 0;
   if (in->rank != 1 || !gone[0] || gather_integer_bits(in->type) < 8) return;
   const int64_t *values = gather_step_integers(step, in, &count);

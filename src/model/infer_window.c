@@ -89,7 +89,7 @@ static bool move(gather_step *step, gather_dim *dims, const gather_known *weight
 void gather_infer_conv(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0), *weights = gather_step_in(step, 1);
   gather_dim dims[GATHER_MAX_RANK];
-  bool grouped = step->openvino && strcmp(step->node->op, "GroupConvolution") == 0;
+  bool grouped = step->openvino && strcmp(step->op, "GroupConvolution") == 0;
   int32_t from = grouped ? 3 : 2;
   int64_t channels;
   step->out.type = in->type;
@@ -114,7 +114,7 @@ void gather_infer_pool(gather_step *step) {
   dims[1] = in->dims[1];
   if (!move(step, dims, NULL, 0)) return;
   gather_step_shape(step, in->rank, dims);
-  if (strcmp(step->node->op, "MaxPool") != 0 || step->node->output_count < 2) return;
+  if (strcmp(step->op, "MaxPool") != 0 || step->node->output_count < 2) return;
   gather_step_output(step, 1);
   step->out.type = step->openvino ? GATHER_TYPE_NONE : GATHER_TYPE_INT64;
   gather_step_shape(step, in->rank, dims);

@@ -173,5 +173,5 @@ def test_every_row_has_a_case():
 
 
 def test_the_table_is_in_order():
-    names = [op for _, op in ROWS]
+    names = [op.lower() for _, op in ROWS]
     assert names == sorted(names) and len(set(ROWS)) == len(ROWS)
