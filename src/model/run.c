@@ -210,6 +210,8 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
                                gather_error *error) {
   gather_model_run_options full;
   *result = NULL;
+  if (!model || input_count < 0 || (input_count > 0 && !inputs))
+    return gather_fail(error, GATHER_USAGE, "a run needs a model, and as many inputs as it is told");
   GATHER_TRY(read_options(options, &full, error));
   gather_model_result *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_run_no_memory(error);
