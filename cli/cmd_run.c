@@ -104,8 +104,9 @@ static gather_status find_in_result(const gather_cli_run *run, const char *name,
       *number = i;
       return GATHER_OK;
     }
+  const gather_model_input *first = gather_model_result_at(run->result, 0);
   return gather_cli_fail(error, GATHER_NAME_NOT_FOUND, "the node has no output '%.100s'; it gives '%.100s'", name,
-                         gather_model_result_at(run->result, 0)->name);
+                         first ? first->name : "");
 }
 
 /* Which outputs are meant: before the work where the whole model runs, after it for one node. */

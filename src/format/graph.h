@@ -44,6 +44,7 @@ typedef struct gather_value {
   gather_type type; /* GATHER_TYPE_NONE where it is not said, or is no tensor */
   int32_t rank;
   const gather_dim *dims;
+  bool no_tensor; /* it is declared to be something else: a sequence, a map */
 } gather_value;
 
 typedef struct gather_node {

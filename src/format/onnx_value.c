@@ -64,12 +64,13 @@ static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, g
   }
 }
 
-/* Types that are no tensors are walked over. */
+/* Types that are no tensors (sequence, map, opaque, sparse tensor, optional) are walked over. */
 static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
+    if (field.number >= 4 && field.number <= 9 && field.number != 6) value->no_tensor = true;
     if (field.number != 1) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
     GATHER_TRY(read_tensor_type(onnx, field.inner, value));

@@ -121,6 +121,14 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
   return GATHER_OK;
 }
 
+/* Sequences and the like could pass through; no tensor is taken for one. */
+static gather_status check_tensors(const gather_value *values, int64_t count, const char *what, gather_error *error) {
+  for (int64_t i = 0; i < count; i++)
+    if (values[i].no_tensor)
+      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is no tensor", what, values[i].name);
+  return GATHER_OK;
+}
+
 static gather_status add_name(char *list, size_t bytes, const char *name) {
   size_t at = strlen(list);
   if (at + 8 < bytes) (void)snprintf(list + at, bytes - at, "%s'%.80s'", at ? ", " : "", name);
@@ -199,6 +207,9 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
     }
   } else {
     GATHER_TRY(check_operators(run, error));
+    run->at = NULL;
+    GATHER_TRY(check_tensors(run->graph->inputs, run->graph->input_count, "input", error));
+    GATHER_TRY(check_tensors(run->graph->outputs, run->graph->output_count, "output", error));
   }
   GATHER_TRY(gather_run_values(run, error));
   GATHER_TRY(gather_run_inputs(run, inputs, count, error));

@@ -109,7 +109,7 @@ static gather_status keep(gather_check *check, gather_scope *scope, const gather
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_known *known = gather_scope_make(scope, node->outputs[i]);
     if (!known || is_held(known) || known->declared_input) continue;
-    const gather_value declared = {known->name, known->type, known->rank, known->dims};
+    const gather_value declared = {.name = known->name, .type = known->type, .rank = known->rank, .dims = known->dims};
     *known = step->outs[i];
     known->name = declared.name;
     known->maker = node;
