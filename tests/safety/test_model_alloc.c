@@ -305,6 +305,23 @@ static gather_status use_bytes(const message *bytes, bool whole, int64_t wanted_
   return status;
 }
 
+/* One node with a value in between, which computes nothing; another whose indices are computed. */
+static gather_status find_operands(const gather_model *model, gather_error *error) {
+  const gather_model_input inner[] = {input_of(), {"y", tensor_of(GATHER_TYPE_FLOAT32, lines, 2, lengths)}};
+  gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
+  gather_model_operands *operands = NULL;
+  options.inputs = inner;
+  options.input_count = 2;
+  gather_status status = gather_model_operands_find(model, "g", &options, &operands, error);
+  if (status == GATHER_OK) assert_int_equal(gather_model_operands_node(operands)->bad, 1);
+  gather_model_operands_destroy(operands);
+  if (status != GATHER_OK) return status;
+  status = gather_model_operands_find(model, "main/picked", NULL, &operands, error);
+  if (status == GATHER_OK) assert_null(gather_model_operands_missing(operands, 0));
+  gather_model_operands_destroy(operands);
+  return status;
+}
+
 static message big, small;
 
 static gather_status use_big(gather_error *error) { return use_bytes(&big, false, 1, error); }
@@ -315,6 +332,17 @@ static gather_status use_ir(gather_error *error) {
   gather_status status = gather_model_open(xml_path, &model, error);
   if (status == GATHER_OK) status = check_and_run(model, true, 0, error);
   gather_model_close(model);
+  return status;
+}
+
+static gather_status use_operands(gather_error *error) {
+  gather_file *file = NULL;
+  gather_model *model = NULL;
+  gather_status status = gather_file_from_memory(big.bytes, big.size, "model.onnx", &file, error);
+  if (status == GATHER_OK) status = gather_model_from_file(file, &model, error);
+  if (status == GATHER_OK) status = find_operands(model, error);
+  gather_model_close(model);
+  gather_file_close(file);
   return status;
 }
 
@@ -343,6 +371,7 @@ static void an_onnx_model_with_everything(void **state) {
   (void)state;
   big = big_model();
   assert_true(fail_each(use_big) > 200);
+  assert_true(fail_each(use_operands) > 400);
 }
 
 static void an_onnx_model_that_runs(void **state) {
