@@ -52,6 +52,8 @@ void gather_step_shape(gather_step *step, int32_t rank, const gather_dim *dims);
 const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count);
 /* The same where every one is known exactly. */
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count);
+/* Room for the elements of a small output; NULL also where no more elements may be followed. */
+gather_dim *gather_step_new_parts(gather_step *step, int64_t count);
 /* Sets the elements of a small output, whose shape is set: count of them. Where all are exact it becomes a tensor. */
 void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t count);
 /* Sets the elements to those of `from` in the shape that is set, where that fits. */

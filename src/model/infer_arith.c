@@ -87,7 +87,7 @@ static gather_dim *pairwise(gather_step *step, combine_fn function, int64_t *cou
   const gather_dim *b = gather_step_parts(step, gather_step_in(step, 1), &counts[1]);
   if (!a || !b || (counts[0] != counts[1] && counts[0] != 1 && counts[1] != 1)) return NULL;
   *count = counts[0] == 1 ? counts[1] : counts[0];
-  gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
+  gather_dim *parts = gather_step_new_parts(step, *count);
   for (int64_t i = 0; parts && i < *count; i++)
     parts[i] = function(step->op, &a[counts[0] == 1 ? 0 : i], &b[counts[1] == 1 ? 0 : i]);
   return parts;
@@ -141,7 +141,7 @@ void gather_infer_unary(gather_step *step) {
   gather_infer_same(step);
   if (step->out.rank < 0 || (is_not ? in->type != GATHER_TYPE_BOOL : gather_integer_bits(in->type) < 8)) return;
   const gather_dim *from = gather_step_parts(step, in, &count);
-  gather_dim *parts = from ? gather_step_take(step, count, sizeof *parts) : NULL;
+  gather_dim *parts = from ? gather_step_new_parts(step, count) : NULL;
   for (int64_t i = 0; parts && i < count; i++) parts[i] = alter(step->op, &from[i]);
   if (!parts) return;
   if (!is_not) keep_fitting(parts, count, in->type);
@@ -157,7 +157,7 @@ static void where_values(gather_step *step) {
     if (!in[i] || (counts[i] != 1 && count != 1 && counts[i] != count)) return;
     if (counts[i] != 1) count = counts[i];
   }
-  gather_dim *parts = gather_step_take(step, count, sizeof *parts);
+  gather_dim *parts = gather_step_new_parts(step, count);
   for (int64_t i = 0; parts && i < count; i++) {
     const gather_dim *which = &in[0][counts[0] == 1 ? 0 : i];
     const gather_dim *x = &in[1][counts[1] == 1 ? 0 : i], *y = &in[2][counts[2] == 1 ? 0 : i];

@@ -62,7 +62,7 @@ void gather_step_fill(gather_step *step, gather_dim part) {
   if (!gather_known_lengths(&step->out, lengths)) return;
   for (int32_t d = 0; d < step->out.rank; d++)
     if (!gather_mul(len, lengths[d], &len)) return;
-  gather_dim *parts = len <= GATHER_MAX_PARTS ? gather_step_take(step, len, sizeof *parts) : NULL;
+  gather_dim *parts = len <= GATHER_MAX_PARTS ? gather_step_new_parts(step, len) : NULL;
   for (int64_t i = 0; parts && i < len; i++) parts[i] = part;
   if (parts) gather_step_set_parts(step, parts, len);
 }

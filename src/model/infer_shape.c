@@ -207,7 +207,7 @@ void gather_infer_transpose(gather_step *step) {
 static void concat_parts(gather_step *step) {
   const gather_dim *len = &step->out.dims[0];
   if (len->min != len->max || len->min > GATHER_MAX_PARTS) return;
-  gather_dim *parts = gather_step_take(step, len->min, sizeof *parts);
+  gather_dim *parts = gather_step_new_parts(step, len->min);
   int64_t at = 0;
   for (int32_t i = 0; parts && i < step->node->input_count; i++) {
     int64_t count;

@@ -35,7 +35,7 @@ static gather_dim cut_dim(const gather_dim *dim, cut *c) {
 static void slice_values(gather_step *step, const gather_known *in, const cut *c, int64_t len) {
   int64_t count;
   const gather_dim *parts = in->rank == 1 ? gather_step_parts(step, in, &count) : NULL;
-  gather_dim *some = parts && len <= GATHER_MAX_PARTS ? gather_step_take(step, len, sizeof *some) : NULL;
+  gather_dim *some = parts && len <= GATHER_MAX_PARTS ? gather_step_new_parts(step, len) : NULL;
   if (!some) return;
   for (int64_t i = 0; i < len; i++) some[i] = parts[c->start + i * c->by];
   gather_step_set_parts(step, some, len);
@@ -259,7 +259,8 @@ static const gather_dim *split_sizes(gather_step *step, int64_t *count, bool *to
   if (*told) return gather_step_parts(step, gather_step_in(step, i), count);
   *told = gather_step_find(step, "split") != NULL;
   const int64_t *sizes = gather_step_attribute(step, "split", count);
-  gather_dim *parts = sizes ? gather_step_take(step, *count, sizeof *parts) : NULL;
+  if (sizes && *count != step->node->output_count) return NULL;
+  gather_dim *parts = sizes ? gather_step_new_parts(step, *count) : NULL;
   for (int64_t k = 0; parts && k < *count; k++) parts[k] = gather_exact_dim(sizes[k]);
   return parts;
 }

@@ -96,8 +96,7 @@ static void gather_parts(gather_step *step, const gather_op *op, const gather_kn
       !gather_known_lengths(&step->out, out_shape) || !gather_shape_len(step->out.rank, out_shape, &out_len) ||
       out_len > GATHER_MAX_PARTS)
     return;
-  gather_dim *copy = gather_step_take(step, count, sizeof *copy),
-             *picked = gather_step_take(step, out_len, sizeof *picked);
+  gather_dim *copy = gather_step_new_parts(step, count), *picked = gather_step_new_parts(step, out_len);
   if (!copy || !picked) return;
   if (count > 0) memcpy(copy, parts, (size_t)count * sizeof *copy);
   gather_tensor from = {.data = copy,
@@ -145,7 +144,7 @@ void gather_infer_range(gather_step *step) {
     if (!gather_add(at, *b, &at)) break;
   gather_dim len = count > GATHER_MAX_PARTS ? gather_any_dim : (gather_dim){count, count, NULL};
   gather_step_shape(step, 1, &len);
-  gather_dim *parts = count <= GATHER_MAX_PARTS ? gather_step_take(step, count, sizeof *parts) : NULL;
+  gather_dim *parts = count <= GATHER_MAX_PARTS ? gather_step_new_parts(step, count) : NULL;
   for (int64_t i = 0; parts && i < count; i++) parts[i] = (gather_dim){*s + i * *b, *s + i * *b, NULL};
   if (parts) gather_step_set_parts(step, parts, count);
 }

@@ -99,6 +99,10 @@ static bool spend(gather_step *step, int64_t count) {
   return true;
 }
 
+gather_dim *gather_step_new_parts(gather_step *step, int64_t count) {
+  return spend(step, count) ? gather_step_take(step, count, sizeof(gather_dim)) : NULL;
+}
+
 const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count) {
   if (known->parts) {
     *count = known->part_count;
@@ -106,8 +110,7 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
   }
   if (!known->tensor || gather_tensor_len(known->tensor) > GATHER_MAX_PARTS) return NULL;
   *count = gather_tensor_len(known->tensor);
-  if (!spend(step, *count)) return NULL;
-  gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
+  gather_dim *parts = gather_step_new_parts(step, *count);
   for (int64_t i = 0; parts && i < *count; i++) {
     if (!gather_tensor_integer(known->tensor, i, &parts[i].min)) return NULL;
     if (known->tensor->type == GATHER_TYPE_UINT64 && parts[i].min < 0) return NULL; /* too large to be a length */
@@ -118,7 +121,7 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
 
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count) {
   const gather_dim *parts = gather_step_parts(step, known, count);
-  int64_t *integers = parts ? gather_step_take(step, *count, sizeof *integers) : NULL;
+  int64_t *integers = parts && spend(step, *count) ? gather_step_take(step, *count, sizeof *integers) : NULL;
   for (int64_t i = 0; integers && i < *count; i++) {
     if (parts[i].min != parts[i].max) return NULL;
     integers[i] = parts[i].min;
