@@ -235,7 +235,7 @@ def check_files() -> list[bytes]:
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
-                        ("check", check_files() + models() + ir_files())):
+                        ("check", check_files() + models())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
