@@ -32,7 +32,7 @@ static gather_node node_of(const char *name, const char *op, const char *const *
 static gather_node nodes[5];
 static gather_constant data;
 static const gather_dim dims[] = {{0, GATHER_DIM_UNBOUNDED, "N"}};
-static const gather_value input = {"ids", GATHER_TYPE_INT64, 1, dims};
+static const gather_value input = {.name = "ids", .type = GATHER_TYPE_INT64, .rank = 1, .dims = dims};
 static gather_graph graph;
 static gather_graph_file file;
 static gather_model *model;
