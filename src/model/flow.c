@@ -154,6 +154,9 @@ gather_status gather_check_flow(gather_check *check, const gather_scope *scope, 
   if (step->openvino || node->output_count == 0) return GATHER_OK;
   const gather_callee *callee = find_slot(check, node->domain, node->op);
   if (callee->function) {
+    /* A function may have the name of an operator: it is meant then. */
+    for (int32_t i = 0; i < node->output_count; i++)
+      step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
     if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;
     return call(check, scope, callee->function->graph, step, depth, error);
   }

@@ -109,6 +109,7 @@ void gather_infer_top(gather_step *step) {
     return;
   memcpy(dims, in->dims, (size_t)in->rank * sizeof *dims);
   dims[axis] = top_count(step);
+  if (dims[axis].min > in->dims[axis].max) dims[axis] = gather_any_dim; /* refused, or cut: runtimes differ */
   for (int32_t i = 0; i < step->node->output_count && i < 2; i++) {
     gather_step_output(step, i);
     step->out.type = i == 0           ? in->type

@@ -130,21 +130,36 @@ void gather_infer_gather(gather_step *step) {
   gather_parts(step, op, data, indices, &options);
 }
 
+/* One whole number; NULL where it is not known, not even as a name. */
+static const gather_dim *number_of(gather_step *step, int32_t i) {
+  int64_t count;
+  const gather_dim *parts = gather_step_parts(step, gather_step_in(step, i), &count);
+  return parts && count == 1 ? parts : NULL;
+}
+
+static void range_values(gather_step *step, int64_t start, int64_t end, int64_t by) {
+  int64_t count = 0, at = start;
+  for (bool more = true; more && (by > 0 ? at < end : at > end) && count <= GATHER_MAX_PARTS; count++)
+    more = gather_add(at, by, &at);
+  gather_dim len = count > GATHER_MAX_PARTS ? gather_any_dim : gather_exact_dim(count);
+  gather_step_shape(step, 1, &len);
+  if (gather_integer_bits(step->out.type) < 8 || count > GATHER_MAX_PARTS) return;
+  gather_dim *parts = gather_step_new_parts(step, count);
+  for (int64_t i = 0; parts && i < count; i++) {
+    parts[i] = gather_exact_dim(i == 0 ? start : parts[i - 1].min);
+    if (i > 0 && gather_add(parts[i].min, by, &parts[i].min)) parts[i].max = parts[i].min;
+  }
+  if (parts && gather_parts_fit(parts, count, step->out.type)) gather_step_set_parts(step, parts, count);
+}
+
 void gather_infer_range(gather_step *step) {
-  const gather_known *start = gather_step_in(step, 0), *end = gather_step_in(step, 1), *by = gather_step_in(step, 2);
-  int64_t counts[3], count = 0;
-  const int64_t *s = gather_step_integers(step, start, &counts[0]), *e = gather_step_integers(step, end, &counts[1]),
-                *b = gather_step_integers(step, by, &counts[2]);
-  step->out.type = start->type;
-  if (!s || !e || !b || counts[0] != 1 || counts[1] != 1 || counts[2] != 1 || *b == 0) {
-    gather_step_shape(step, 1, &gather_any_dim);
+  const gather_dim *start = number_of(step, 0), *end = number_of(step, 1), *by = number_of(step, 2);
+  gather_type type = gather_step_in(step, 0)->type;
+  step->out.type = step->openvino ? gather_step_named_type(step, "output_type", type) : type;
+  if (start && end && by && gather_is_exact(start) && gather_is_exact(end) && gather_is_exact(by) && by->min != 0) {
+    range_values(step, start->min, end->min, by->min);
     return;
   }
-  for (int64_t at = *s; (*b > 0 ? at < *e : at > *e) && count <= GATHER_MAX_PARTS; count++)
-    if (!gather_add(at, *b, &at)) break;
-  gather_dim len = count > GATHER_MAX_PARTS ? gather_any_dim : (gather_dim){count, count, NULL};
-  gather_step_shape(step, 1, &len);
-  gather_dim *parts = count <= GATHER_MAX_PARTS ? gather_step_new_parts(step, count) : NULL;
-  for (int64_t i = 0; parts && i < count; i++) parts[i] = (gather_dim){*s + i * *b, *s + i * *b, NULL};
-  if (parts) gather_step_set_parts(step, parts, count);
+  bool counts = start && by && end && start->min == 0 && start->max == 0 && by->min == 1 && by->max == 1;
+  gather_step_shape(step, 1, counts && end->min >= 0 ? end : &gather_any_dim); /* from 0 to N: N of them */
 }

@@ -53,6 +53,22 @@ VALUES = [
 ]
 
 
+# Lines that make `u` itself, and what is known of it by name.
+NAMED = [
+    ("t = Constant<value_ints=[0, 0, -1]>() u = Reshape(x, t)", ["A", "B", 3]),
+    ("t = Constant<value_ints=[0, -1, 3]>() u = Reshape(x, t)", ["A", "B", 3]),
+    ("t = Constant<value_ints=[-1, 0, 3]>() u = Reshape(x, t)", ["A", "B", 3]),
+    ("t = Constant<value_ints=[0, -1]>() u = Reshape(x, t)", ["A", -1]),
+    ("shape = Shape(x) u = Reshape(x, shape)", ["A", "B", 3]),
+    ("shape = Shape<end=1>(x) m = Constant<value_ints=[1, 3, -1]>() t = Concat<axis=0>(shape, m) u = Reshape(x, t)", ["A", 1, 3, "B"]),
+    ("n = Shape<start=1, end=2>(x) z = Constant<value_int=0>() o = Constant<value_int=1>() e = Gather(n, z) u = Range(z, e, o)", ["B"]),
+    ("n = Shape(x) m = Constant<value_ints=[-1]>() e = Equal(n, m) o = Constant<value_ints=[1]>() w = Where(e, o, n) u = Expand(x, w)", ["A", "B", 3]),
+    ("u = Transpose<perm=[2, 0, 1]>(x)", [3, "A", "B"]),
+    ("z = Constant<value_ints=[1]>() u = ReduceMean<keepdims=1>(x, z)", ["A", 1, 3]),
+    ("v = ReduceMax<keepdims=0>(x) z = Constant<value_ints=[0]>() u = Unsqueeze(v, z)", [1]),
+]
+
+
 def read_text(body, x="float[A,B,3] x", functions=""):
     text = f"{HEADER} g ({x}) => (y) {{ {body} z0 = Constant<value_ints=[0]>() g = Gather(u, z0) y = Identity(u) }} {functions}"
     model = parse_model(text.replace(") ", ")\n").replace("=> (y)", "=> (float[K] y)"))
@@ -80,6 +96,15 @@ def test_shape_arithmetic(lines, known, tmp_path):
     fits([lengths.get(d, d) for d in ours], real, lines)
     if known.startswith("float[4,5,3]"):
         assert -1 not in ours
+
+
+@pytest.mark.parametrize("lines, wanted", NAMED)
+def test_names_are_kept(lines, wanted, tmp_path):
+    model = read_text(lines.replace(") ", ")\n"))
+    ours = look(model, tmp_path / "m.onnx")
+    assert ours == wanted
+    real = real_shapes(model, {"x": np.zeros((4, 5, 3), np.float32)})["y"]
+    fits([{"A": 4, "B": 5}.get(d, d) for d in ours], real, lines)
 
 
 def branch(name, shape, dims):
