@@ -85,13 +85,25 @@ static void batches(const gather_cli_explain *ex, char *text, size_t bytes) {
            group);
 }
 
+/* The end of a long name, which tells more than its beginning. */
+static void shorten(const char *name, char *text, size_t bytes) {
+  enum { LONGEST = 60 };
+  size_t len = strlen(name), from = len > LONGEST ? len - LONGEST : 0;
+  while (from && ((unsigned char)name[from] & 0xc0) == 0x80) from++; /* whole letters of UTF-8 */
+  snprintf(text, bytes, "%s%.60s", from ? "..." : "", name + from);
+}
+
 /* Where in the model the gather stands, and what its operands are called there. */
 static void place(const gather_cli_explain *ex, char *text, size_t bytes) {
-  char node[200];
+  char where[1024], names[5][80];
   const gather_model_node *n = ex->node;
-  gather_cli_node_text(n, node, sizeof node);
-  snprintf(text, bytes, "%s of %.120s: data is %.80s, idx is %.80s, out is %.80s", node, ex->job.args->argument[0],
-           n->data.name, n->indices.name, n->output.name);
+  gather_cli_node_text(n, where, sizeof where);
+  shorten(where, names[0], sizeof names[0]);
+  shorten(ex->job.args->argument[0], names[1], sizeof names[1]);
+  shorten(n->data.name, names[2], sizeof names[2]);
+  shorten(n->indices.name, names[3], sizeof names[3]);
+  shorten(n->output.name, names[4], sizeof names[4]);
+  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], names[1], names[2], names[3], names[4]);
 }
 
 bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes) {
