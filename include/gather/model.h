@@ -43,8 +43,8 @@ GATHER_API int64_t gather_model_output_count(const gather_model *model);
 GATHER_API const char *gather_model_input_name(const gather_model *model, int64_t i);
 GATHER_API const char *gather_model_output_name(const gather_model *model, int64_t i);
 /* The type that the model declares for a value of its main graph, by name; in OpenVINO IR, by the layer of a Parameter too. node:
- * NULL, or a node as gather_model_run has it, whose graph and those round it are meant. GATHER_TYPE_NONE = it says none.
- * Since 0.1. */
+ * NULL, or a node as gather_model_run has it, whose graph and those round it are meant (where it is found). GATHER_TYPE_NONE =
+ * it says none. Since 0.1. */
 GATHER_API gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name);
 
 /* ---- 2 what a check is given ------------------------------------------------------------------------------------------ */

@@ -145,7 +145,7 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
   const gather_graph *graph = model->graph_file->graph;
   const gather_node *found;
   gather_error error;
-  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) return GATHER_TYPE_NONE;
+  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
   gather_type type = GATHER_TYPE_NONE;
   for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < DEEPEST; graph = graph->parent, depth++) {
     const char *layer = gather_run_layer_input(graph, name);
