@@ -123,6 +123,12 @@ typedef struct gather_writing {
  * GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writing *what, gather_writer **writer,
                                                              gather_error *error);
+/* The same for a file of `bytes` plain bytes, which gather_writer_data gives, zero: a picture, a report. They are written as they
+ * are. Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (there is no such folder),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. A file that is replaced keeps its permissions, and a link to it stays. Memory: freed by
+ * commit or abort. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
+                                                                   gather_writer **writer, gather_error *error);
 /* Says whether gather_writer_create would accept the target and the type, and makes nothing. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
 /* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL where there are none. Since 0.1. */

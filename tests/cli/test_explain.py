@@ -169,7 +169,7 @@ def test_pictures_keep_what_is_there(gather):
     ET.parse(gather.folder / "x.svg")
     assert gather.names() == {"x.svg"}
     ET.fromstring(gather("explain", "--data", "3x2", "[1]", "-o", "-").out)
-    gather.fails("io_error", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
+    gather.fails("file_not_found", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
 
 
 def test_complaints(gather, table):

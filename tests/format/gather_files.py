@@ -91,6 +91,7 @@ FUNCTIONS = {
     "gather_file_tensor_check": (c.c_int, [c.POINTER(FileTensor), E]),
     "gather_file_close": (None, [P]),
     "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
+    "gather_writer_create_bytes": (c.c_int, [c.c_char_p, c.c_bool, c.c_int64, c.POINTER(P), E]),
     "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
     "gather_writer_data": (P, [P]),
     "gather_writer_temporary": (c.c_char_p, [P]),
