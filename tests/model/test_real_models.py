@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import onnx
 import pytest
@@ -64,6 +65,10 @@ def test_verdicts():
 # ---- damage
 
 
+# A sanitized command starts slowly: then each damage is done at every fourth place only.
+STEP = 4 if os.environ.get("GATHER_SANITIZE") else 1
+
+
 def survives(path) -> int:
     """The command ends by itself, with one object, and with an error where it says that it failed."""
     done = real.call("check", path, "--json")
@@ -84,7 +89,7 @@ def test_cut_at_every_kilobyte(tmp_path):
     path.write_bytes(content)
     codes = set()
     with path.open("r+b") as file:
-        for end in range((len(content) - 1) // 1024 * 1024, -1, -1024):
+        for end in range((len(content) - 1) // 1024 * 1024, -1, -1024 * STEP):
             file.truncate(end)
             codes.add(survives(path))
     assert codes == {3}
@@ -141,7 +146,7 @@ def test_every_length_changed(tmp_path):
     path.write_bytes(content)
     with path.open("r+b", buffering=0) as file:
         for n, (begin, end, field) in enumerate(places):
-            if len(field) > 2 and n % 3:
+            if len(field) > 2 and n % (3 * STEP):
                 continue
             length, _ = varint(content, begin)
             widest = (1 << 7 * (end - begin)) - 1
@@ -155,8 +160,8 @@ def test_every_length_changed(tmp_path):
             file.write(content[begin:end])
     assert path.read_bytes() == content and survives(path) == 0
     for n, (begin, end, _) in enumerate(places):
-        if n % 8 == 0:
+        if n % (8 * STEP) == 0:
             for huge in (1 << 31, (1 << 63) - 1, (1 << 64) - 1):
                 path.write_bytes(content[:begin] + to_varint(huge) + content[end:])
                 codes.append(survives(path))
-    assert len(codes) > 500 and codes.count(3) > len(codes) * 0.8
+    assert len(codes) > 500 / STEP and codes.count(3) > len(codes) * 0.8
