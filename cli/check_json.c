@@ -85,10 +85,8 @@ static void json_node(gather_cli_json *json, gather_cli_advice *advice, const ga
   gather_cli_json_string(json, "verdict", gather_verdict_name(node->verdict));
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
   if (gather_cli_advise(advice, node, give, sizeof give)) gather_cli_json_string(json, "give", give);
-  if (node->error) {
-    gather_cli_json_error(json, node->error, "", "");
-    gather_cli_json_runtimes(json, node);
-  }
+  if (node->error) gather_cli_json_error(json, node->error, "", "");
+  if (node->error || node->bad > 0) gather_cli_json_runtimes(json, node);
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);
 }

@@ -138,12 +138,12 @@ static void put_node(gather_cli_advice *advice, const gather_model_node *node, c
   put_wide(l.shapes, w->shapes);
   gather_cli_put_node(node);
   putchar('\n');
-  bool repaired = node->verdict == GATHER_VERDICT_OK && node->bad > 0;
-  if (node->verdict == GATHER_VERDICT_BAD || repaired) put_operands(node);
+  bool has_bad = node->verdict == GATHER_VERDICT_BAD || node->bad > 0; /* also bad ones that the rules repair */
+  if (has_bad) put_operands(node);
   put_word(node->verdict == GATHER_VERDICT_OK ? "note" : "why", node->reason);
   if (gather_cli_advise(advice, node, give, sizeof give)) put_word("give", give);
   if (!node->type_listed) printf("         note     %s does not list these types\n", node->rules->rules);
-  if (node->verdict == GATHER_VERDICT_BAD) gather_cli_put_bad(node, 9);
+  if (has_bad) gather_cli_put_bad(node, 9);
 }
 
 void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check) {

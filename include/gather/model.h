@@ -189,7 +189,8 @@ GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);
 /* How many runtimes are known, and the name of number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL. Since 0.1. */
 GATHER_API size_t gather_runtime_count(void);
 GATHER_API const char *gather_runtime_name(size_t i);
-/* What runtime number i does with a bad node, one sentence; "" for a node that is not bad. Static memory. Since 0.1. */
+/* What runtime number i does with a node that is bad, or has indices out of range that its rules repair, one sentence; "" for any
+ * other node. Static memory. Since 0.1. */
 GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_node *node);
 
 /* ---- 6 running -------------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * runtimes.c: the table of runtimes, and the row for a bad node.
+ * runtimes.c: the table of runtimes, and the row for a node with bad indices.
  */
 #include <string.h>
 
@@ -71,8 +71,9 @@ static bool is_short(const gather_model_node *node) {
   return integers && flat && node->data.dims[0].max <= SHORT_LEN && node->index_count <= SHORT_LEN;
 }
 
+/* Rules that fill with zeros have no error; there the indices were compared with the length of the data. */
 static kind kind_of(const gather_model_node *node) {
-  int64_t len = node->error->high + 1;
+  int64_t len = node->error ? node->error->high + 1 : node->data.dims[node->axis].min;
   bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
   bool above = huge || node->max >= len;
   if (huge || node->max > INT32_MAX || node->min < INT32_MIN) return KIND_WIDE;
@@ -89,10 +90,15 @@ static const char *find(size_t runtime, const gather_op *rules, kind wanted) {
   return NULL;
 }
 
+static bool is_repaired(const gather_model_node *node) {
+  return node->verdict == GATHER_VERDICT_OK && node->bad_known && node->bad > 0;
+}
+
 const char *gather_runtime_behaviour(size_t i, const gather_model_node *node) {
-  if (i >= RUNTIME_COUNT || !node || node->verdict != GATHER_VERDICT_BAD || !node->error || !node->rules) return "";
+  if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || is_repaired(node))) return "";
   if (!RUNTIMES[i].reads_ir && strcmp(node->rules->dialect, "openvino") == 0) return "does not read OpenVINO IR";
-  if (node->error->status != GATHER_INDEX_OUT_OF_RANGE) return "refuses the model, or fails when the node runs";
+  if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE)
+    return "refuses the model, or fails when the node runs";
   kind is = kind_of(node);
   const char *sentence = find(i, node->rules, is);
   if (!sentence) sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);

@@ -208,9 +208,9 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   if (status == GATHER_OK) return GATHER_OK;
   if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR)
     return bad(check, out, &why, error);
-  char text[128];
-  (void)snprintf(text, sizeof text, "%s fills with zeros where an index is out of range; %" PRId64 " are",
-                 out->rules->rules, out->bad);
+  char text[160];
+  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros by the rules %s",
+                 out->bad, out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
   return say(check, out, error, text);
 }
 

@@ -344,4 +344,7 @@ def test_ir(tmp_path, opset, rules, verdict):
     assert (node["rules"], node["domain"], node["verdict"], node["axis"]) == (rules, opset, verdict, 0)
     assert (node["indices"]["source"], node["indices"]["bad"], node["output"]["shape"]) == ("constant", 1, [3, 4])
     if verdict == "ok":
-        assert "fills with zeros" in node["reason"] and "fills with zeros" in call("check", tmp_path / "m.xml")
+        text, words = call("check", tmp_path / "m.xml"), "1 of 3 indices is out of range: zeros by the rules openvino-8"
+        assert node["reason"] == words and words in text and "error" not in node
+        assert "zeros" in node["runtimes"]["openvino"] and all(f"{name} " in text for name in RUNTIMES)
+    assert set(node["runtimes"]) == RUNTIMES
