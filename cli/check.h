@@ -28,9 +28,13 @@ bool gather_cli_advise(gather_cli_advice *advice, const gather_model_node *node,
 void gather_cli_put_node(const gather_model_node *node);
 /* The same into text. */
 void gather_cli_node_text(const gather_model_node *node, char *text, size_t bytes);
+/* "1 GatherND node" on stdout: the nodes that take indices and are not looked at, with words before them, and behind one or more.
+ * Nothing where there are none. */
+void gather_cli_put_not_checked(const gather_model *model, const char *before, const char *one, const char *more);
 /* Why a bad node may be so, and what each runtime does with it. */
 void gather_cli_put_bad(const gather_model_node *node, int indent);
 struct gather_cli_json;
+void gather_cli_json_not_checked(struct gather_cli_json *json, const gather_model *model);
 void gather_cli_json_runtimes(struct gather_cli_json *json, const gather_model_node *node);
 
 #endif

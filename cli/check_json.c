@@ -103,5 +103,6 @@ void gather_cli_check_json(const gather_cli_args *args, const gather_model *mode
   gather_cli_json_int(&json, "ok", gather_check_verdicts(check, GATHER_VERDICT_OK));
   gather_cli_json_int(&json, "unknown", gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN));
   gather_cli_json_int(&json, "bad", gather_check_verdicts(check, GATHER_VERDICT_BAD));
+  gather_cli_json_not_checked(&json, model);
   gather_cli_json_finish(&json);
 }

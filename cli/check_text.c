@@ -155,11 +155,13 @@ void gather_cli_check_text(const gather_cli_args *args, const gather_model *mode
   gather_cli_put(stdout, args->argument[0]);
   printf(": %s, ", gather_file_format(gather_model_file(model)));
   if (count == 0)
-    puts("no gather nodes");
+    fputs("no gather nodes", stdout);
   else
-    printf("%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown, %" PRId64 " bad\n\n", count,
+    printf("%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown, %" PRId64 " bad", count,
            count == 1 ? "node" : "nodes", gather_check_verdicts(check, GATHER_VERDICT_OK),
            gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN), bad);
+  gather_cli_put_not_checked(model, "; ", " is not looked at", " are not looked at");
+  puts(count == 0 ? "" : "\n");
   for (int pass = 0; pass < 2; pass++)
     for (int64_t i = 0; i < count; i++) {
       const gather_model_node *node = gather_check_at(check, i);

@@ -71,7 +71,8 @@ static const gather_cli_section SECTIONS[] = {
      "the main graph, in subgraphs and in local functions. Shapes and constants are\n"
      "followed through the model; where the indices and the length of the axis are\n"
      "known, every index is checked. A node is ok, bad, or unknown: it is never ok\n"
-     "without a check.\n"
+     "without a check. Nodes of other operators that take indices, as GatherND and\n"
+     "ScatterND, are not looked at; the first line counts them (\"not_checked\").\n"
      "\n"
      "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal\n"
      "or a text file; these two have the type that the model declares for the input.\n"
@@ -90,8 +91,8 @@ static const gather_cli_section SECTIONS[] = {
      "as slices.\n"
      "\n"
      "With MODEL (ONNX, OpenVINO IR) alone it draws one gather node: --node names it,\n"
-     "with or without the path of its graph; a node without a name goes by its\n"
-     "output's. The model says operator, rules, axis and constants; --input and --dim\n"
+     "as check prints it or without the path of its graph; a node without a name goes\n"
+     "by its output's too. The model says operator, rules, axis and constants; --input and --dim\n"
      "give the rest, as for check, and --input also any value in between. Where only\n"
      "the shape of the data is known, its cells show their numbers. What is missing is\n"
      "said: exit code 2.\n"
@@ -124,8 +125,9 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_COMMAND_INFO, "Description",
      "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes\n"
      "and where they begin; of a model also its gather nodes: where they stand, their\n"
-     "rules, operands and axis. Without FILE: the version, the CPU features found, the\n"
-     "kernels in use, how many threads there would be, and the thread pool.\n"},
+     "rules, operands and axis, and how many nodes check does not look at. Without\n"
+     "FILE: the version, the CPU features found, the kernels in use, how many threads\n"
+     "there would be, and the thread pool.\n"},
     {GATHER_CLI_COMMAND_OPS, "Description",
      "Lists the operator versions: what --rules takes, the document each comes from,\n"
      "whether negative indices count from the end, what a bad index does, and the types\n"

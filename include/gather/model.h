@@ -36,6 +36,12 @@ GATHER_API const gather_file *gather_model_file(const gather_model *model);
 GATHER_API const char *gather_model_dialect(const gather_model *model);
 /* How many gather nodes it has: in the main graph, in subgraphs, and in functions (each counted once). Since 0.1. */
 GATHER_API int64_t gather_model_node_count(const gather_model *model);
+/* Nodes of other operators that take indices (GatherND, ScatterND, EmbeddingBagPackedSum, ...): no check looks at them, and a bad
+ * index of theirs can make the model fail. How many such operators the model has; the name of number i, static memory, NULL where i
+ * is none; how many nodes of it there are, counted as gather nodes are. Since 0.1. */
+GATHER_API int64_t gather_model_not_checked_count(const gather_model *model);
+GATHER_API const char *gather_model_not_checked_op(const gather_model *model, int64_t i);
+GATHER_API int64_t gather_model_not_checked_nodes(const gather_model *model, int64_t i);
 /* How many inputs and outputs its main graph has. Inputs that an initializer gives a value to are not counted. Since 0.1. */
 GATHER_API int64_t gather_model_input_count(const gather_model *model);
 GATHER_API int64_t gather_model_output_count(const gather_model *model);
@@ -199,7 +205,7 @@ GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_nod
 typedef struct gather_model_run_options {
   size_t size; /* sizeof(gather_model_run_options) */
   /* Run this node alone: its name, or with the path of its graph before it ("main/if_3/then_branch/g", "function:NAME/g").
-   * A node without a name goes by its first output's. NULL = the whole main graph. */
+   * A node without a name goes by its first output's, or by operator and number ("main/Gather_5"). NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
   const char **failed_node; /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */

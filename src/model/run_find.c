@@ -11,12 +11,15 @@
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
+/* How well a name means a node: the more is written, the better. */
+typedef enum fit { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
+
 typedef struct search {
   const char *wanted;
   const gather_graph *graph;
   const gather_node *node;
-  int64_t count;     /* how many nodes the name means */
-  bool whole;        /* the path was written too: that one is meant */
+  fit best;
+  int64_t count;     /* how many nodes the name means so well */
   char nearest[300]; /* names of gather nodes, for the message */
   const gather_model *model;
 } search;
@@ -38,16 +41,24 @@ static void note(search *s, const gather_node *node) {
                  gather_run_name(node));
 }
 
-static void match(search *s, const gather_graph *graph, const gather_node *node, const char *path) {
+/* A node without a name goes by its output's, and by operator and number as a check writes it: "main/Gather_5". */
+static fit fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
+  char text[128];
   const char *name = gather_run_name(node);
-  bool whole = is_path(s->wanted, path, name);
-  if (!*name || (!whole && strcmp(name, s->wanted) != 0)) {
-    note(s, node);
-    return;
-  }
-  if (s->whole && !whole) return;
-  s->count = s->whole == whole ? s->count + 1 : 1;
-  s->whole = whole;
+  if (*name && is_path(wanted, path, name)) return FIT_PATH;
+  if (*name && strcmp(name, wanted) == 0) return FIT_NAME;
+  if (*node->name) return FIT_NONE;
+  (void)snprintf(text, sizeof text, "%.96s_%" PRId64, node->op, number);
+  return is_path(wanted, path, text) ? FIT_NUMBER : FIT_NONE;
+}
+
+static void match(search *s, const gather_graph *graph, int64_t number, const char *path) {
+  const gather_node *node = &graph->nodes[number];
+  fit one = fit_of(s->wanted, node, path, number);
+  if (one == FIT_NONE) note(s, node);
+  if (one == FIT_NONE || one < s->best) return;
+  s->count = one == s->best ? s->count + 1 : 1;
+  s->best = one;
   s->graph = graph;
   s->node = node;
 }
@@ -56,7 +67,7 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
   char inner[PATH_BYTES];
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
-    match(s, graph, node, path);
+    match(s, graph, i, path);
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
