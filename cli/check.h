@@ -11,7 +11,30 @@
 void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check);
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check);
 
+enum { GATHER_CLI_ADVICE_DIMS = 16 };
+
+/* What was found out for advice. Starts as zero but for the model. */
+typedef struct gather_cli_advice {
+  const gather_model *model;
+  int asked, dim_count;
+  const char *dims[GATHER_CLI_ADVICE_DIMS]; /* names of dimensions, and whether --dim takes them */
+  bool taken[GATHER_CLI_ADVICE_DIMS];
+} gather_cli_advice;
+
+/* What to give so that an unknown node becomes known; false where nothing can be given. */
+bool gather_cli_advise(gather_cli_advice *advice, const gather_model_node *node, char *text, size_t bytes);
+
 /* Says on stdout where a node stands: "main/embed", or the operator and its number where it has no name. */
 void gather_cli_put_node(const gather_model_node *node);
+/* The same into text. */
+void gather_cli_node_text(const gather_model_node *node, char *text, size_t bytes);
+/* "1 GatherND node" on stdout: the nodes that take indices and are not looked at, with words before them, and behind one or more.
+ * Nothing where there are none. */
+void gather_cli_put_not_checked(const gather_model *model, const char *before, const char *one, const char *more);
+/* Why a bad node may be so, and what each runtime does with it. */
+void gather_cli_put_bad(const gather_model_node *node, int indent);
+struct gather_cli_json;
+void gather_cli_json_not_checked(struct gather_cli_json *json, const gather_model *model);
+void gather_cli_json_runtimes(struct gather_cli_json *json, const gather_model_node *node);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "commands.h"
 #include "explain.h"
 #include "json.h"
@@ -32,6 +33,9 @@ static bool use_colour(void) {
   return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
+/* One argument alone is a model: DATA needs INDICES. */
+static bool is_model(const gather_cli_args *args) { return args->argument_count == 1 && !args->value[GATHER_CLI_DATA]; }
+
 /* The made-up table stands nowhere: only its shape does. */
 static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
   const char *text = ex->job.args->value[GATHER_CLI_DATA];
@@ -45,16 +49,17 @@ static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
 }
 
 /* What only explain asks of its line. */
-static gather_status check_line(const gather_cli_args *args, gather_error *error) {
+static gather_status check_line(const gather_cli_explain *ex, gather_error *error) {
+  const gather_cli_args *args = ex->job.args;
+  static const gather_cli_option_id OF_A_MODEL[] = {GATHER_CLI_NODE, GATHER_CLI_INPUT, GATHER_CLI_DIM};
   const char *output = args->value[GATHER_CLI_OUTPUT];
   size_t len = output ? strlen(output) : 0;
-  int wanted = args->value[GATHER_CLI_DATA] ? 1 : 2;
-  if (args->argument_count > wanted)
+  if (args->value[GATHER_CLI_DATA] && args->argument_count > 1)
     return gather_cli_fail(error, GATHER_USAGE, "with --data there is no DATA, only INDICES");
-  if (args->argument_count < wanted)
-    return gather_cli_fail(
-        error, GATHER_UNSUPPORTED,
-        "explain needs DATA and INDICES, or --data and INDICES; a node of a MODEL cannot be drawn in this version");
+  for (size_t i = 0; !is_model(args) && i < sizeof OF_A_MODEL / sizeof *OF_A_MODEL; i++)
+    if (args->value[OF_A_MODEL[i]])
+      return gather_cli_fail(error, GATHER_USAGE, "--%s goes with a MODEL alone, not with DATA or INDICES",
+                             gather_cli_option_at(OF_A_MODEL[i])->name);
   if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
     return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
   return GATHER_OK;
@@ -68,12 +73,16 @@ static gather_status keep_existing(const gather_cli_args *args, gather_error *er
   return gather_cli_fail_file(error, GATHER_FILE_EXISTS, output, -1, "the file exists already and is kept");
 }
 
+static gather_status take_tensors(gather_cli_explain *ex, gather_error *error) {
+  GATHER_CLI_TRY(make_up(ex, error));
+  GATHER_CLI_TRY(gather_cli_job_options(&ex->job, error));
+  return gather_cli_job_inputs(&ex->job, error);
+}
+
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
   gather_cli_job *job = &ex->job;
-  GATHER_CLI_TRY(check_line(job->args, error));
-  GATHER_CLI_TRY(make_up(ex, error));
-  GATHER_CLI_TRY(gather_cli_job_options(job, error));
-  GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
+  GATHER_CLI_TRY(check_line(ex, error));
+  GATHER_CLI_TRY(is_model(job->args) ? gather_cli_explain_model(ex, error) : take_tensors(ex, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
@@ -135,7 +144,14 @@ static gather_status draw_svg(gather_cli_explain *ex, gather_error *error) {
 
 static gather_status draw(gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
-  if (!ex->job.output && !args->value[GATHER_CLI_JSON]) return draw_text(ex, error);
+  if (!ex->job.output && !args->value[GATHER_CLI_JSON]) {
+    GATHER_CLI_TRY(draw_text(ex, error));
+    if (ex->node && ex->failed) {
+      puts("\nWhat a runtime does with a bad index here:");
+      gather_cli_put_bad(ex->node, 2);
+    }
+    return GATHER_OK;
+  }
   GATHER_CLI_TRY(gather_cli_explain_layout(ex, SVG_COLUMNS, error));
   if (ex->job.output) GATHER_CLI_TRY(draw_svg(ex, error));
   if (args->value[GATHER_CLI_JSON]) gather_cli_explain_json(ex, gather_cli_json_stream(args));
@@ -154,6 +170,8 @@ int gather_cli_cmd_explain(const gather_cli_args *args) {
     code = args->value[GATHER_CLI_JSON] ? gather_status_exit_code(ex.error.status) : gather_cli_report(args, &ex.error);
   }
   gather_cli_job_clear(&ex.job);
+  gather_model_operands_destroy(ex.operands);
+  gather_cli_model_close(&ex.model);
   free(ex.iota);
   free(ex.engine);
   free(ex.picked);

@@ -20,6 +20,8 @@ static void json_tensor(gather_cli_json *json, const gather_file_tensor *tensor)
   gather_cli_json_ints(json, "shape", tensor->tensor.rank, tensor->tensor.shape);
   gather_cli_json_int(json, "bytes", tensor->bytes);
   gather_cli_json_int(json, "offset", tensor->offset);
+  gather_error why;
+  if (gather_file_tensor_check(tensor, &why) != GATHER_OK) gather_cli_json_string(json, "unreadable", why.message);
   gather_cli_json_object_end(json);
 }
 
@@ -31,6 +33,11 @@ static void text_tensor(const gather_file_tensor *tensor) {
   printf(" %s, %" PRId64 " bytes at %" PRId64 "\n",
          gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes,
          tensor->offset);
+  gather_error why;
+  if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
+  fputs("  cannot be read: ", stdout);
+  gather_cli_put(stdout, why.message);
+  putchar('\n');
 }
 
 /* Of what a big model has thousands of, people see the first few. */
@@ -40,7 +47,7 @@ static void text_more(int64_t count, const char *what) {
   if (count > SHOWN) printf("... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
 }
 
-static void text_nodes(const gather_check *check) {
+static void text_nodes(const gather_model *model, const gather_check *check) {
   int64_t count = gather_check_count(check);
   if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
   for (int64_t i = 0; i < count && i < SHOWN; i++) {
@@ -54,10 +61,12 @@ static void text_nodes(const gather_check *check) {
     putchar('\n');
   }
   if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
+  const char *behind = ", which gather check does not look at\n";
+  gather_cli_put_not_checked(model, "", behind, behind);
 }
 
 static void text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                      const gather_check *check) {
+                      const gather_model *model, const gather_check *check) {
   int64_t count = gather_file_len(file);
   gather_cli_put(stdout, args->argument[0]);
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
@@ -67,15 +76,15 @@ static void text_file(const gather_cli_args *args, const gather_file *file, cons
   }
   for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(gather_file_at(file, i));
   text_more(count, "tensors");
-  if (check) text_nodes(check);
+  if (check) text_nodes(model, check);
 }
 
-/* check: NULL for files that hold no model. */
+/* model and check: NULL for files that hold no model. */
 static void answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                        const gather_check *check) {
+                        const gather_model *model, const gather_check *check) {
   int64_t count = gather_file_len(file);
   if (!args->value[GATHER_CLI_JSON]) {
-    text_file(args, file, only, check);
+    text_file(args, file, only, model, check);
     return;
   }
   gather_cli_json json = gather_cli_json_begin(stdout);
@@ -87,6 +96,7 @@ static void answer_file(const gather_cli_args *args, const gather_file *file, co
     if (!only || only == gather_file_at(file, i)) json_tensor(&json, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
   gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
+  if (check) gather_cli_json_not_checked(&json, model);
   gather_cli_json_finish(&json);
 }
 
@@ -98,7 +108,7 @@ static gather_status info_model(const gather_cli_args *args, const gather_file *
   gather_status status = gather_model_from_file(file, &model, error);
   if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, error);
   bool tensors_only = !model && status == GATHER_UNSUPPORTED;
-  if (status == GATHER_OK || tensors_only) answer_file(args, file, only, check);
+  if (status == GATHER_OK || tensors_only) answer_file(args, file, only, model, check);
   gather_check_destroy(check);
   gather_model_close(model);
   return tensors_only ? GATHER_OK : status;

@@ -80,7 +80,6 @@ static gather_status read_line(gather_cli_run *run, gather_error *error) {
 }
 
 static gather_status open_inputs(gather_cli_run *run, gather_error *error) {
-  static const gather_cli_raw RAW;
   int count = count_of(run->args, GATHER_CLI_INPUT);
   run->inputs = calloc((size_t)count + 1, sizeof *run->inputs);
   run->given = calloc((size_t)count + 1, sizeof *run->given);
@@ -92,10 +91,8 @@ static gather_status open_inputs(gather_cli_run *run, gather_error *error) {
     gather_status status = cut_pair(run->args, GATHER_CLI_INPUT, i, &name, &value, error);
     run->given[i].name = name;
     if (status != GATHER_OK) return status;
-    if (gather_cli_is_literal(value))
-      GATHER_CLI_TRY(gather_cli_input_literal(value, &run->inputs[i], error));
-    else
-      GATHER_CLI_TRY(gather_cli_input_tensor(value, &RAW, true, NULL, &run->inputs[i], error));
+    gather_type type = gather_model_value_type(run->model, run->args->value[GATHER_CLI_NODE], name);
+    GATHER_CLI_TRY(gather_cli_input_typed(value, type, NULL, &run->inputs[i], error));
     run->given[i].tensor = run->inputs[i].tensor.tensor;
   }
   return GATHER_OK;
@@ -107,8 +104,9 @@ static gather_status find_in_result(const gather_cli_run *run, const char *name,
       *number = i;
       return GATHER_OK;
     }
+  const gather_model_input *first = gather_model_result_at(run->result, 0);
   return gather_cli_fail(error, GATHER_NAME_NOT_FOUND, "the node has no output '%.100s'; it gives '%.100s'", name,
-                         gather_model_result_at(run->result, 0)->name);
+                         first ? first->name : "");
 }
 
 /* Which outputs are meant: before the work where the whole model runs, after it for one node. */

@@ -53,13 +53,16 @@ static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
   return gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
 }
 
+gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error) {
+  if (!job->fill) return GATHER_OK;
+  GATHER_CLI_TRY(gather_cli_value(&job->data.tensor, job->fill, &job->fill_element, error));
+  job->options.fill = job->fill_element;
+  return GATHER_OK;
+}
+
 gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(open_inputs(job, error));
-  if (job->fill) {
-    GATHER_CLI_TRY(gather_cli_value(&job->data.tensor, job->fill, &job->fill_element, error));
-    job->options.fill = job->fill_element;
-  }
-  return GATHER_OK;
+  return gather_cli_job_fill(job, error);
 }
 
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {

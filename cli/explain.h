@@ -8,12 +8,13 @@
 
 #include <stdio.h>
 
+#include "model_given.h"
 #include "take.h"
 
 enum {
   GATHER_CLI_PICK_MAX = 16,  /* coordinates shown of one dimension */
   GATHER_CLI_SLICE_MAX = 4,  /* 2-D slices shown of one tensor */
-  GATHER_CLI_ROW_MAX = 64,   /* gathered rows that get a colour */
+  GATHER_CLI_ROW_MAX = 64,   /* gathered rows that are shown, and sources that get a colour */
   GATHER_CLI_COLOURS = 8,    /* how many there are */
   GATHER_CLI_CELL_BYTES = 64 /* the text of a cell */
 };
@@ -58,7 +59,10 @@ typedef enum gather_cli_by { GATHER_CLI_BY_ROW, GATHER_CLI_BY_COLUMN, GATHER_CLI
 /* Starts as all zero. */
 typedef struct gather_cli_explain {
   gather_cli_job job;
-  bool made_up; /* data is 0, 1, 2, ... and stands nowhere */
+  gather_cli_model model; /* where one was given; then */
+  gather_model_operands *operands;
+  const gather_model_node *node; /* else NULL */
+  bool made_up;                  /* the values of data stand nowhere: 0, 1, 2, ... are drawn */
   int64_t data_shape[GATHER_MAX_RANK];
   int32_t axis, batch;
   int64_t axis_len;
@@ -74,7 +78,10 @@ typedef struct gather_cli_explain {
   gather_cli_table table[3];
   int row_count;
   int64_t rows[GATHER_CLI_ROW_MAX]; /* the gathered ones in the order of the indices */
-  int64_t *picked;                  /* offsets in data of the shown output cells */
+  int key_count;
+  int64_t keys[GATHER_CLI_ROW_MAX]; /* what has a colour: see gather_cli_explain_key */
+  bool key_by_cell;
+  int64_t *picked; /* offsets in data of the shown output cells */
   int64_t picked_count;
 } gather_cli_explain;
 
@@ -93,7 +100,9 @@ gather_cli_by gather_cli_explain_by(const gather_cli_explain *ex);
 bool gather_cli_explain_slice(const gather_cli_table *table, int i, int64_t *at);
 /* How many slices there are in all, and are not shown. */
 int64_t gather_cli_explain_more(const gather_cli_table *table);
-int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t row);
+/* What makes one source of a colour: the row of its batch; of a small GatherElements the cell of data. */
+int64_t gather_cli_explain_key(const gather_cli_explain *ex, const int64_t *data);
+int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key);
 /* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
 const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table);
 const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table);
@@ -106,10 +115,14 @@ void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, ch
 gather_tensor gather_cli_explain_view(const gather_tensor *tensor, const int64_t *at);
 int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at);
 
+/* Takes one gather node of the model that the line names. */
+GATHER_CHECKED gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error);
+
 /* Lines of words, without a line break. */
 void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t bytes);
 void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t bytes);
-void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t bytes); /* "" without batch_dims */
+/* What else must be said: sentence number i; false behind the last. */
+bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes);
 void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes);
 /* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */
 void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes);

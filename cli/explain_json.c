@@ -2,6 +2,7 @@
  *
  * explain_json.c: the drawing as one JSON object: every output cell that is shown, with where it comes from.
  */
+#include "check.h"
 #include "explain.h"
 #include "json.h"
 #include "report.h"
@@ -44,6 +45,12 @@ void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
   const gather_cli_table *table = ex->table;
   gather_cli_json json = gather_cli_json_begin(to);
   gather_cli_json_string(&json, "command", ex->job.args->command->name);
+  if (ex->node) {
+    gather_cli_node_text(ex->node, text, sizeof text);
+    gather_cli_json_string(&json, "model", ex->job.args->argument[0]);
+    gather_cli_json_string(&json, "node", text);
+    gather_cli_json_bool(&json, "data_known", !ex->made_up);
+  }
   gather_cli_json_string(&json, "op", ex->job.op->name);
   gather_cli_json_string(&json, "rules", ex->job.op->rules);
   gather_cli_json_int(&json, "axis", ex->axis);
@@ -62,7 +69,8 @@ void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
   gather_cli_json_bool(&json, "complete", shown == gather_tensor_len(&out));
   if (ex->failed) {
     gather_cli_hint(ex->job.args, &ex->error, text, sizeof text);
-    gather_cli_json_error(&json, &ex->error, "", text);
+    gather_cli_json_error(&json, &ex->error, ex->node ? ex->node->name : "", text);
+    if (ex->node) gather_cli_json_runtimes(&json, ex->node);
   }
   gather_cli_json_finish(&json);
 }

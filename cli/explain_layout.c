@@ -66,10 +66,39 @@ static void add_row(gather_cli_explain *ex, int64_t row) {
   if (row >= 0 && ex->row_count < GATHER_CLI_ROW_MAX) ex->rows[ex->row_count++] = row;
 }
 
-int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t row) {
-  for (int i = 0; i < ex->row_count; i++)
-    if (ex->rows[i] == row) return i % GATHER_CLI_COLOURS;
+int64_t gather_cli_explain_key(const gather_cli_explain *ex, const int64_t *data) {
+  const gather_cli_table *table = &ex->table[GATHER_CLI_PART_DATA];
+  if (ex->key_by_cell) return gather_cli_explain_offset(table->rank, table->shape, data);
+  return gather_cli_explain_offset(ex->batch, table->shape, data) * ex->axis_len + data[ex->axis];
+}
+
+int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key) {
+  for (int i = 0; i < ex->key_count; i++)
+    if (ex->keys[i] == key) return i % GATHER_CLI_COLOURS;
   return -1;
+}
+
+/* The key of an index, -1 without a source. */
+static int64_t index_key(const gather_cli_explain *ex, const int64_t *at, int64_t row) {
+  int64_t data[GATHER_MAX_RANK] = {0};
+  bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+  if (row < 0) return -1;
+  for (int32_t d = 0; d < (elements ? ex->table[GATHER_CLI_PART_INDICES].rank : ex->batch); d++) data[d] = at[d];
+  data[ex->axis] = row;
+  return gather_cli_explain_key(ex, data);
+}
+
+static void add_key(gather_cli_explain *ex, int64_t key) {
+  if (key >= 0 && ex->key_count < GATHER_CLI_ROW_MAX && gather_cli_explain_colour(ex, key) < 0)
+    ex->keys[ex->key_count++] = key;
+}
+
+/* A colour for each cell tells something while there are few. */
+static bool few(const gather_cli_table *table) {
+  enum { FEW = 16 };
+  int count = 1;
+  for (int32_t d = 0; d < table->rank && count <= FEW; d++) count *= table->pick[d]->count;
+  return count <= FEW;
 }
 
 /* The rows that the shown indices gather. */
@@ -77,11 +106,14 @@ static void collect_rows(gather_cli_explain *ex) {
   const gather_cli_table *table = &ex->table[GATHER_CLI_PART_INDICES];
   int number[GATHER_MAX_RANK] = {0};
   int64_t at[GATHER_MAX_RANK];
-  ex->row_count = 0;
+  ex->row_count = ex->key_count = 0;
   if (!any(table)) return;
+  ex->key_by_cell = ex->job.op->family == GATHER_FAMILY_ELEMENTS && few(table);
   do {
     coordinates(table, table->rank, number, at);
-    add_row(ex, gather_cli_explain_index(ex, at).row);
+    int64_t row = gather_cli_explain_index(ex, at).row;
+    add_row(ex, row);
+    add_key(ex, index_key(ex, at, row));
   } while (ex->row_count < GATHER_CLI_ROW_MAX && next(table, table->rank, number));
 }
 
@@ -217,14 +249,14 @@ static void index_cell(const gather_cli_explain *ex, const int64_t *at, gather_c
   else
     snprintf(cell->text, sizeof cell->text, "%" PRId64, origin.value);
   cell->bad = origin.bad;
-  cell->colour = gather_cli_explain_colour(ex, origin.row);
+  if (origin.has_source) cell->colour = gather_cli_explain_colour(ex, index_key(ex, at, origin.row));
   if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
 }
 
 static void out_cell(const gather_cli_explain *ex, const int64_t *at, gather_cli_cell *cell) {
   gather_cli_origin origin = gather_cli_explain_out(ex, at);
   cell->bad = origin.bad;
-  cell->colour = gather_cli_explain_colour(ex, origin.row);
+  if (origin.has_source) cell->colour = gather_cli_explain_colour(ex, gather_cli_explain_key(ex, origin.data));
   cell->to = origin.row;
   if (origin.has_source)
     data_text(ex, origin.data, cell->text);
@@ -247,6 +279,6 @@ void gather_cli_explain_cell(const gather_cli_explain *ex, gather_cli_part part,
   } else {
     data_text(ex, at, cell->text);
     if (is_picked(ex, gather_cli_explain_offset(data->rank, data->shape, at)))
-      cell->colour = gather_cli_explain_colour(ex, at[ex->axis]);
+      cell->colour = gather_cli_explain_colour(ex, gather_cli_explain_key(ex, at));
   }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "report.h"
 
 /* The signs of a drawing, all one column wide but for those of ASCII. */
 typedef struct signs {
@@ -190,13 +191,15 @@ static void one_table(const gather_cli_explain *ex, FILE *to, gather_cli_part pa
 }
 
 void gather_cli_explain_text(const gather_cli_explain *ex, FILE *to, bool ascii, bool colour) {
-  char text[512];
+  char text[1024];
   gather_cli_explain_formula(ex, text, sizeof text);
   fprintf(to, "%s: %s\n", ex->job.op->name, text);
   gather_cli_explain_rules(ex, text, sizeof text);
   fprintf(to, "%s\n", text);
-  gather_cli_explain_batches(ex, text, sizeof text);
-  if (*text) fprintf(to, "%s\n", text);
+  for (int i = 0; gather_cli_explain_note(ex, i, text, sizeof text); i++) {
+    gather_cli_put(to, text);
+    fputc('\n', to);
+  }
   one_table(ex, to, GATHER_CLI_PART_DATA, ascii, colour);
   one_table(ex, to, GATHER_CLI_PART_INDICES, ascii, colour);
   one_table(ex, to, GATHER_CLI_PART_OUT, ascii, colour);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "small_float.h"
 
 int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at) {
   int64_t offset = 0;
@@ -120,7 +121,7 @@ static bool real(gather_type type, const unsigned char *bytes, double *number) {
       memcpy(number, bytes, 8);
       return true;
     default:
-      return false;
+      return gather_cli_small_float(type, bytes[0], number);
   }
 }
 

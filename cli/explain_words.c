@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check.h"
 #include "explain.h"
 #include "report.h"
 
@@ -73,7 +74,7 @@ void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t b
            ex->on_bad == GATHER_ON_BAD_FILL ? ex->job.fill : "");
 }
 
-void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t bytes) {
+static void batches(const gather_cli_explain *ex, char *text, size_t bytes) {
   char group[64] = "";
   bool comma = false;
   *text = 0;
@@ -82,6 +83,43 @@ void gather_cli_explain_batches(const gather_cli_explain *ex, char *text, size_t
   if (ex->batch > 4) append(group, sizeof group, ", ...");
   snprintf(text, bytes, "batch_dims %d: idx[%s] picks only from data[%s], group by group", (int)ex->batch, group,
            group);
+}
+
+/* The end of a long name, which tells more than its beginning. */
+static void shorten(const char *name, char *text, size_t bytes) {
+  enum { LONGEST = 60 };
+  size_t len = strlen(name), from = len > LONGEST ? len - LONGEST : 0;
+  while (from && ((unsigned char)name[from] & 0xc0) == 0x80) from++; /* whole letters of UTF-8 */
+  snprintf(text, bytes, "%s%.60s", from ? "..." : "", name + from);
+}
+
+/* Where in the model the gather stands, and what its operands are called there. */
+static void place(const gather_cli_explain *ex, char *text, size_t bytes) {
+  char where[1024], names[5][80];
+  const gather_model_node *n = ex->node;
+  gather_cli_node_text(n, where, sizeof where);
+  shorten(where, names[0], sizeof names[0]);
+  shorten(ex->job.args->argument[0], names[1], sizeof names[1]);
+  shorten(n->data.name, names[2], sizeof names[2]);
+  shorten(n->indices.name, names[3], sizeof names[3]);
+  shorten(n->output.name, names[4], sizeof names[4]);
+  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], names[1], names[2], names[3], names[4]);
+}
+
+bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes) {
+  if (ex->node && i-- == 0) {
+    place(ex, text, bytes);
+    return true;
+  }
+  if (ex->batch && i-- == 0) {
+    batches(ex, text, bytes);
+    return true;
+  }
+  if (ex->node && ex->made_up && i-- == 0) {
+    snprintf(text, bytes, "The values of data are not known: each cell shows its number, counted row by row.");
+    return true;
+  }
+  return false;
 }
 
 void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes) {

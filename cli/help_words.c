@@ -12,7 +12,9 @@ static const gather_cli_section SECTIONS[] = {
      "  gather take table.npy ids.txt -o columns.npy --axis 1\n"
      "  gather elements scores.npy best.npy -o picked.npy --axis -1\n"
      "  gather take table.bin '[7]' -o row.npy --type float32 --shape 1000x64\n"
-     "  gather info table.npy\n"},
+     "  gather info table.npy\n"
+     "  gather check model.onnx --input ids='[[3, 1]]'\n"
+     "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
      "Picks slices of DATA along an axis: the result has the shape of DATA with the\n"
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
@@ -65,26 +67,44 @@ static const gather_cli_section SECTIONS[] = {
      "not at all, and an existing one is kept unless -f is given. With -o - the result\n"
      "goes to standard output as .npy, and the JSON object to standard error.\n"},
     {GATHER_CLI_COMMAND_CHECK, "Description",
-     "Finds every Gather and GatherElements node of MODEL (ONNX or OpenVINO IR): in the\n"
-     "main graph, in subgraphs and in local functions. Shapes and constants are followed\n"
-     "through the model; where the indices and the length of the axis are known, every\n"
-     "index is checked. A node is ok, bad, or unknown: it is never ok without a check.\n"
+     "Finds every Gather and GatherElements node of MODEL (ONNX or OpenVINO IR): in\n"
+     "the main graph, in subgraphs and in local functions. Shapes and constants are\n"
+     "followed through the model; where the indices and the length of the axis are\n"
+     "known, every index is checked. A node is ok, bad, or unknown: it is never ok\n"
+     "without a check. Nodes of other operators that take indices, as GatherND and\n"
+     "ScatterND, are not looked at; the first line counts them (\"not_checked\").\n"
      "\n"
-     "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal or a\n"
-     "text file; --dim gives a length to a dimension that has a name. With a bad node\n"
-     "the exit code is 1, and the answer says what each runtime would do.\n"},
+     "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal\n"
+     "or a text file; these two have the type that the model declares for the input.\n"
+     "--dim gives a length to a dimension that has a name. With a bad node the exit\n"
+     "code is 1, and the answer says what each runtime would do; also where the rules\n"
+     "repair indices that are out of range.\n"
+     "\n"
+     "Each node has a line: the verdict, the operator, the axis, the shape of the data\n"
+     "by that of the indices, and its place. Below it stands why, and what to give so\n"
+     "that an unknown one becomes known. -q shows bad ones alone.\n"},
     {GATHER_CLI_COMMAND_EXPLAIN, "Description",
-     "Draws one gather so that one sees which cell of the output comes from which cell of\n"
-     "the data, by which index. DATA, INDICES and the options are those of take, with\n"
-     "--elements those of elements; --data 3x4 stands for DATA and makes a table up. Large\n"
-     "tensors show their ends and what is gathered; ranks above 2 are drawn as slices.\n"
+     "Draws one gather so that one sees which cell of the output comes from which cell\n"
+     "of the data, by which index. DATA, INDICES and the options are those of take,\n"
+     "with --elements those of elements; --data 3x4 stands for DATA and makes a table\n"
+     "up. Large tensors show their ends and what is gathered; ranks above 2 are drawn\n"
+     "as slices.\n"
      "\n"
-     "-o OUT.svg writes a picture for light and dark pages; without it the drawing fits\n"
-     "the terminal (COLUMNS, where it is set). A bad index that is an error is drawn and\n"
-     "marked, and then reported.\n"
+     "With MODEL (ONNX, OpenVINO IR) alone it draws one gather node: --node names it,\n"
+     "as check prints it or without the path of its graph; a node without a name goes\n"
+     "by its output's too. The model says operator, rules, axis and constants; --input\n"
+     "and --dim give the rest, as for check, and --input also any value in between.\n"
+     "Where only the shape of the data is known, its cells show their numbers. What is\n"
+     "missing is said: exit code 2.\n"
+     "\n"
+     "-o OUT.svg writes a picture for light and dark pages; without it the drawing\n"
+     "fits the terminal (COLUMNS, where it is set). A bad index that is an error is\n"
+     "drawn and marked, and then reported; of a model's node also what each runtime\n"
+     "would do.\n"
      "\n"
      "  gather explain --data 3x4 '[2, 0, -1]'\n"
-     "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"},
+     "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"
+     "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_RUN, "Description",
      "Runs a model (ONNX, OpenVINO IR) whose nodes are gather nodes and what comes\n"
      "with them: constants, Identity, casts between integers, Shape, Reshape, Squeeze\n"
@@ -103,9 +123,11 @@ static const gather_cli_section SECTIONS[] = {
      "\"test_data_set_0\",\"name\":\"y\",\"equal\":true,\"mismatches\":0}; where they differ,\n"
      "position too. An error at a node names it: \"node\".\n"},
     {GATHER_CLI_COMMAND_INFO, "Description",
-     "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes and\n"
-     "where they begin. Without FILE: the version, the CPU features found, the kernels\n"
-     "in use, how many threads there would be, and the thread pool.\n"},
+     "Shows the tensors of FILE (or the one of FILE:NAME): name, type, shape, bytes\n"
+     "and where they begin; of a model also its gather nodes: where they stand, their\n"
+     "rules, operands and axis, and how many nodes check does not look at. Without\n"
+     "FILE: the version, the CPU features found, the kernels in use, how many threads\n"
+     "there would be, and the thread pool.\n"},
     {GATHER_CLI_COMMAND_OPS, "Description",
      "Lists the operator versions: what --rules takes, the document each comes from,\n"
      "whether negative indices count from the end, what a bad index does, and the types\n"

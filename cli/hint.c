@@ -17,11 +17,31 @@ static const char *index_hint(const gather_cli_args *args, const gather_error *e
   return "--on-bad clamp, wrap, zero or fill=V goes on and repairs bad indices";
 }
 
+/* Whether the line names a model. */
+static bool has_model(const gather_cli_args *args) {
+  if (!args->command) return false;
+  gather_cli_command_id id = args->command->id;
+  return id == GATHER_CLI_COMMAND_RUN || id == GATHER_CLI_COMMAND_CHECK ||
+         (id == GATHER_CLI_COMMAND_EXPLAIN && args->argument_count == 1 && !args->value[GATHER_CLI_DATA]);
+}
+
+/* What is missing may be the model, or what --input names. */
+static const char *model_hint(const gather_cli_args *args, const gather_error *error) {
+  switch (error->status) {
+    case GATHER_FILE_NOT_FOUND:
+      return strstr(args->argument[0], error->file) != NULL /* of a long name, the end stands there */
+                 ? "MODEL is an ONNX model, or an OpenVINO IR file (.xml beside its .bin)"
+                 : "--input takes NAME=FILE, NAME=FILE:TENSOR, or a literal such as NAME='[0, 2]'";
+    case GATHER_NAME_NOT_FOUND:
+      return "gather check MODEL lists the gather nodes of a model, and gather info MODEL its tensors";
+    default:
+      return "";
+  }
+}
+
 static const char *file_hint(const gather_error *error) {
   bool indices = error->input && strcmp(error->input, "indices") == 0;
   switch (error->status) {
-    case GATHER_FILE_EXISTS:
-      return "-f replaces it";
     case GATHER_FILE_NOT_FOUND:
       return indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
                      : "a tensor is given as FILE, FILE:NAME, or - (standard input)";
@@ -43,8 +63,10 @@ static const char *general_hint(const gather_cli_args *args, const gather_error 
     case GATHER_UNSUPPORTED:
       if (!args->command) return "gather --help lists the commands";
       return error->file[0] && error->file_offset < 0 ? "gather info --formats lists what can be read and written" : "";
+    case GATHER_FILE_EXISTS:
+      return "-f replaces it";
     default:
-      return file_hint(error);
+      return has_model(args) ? model_hint(args, error) : file_hint(error);
   }
 }
 

@@ -5,6 +5,7 @@
  */
 #include "literal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ bool gather_cli_is_literal(const char *text) {
 /* Reading a literal. shape[d] is -1 until the first list at depth d ends; rank is -1 until the first leaf. */
 typedef struct reading {
   const char *begin, *p;
+  gather_type type; /* of the leaves */
   gather_cli_numbers *numbers;
   gather_error *error;
 } reading;
@@ -81,6 +83,23 @@ static gather_status read_number(reading *r, int32_t depth) {
   return push(r->numbers, number, r->error);
 }
 
+/* A leaf of another type than int64 lies in the first bytes of its int64_t until all are read. */
+static gather_status read_typed(reading *r, int32_t depth) {
+  char word[64];
+  int64_t element = 0;
+  size_t bytes = strcspn(r->p, ",[] \t\r\n");
+  snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 0, r->p);
+  if (!*word || !gather_cli_exact(r->type, word, &element)) {
+    char why[160];
+    snprintf(why, sizeof why, "has '%.*s', which is no %s exactly", bytes < 40 ? (int)bytes : 40, r->p,
+             gather_type_get(r->type)->name);
+    return broken(r, why);
+  }
+  GATHER_CLI_TRY(leaf_at(r, depth));
+  r->p += bytes;
+  return push(r->numbers, element, r->error);
+}
+
 static gather_status read_value(reading *r, int32_t depth);
 
 /* The values of a list up to its bracket; p stands at the first one. */
@@ -100,7 +119,7 @@ static gather_status read_list(reading *r, int32_t depth) {
 
 static gather_status read_value(reading *r, int32_t depth) {
   r->p = skip_blanks(r->p);
-  if (*r->p != '[') return read_number(r, depth);
+  if (*r->p != '[') return r->type == GATHER_TYPE_INT64 ? read_number(r, depth) : read_typed(r, depth);
   if (depth == GATHER_MAX_RANK) return broken(r, "is nested more than 64 deep");
   r->p = skip_blanks(r->p + 1);
   if (*r->p != ']') return read_list(r, depth);
@@ -110,14 +129,45 @@ static gather_status read_value(reading *r, int32_t depth) {
   return GATHER_OK;
 }
 
-gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error) {
-  reading r = {text, text, numbers, error};
+static gather_status read_literal(const char *text, gather_type type, gather_cli_numbers *numbers,
+                                  gather_error *error) {
+  reading r = {text, text, type, numbers, error};
   memset(numbers, 0, sizeof *numbers);
   numbers->rank = -1;
   for (int i = 0; i < GATHER_MAX_RANK; i++) numbers->shape[i] = -1;
   GATHER_CLI_TRY(read_value(&r, 0));
   r.p = skip_blanks(r.p);
   return *r.p == 0 ? GATHER_OK : broken(&r, "is broken: something stands behind its end");
+}
+
+gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error) {
+  return read_literal(text, GATHER_TYPE_INT64, numbers, error);
+}
+
+gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers,
+                                       gather_error *error) {
+  if (!gather_cli_literal_has(type))
+    return gather_cli_fail(error, GATHER_UNSUPPORTED, "a literal cannot be %s: give a file",
+                           gather_type_get(type)->name);
+  GATHER_CLI_TRY(read_literal(text, type, numbers, error));
+  size_t bytes = (size_t)gather_type_get(type)->bits / 8;
+  for (int64_t i = 0; i < numbers->len; i++) memmove((char *)numbers->at + (size_t)i * bytes, &numbers->at[i], bytes);
+  return GATHER_OK;
+}
+
+gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type type, gather_error *error) {
+  const gather_type_info *info = gather_type_get(type);
+  if (!gather_cli_literal_has(type))
+    return gather_cli_fail(error, GATHER_UNSUPPORTED, "whole numbers as text cannot be %s: give a file", info->name);
+  for (int64_t i = 0; i < numbers->len; i++) {
+    char word[32];
+    int64_t element = 0;
+    snprintf(word, sizeof word, "%lld", (long long)numbers->at[i]);
+    if (!gather_cli_exact(type, word, &element))
+      return gather_cli_fail(error, GATHER_USAGE, "%s is no %s exactly", word, info->name);
+    memcpy((char *)numbers->at + (size_t)i * ((size_t)info->bits / 8), &element, (size_t)info->bits / 8);
+  }
+  return GATHER_OK;
 }
 
 /* A byte that no text has. Bytes from 0x80 up count as text: a wrong letter gets its line in the message. */

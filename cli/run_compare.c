@@ -9,10 +9,12 @@
 #include "report.h"
 #include "run.h"
 
-/* The bits of element i of a packed type with the first element in the lowest bits. */
+/* The bits of element i of a packed type with the first element in the lowest bits; six of them may lie in two bytes. */
 static unsigned packed_at(const gather_tensor *tensor, int64_t i, int32_t bits) {
   int64_t bit = i * bits;
-  return (unsigned)((const unsigned char *)tensor->data)[bit / 8] >> (bit % 8) & ((1u << bits) - 1);
+  const unsigned char *bytes = (const unsigned char *)tensor->data + bit / 8;
+  unsigned two = bit % 8 + bits > 8 ? (unsigned)bytes[1] << 8 : 0;
+  return (bytes[0] | two) >> (bit % 8) & ((1u << bits) - 1);
 }
 
 static bool same_element(const gather_tensor *a, const gather_tensor *b, const gather_type_info *type, int64_t i) {

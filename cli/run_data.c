@@ -36,6 +36,7 @@ static gather_status open_tensor(const char *folder, const char *kind, int64_t i
   if (gather_file_len(input->file) != 1)
     return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "test data is one tensor");
   tensor = gather_file_at(input->file, 0);
+  GATHER_CLI_TRY(gather_file_tensor_check(tensor, error));
   input->tensor = *tensor;
   return GATHER_OK;
 }
@@ -68,8 +69,20 @@ static gather_status compare_output(gather_cli_run *run, const char *folder, con
   return status;
 }
 
+/* A model that cannot be run is refused before its files are looked at, which may hold what is no tensor. Without its inputs
+ * nothing is computed. */
+static gather_status refuse_early(gather_cli_run *run, gather_error *error) {
+  if (run->input_count == 0) return GATHER_OK;
+  int64_t count = run->input_count;
+  run->input_count = 0;
+  gather_status status = gather_cli_run_once(run, error);
+  run->input_count = count;
+  return status == GATHER_UNSUPPORTED ? status : GATHER_OK;
+}
+
 static gather_status run_opened(gather_cli_run *run, const char *folder, const char *set, gather_error *error) {
   int64_t outputs = gather_model_output_count(run->model);
+  GATHER_CLI_TRY(refuse_early(run, error));
   for (int64_t i = 0; i < run->input_count; i++) {
     GATHER_CLI_TRY(open_tensor(folder, "input", i, &run->inputs[i], error));
     run->given[i].name = gather_model_input_name(run->model, i);

@@ -41,9 +41,11 @@ typedef struct gather_cli_job {
 
 /* Reads the options; opens no file but parses literals. */
 GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error);
-/* The arguments DATA (NULL: explain has a made-up one) and INDICES. */
+/* The arguments DATA (NULL: explain has a made-up one) and INDICES (NULL: explain has a MODEL). */
 const char *gather_cli_job_data(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
+/* Reads the V of fill=V: the type of data is known. */
+GATHER_CHECKED gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error);
 /* Opens the files, and reads the V of fill=V. */
 GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error);
 /* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be

@@ -116,6 +116,7 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
       gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
                                         &job->indices_raw, error));
+  if (!indices) return GATHER_OK; /* the MODEL of explain says them */
   job->literal = gather_cli_is_literal(indices);
   if (job->literal && job->indices_raw.raw.type)
     return gather_cli_fail(error, GATHER_USAGE, "--indices-type is for a file of raw bytes, and '%.100s' is a literal",

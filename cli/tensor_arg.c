@@ -53,14 +53,17 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
 }
 
 /* Numbers become a tensor that the input owns. */
-static void use_numbers(gather_cli_input *input) {
+static void use_elements(gather_cli_input *input, gather_type type) {
   gather_cli_numbers *numbers = &input->numbers;
+  const gather_type_info *info = gather_type_get(type);
   input->tensor = (gather_file_tensor){
       .name = "",
-      .type_name = "int64",
-      .bytes = numbers->len * (int64_t)sizeof(int64_t),
-      .tensor = {.data = numbers->at, .type = GATHER_TYPE_INT64, .rank = numbers->rank, .shape = numbers->shape}};
+      .type_name = info->name,
+      .bytes = numbers->len * (info->bits / 8),
+      .tensor = {.data = numbers->at, .type = type, .rank = numbers->rank, .shape = numbers->shape}};
 }
+
+static void use_numbers(gather_cli_input *input) { use_elements(input, GATHER_TYPE_INT64); }
 
 gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_literal(text, &input->numbers, error));
@@ -114,10 +117,27 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
   GATHER_CLI_TRY(gather_cli_input_open(argument, raw, text_allowed, role, input, &name, error));
   if (!input->file) return GATHER_OK;
   gather_status status = gather_file_find(input->file, name, &tensor, error);
+  if (status == GATHER_OK) status = gather_file_tensor_check(tensor, error);
   if (status == GATHER_OK)
     input->tensor = *tensor;
   else
     error->input = role;
+  return status;
+}
+
+gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role, gather_cli_input *input,
+                                     gather_error *error) {
+  static const gather_cli_raw NOT_RAW;
+  if (type == GATHER_TYPE_NONE) type = GATHER_TYPE_INT64;
+  gather_status status;
+  if (gather_cli_is_literal(argument)) {
+    status = gather_cli_literal_typed(argument, type, &input->numbers, error);
+  } else {
+    status = gather_cli_input_tensor(argument, &NOT_RAW, true, role, input, error);
+    if (status != GATHER_OK || input->file) return status; /* a file says its own type */
+    status = gather_cli_numbers_retype(&input->numbers, type, error);
+  }
+  if (status == GATHER_OK) use_elements(input, type);
   return status;
 }
 

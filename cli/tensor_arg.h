@@ -38,6 +38,10 @@ typedef struct gather_cli_input {
 /* Takes a literal as it stands; no file is opened. */
 GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error);
 
+/* A tensor for a model's value: a literal or a text file of the type that the value has (GATHER_TYPE_NONE: int64), or a file. */
+GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role,
+                                                    gather_cli_input *input, gather_error *error);
+
 /* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. input->file is
  * NULL where it was text (only with text_allowed), and input->tensor is set then. role: "data" or "indices", for
  * errors. */

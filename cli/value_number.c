@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "small_float.h"
 #include "value.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -78,6 +79,8 @@ static const small_float SMALL[] = {
     {GATHER_TYPE_FLOAT8_E5M2, 2, 15, 0x80, 0x7b, 0x7c, 0x7c, 0x7e, true},
     {GATHER_TYPE_FLOAT8_E5M2FNUZ, 2, 16, 0x80, 0x7f, 0x80, 0, 0x80, false},
     {GATHER_TYPE_FLOAT4_E2M1FN, 1, 1, 0x8, 0x7, 0x7, 0, 0, true},
+    {GATHER_TYPE_FLOAT6_E2M3FN, 3, 1, 0x20, 0x1f, 0x1f, 0, 0, true},
+    {GATHER_TYPE_FLOAT6_E3M2FN, 2, 3, 0x20, 0x1f, 0x1f, 0, 0, true},
 };
 
 /* The code of a finite number without its sign, rounded to nearest, ties to even. Adding the rounded mantissa to the
@@ -116,28 +119,12 @@ static bool encode_e8m0(double x, uint32_t *code) {
   return true;
 }
 
-/* NF4: 16 values that cut the normal distribution into parts of equal weight (the QLoRA paper, table of appendix E). */
+/* NF4: the nearest of its 16 values. */
 static bool encode_nf4(double x, uint32_t *code) {
-  static const double VALUES[16] = {-1.0,
-                                    -0.6961928009986877,
-                                    -0.5250730514526367,
-                                    -0.39491748809814453,
-                                    -0.28444138169288635,
-                                    -0.18477343022823334,
-                                    -0.09105003625154495,
-                                    0.0,
-                                    0.07958029955625534,
-                                    0.16093020141124725,
-                                    0.24611230194568634,
-                                    0.33791524171829224,
-                                    0.44070982933044434,
-                                    0.5626170039176941,
-                                    0.7229568362236023,
-                                    1.0};
   if (isnan(x) || isinf(x)) return false;
   *code = 0;
   for (uint32_t i = 1; i < 16; i++) {
-    double step = fabs(x - VALUES[i]), best = fabs(x - VALUES[*code]);
+    double step = fabs(x - gather_cli_nf4[i]), best = fabs(x - gather_cli_nf4[*code]);
     if (step < best || (step == best && i % 2 == 0)) *code = i;
   }
   return true;

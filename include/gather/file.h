@@ -5,6 +5,10 @@
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), raw bytes, ONNX TensorProto (.pb), and the
  * tensors that ONNX models and OpenVINO IR (.xml with its .bin) hold; writes .npy, raw bytes and ONNX TensorProto. Pickled objects
  * are refused (GATHER_UNSUPPORTED). The gather nodes of models are the matter of model.h.
+ * Files that a model keeps tensors in (external data, the .bin) are found beside it by their names: a name that leaves the model's
+ * folder (absolute, or with "..") is GATHER_FILE_MALFORMED. What stands under a name may be a link to anywhere: links are made by
+ * who owns the folder, not by the model. Where such a file is missing or too short, the model opens all the same, and
+ * gather_file_tensor_check says which tensors have no elements.
  * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
  * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
  * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
@@ -23,6 +27,9 @@ extern "C" {
 /* An open file: it owns the mapping and all views of it. Several threads may read one. */
 typedef struct gather_file gather_file;
 
+/* Why a tensor's elements cannot be had. */
+typedef struct gather_unreadable gather_unreadable;
+
 /* One tensor of a file. All pointers live as long as the file is open. */
 typedef struct gather_file_tensor {
   /* "" in .npy and raw files. Of models the value's name, in subgraphs behind the path of its graph ("if_3/then_branch/w"). */
@@ -35,6 +42,9 @@ typedef struct gather_file_tensor {
   const char *type_name;
   int64_t offset; /* of the first byte in the file that holds the elements: for external data that other file */
   int64_t bytes;  /* that the elements take in memory */
+  /* NULL; else the file is sane, but its elements cannot be had, because the other file that holds them is missing or too short:
+   * tensor.data is NULL then, and gather_file_tensor_check says why. */
+  const gather_unreadable *unreadable;
 } gather_file_tensor;
 
 /* Opens a file and finds out its format by its content. Memory: freed by gather_file_close.
@@ -73,6 +83,10 @@ GATHER_API const gather_file_tensor *gather_file_at(const gather_file *file, int
  * GATHER_NAME_NOT_FOUND with the nearest names, or how many there are to choose from. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_file_find(const gather_file *file, const char *name,
                                                          const gather_file_tensor **tensor, gather_error *error);
+/* Says whether the tensor's elements are there. Returns what keeps them away: GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR or
+ * GATHER_OVERFLOW (the other file that holds them cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED
+ * (a file from memory has no other files). Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error);
 /* Closes a file: every view of it ends. NULL does nothing. Since 0.1. */
 GATHER_API void gather_file_close(gather_file *file);
 
@@ -109,6 +123,12 @@ typedef struct gather_writing {
  * GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writing *what, gather_writer **writer,
                                                              gather_error *error);
+/* The same for a file of `bytes` plain bytes, which gather_writer_data gives, zero: a picture, a report. They are written as they
+ * are. Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (there is no such folder),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. A file that is replaced keeps its permissions, and a link to it stays. Memory: freed by
+ * commit or abort. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
+                                                                   gather_writer **writer, gather_error *error);
 /* Says whether gather_writer_create would accept the target and the type, and makes nothing. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
 /* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL where there are none. Since 0.1. */

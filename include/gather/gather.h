@@ -111,7 +111,8 @@ typedef enum gather_packing {
   GATHER_PACKING_LOW_FIRST,  /* several to a byte, the first in the lowest bits */
   GATHER_PACKING_HIGH_FIRST, /* several to a byte, the first in the highest bits */
   GATHER_PACKING_SPLIT_3, /* eight to three bytes: two planes of low bit pairs, one of high bits, first value on top */
-  GATHER_PACKING_SPLIT_6  /* four to three bytes: two bytes of low nibbles, one of high bit pairs, first value on top */
+  GATHER_PACKING_SPLIT_6, /* four to three bytes: two bytes of low nibbles, one of high bit pairs, first value on top */
+  GATHER_PACKING_STREAM /* four to three bytes, which are one number of 24 bits, little-endian: the first in its lowest */
 } gather_packing;
 
 /* What is known of an element type. Static memory, one per type. */

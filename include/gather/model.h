@@ -2,7 +2,7 @@
  *
  * model.h: the gather nodes of a model (ONNX, OpenVINO IR): find them, check their indices, run them.
  *
- * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 runtimes - 5 running
+ * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 one gather node - 5 runtimes - 6 running
  *
  * What gather.h says of errors, threads, memory and sizes holds here too. A gather node is a node of the operator Gather or
  * GatherElements, of ONNX's own domain or of an OpenVINO opset.
@@ -36,12 +36,22 @@ GATHER_API const gather_file *gather_model_file(const gather_model *model);
 GATHER_API const char *gather_model_dialect(const gather_model *model);
 /* How many gather nodes it has: in the main graph, in subgraphs, and in functions (each counted once). Since 0.1. */
 GATHER_API int64_t gather_model_node_count(const gather_model *model);
+/* Nodes of other operators that take indices (GatherND, ScatterND, EmbeddingBagPackedSum, ...): no check looks at them, and a bad
+ * index of theirs can make the model fail. How many such operators the model has; the name of number i, static memory, NULL where i
+ * is none; how many nodes of it there are, counted as gather nodes are. Since 0.1. */
+GATHER_API int64_t gather_model_not_checked_count(const gather_model *model);
+GATHER_API const char *gather_model_not_checked_op(const gather_model *model, int64_t i);
+GATHER_API int64_t gather_model_not_checked_nodes(const gather_model *model, int64_t i);
 /* How many inputs and outputs its main graph has. Inputs that an initializer gives a value to are not counted. Since 0.1. */
 GATHER_API int64_t gather_model_input_count(const gather_model *model);
 GATHER_API int64_t gather_model_output_count(const gather_model *model);
 /* The name of input or output number i; NULL where i is none. Lives as long as the model. Since 0.1. */
 GATHER_API const char *gather_model_input_name(const gather_model *model, int64_t i);
 GATHER_API const char *gather_model_output_name(const gather_model *model, int64_t i);
+/* The type that the model declares for a value of its main graph, by name; in OpenVINO IR, by the layer of a Parameter too. node:
+ * NULL, or a node as gather_model_run has it, whose graph and those round it are meant (where it is found). GATHER_TYPE_NONE =
+ * it says none. Since 0.1. */
+GATHER_API gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name);
 
 /* ---- 2 what a check is given ------------------------------------------------------------------------------------------ */
 
@@ -153,21 +163,49 @@ GATHER_API int64_t gather_check_verdicts(const gather_check *check, gather_verdi
 GATHER_API GATHER_CHECKED gather_status gather_check_find(const gather_check *check, const char *name,
                                                           const gather_model_node **node, gather_error *error);
 
-/* ---- 4 runtimes ------------------------------------------------------------------------------------------------------- */
+/* ---- 4 one gather node ------------------------------------------------------------------------------------------------ */
+
+/* One gather node, and what it works on as far as it is known. */
+typedef struct gather_model_operands gather_model_operands;
+
+/* Finds a gather node and its operands: what gather_model_check knows of them, and what the operators that gather_model_run has
+ * make of it.
+ * node: its name, with or without the path of its graph ("main/if_3/then_branch/g"); where it has none its output's, or operator
+ * and number as in "main/Gather_5". NULL names the only gather node of a model that has one.
+ * options: as for gather_model_check; an input may also be any value of the node's graph, by name, in place of what computes it.
+ * Returns GATHER_NAME_NOT_FOUND (a node, with those there are; an input or dimension that the model has not), GATHER_USAGE (more
+ * than one node is meant: they are named), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH (a given input does
+ * not fit), GATHER_OUT_OF_MEMORY, and the returns of gather_apply where the indices come from a gather that fails itself.
+ * Memory: freed by gather_model_operands_destroy. The model and the inputs' memory must live as long. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_model *model, const char *node,
+                                                                   const gather_check_options *options,
+                                                                   gather_model_operands **operands,
+                                                                   gather_error *error);
+/* The node: data.value and indices.value are its tensors where they are known, else NULL; then data.dims and indices.dims say
+ * what is known of their shapes. rules, axis and batch_dims say how it gathers. Lives as long as the operands. Since 0.1. */
+GATHER_API const gather_model_node *gather_model_operands_node(const gather_model_operands *operands);
+/* Where the indices are not known: the name of value number i that, given as an input, would make them known; NULL where i is
+ * none. Since 0.1. */
+GATHER_API const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i);
+/* Frees operands; NULL does nothing. Since 0.1. */
+GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);
+
+/* ---- 5 runtimes ------------------------------------------------------------------------------------------------------- */
 
 /* How many runtimes are known, and the name of number i ("onnxruntime", "openvino", "tensorrt", "directml"); NULL. Since 0.1. */
 GATHER_API size_t gather_runtime_count(void);
 GATHER_API const char *gather_runtime_name(size_t i);
-/* What runtime number i does with a bad node, one sentence; "" for a node that is not bad. Static memory. Since 0.1. */
+/* What runtime number i does with a node that is bad, or has indices out of range that its rules repair, one sentence; "" for any
+ * other node. Static memory. Since 0.1. */
 GATHER_API const char *gather_runtime_behaviour(size_t i, const gather_model_node *node);
 
-/* ---- 5 running -------------------------------------------------------------------------------------------------------- */
+/* ---- 6 running -------------------------------------------------------------------------------------------------------- */
 
 /* What a run is told beyond its inputs. Start from GATHER_MODEL_RUN_OPTIONS_INIT; NULL in a call means just that. */
 typedef struct gather_model_run_options {
   size_t size; /* sizeof(gather_model_run_options) */
   /* Run this node alone: its name, or with the path of its graph before it ("main/if_3/then_branch/g", "function:NAME/g").
-   * A node without a name goes by its first output's. NULL = the whole main graph. */
+   * A node without a name goes by its first output's, or by operator and number ("main/Gather_5"). NULL = the whole main graph. */
   const char *node;
   const gather_executor *executor; /* NULL = the calling thread */
   const char **failed_node; /* receives the name of the node at which it failed, the model's; "" = none; may be NULL */

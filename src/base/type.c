@@ -22,6 +22,8 @@ _Static_assert(sizeof(gather_string) == 2 * sizeof(size_t), "a string is a point
 #define GROUP_BYTES_SPLIT_3(bits) 3
 #define GROUP_LEN_SPLIT_6(bits) 4
 #define GROUP_BYTES_SPLIT_6(bits) 3
+#define GROUP_LEN_STREAM(bits) 4
+#define GROUP_BYTES_STREAM(bits) 3
 
 #define BITS_BOOL(bits) (bits)
 #define BITS_INT(bits) (bits)
@@ -73,7 +75,10 @@ gather_type gather_type_parse(const char *name) {
   static const struct {
     const char *name;
     gather_type type;
-  } SHORT[] = {{"float4_e2m1", GATHER_TYPE_FLOAT4_E2M1FN}, {"float8_e8m0", GATHER_TYPE_FLOAT8_E8M0FNU}};
+  } SHORT[] = {{"float4_e2m1", GATHER_TYPE_FLOAT4_E2M1FN},
+               {"float6_e2m3", GATHER_TYPE_FLOAT6_E2M3FN},
+               {"float6_e3m2", GATHER_TYPE_FLOAT6_E3M2FN},
+               {"float8_e8m0", GATHER_TYPE_FLOAT8_E8M0FNU}};
   if (!name) return GATHER_TYPE_NONE;
   for (size_t i = 0; i < TYPE_COUNT; i++) {
     const gather_type_info *t = &gather_type_table[i];

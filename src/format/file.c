@@ -155,6 +155,19 @@ static const gather_file_tensor *find_plain(const gather_file *file, const char 
   return found;
 }
 
+/* The tensor that has this as one of its other names; without the graphs it stands in only if it is the only one. */
+static const gather_file_tensor *find_other(const gather_file *file, const char *name) {
+  int64_t found = -1;
+  bool is_only = true;
+  for (const gather_other_name *other = file->others; other; other = other->next) {
+    if (strcmp(other->full, name) == 0) return &file->tensors[other->tensor];
+    if (strcmp(other->plain, name) != 0) continue;
+    is_only = found < 0 || found == other->tensor;
+    found = other->tensor;
+  }
+  return found >= 0 && is_only ? &file->tensors[found] : NULL;
+}
+
 gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
                                gather_error *error) {
   *tensor = NULL;
@@ -162,6 +175,7 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   for (int64_t i = 0; i < file->len && !*tensor; i++)
     if (unnamed ? file->len == 1 : strcmp(file->tensors[i].name, name) == 0) *tensor = &file->tensors[i];
   if (!*tensor && !unnamed && file->plain_names) *tensor = find_plain(file, name);
+  if (!*tensor && !unnamed) *tensor = find_other(file, name);
   if (*tensor) return GATHER_OK;
   if (unnamed)
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,

@@ -19,12 +19,20 @@ struct gather_file {
   gather_map map;
   int64_t len;
   gather_file_tensor *tensors;
-  void *single;                    /* formats of one tensor: the heap object that holds it, else NULL */
-  gather_arena arena;              /* models: the graph, the tensors, and all that they point to but the mappings */
-  gather_graph_file *graph;        /* in the arena; NULL in formats without one */
-  const char *const *plain_names;  /* models: of each tensor the name without the graphs it stands in; NULL */
-  struct gather_sibling *siblings; /* other files that are mapped, in the arena */
+  void *single;                     /* formats of one tensor: the heap object that holds it, else NULL */
+  gather_arena arena;               /* models: the graph, the tensors, and all that they point to but the mappings */
+  gather_graph_file *graph;         /* in the arena; NULL in formats without one */
+  const char *const *plain_names;   /* models: of each tensor the name without the graphs it stands in; NULL */
+  struct gather_other_name *others; /* more names of its tensors, in the arena */
+  struct gather_sibling *siblings;  /* other files that are mapped, in the arena */
 };
+
+/* One more name of a tensor, with and without the graphs it stands in. */
+typedef struct gather_other_name {
+  struct gather_other_name *next;
+  const char *full, *plain;
+  int64_t tensor;
+} gather_other_name;
 
 /* ---- files beside the file: external data, the .bin of an .xml */
 
@@ -34,11 +42,23 @@ typedef struct gather_sibling {
   gather_map map;
 } gather_sibling;
 
-/* Maps a file that `location` names, relative to the file's own folder; each is mapped once. Refused are (GATHER_FILE_MALFORMED)
- * an absolute location, one with "..", and one that leads outside the folder through a symbolic link. A file from memory has
- * no folder: GATHER_UNSUPPORTED. file_offset: where the file says it, for the message; -1. */
+/* Why a tensor's elements cannot be had, in the arena. */
+struct gather_unreadable {
+  gather_status status;
+  const char *file, *message;
+  int64_t file_offset;
+};
+
+/* Maps the file that `location` names, relative to the file's own folder, for the tensor `name`; each is mapped once. Refused
+ * (GATHER_FILE_MALFORMED) is a name that is not in the folder or below it: an empty or absolute one, or one with "..". What
+ * stands under a name that is not refused may be a link to anywhere: who owns the folder made it, not the model. Where there is no such file or it cannot be mapped, the tensor is marked
+ * unreadable and *map is NULL. file_offset: where the file says it, for the message; -1. */
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
-                                                 const gather_map **map, gather_error *error);
+                                                 const char *name, gather_file_tensor *tensor, const gather_map **map,
+                                                 gather_error *error);
+/* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
+GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
+                                                    gather_file_tensor *tensor, gather_error *error);
 
 /* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
 typedef struct gather_single {

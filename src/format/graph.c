@@ -10,6 +10,12 @@
 
 const gather_graph_file *gather_file_graph(const gather_file *file) { return file->graph; }
 
+const char *gather_graph_alias(const gather_graph *graph, const char *name) {
+  for (const gather_alias *alias = graph->aliases; alias; alias = alias->next)
+    if (strcmp(alias->name, name) == 0) return alias->value;
+  return NULL;
+}
+
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name) {
   for (int32_t i = 0; i < node->attribute_count; i++)
     if (strcmp(node->attributes[i].name, name) == 0) return &node->attributes[i];

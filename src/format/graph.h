@@ -44,6 +44,7 @@ typedef struct gather_value {
   gather_type type; /* GATHER_TYPE_NONE where it is not said, or is no tensor */
   int32_t rank;
   const gather_dim *dims;
+  bool no_tensor; /* it is declared to be something else: a sequence, a map */
 } gather_value;
 
 typedef struct gather_node {
@@ -67,6 +68,12 @@ typedef struct gather_constant {
   bool is_initializer;       /* false: the output of a Constant or Const node, which also stands among the nodes */
 } gather_constant;
 
+/* Another name of a value: an IR's port may have many. */
+typedef struct gather_alias {
+  struct gather_alias *next;
+  const char *name, *value;
+} gather_alias;
+
 struct gather_graph {
   const char *name;
   gather_graph *parent;     /* the graph whose names can be seen from here; NULL for the main graph and for functions */
@@ -76,6 +83,8 @@ struct gather_graph {
   int64_t input_count, output_count, info_count;
   const gather_constant *constants;
   int64_t constant_count;
+  const gather_alias
+      *aliases; /* in the file's order; none is the name of a value of this graph, unless the file says it twice */
 };
 
 /* A local function of an ONNX model: a graph that nodes of this op and domain stand for. */
@@ -95,6 +104,9 @@ typedef struct gather_graph_file {
 
 /* The graph of an open file; NULL where its format has none. */
 const gather_graph_file *gather_file_graph(const gather_file *file);
+
+/* The value of this graph that has this other name; NULL. Names of values themselves go before other names. */
+const char *gather_graph_alias(const gather_graph *graph, const char *name);
 
 /* The attribute of that name; NULL. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);

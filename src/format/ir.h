@@ -22,6 +22,7 @@ typedef struct ir_port {
   const char *names, *precision; /* as they are written; "" */
   struct ir_port *source;        /* inputs: the output that an edge leads here from */
   const char *value;             /* outputs: the name of what they give */
+  gather_alias *others;          /* outputs: their names behind the first */
   int32_t renamed;               /* how often it had to make way for another of its name */
 } ir_port;
 
@@ -66,13 +67,14 @@ struct ir_net {
 typedef struct ir_reader {
   gather_file *file;
   gather_error *error;
+  gather_error why; /* room for a complaint about one tensor */
   gather_arena tree;
   ir_net *net;              /* the main graph */
   int64_t version;          /* of the net */
   int64_t constant_count;   /* in all graphs */
   const char **plain_names; /* of file->tensors */
   int64_t tensor_count;     /* of file->tensors that are filled in */
-  const gather_map *bin;
+  const gather_map *bin;    /* NULL until a constant is in it */
 } ir_reader;
 
 /* Complains about the byte `offset` of the XML. */
@@ -108,7 +110,7 @@ GATHER_CHECKED gather_status gather_ir_connect(ir_reader *reader, ir_net *net);
 GATHER_CHECKED gather_status gather_ir_order(ir_reader *reader, const ir_net *net, ir_layer **order);
 
 /* ---- ir_names.c */
-/* Gives every output port the name of its value. */
+/* Gives every output port the name of its value, and its other names. */
 GATHER_CHECKED gather_status gather_ir_name_values(ir_reader *reader, const ir_net *net);
 
 /* ---- ir_const.c */

@@ -14,7 +14,7 @@
 #define FAIL(reader, layer, ...) GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, (layer)->offset, __VA_ARGS__)
 
 /* "folder/model.xml" keeps its elements in "model.bin", beside it. */
-static gather_status open_bin(ir_reader *reader, int64_t offset) {
+static gather_status open_bin(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor) {
   gather_file *file = reader->file;
   const char *slash = strrchr(file->name, '/'), *base = slash ? slash + 1 : file->name, *dot = strrchr(base, '.');
   size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
@@ -22,7 +22,7 @@ static gather_status open_bin(ir_reader *reader, int64_t offset) {
   if (!location) return GATHER_IR_NO_MEMORY(reader);
   memcpy(location, base, length);
   memcpy(location + length, ".bin", 5);
-  return gather_file_sibling(file, location, offset, &reader->bin, reader->error);
+  return gather_file_sibling(file, location, layer->offset, layer->name, tensor, &reader->bin, reader->error);
 }
 
 static gather_status read_number(ir_reader *reader, const ir_layer *layer, const char *name, int64_t *value) {
@@ -33,7 +33,12 @@ static gather_status read_number(ir_reader *reader, const ir_layer *layer, const
   return GATHER_OK;
 }
 
-/* Where its bytes are, and that the .bin has them. */
+/* A complaint about the .bin: the model is sane, and only this tensor cannot be read. */
+#define UNREADABLE(reader, layer, tensor, ...)                                                                  \
+  (gather_fail_file(&(reader)->why, GATHER_FILE_MALFORMED, (reader)->file->name, (layer)->offset, __VA_ARGS__), \
+   gather_file_unreadable((reader)->file, &(reader)->why, tensor, (reader)->error))
+
+/* Where its bytes are, and whether the .bin has them. */
 static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor, int64_t *size) {
   int64_t offset;
   GATHER_TRY(read_number(reader, layer, "offset", &offset));
@@ -44,11 +49,13 @@ static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather
     return FAIL(reader, layer, "the constant '%.100s' has %" PRId64 " bytes, its shape needs %" PRId64, layer->name,
                 *size, tensor->bytes);
   if (tensor->bytes == 0) return GATHER_OK;
-  if (!reader->bin) GATHER_TRY(open_bin(reader, layer->offset));
+  if (!reader->bin) GATHER_TRY(open_bin(reader, layer, tensor));
+  if (!reader->bin) return GATHER_OK;
   if (offset > reader->bin->size || *size > reader->bin->size - offset)
-    return FAIL(reader, layer,
-                "the constant '%.100s' stands in bytes %" PRId64 " to %" PRIu64 " of the .bin, which has %" PRId64,
-                layer->name, offset, (uint64_t)offset + (uint64_t)*size, reader->bin->size);
+    return UNREADABLE(reader, layer, tensor,
+                      "the constant '%.100s' stands in bytes %" PRId64 " to %" PRIu64
+                      " of the .bin, which has %" PRId64,
+                      layer->name, offset, (uint64_t)offset + (uint64_t)*size, reader->bin->size);
   tensor->tensor.data = (void *)(uintptr_t)(reader->bin->bytes + offset);
   return GATHER_OK;
 }
@@ -66,8 +73,9 @@ static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gath
   tensor->tensor.data = NULL;
   if (len == 0) return GATHER_OK;
   if (len > INT32_MAX || size < 8 + 4 * len || read_int32(bytes) != len)
-    return FAIL(reader, layer, "the constant '%.100s' has no table of %" PRId64 " strings in its %" PRId64 " bytes",
-                layer->name, len, size);
+    return UNREADABLE(reader, layer, tensor,
+                      "the constant '%.100s' has no table of %" PRId64 " strings in its %" PRId64 " bytes", layer->name,
+                      len, size);
   gather_string *strings = gather_arena_take(&reader->file->arena, len, (int64_t)sizeof *strings);
   if (!strings) return GATHER_IR_NO_MEMORY(reader);
   const uint8_t *table = bytes + 4, *text = table + 4 * (len + 1);
@@ -75,7 +83,8 @@ static gather_status read_strings(ir_reader *reader, const ir_layer *layer, gath
   for (int64_t i = 0; i < len; i++) {
     int64_t end = read_int32(table + 4 * (i + 1));
     if (start < 0 || end < start || end > room)
-      return FAIL(reader, layer, "string %" PRId64 " of the constant '%.100s' leaves its bytes", i, layer->name);
+      return UNREADABLE(reader, layer, tensor, "string %" PRId64 " of the constant '%.100s' leaves its bytes", i,
+                        layer->name);
     strings[i] = (gather_string){(const char *)text + start, (size_t)(end - start)};
     start = end;
   }
@@ -129,7 +138,7 @@ gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gathe
       tensor->bytes > GATHER_OFFSET_MAX)
     return FAIL(reader, layer, "the constant '%.100s' has more elements than any file", layer->name);
   GATHER_TRY(find_bytes(reader, layer, tensor, &size));
-  if (is_string) GATHER_TRY(read_strings(reader, layer, tensor, len, size));
+  if (is_string && !tensor->unreadable) GATHER_TRY(read_strings(reader, layer, tensor, len, size));
   /* Lengths like (0, 2^62) are sane to nobody. */
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
     return FAIL(reader, layer, "the constant '%.100s' has more elements than any file", layer->name);

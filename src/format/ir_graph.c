@@ -20,6 +20,7 @@ typedef struct ir_draft {
   gather_node *nodes;
   gather_value *inputs, *outputs, *infos;
   gather_constant *constants;
+  gather_alias *first_alias, **alias_tail;
 } ir_draft;
 
 static void *take(ir_reader *reader, int64_t count, size_t bytes) {
@@ -71,7 +72,42 @@ static gather_status declare_parameter(ir_reader *reader, const ir_layer *layer,
   return set_dims(reader, shape.dims, shape.rank, value);
 }
 
+/* A value's other names go behind those that the graph has. */
+static void add_aliases(ir_draft *draft, const ir_port *port) {
+  for (gather_alias *other = port->others, *next; other; other = next) {
+    next = other->next;
+    other->next = NULL;
+    other->value = port->value;
+    *draft->alias_tail = other;
+    draft->alias_tail = &other->next;
+  }
+}
+
 /* ---- constants */
+
+/* The path and the name. NULL without memory. */
+static const char *full_name(ir_draft *draft, const char *name) {
+  size_t path = strlen(draft->path), length = strlen(name);
+  if (path == 0) return name;
+  char *full = take(draft->reader, (int64_t)(path + length) + 1, 1);
+  if (!full) return NULL;
+  memcpy(full, draft->path, path);
+  memcpy(full + path, name, length);
+  return full;
+}
+
+/* The constant's other names find it in the file's list too. */
+static gather_status list_names(ir_draft *draft, const ir_port *port) {
+  gather_file *file = draft->reader->file;
+  for (const gather_alias *other = port->others; other; other = other->next) {
+    gather_other_name *listed = take(draft->reader, 1, sizeof *listed);
+    const char *full = full_name(draft, other->name);
+    if (!listed || !full) return GATHER_IR_NO_MEMORY(draft->reader);
+    *listed = (gather_other_name){file->others, full, other->name, draft->reader->tensor_count};
+    file->others = listed;
+  }
+  return GATHER_OK;
+}
 
 static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   ir_reader *reader = draft->reader;
@@ -87,14 +123,9 @@ static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   /* Another name that finds it: in the main graph the layer's, in a body the name without the path. */
   bool is_main = draft->path[0] == '\0';
   reader->plain_names[reader->tensor_count] = is_main ? layer->name : constant->tensor.name;
-  size_t path = strlen(draft->path), length = strlen(constant->tensor.name);
-  if (!is_main) {
-    char *name = take(reader, (int64_t)(path + length) + 1, 1);
-    if (!name) return GATHER_IR_NO_MEMORY(reader);
-    memcpy(name, draft->path, path);
-    memcpy(name + path, constant->tensor.name, length);
-    listed->name = name;
-  }
+  listed->name = full_name(draft, constant->tensor.name);
+  if (!listed->name) return GATHER_IR_NO_MEMORY(reader);
+  GATHER_TRY(list_names(draft, layer->outputs));
   draft->graph->constant_count++;
   reader->tensor_count++;
   return GATHER_OK;
@@ -213,7 +244,12 @@ gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, 
   GATHER_TRY(gather_ir_order(reader, net, order));
   GATHER_TRY(gather_ir_name_values(reader, net));
   GATHER_TRY(begin_graph(&draft, net, parent));
-  for (const ir_layer *layer = net->layers; layer; layer = layer->next) GATHER_TRY(add_values(&draft, layer));
+  draft.alias_tail = &draft.first_alias;
+  for (const ir_layer *layer = net->layers; layer; layer = layer->next) {
+    GATHER_TRY(add_values(&draft, layer));
+    for (const ir_port *port = layer->outputs; port; port = port->next) add_aliases(&draft, port);
+  }
+  draft.graph->aliases = draft.first_alias;
   for (int64_t i = 0; i < net->layer_count; i++) GATHER_TRY(add_node(&draft, order[i]));
   *graph = draft.graph;
   return GATHER_OK;

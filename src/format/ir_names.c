@@ -13,19 +13,40 @@
 /* Longer names of layers are not repeated for each of their ports: a small file would grow beyond measure. */
 enum { LONGEST_NAME = 1000, MOST_ROUNDS = 8 };
 
-/* The first of the names, with its escapes taken out; NULL without memory, "" where there is none. */
-static const char *first_name(ir_reader *reader, const ir_port *port) {
-  const char *names = port->names;
+/* The name at *names, which moves behind it and its comma, with its escapes taken out; NULL without memory. */
+static char *next_name(ir_reader *reader, const char **names) {
+  const char *start = *names;
   size_t length = 0, end = 0;
-  while (names[end] != '\0' && names[end] != ',') end += names[end] == '\\' && names[end + 1] != '\0' ? 2 : 1;
-  if (end == 0) return "";
-  char *name = gather_arena_text(&reader->file->arena, names, end);
+  while (start[end] != '\0' && start[end] != ',') end += start[end] == '\\' && start[end + 1] != '\0' ? 2 : 1;
+  *names = start + end + (start[end] == ',');
+  char *name = gather_arena_text(&reader->file->arena, start, end);
   for (size_t at = 0; name && at < end; at++) {
     if (name[at] == '\\' && name[at + 1] == ',') at++;
     name[length++] = name[at];
   }
   if (name) name[length] = '\0';
   return name;
+}
+
+/* All of a port's names: the first that is not empty is its value's. */
+static gather_status read_names(ir_reader *reader, ir_port *port) {
+  gather_alias **tail = &port->others;
+  port->value = "";
+  for (const char *names = port->names; *names != '\0';) {
+    const char *name = next_name(reader, &names);
+    if (!name) return GATHER_IR_NO_MEMORY(reader);
+    if (name[0] == '\0') continue;
+    if (port->value[0] == '\0') {
+      port->value = name;
+      continue;
+    }
+    gather_alias *other = gather_arena_take(&reader->file->arena, 1, (int64_t)sizeof *other);
+    if (!other) return GATHER_IR_NO_MEMORY(reader);
+    other->name = name;
+    *tail = other;
+    tail = &other->next;
+  }
+  return GATHER_OK;
 }
 
 /* "layer", or "layer.1" where it has several outputs; round 2 and later add the layer's id. NULL without memory. */
@@ -71,8 +92,8 @@ static gather_status rename_doubles(ir_reader *reader, void **ports, int64_t cou
 static gather_status first_names(ir_reader *reader, const ir_net *net, void **ports, int64_t *count) {
   for (ir_layer *layer = net->layers; layer; layer = layer->next)
     for (ir_port *port = layer->outputs; port; port = port->next) {
-      port->value = first_name(reader, port);
-      if (port->value && port->value[0] == '\0') {
+      GATHER_TRY(read_names(reader, port));
+      if (port->value[0] == '\0') {
         port->renamed = 1;
         port->value = lent_name(reader, port);
       }

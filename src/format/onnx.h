@@ -83,6 +83,8 @@ typedef struct gather_onnx_parts {
   int64_t data_offset, data_length; /* -1 = not said */
 } gather_onnx_parts;
 
+/* The type of a number in TensorProto.DataType; NULL. */
+const gather_type_info *gather_onnx_type(uint64_t number);
 GATHER_CHECKED gather_status gather_onnx_parts_read(gather_onnx *onnx, gather_proto message, gather_onnx_parts *parts);
 /* Reads a TensorProto. */
 GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);

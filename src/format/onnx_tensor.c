@@ -10,12 +10,12 @@
 
 #ifdef GATHER_HAVE_NANOPB
 
-static const gather_type_info *type_of(uint64_t number) {
-  for (int32_t i = 1; i <= GATHER_TYPE_OPAQUE; i++) {
+const gather_type_info *gather_onnx_type(uint64_t number) {
+  for (int32_t i = 1;; i++) {
     const gather_type_info *info = gather_type_get((gather_type)i);
-    if (info && info->onnx != 0 && (uint64_t)info->onnx == number) return info;
+    if (!info) return NULL;
+    if (info->onnx != 0 && (uint64_t)info->onnx == number) return info;
   }
-  return NULL;
 }
 
 static gather_status add_length(gather_onnx *onnx, gather_onnx_parts *parts, int64_t offset, uint64_t value) {
@@ -150,7 +150,7 @@ gather_status gather_onnx_parts_read(gather_onnx *onnx, gather_proto message, ga
     if (field.number == 0) break;
     GATHER_TRY(read_field(onnx, &field, parts));
   }
-  parts->type = type_of(parts->type_number);
+  parts->type = gather_onnx_type(parts->type_number);
   if (parts->type) return GATHER_OK;
   if (parts->type_number == 0) return GATHER_ONNX_WRONG(onnx, parts->type_offset, "a tensor has no type");
   return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, parts->type_offset,

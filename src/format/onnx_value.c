@@ -6,14 +6,6 @@
 
 #ifdef GATHER_HAVE_NANOPB
 
-static gather_type type_of(uint64_t number) {
-  for (int32_t i = 1; i <= GATHER_TYPE_OPAQUE; i++) {
-    const gather_type_info *info = gather_type_get((gather_type)i);
-    if (info && info->onnx != 0 && (uint64_t)info->onnx == number) return info->type;
-  }
-  return GATHER_TYPE_NONE;
-}
-
 /* A length or a name for one. Where both stand, the last counts; a length below 0 says nothing. */
 static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_dim *dim) {
   *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
@@ -63,7 +55,8 @@ static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, g
     if (field.number == 0) return GATHER_OK;
     if (field.number == 1) {
       GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
-      value->type = type_of(field.value);
+      const gather_type_info *info = gather_onnx_type(field.value);
+      value->type = info ? info->type : GATHER_TYPE_NONE;
     } else if (field.number == 2) {
       GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
       GATHER_TRY(read_shape(onnx, field.inner, value));
@@ -71,12 +64,13 @@ static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, g
   }
 }
 
-/* Types that are no tensors are walked over. */
+/* Types that are no tensors (sequence, map, opaque, sparse tensor, optional) are walked over. */
 static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
+    if (field.number >= 4 && field.number <= 9 && field.number != 6) value->no_tensor = true;
     if (field.number != 1) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
     GATHER_TRY(read_tensor_type(onnx, field.inner, value));

@@ -32,11 +32,12 @@ static uint32_t list_of(gather_type type) {
   }
 }
 
-/* How many values the list of a type has: parts of complex numbers and bytes of packed types stand one by one. */
+/* How many values the list of a type has: parts of complex numbers, bytes of packed types and 6-bit elements stand one by one. */
 static int64_t list_length(const gather_file_tensor *tensor) {
   const gather_type_info *info = gather_type_get(tensor->tensor.type);
-  if (gather_type_is_packed(info)) return tensor->bytes;
   int64_t len = gather_tensor_len(&tensor->tensor);
+  if (info->packing == GATHER_PACKING_STREAM) return len;
+  if (gather_type_is_packed(info)) return tensor->bytes;
   return info->kind == GATHER_KIND_COMPLEX ? 2 * len : len;
 }
 
@@ -48,13 +49,32 @@ static void set_view(gather_file_tensor *tensor, const uint8_t *bytes, int64_t o
     tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
 }
 
+/* The bytes that elements take in files: of a stream's last group only those that are used. */
+static int64_t stored_bytes(const gather_file_tensor *tensor) {
+  static const int64_t UNUSED[4] = {0, 2, 1, 0};
+  if (gather_type_get(tensor->tensor.type)->packing != GATHER_PACKING_STREAM) return tensor->bytes;
+  return tensor->bytes - UNUSED[gather_tensor_len(&tensor->tensor) % 4];
+}
+
+/* A view of `size` bytes at `offset` of a file with all that are stored; a copy where the file ends within the last group. */
+static gather_status use_bytes(gather_onnx *onnx, const uint8_t *bytes, int64_t size, int64_t offset,
+                               gather_file_tensor *tensor) {
+  uint8_t *copy = NULL;
+  set_view(tensor, bytes, offset);
+  if (tensor->bytes <= size - offset) return GATHER_OK;
+  GATHER_TRY(gather_onnx_take(onnx, tensor->bytes, 1, &copy));
+  memcpy(copy, bytes + offset, (size_t)(size - offset));
+  tensor->tensor.data = copy;
+  return GATHER_OK;
+}
+
 static gather_status read_raw(gather_onnx *onnx, const gather_onnx_parts *parts, gather_file_tensor *tensor) {
   if (tensor->tensor.type == GATHER_TYPE_STRING)
     return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW], "tensor '%.100s' holds strings as raw bytes", parts->name);
-  if (parts->counts[RAW] < tensor->bytes)
+  if (parts->counts[RAW] < stored_bytes(tensor))
     return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW],
                              "tensor '%.100s' needs %" PRId64 " bytes and has %" PRId64 " raw ones", parts->name,
-                             tensor->bytes, parts->counts[RAW]);
+                             stored_bytes(tensor), parts->counts[RAW]);
   /* raw_data is singular: the last one stands, wherever empty lists of other fields are. */
   return GATHER_OK;
 }
@@ -86,10 +106,25 @@ typedef struct target {
   gather_type_info info; /* of one value: the parts of a complex number are floats */
 } target;
 
+/* Element number `at` of a stream of 6 bits each, whose bytes begin as zeros. */
+static void store_six(uint64_t value, int64_t at, uint8_t *bytes) {
+  uint32_t code = (uint32_t)(value & 63) << at * 6 % 8;
+  bytes[at * 6 / 8] |= (uint8_t)(code & 0xff);
+  if (code > 0xff) bytes[at * 6 / 8 + 1] |= (uint8_t)(code >> 8);
+}
+
+static void store_next(target *to, uint64_t value) {
+  if (to->info.packing == GATHER_PACKING_STREAM)
+    store_six(value, to->at, to->bytes);
+  else
+    store(&to->info, value, to->bytes + to->at * to->unit);
+  to->at++;
+}
+
 static gather_status store_field(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire,
                                  target *to) {
   if (field->wire != GATHER_PROTO_BYTES) {
-    store(&to->info, field->value, to->bytes + to->at++ * to->unit);
+    store_next(to, field->value);
     return GATHER_OK;
   }
   gather_proto list = field->inner;
@@ -97,7 +132,7 @@ static gather_status store_field(gather_onnx *onnx, const gather_proto_field *fi
     uint64_t value = 0;
     const char *wrong = gather_proto_packed(&list, wire, &value);
     if (wrong) return GATHER_ONNX_WRONG(onnx, list.at, "%s", wrong);
-    store(&to->info, value, to->bytes + to->at++ * to->unit);
+    store_next(to, value);
   }
   return GATHER_OK;
 }
@@ -177,7 +212,7 @@ static gather_status view_raw(gather_onnx *onnx, gather_proto message, gather_fi
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
-    if (field.number == RAW) set_view(tensor, field.inner.bytes, field.inner.at);
+    if (field.number == RAW) GATHER_TRY(use_bytes(onnx, field.inner.bytes, field.inner.end, field.inner.at, tensor));
   }
 }
 
@@ -199,18 +234,24 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
   if (!parts->location)
     return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' does not say in which file its values are", parts->name);
   if (tensor->bytes == 0) return GATHER_OK;
-  const gather_map *map = NULL;
-  GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, &map, onnx->error));
-  int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
-  if (offset > map->size || (parts->data_length >= 0 && parts->data_length > map->size - offset))
-    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' ends behind the %" PRId64 " bytes of '%.100s'", parts->name,
-                             map->size, parts->location);
-  int64_t length = parts->data_length < 0 ? map->size - offset : parts->data_length;
-  if (length < tensor->bytes)
+  const int64_t needed = stored_bytes(tensor);
+  if (parts->data_length >= 0 && parts->data_length < needed)
     return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' needs %" PRId64 " bytes and has %" PRId64 " in '%.100s'",
-                             parts->name, tensor->bytes, length, parts->location);
-  set_view(tensor, map->bytes, offset);
-  return GATHER_OK;
+                             parts->name, needed, parts->data_length, parts->location);
+  const gather_map *map = NULL;
+  int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
+  int64_t length = parts->data_length < 0 ? needed : parts->data_length;
+  tensor->offset = offset;
+  GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
+  if (!map) return GATHER_OK;
+  if (offset <= map->size && length <= map->size - offset)
+    return use_bytes(onnx, map->bytes, map->size, offset, tensor);
+  gather_error why;
+  (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
+                         "tensor '%.100s' needs %" PRId64 " bytes from byte %" PRId64
+                         " on of '%.100s', which has %" PRId64,
+                         parts->name, length, offset, parts->location, map->size);
+  return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
 }
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * sibling.c: files that a model keeps its tensors in. They must lie in the model's folder or below it.
+ * sibling.c: files that a model keeps its tensors in. The names that a model may use for them stay in its folder; what its owner
+ * put under such a name, a link out of the folder too, is the owner's choice.
  */
-#define _XOPEN_SOURCE 700
-#include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "format/format.h"
+
+/* ---- names */
 
 static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,
                             gather_error *error) {
@@ -24,6 +25,19 @@ static bool has_parent_step(const char *location) {
   return false;
 }
 
+static gather_status check_name(const gather_file *file, const char *location, int64_t offset, gather_error *error) {
+  if (location[0] == '\0') return refuse(file, offset, location, "a name that is empty", error);
+  if (location[0] == '/' || has_parent_step(location))
+    return refuse(file, offset, location, "which is not below its own folder", error);
+  return GATHER_OK;
+}
+
+/* ---- mapping */
+
+static gather_status no_memory(const gather_file *file, gather_error *error) {
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
+}
+
 /* The file's folder with its slash, then the location. */
 static char *join(gather_file *file, const char *location) {
   const char *slash = strrchr(file->name, '/');
@@ -35,50 +49,67 @@ static char *join(gather_file *file, const char *location) {
   return path;
 }
 
-/* Whether the file behind all links lies in the folder behind all links. */
-static bool is_inside(gather_file *file, const char *path) {
-  const char *slash = strrchr(file->name, '/');
-  char *folder =
-      gather_arena_text(&file->arena, slash ? file->name : ".", slash ? (size_t)(slash + 1 - file->name) : 1);
-  char *real_folder = folder ? realpath(folder, NULL) : NULL, *real_path = realpath(path, NULL);
-  size_t length = real_folder ? strlen(real_folder) : 0;
-  bool inside = real_folder && real_path && strncmp(real_folder, real_path, length) == 0 &&
-                (real_path[length] == '/' || real_folder[length - 1] == '/');
-  free(real_folder);
-  free(real_path);
-  return inside;
-}
-
-static gather_status map_sibling(gather_file *file, const char *location, int64_t offset, gather_sibling *sibling,
-                                 gather_error *error) {
-  char *path = join(file, location);
-  if (!path) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, offset, "no memory for a file's name");
-  GATHER_TRY(gather_map_open(path, &sibling->map, error));
-  if (is_inside(file, path)) return GATHER_OK;
-  gather_map_close(&sibling->map);
-  return refuse(file, offset, location, "which a link leads out of its folder", error);
-}
-
-gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const gather_map **map,
-                                  gather_error *error) {
-  for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next)
-    if (strcmp(sibling->location, location) == 0) {
-      *map = &sibling->map;
-      return GATHER_OK;
-    }
-  if (location[0] == '\0') return refuse(file, file_offset, location, "a name that is empty", error);
-  if (location[0] == '/' || has_parent_step(location))
-    return refuse(file, file_offset, location, "which is not below its own folder", error);
+/* Only what was mapped is kept: the next tensor of a file that is missing asks the system again. */
+static gather_status map_file(gather_file *file, const char *location, int64_t offset, const gather_map **map,
+                              gather_error *error) {
+  gather_map mapped;
   if (!file->map.owned && file->map.size > 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, file_offset,
-                            "it keeps tensors in another file, which bytes in memory have no place for");
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset,
+                            "it keeps tensors in '%.200s', another file, which bytes in memory have no place for",
+                            location);
+  char *path = join(file, location);
+  if (!path) return no_memory(file, error);
+  GATHER_TRY(gather_map_open(path, &mapped, error));
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
   if (made) made->location = gather_arena_text(&file->arena, location, strlen(location));
-  if (!made || !made->location)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, file_offset, "no memory for a file beside it");
-  GATHER_TRY(map_sibling(file, made->location, file_offset, made, error));
+  if (!made || !made->location) {
+    gather_map_close(&mapped);
+    return no_memory(file, error);
+  }
+  made->map = mapped;
   made->next = file->siblings;
   file->siblings = made;
   *map = &made->map;
   return GATHER_OK;
+}
+
+gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
+                                  gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
+  gather_error why;
+  *map = NULL;
+  for (gather_sibling *sibling = file->siblings; sibling && !*map; sibling = sibling->next)
+    if (strcmp(sibling->location, location) == 0) *map = &sibling->map;
+  if (*map) return GATHER_OK;
+  GATHER_TRY(check_name(file, location, file_offset, error));
+  gather_status status = map_file(file, location, file_offset, map, &why);
+  if (status == GATHER_OK) return GATHER_OK;
+  if (status == GATHER_OUT_OF_MEMORY) {
+    if (error) *error = why;
+    return status;
+  }
+  size_t length = strlen(why.message);
+  (void)snprintf(why.message + length, sizeof why.message - length, "; tensor '%.100s' has its values there", name);
+  return gather_file_unreadable(file, &why, tensor, error);
+}
+
+/* ---- tensors whose elements are not there */
+
+gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
+                                     gather_error *error) {
+  gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
+  if (!made) return no_memory(file, error);
+  *made = (gather_unreadable){.status = why->status, .file = file->name, .file_offset = why->file_offset};
+  made->message = gather_arena_text(&file->arena, why->message, strlen(why->message));
+  if (strcmp(why->file, file->name) != 0) made->file = gather_arena_text(&file->arena, why->file, strlen(why->file));
+  if (!made->message || !made->file) return no_memory(file, error);
+  tensor->unreadable = made;
+  return GATHER_OK;
+}
+
+gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error) {
+  const gather_unreadable *why = tensor->unreadable;
+  if (!why) return GATHER_OK;
+  (void)gather_fail_file(error, why->status, why->file, why->file_offset, " ");
+  if (error) (void)snprintf(error->message, sizeof error->message, "%s", why->message);
+  return why->status;
 }

@@ -156,6 +156,24 @@ gather_status gather_writer_create(const gather_writing *what, gather_writer **w
   return status;
 }
 
+gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes, gather_writer **writer,
+                                         gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: writer is NULL");
+  *writer = NULL;
+  if (!path) return gather_fail(error, GATHER_USAGE, "gather_writer_create_bytes: path is NULL");
+  if (bytes < 0) return gather_fail_file(error, GATHER_USAGE, path, -1, "a size is negative");
+  gather_writer *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
+  *made = (gather_writer){.output = GATHER_OUTPUT_NONE, .has_path = true, .fd = -1, .data_bytes = bytes};
+  gather_status status = gather_output_create(&made->output, path, replace, error);
+  if (status == GATHER_OK) status = use_file(made, error);
+  if (status == GATHER_OK)
+    *writer = made;
+  else
+    gather_writer_abort(made);
+  return status;
+}
+
 void *gather_writer_data(gather_writer *writer) { return writer->data; }
 
 const char *gather_writer_temporary(const gather_writer *writer) {

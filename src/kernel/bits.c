@@ -43,6 +43,18 @@ static void put_split_6(unsigned char *group, int slot, unsigned value) {
   set_part(&group[2], 6 - 2 * slot, 2, value >> 4);
 }
 
+/* ONNX's 6-bit floats: four values are one little-endian number of three bytes, the first in its lowest bits. */
+static unsigned get_stream(const unsigned char *group, int slot) {
+  uint32_t word = group[0] | (uint32_t)group[1] << 8 | (uint32_t)group[2] << 16;
+  return word >> 6 * slot & 63;
+}
+
+static void put_stream(unsigned char *group, int slot, unsigned value) {
+  int byte = 6 * slot / 8, shift = 6 * slot % 8, low = shift > 2 ? 8 - shift : 6;
+  set_part(&group[byte], shift, low, value & ((1u << low) - 1));
+  if (low < 6) set_part(&group[byte + 1], 0, 6 - low, value >> low & 63);
+}
+
 static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64_t element) {
   int slot;
   const unsigned char *group = base + group_of(l, element, &slot) * l->group_bytes;
@@ -55,6 +67,8 @@ static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64
       return get_split_3(group, slot);
     case GATHER_PACKING_SPLIT_6:
       return get_split_6(group, slot);
+    case GATHER_PACKING_STREAM:
+      return get_stream(group, slot);
     case GATHER_PACKING_BYTES:
       break;
   }
@@ -76,6 +90,9 @@ static void put(const gather_bit_layout *l, unsigned char *base, int64_t element
       return;
     case GATHER_PACKING_SPLIT_6:
       put_split_6(group, slot, value);
+      return;
+    case GATHER_PACKING_STREAM:
+      put_stream(group, slot, value);
       return;
     case GATHER_PACKING_BYTES:
       return;
@@ -111,7 +128,7 @@ void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, co
   to += head, from += head, len -= head;
   int64_t groups = len >> layout->group_shift, moved = groups * layout->group_len;
   int64_t to_group = group_of(layout, to, &slot), from_group = group_of(layout, from, &slot);
-  /* Split planes cannot be shifted. */
+  /* Groups of several bytes are not shifted. */
   if (groups > 0 && (slot == 0 || layout->group_bytes == 1)) {
     copy_groups(layout, target + to_group * layout->group_bytes, source + from_group * layout->group_bytes, slot,
                 groups);

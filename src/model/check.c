@@ -25,26 +25,39 @@ static gather_status check_function(gather_check *check, const gather_function *
   char *path = gather_arena_take(&check->arena, (int64_t)room, 1);
   if (!path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a function's name");
   (void)snprintf(path, room, "function:%s", function->name);
-  return gather_check_graph(check, function->graph, NULL, path, 0, error);
+  const gather_walk walk = {.path = path};
+  return gather_check_graph(check, function->graph, &walk, error);
 }
 
 static gather_status check_all(gather_check *check, const gather_check_options *options, gather_error *error) {
   const gather_graph_file *file = check->model->graph_file;
+  const gather_walk whole = {.path = "main"};
   GATHER_TRY(gather_check_given(check, options, error));
   check->nodes = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->nodes);
-  if (!check->nodes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the nodes of a model");
-  GATHER_TRY(gather_check_graph(check, file->graph, NULL, "main", 0, error));
+  check->graphs = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->graphs);
+  if (!check->nodes || !check->graphs)
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the nodes of a model");
+  GATHER_TRY(gather_check_functions(check, error));
+  GATHER_TRY(gather_check_graph(check, file->graph, &whole, error));
   for (int64_t i = 0; i < file->function_count; i++) GATHER_TRY(check_function(check, &file->functions[i], error));
   return GATHER_OK;
 }
 
 gather_status gather_model_check(const gather_model *model, const gather_check_options *options, gather_check **check,
                                  gather_error *error) {
+  return gather_check_create(model, options, NULL, 0, check, error);
+}
+
+gather_status gather_check_create(const gather_model *model, const gather_check_options *options,
+                                  const gather_override *overrides, int64_t override_count, gather_check **check,
+                                  gather_error *error) {
   if (!model || !check) return gather_fail(error, GATHER_USAGE, "the model or the place for the check is NULL");
   *check = NULL;
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a check");
   made->model = model;
+  made->overrides = overrides;
+  made->override_count = override_count;
   made->parts_left = GATHER_ALL_PARTS;
   gather_status status = check_all(made, options, error);
   if (status == GATHER_OK)

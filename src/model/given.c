@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "model/check.h"
+#include "model/run.h"
 
 const gather_model_input *gather_check_input(const gather_check *check, const char *name) {
   for (int64_t i = 0; i < check->options.input_count; i++)
@@ -28,6 +29,12 @@ static const gather_value *find_input(const gather_check *check, const char *nam
   for (int64_t i = 0; i < graph->input_count; i++)
     if (strcmp(graph->inputs[i].name, name) == 0) return &graph->inputs[i];
   return NULL;
+}
+
+/* The name of the input's value, where it is called by another one (OpenVINO IR). */
+static const char *own_name(const gather_check *check, const char *name) {
+  const char *other = find_input(check, name) ? NULL : gather_run_layer_input(check->model->graph_file->graph, name);
+  return other && find_input(check, other) ? other : name;
 }
 
 static gather_status no_input(const gather_check *check, const char *name, gather_error *error) {
@@ -108,6 +115,13 @@ gather_status gather_check_given(gather_check *check, const gather_check_options
   if (options && options->size != sizeof *options)
     return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_CHECK_OPTIONS_INIT", options->size);
   if (options) check->options = *options;
+  gather_model_input *inputs = gather_arena_take(&check->arena, check->options.input_count, sizeof *inputs);
+  if (!inputs) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the inputs");
+  for (int64_t i = 0; i < check->options.input_count; i++) {
+    inputs[i] = check->options.inputs[i];
+    inputs[i].name = own_name(check, inputs[i].name);
+  }
+  check->options.inputs = inputs;
   int64_t room = check->options.dim_count;
   for (int64_t i = 0; i < check->options.input_count; i++) {
     const gather_value *value = find_input(check, check->options.inputs[i].name);

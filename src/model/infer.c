@@ -8,30 +8,83 @@
 
 #include "base/error.h"
 
+enum { ONNX = 1, OPENVINO = 2, BOTH = 3, MICROSOFT = 4 };
+
 typedef struct {
   const char *op;
+  int dialect;
   gather_infer_fn infer;
 } infer_row;
 
 static const infer_row ROWS[] = {
-#define GATHER_INFER(op, function) {op, gather_infer_##function},
+#define GATHER_INFER(dialect, op, function) {op, dialect, gather_infer_##function},
 #include "model/infer.def"
 #undef GATHER_INFER
 };
 
+enum { ROW_COUNT = (int)(sizeof ROWS / sizeof *ROWS) };
+
 /* Only operators of the documents: a Reshape of somebody's own domain may be anything. */
-static bool is_standard(const gather_step *step) {
-  return step->openvino ? strncmp(step->node->domain, "opset", 5) == 0 : step->node->domain[0] == '\0';
+static int dialect_of(const gather_step *step) {
+  const char *domain = step->node->domain;
+  if (step->openvino) return strncmp(domain, "opset", 5) == 0 ? OPENVINO : 0;
+  if (domain[0] == '\0') return ONNX;
+  return strcmp(domain, "com.microsoft") == 0 ? MICROSOFT : 0;
+}
+
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
+
+static int compare(const char *a, const char *b) {
+  int d = 0;
+  for (; d == 0 && (*a || *b); a++, b++) d = lower(*a) - lower(*b);
+  return d;
+}
+
+/* The first row whose operator is not before that one. */
+static int find_row(const char *op) {
+  int low = 0, high = ROW_COUNT;
+  while (low < high) {
+    int middle = (low + high) / 2;
+    if (compare(ROWS[middle].op, op) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The node's row; OpenVINO reads the types of layers in any case. NULL where there is none. */
+static const infer_row *row_of(const gather_step *step) {
+  const char *op = step->node->op;
+  int dialect = dialect_of(step);
+  for (int i = find_row(op); i < ROW_COUNT && compare(ROWS[i].op, op) == 0; i++)
+    if ((ROWS[i].dialect & dialect) && (step->openvino || strcmp(ROWS[i].op, op) == 0)) return &ROWS[i];
+  return NULL;
+}
+
+static gather_known nothing(const gather_step *step) {
+  return (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = step->node};
+}
+
+void gather_step_output(gather_step *step, int32_t i) {
+  step->outs[step->at] = step->out;
+  step->at = i;
+  step->out = step->outs[i];
 }
 
 gather_status gather_infer_node(gather_step *step, gather_error *error) {
-  step->out = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = step->node};
+  int count = step->node->output_count;
+  step->out = nothing(step);
+  step->at = 0;
   step->no_memory = false;
-  for (size_t i = 0; is_standard(step) && i < sizeof ROWS / sizeof *ROWS; i++)
-    if (strcmp(ROWS[i].op, step->node->op) == 0) {
-      ROWS[i].infer(step);
-      break;
-    }
+  step->outs = gather_step_take(step, count, sizeof *step->outs);
+  for (int i = 0; step->outs && i < count; i++) step->outs[i] = step->out;
+  const infer_row *row = step->outs && count > 0 ? row_of(step) : NULL;
+  if (row) {
+    step->op = row->op;
+    row->infer(step);
+    gather_step_output(step, step->at);
+  }
   if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");
   return GATHER_OK;
 }

@@ -7,26 +7,38 @@
 
 #include "model/scope.h"
 
-/* One node being inferred. The functions fill in `out`, the first output; what they do not know they leave. */
+/* One node being inferred. The functions fill in `out`, the output number `at`; what they do not know they leave. */
 typedef struct gather_step {
   gather_arena *arena;
   const gather_model *model;
   const gather_scope *scope;
   const gather_node *node;
+  const char *op; /* the operator as infer.def has it */
   bool openvino;
   int64_t *parts_left; /* how many elements may still be followed, so that no file can make them fill the memory */
   gather_known out;
+  int32_t at;
+  gather_known *outs; /* all outputs, node->output_count of them; the one being made stands in `out` */
   bool no_memory;
 } gather_step;
 
 typedef void (*gather_infer_fn)(gather_step *step);
 
-/* Infers the first output of a node of an operator that is known; out is all unknown for others. */
+/* Infers the outputs of a node of an operator that is known, into outs; they are all unknown for others. */
 GATHER_CHECKED gather_status gather_infer_node(gather_step *step, gather_error *error);
 
 /* ---- for the functions (step.c) */
 
 extern const gather_dim gather_any_dim;
+gather_dim gather_exact_dim(int64_t len);
+/* Whether a length is known. */
+bool gather_is_exact(const gather_dim *dim);
+/* What is known of a length that is one of the two. */
+gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b);
+gather_dim gather_add_dims(const gather_dim *a, const gather_dim *b);
+
+/* Goes on with output number i, which must be one of the node's: `out` is that one from now on. */
+void gather_step_output(gather_step *step, int32_t i);
 
 /* Input number i; where it is left out or leads nowhere, a value of which nothing is known. Never NULL. */
 const gather_known *gather_step_in(const gather_step *step, int32_t i);
@@ -40,12 +52,32 @@ void gather_step_shape(gather_step *step, int32_t rank, const gather_dim *dims);
 const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count);
 /* The same where every one is known exactly. */
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count);
+/* Room for the elements of a small output; NULL also where no more elements may be followed. */
+gather_dim *gather_step_new_parts(gather_step *step, int64_t count);
 /* Sets the elements of a small output, whose shape is set: count of them. Where all are exact it becomes a tensor. */
 void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t count);
 /* Sets the elements to those of `from` in the shape that is set, where that fits. */
 void gather_step_alias(gather_step *step, const gather_known *from);
 /* Whole lengths of a known shape; false where one is not known. */
 bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_RANK]);
+/* The attribute, also one that a function's body has from the node that calls it; NULL. Where that node does not say it, the
+ * attribute is a GATHER_ATTRIBUTE_REFERENCE still: its value is not known. */
+const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name);
+const gather_attribute *gather_step_find(const gather_step *step, const char *name);
+/* As gather_node_integer, of an attribute that may be another node's. */
+bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value);
+/* The type that a text attribute of OpenVINO names; the fallback where it is absent. */
+gather_type gather_step_named_type(const gather_step *step, const char *name, gather_type fallback);
+/* An integer attribute, or the fallback where it is absent; false where it is there and cannot be read. */
+bool gather_step_integer(const gather_step *step, const char *name, int64_t fallback, int64_t *value);
+/* Likewise for one that is yes or no: 1, true, True. */
+bool gather_step_flag(const gather_step *step, const char *name, bool fallback, bool *value);
+/* Whether a text attribute is absent or one of the words, without case; `word` says which, 0 for absent. */
+bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count,
+                      int32_t *word);
+/* The axes of an operator: input i where it is given, else the attribute. NULL where they are not known; given: whether the
+ * node has them at all. */
+const int64_t *gather_step_axes(gather_step *step, const char *name, int32_t i, int64_t *count, bool *given);
 /* An attribute's integers: ONNX has a list, an IR layer text with commas. NULL where absent. */
 const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_t *count);
 /* Axis in [0, rank); false outside [-rank, rank-1]. */
@@ -53,26 +85,27 @@ bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped);
 /* Element number i, in row-major order, of an integer or bool tensor: false for other types. */
 bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *value);
 
-/* ---- the functions (infer_*.c) */
+/* ---- for the functions that follow values (infer_arith.c) */
 
-void gather_infer_same(gather_step *step);
-void gather_infer_identity(gather_step *step);
-void gather_infer_cast(gather_step *step);
-void gather_infer_shape_of(gather_step *step);
-void gather_infer_size(gather_step *step);
-void gather_infer_gather(gather_step *step);
-void gather_infer_unsqueeze(gather_step *step);
-void gather_infer_squeeze(gather_step *step);
-void gather_infer_reshape(gather_step *step);
-void gather_infer_flatten(gather_step *step);
-void gather_infer_transpose(gather_step *step);
-void gather_infer_concat(gather_step *step);
-void gather_infer_slice(gather_step *step);
-void gather_infer_binary(gather_step *step);
-void gather_infer_compare(gather_step *step);
-void gather_infer_matmul(gather_step *step);
-void gather_infer_range(gather_step *step);
-void gather_infer_expand(gather_step *step);
+/* Bits of a whole-byte integer type, bool as one; 0 for others. */
+int32_t gather_integer_bits(gather_type type);
+/* Whether every part stands in the type. */
+bool gather_parts_fit(const gather_dim *parts, int64_t count, gather_type to);
+/* Sets every element of a small output to one part. */
+void gather_step_fill(gather_step *step, gather_dim part);
+
+/* ---- broadcasting (infer_broadcast.c) */
+
+/* Aligns two shapes at their ends, leaving out the last `skip` of each; returns the rank. */
+int32_t gather_broadcast_shapes(const gather_known *a, const gather_known *b, int32_t skip, gather_dim *dims);
+/* The shape of all inputs from number `first` on, broadcast. */
+void gather_step_broadcast(gather_step *step, int32_t first);
+
+/* ---- the functions (infer_*.c), one for each word in the table */
+
+#define GATHER_INFER(dialect, op, function) void gather_infer_##function(gather_step *step);
+#include "model/infer.def"
+#undef GATHER_INFER
 
 /* The rules, axis and attributes of a gather node as far as they are known; axis_known false: GATHER_AXIS_UNKNOWN. */
 gather_options gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node);

@@ -11,7 +11,7 @@
 #include "format/format.h"
 #include "model/check.h"
 
-static bool is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
+bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 
 /* OpenVINO reads the types of layers in any case. */
 static bool same_name(const char *a, const char *b) {
@@ -20,12 +20,16 @@ static bool same_name(const char *a, const char *b) {
   return *a == *b;
 }
 
+bool gather_model_same_op(const gather_model *model, const char *a, const char *b) {
+  return gather_model_is_openvino(model) ? same_name(a, b) : strcmp(a, b) == 0;
+}
+
 static const char *gather_name(const gather_model *model, const gather_node *node) {
   static const char *const NAMES[] = {"Gather", "GatherElements"};
-  bool openvino = is_openvino(model);
+  bool openvino = gather_model_is_openvino(model);
   if (openvino ? strncmp(node->domain, "opset", 5) != 0 : node->domain[0] != '\0') return NULL;
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-    if (openvino ? same_name(node->op, NAMES[i]) : strcmp(node->op, NAMES[i]) == 0) return NAMES[i];
+    if (gather_model_same_op(model, node->op, NAMES[i])) return NAMES[i];
   return NULL;
 }
 
@@ -45,6 +49,7 @@ static gather_status count_nodes(gather_model *model, const gather_graph *graph,
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     model->node_count += gather_model_is_gather(model, node);
+    gather_siblings_count(model, node);
     for (int32_t k = 0; k < node->attribute_count; k++)
       if (node->attributes[k].kind == GATHER_ATTRIBUTE_GRAPH && node->attributes[k].graph)
         GATHER_TRY(count_nodes(model, node->attributes[k].graph, depth + 1, error));
@@ -75,9 +80,11 @@ static gather_status fill(gather_model *model, gather_error *error) {
   if (!graph_file || !graph_file->graph)
     return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1,
                             "it holds tensors and no model");
+  GATHER_TRY(gather_siblings_begin(model, error));
   GATHER_TRY(count_nodes(model, graph_file->graph, 0, error));
   for (int64_t i = 0; i < graph_file->function_count; i++)
     GATHER_TRY(count_nodes(model, graph_file->functions[i].graph, 0, error));
+  gather_siblings_end(model);
   return list_inputs(model, error);
 }
 
@@ -127,7 +134,9 @@ void gather_model_close(gather_model *model) {
 }
 
 const gather_file *gather_model_file(const gather_model *model) { return model->file; }
-const char *gather_model_dialect(const gather_model *model) { return is_openvino(model) ? "openvino" : "onnx"; }
+const char *gather_model_dialect(const gather_model *model) {
+  return gather_model_is_openvino(model) ? "openvino" : "onnx";
+}
 int64_t gather_model_node_count(const gather_model *model) { return model->node_count; }
 int64_t gather_model_input_count(const gather_model *model) { return model->input_count; }
 int64_t gather_model_output_count(const gather_model *model) { return model->graph_file->graph->output_count; }

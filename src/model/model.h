@@ -9,6 +9,13 @@
 #include "format/graph.h"
 #include "gather/model.h"
 
+/* An operator that takes indices and is not looked at. */
+typedef struct gather_unchecked {
+  const char *op;
+  int64_t count;      /* of nodes */
+  unsigned functions; /* where a function of the model has its name, so that a node is a call */
+} gather_unchecked;
+
 struct gather_model {
   gather_file *owned; /* NULL where the caller has opened it */
   const gather_file *file;
@@ -16,6 +23,8 @@ struct gather_model {
   int64_t node_count;
   const char **input_names; /* of the main graph, without those that an initializer gives */
   int64_t input_count;
+  gather_unchecked *siblings; /* those that it has, each operator once */
+  int64_t sibling_count;
   gather_arena arena;
 };
 
@@ -27,5 +36,14 @@ GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *gr
 bool gather_model_is_gather(const gather_model *model, const gather_node *node);
 /* The rules of a gather node; NULL where its version is none of ours. */
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node);
+
+bool gather_model_is_openvino(const gather_model *model);
+/* Whether two names of operators are one to the model's dialect: OpenVINO reads the types of layers in any case. */
+bool gather_model_same_op(const gather_model *model, const char *a, const char *b);
+
+/* Counts the nodes that take indices and are not looked at (siblings.c): begin, then each node, then end. */
+GATHER_CHECKED gather_status gather_siblings_begin(gather_model *model, gather_error *error);
+void gather_siblings_count(gather_model *model, const gather_node *node);
+void gather_siblings_end(gather_model *model);
 
 #endif

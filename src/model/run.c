@@ -98,6 +98,13 @@ static gather_status run_from(gather_running *run, int64_t number, int64_t *stac
   return GATHER_OK;
 }
 
+gather_status gather_run_compute(gather_running *run, const gather_run_value *value, gather_error *error) {
+  if (value->ready || value->producer < 0 || !gather_run_supports(run->model, &run->graph->nodes[value->producer]))
+    return GATHER_OK;
+  int64_t *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof *stack);
+  return stack ? run_from(run, value->producer, stack, error) : gather_run_no_memory(error);
+}
+
 /* ---- what is to be run */
 
 /* Says which operator is none of ours, before any work. */
@@ -111,6 +118,14 @@ static gather_status check_operators(gather_running *run, gather_error *error) {
                        "them alone can be",
                        gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
   }
+  return GATHER_OK;
+}
+
+/* Sequences and the like could pass through; no tensor is taken for one. */
+static gather_status check_tensors(const gather_value *values, int64_t count, const char *what, gather_error *error) {
+  for (int64_t i = 0; i < count; i++)
+    if (values[i].no_tensor)
+      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is no tensor", what, values[i].name);
   return GATHER_OK;
 }
 
@@ -135,6 +150,7 @@ static gather_status collect(gather_running *run, gather_model_result *result, i
   const gather_run_value *value = gather_run_find(run, name);
   if (!value || !value->ready)
     return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the output '%.100s'", name);
+  GATHER_TRY(gather_run_readable(value, error));
   result->outputs[i].name = name;
   GATHER_TRY(gather_run_dense(run, &value->tensor, &result->outputs[i].tensor, error));
   result->outputs[i].tensor.flags |= GATHER_TENSOR_READ_ONLY;
@@ -191,6 +207,9 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
     }
   } else {
     GATHER_TRY(check_operators(run, error));
+    run->at = NULL;
+    GATHER_TRY(check_tensors(run->graph->inputs, run->graph->input_count, "input", error));
+    GATHER_TRY(check_tensors(run->graph->outputs, run->graph->output_count, "output", error));
   }
   GATHER_TRY(gather_run_values(run, error));
   GATHER_TRY(gather_run_inputs(run, inputs, count, error));
@@ -202,6 +221,8 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
                                gather_error *error) {
   gather_model_run_options full;
   *result = NULL;
+  if (!model || input_count < 0 || (input_count > 0 && !inputs))
+    return gather_fail(error, GATHER_USAGE, "a run needs a model, and as many inputs as it is told");
   GATHER_TRY(read_options(options, &full, error));
   gather_model_result *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_run_no_memory(error);

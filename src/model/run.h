@@ -17,10 +17,11 @@ typedef struct gather_run_value {
   struct gather_run_value *next; /* of the same hash */
   const char *name;
   gather_tensor tensor;
-  bool ready;       /* the tensor stands */
-  bool given;       /* by the caller: no node computes it */
-  bool missing;     /* cannot be had: neither given nor computed */
-  int64_t producer; /* number of the node; -1 = none */
+  bool ready;                           /* the tensor stands */
+  bool given;                           /* by the caller: no node computes it */
+  bool missing;                         /* cannot be had: neither given nor computed */
+  int64_t producer;                     /* number of the node; -1 = none */
+  const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
 } gather_run_value;
 
 struct gather_model_result {
@@ -42,6 +43,12 @@ typedef struct gather_running {
   const gather_node *at; /* the node that is computed: the one to be named after a failure */
 } gather_running;
 
+/* ---- run.c */
+
+/* Computes a value and whatever it needs; it stays unready where something is missing (with one_node). */
+GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
+                                                gather_error *error);
+
 /* ---- run_values.c */
 
 /* Makes the table: constants (of enclosing graphs too), and which node gives which value. */
@@ -61,7 +68,7 @@ GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, con
 
 /* A node's name, or of one without: its first output's. */
 const char *gather_run_name(const gather_node *node);
-/* OpenVINO IR: the value that the Parameter layer of that name gives; NULL. */
+/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
 const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */
@@ -70,6 +77,8 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 bool gather_run_supports(const gather_model *model, const gather_node *node);
 /* Computes a node whose inputs are all ready. */
 GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
+/* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
+GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
 /* The tensor of input number i; NULL where it is left out. */
 const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
 /* The value that output number 0 gives becomes that tensor. */

@@ -11,12 +11,15 @@
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
+/* How well a name means a node: the more is written, the better. */
+typedef enum fit { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
+
 typedef struct search {
   const char *wanted;
   const gather_graph *graph;
   const gather_node *node;
-  int64_t count;     /* how many nodes the name means */
-  bool whole;        /* the path was written too: that one is meant */
+  fit best;
+  int64_t count;     /* how many nodes the name means so well */
   char nearest[300]; /* names of gather nodes, for the message */
   const gather_model *model;
 } search;
@@ -38,16 +41,24 @@ static void note(search *s, const gather_node *node) {
                  gather_run_name(node));
 }
 
-static void match(search *s, const gather_graph *graph, const gather_node *node, const char *path) {
+/* A node without a name goes by its output's, and by operator and number as a check writes it: "main/Gather_5". */
+static fit fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
+  char text[128];
   const char *name = gather_run_name(node);
-  bool whole = is_path(s->wanted, path, name);
-  if (!*name || (!whole && strcmp(name, s->wanted) != 0)) {
-    note(s, node);
-    return;
-  }
-  if (s->whole && !whole) return;
-  s->count = s->whole == whole ? s->count + 1 : 1;
-  s->whole = whole;
+  if (*name && is_path(wanted, path, name)) return FIT_PATH;
+  if (*name && strcmp(name, wanted) == 0) return FIT_NAME;
+  if (*node->name) return FIT_NONE;
+  (void)snprintf(text, sizeof text, "%.96s_%" PRId64, node->op, number);
+  return is_path(wanted, path, text) ? FIT_NUMBER : FIT_NONE;
+}
+
+static void match(search *s, const gather_graph *graph, int64_t number, const char *path) {
+  const gather_node *node = &graph->nodes[number];
+  fit one = fit_of(s->wanted, node, path, number);
+  if (one == FIT_NONE) note(s, node);
+  if (one == FIT_NONE || one < s->best) return;
+  s->count = one == s->best ? s->count + 1 : 1;
+  s->best = one;
   s->graph = graph;
   s->node = node;
 }
@@ -56,7 +67,7 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
   char inner[PATH_BYTES];
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
-    match(s, graph, node, path);
+    match(s, graph, i, path);
     for (int32_t k = 0; k < node->attribute_count && depth < DEEPEST; k++) {
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
@@ -89,6 +100,8 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
 }
 
 const char *gather_run_layer_input(const gather_graph *graph, const char *name) {
+  const char *other = gather_graph_alias(graph, name);
+  if (other) return other;
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     if (strcmp(node->op, "Parameter") == 0 && strcmp(node->name, name) == 0 && node->output_count == 1)
@@ -107,6 +120,8 @@ static bool layer_has(const gather_node *node, const char *name, const char *val
 }
 
 static bool output_is(const gather_graph *graph, bool layers, int64_t output, const char *name) {
+  const char *other = layers ? gather_graph_alias(graph, name) : NULL;
+  if (other && strcmp(graph->outputs[output].name, other) == 0) return true;
   for (int64_t i = 0; layers && i < graph->node_count; i++)
     if (layer_has(&graph->nodes[i], name, graph->outputs[output].name)) return true;
   return strcmp(graph->outputs[output].name, name) == 0;
@@ -125,4 +140,28 @@ gather_status gather_model_output_find(const gather_model *model, const char *na
     (void)snprintf(known + strlen(known), sizeof known - strlen(known), "%s'%.60s'", k ? ", " : "; it has ",
                    graph->outputs[k].name);
   return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no output '%.100s'%s", name, known);
+}
+
+static gather_type type_in(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return graph->inputs[i].type;
+  for (int64_t i = 0; i < graph->info_count; i++)
+    if (strcmp(graph->infos[i].name, name) == 0) return graph->infos[i].type;
+  for (int64_t i = 0; i < graph->constant_count; i++)
+    if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph->constants[i].tensor.tensor.type;
+  return GATHER_TYPE_NONE;
+}
+
+gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
+  const gather_graph *graph = model->graph_file->graph;
+  const gather_node *found;
+  gather_error error;
+  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
+  gather_type type = GATHER_TYPE_NONE;
+  for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < DEEPEST; graph = graph->parent, depth++) {
+    const char *layer = gather_run_layer_input(graph, name);
+    type = type_in(graph, name);
+    if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
+  }
+  return type;
 }

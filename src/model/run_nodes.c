@@ -15,6 +15,10 @@ typedef struct operation {
   gather_status (*compute)(gather_running *run, const gather_node *node, gather_error *error); /* NULL: nothing to do */
 } operation;
 
+gather_status gather_run_readable(const gather_run_value *value, gather_error *error) {
+  return value->unreadable ? gather_file_tensor_check(value->unreadable, error) : GATHER_OK;
+}
+
 const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i) {
   if (i >= node->input_count || !*node->inputs[i]) return NULL;
   gather_run_value *value = gather_run_find(run, node->inputs[i]);
@@ -130,6 +134,16 @@ static gather_status name_node(const gather_node *node, gather_error *error, gat
   return status;
 }
 
+/* What a node takes must be there; the shape of something is known without it. */
+static gather_status check_readable(const gather_running *run, const gather_node *node, const operation *found,
+                                    gather_error *error) {
+  for (int32_t i = 0; found->compute != gather_run_shape_of && i < node->input_count; i++) {
+    const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+    if (value) GATHER_TRY(gather_run_readable(value, error));
+  }
+  return GATHER_OK;
+}
+
 static gather_status compute(gather_running *run, const gather_node *node, gather_error *error) {
   const operation *found = find_operation(run->model, node);
   if (node->input_count < found->least || node->input_count > found->most)
@@ -137,6 +151,7 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
   for (int32_t i = 0; i < found->least; i++)
     if (!gather_run_operand(run, node, i))
       return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
+  GATHER_TRY(check_readable(run, node, found, error));
   if (found->compute) return found->compute(run, node, error);
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_run_value *value = gather_run_find(run, node->outputs[i]);

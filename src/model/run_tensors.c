@@ -65,11 +65,25 @@ static gather_status copy_rows(gather_running *run, const gather_tensor *tensor,
   return gather_apply(gather_op_find("Gather", "onnx-13"), &from, &indices, &to, &options, error);
 }
 
+/* Whether the bits behind the last element of a row-major packed tensor are 0: a view of a file has what stands there. */
+static bool ends_clean(const gather_tensor *tensor) {
+  static const int64_t NUMBERS[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+  const gather_type_info *type = gather_type_get(tensor->type);
+  int64_t rest = gather_tensor_len(tensor) % type->group_len, groups = gather_tensor_len(tensor) / type->group_len;
+  unsigned char clean[4] = {0};
+  if (!gather_type_is_packed(type) || rest == 0) return true;
+  const unsigned char *last = (const unsigned char *)tensor->data + groups * type->group_bytes;
+  gather_tensor from = {.data = (void *)(uintptr_t)last, .type = tensor->type, .rank = 1, .shape = &rest};
+  gather_tensor to = {.data = clean, .type = tensor->type, .rank = 1, .shape = &rest};
+  gather_tensor all = {.data = (void *)(uintptr_t)NUMBERS, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &rest};
+  return gather_take(&from, &all, 0, &to, NULL) == GATHER_OK && memcmp(clean, last, (size_t)type->group_bytes) == 0;
+}
+
 gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
                                gather_error *error) {
   *dense = *tensor;
   dense->strides = NULL;
-  if (is_dense(tensor) || gather_tensor_len(tensor) == 0) return GATHER_OK;
+  if (gather_tensor_len(tensor) == 0 || (is_dense(tensor) && ends_clean(tensor))) return GATHER_OK;
   dense->flags = tensor->flags & GATHER_TENSOR_BYTE_SWAPPED;
   GATHER_TRY(gather_run_allocate(run, dense, error));
   return copy_rows(run, tensor, dense, error);

@@ -43,6 +43,7 @@ static gather_status add_constants(gather_running *run, const gather_graph *grap
     if (!value) return gather_run_no_memory(error);
     if (value->ready || value->producer >= 0) continue; /* an inner name hides an outer one */
     value->tensor = constant->tensor.tensor;
+    value->unreadable = constant->tensor.unreadable ? &constant->tensor : NULL;
     value->ready = true;
   }
   return GATHER_OK;
@@ -186,6 +187,7 @@ static gather_status take_input(gather_running *run, const gather_model_input *i
   if (declared) GATHER_TRY(check_declared(declared, &input->tensor, known, error));
   value->tensor = input->tensor;
   value->tensor.flags |= GATHER_TENSOR_READ_ONLY;
+  value->unreadable = NULL;
   value->ready = value->given = true;
   return GATHER_OK;
 }

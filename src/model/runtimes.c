@@ -1,49 +1,106 @@
 /* SPDX-License-Identifier: MIT
  *
- * runtimes.c: the table of runtimes, and the row for a bad node.
+ * runtimes.c: the table of runtimes, and the row for a node with bad indices.
  */
+#include <string.h>
+
 #include "gather/model.h"
 
-typedef enum { KIND_RANGE, KIND_NEGATIVE } kind;
+enum { SHORT_LEN = 64 };
 
-typedef struct {
-  size_t runtime;
-  gather_family family;
-  kind kind;
-  const char *sentence;
-} behaviour;
+typedef enum { KIND_RANGE, KIND_NEGATIVE, KIND_SHORT_RANGE, KIND_SHORT_NEGATIVE, KIND_WIDE } kind;
 
-#define GATHER_BEHAVIOUR(runtime, family, kind, sentence)
-static const char *const NAMES[] = {
-#define GATHER_RUNTIME(number, name) [number] = name,
+typedef enum {
+#define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
+#define GATHER_DOES(code, sentence)
+#define GATHER_BEHAVIOUR(runtime, family, rules, kind, code)
 #include "model/runtimes.def"
 #undef GATHER_RUNTIME
-};
-#undef GATHER_BEHAVIOUR
+  RUNTIME_COUNT
+} runtime_id;
 
-#define GATHER_RUNTIME(number, name)
+#define GATHER_RUNTIME(id, name, reads_ir) {name, reads_ir},
+static const struct {
+  const char *name;
+  bool reads_ir;
+} RUNTIMES[] = {
+#include "model/runtimes.def"
+};
+#undef GATHER_RUNTIME
+
+#define GATHER_RUNTIME(id, name, reads_ir)
+#undef GATHER_DOES
+typedef enum {
+#define GATHER_DOES(code, sentence) DOES_##code,
+#include "model/runtimes.def"
+#undef GATHER_DOES
+  DOES_COUNT
+} does;
+
+#define GATHER_DOES(code, sentence) sentence,
+static const char *const SENTENCES[DOES_COUNT] = {
+#include "model/runtimes.def"
+};
+#undef GATHER_DOES
+
+typedef struct {
+  runtime_id runtime;
+  gather_family family;
+  const char *rules;
+  kind kind;
+  does does;
+} behaviour;
+
+#define GATHER_DOES(code, sentence)
+#undef GATHER_BEHAVIOUR
 static const behaviour ROWS[] = {
-#define GATHER_BEHAVIOUR(runtime, family, kind, sentence) {runtime, GATHER_FAMILY_##family, KIND_##kind, sentence},
+#define GATHER_BEHAVIOUR(runtime, family, rules, kind, code) \
+  {RUNTIME_##runtime, GATHER_FAMILY_##family, rules, KIND_##kind, DOES_##code},
 #include "model/runtimes.def"
 #undef GATHER_BEHAVIOUR
 };
 
-size_t gather_runtime_count(void) { return sizeof NAMES / sizeof *NAMES; }
-const char *gather_runtime_name(size_t i) { return i < gather_runtime_count() ? NAMES[i] : NULL; }
+size_t gather_runtime_count(void) { return RUNTIME_COUNT; }
+const char *gather_runtime_name(size_t i) { return i < RUNTIME_COUNT ? RUNTIMES[i].name : NULL; }
 
-/* Whether every bad index would count from the end under other rules. */
+/* Whether OpenVINO reads the table in its way for shapes, which checks nothing. */
+static bool is_short(const gather_model_node *node) {
+  const gather_type_info *type = gather_type_get(node->data.type);
+  bool integers = type && (type->kind == GATHER_KIND_INT || type->kind == GATHER_KIND_UINT) && type->bits >= 16;
+  bool flat = node->data.rank == 1 && node->data.dims && node->indices.rank >= 0 && node->indices.rank <= 1;
+  return integers && flat && node->data.dims[0].max <= SHORT_LEN && node->index_count <= SHORT_LEN;
+}
+
+/* Rules that fill with zeros have no error; there the indices were compared with the length of the data. */
 static kind kind_of(const gather_model_node *node) {
-  int64_t len = node->error->high + 1;
-  bool above = node->max >= len || (node->value_is_unsigned && node->max < 0);
-  return !node->rules->negative && !above && node->min >= -len ? KIND_NEGATIVE : KIND_RANGE;
+  int64_t len = node->error ? node->error->high + 1 : node->data.dims[node->axis].min;
+  bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
+  bool above = huge || node->max >= len;
+  if (huge || node->max > INT32_MAX || node->min < INT32_MIN) return KIND_WIDE;
+  if (!node->rules->negative && !above && node->min >= -len) /* every one would count from the end under other rules */
+    return is_short(node) ? KIND_SHORT_NEGATIVE : KIND_NEGATIVE;
+  return is_short(node) ? KIND_SHORT_RANGE : KIND_RANGE;
+}
+
+static const char *find(size_t runtime, const gather_op *rules, kind wanted) {
+  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++)
+    if (ROWS[r].runtime == runtime && ROWS[r].family == rules->family && strcmp(ROWS[r].rules, rules->rules) == 0 &&
+        ROWS[r].kind == wanted)
+      return SENTENCES[ROWS[r].does];
+  return NULL;
+}
+
+static bool is_repaired(const gather_model_node *node) {
+  return node->verdict == GATHER_VERDICT_OK && node->bad_known && node->bad > 0;
 }
 
 const char *gather_runtime_behaviour(size_t i, const gather_model_node *node) {
-  if (i >= gather_runtime_count() || !node || node->verdict != GATHER_VERDICT_BAD || !node->error || !node->rules)
-    return "";
-  if (node->error->status != GATHER_INDEX_OUT_OF_RANGE) return "refuses the model, or fails when the node runs";
-  for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++)
-    if (ROWS[r].runtime == i && ROWS[r].family == node->rules->family && ROWS[r].kind == kind_of(node))
-      return ROWS[r].sentence;
-  return "";
+  if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || is_repaired(node))) return "";
+  if (!RUNTIMES[i].reads_ir && strcmp(node->rules->dialect, "openvino") == 0) return "does not read OpenVINO IR";
+  if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE)
+    return "refuses the model, or fails when the node runs";
+  kind is = kind_of(node);
+  const char *sentence = find(i, node->rules, is);
+  if (!sentence) sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);
+  return sentence ? sentence : "not known";
 }

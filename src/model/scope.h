@@ -22,14 +22,17 @@ typedef struct gather_known {
   const gather_tensor *tensor; /* all its elements; integers may stand in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
-  const gather_node *maker; /* the node it comes from; NULL */
-  bool declared_input;      /* of the graph */
+  const gather_node *maker;             /* the node it comes from; NULL */
+  bool declared_input;                  /* of the graph */
+  const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
 } gather_known;
 
 typedef struct gather_scope {
   const struct gather_scope *parent;
   const gather_graph *graph;
   const char *path;
+  const gather_node *call; /* of a function's body: the node that calls it, in the scope `caller`; NULL */
+  const struct gather_scope *caller;
   gather_known *slots;
   uint64_t mask;
 } gather_scope;

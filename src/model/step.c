@@ -11,6 +11,26 @@
 
 const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};
 
+gather_dim gather_exact_dim(int64_t len) { return (gather_dim){len, len, NULL}; }
+
+bool gather_is_exact(const gather_dim *dim) { return dim->min == dim->max; }
+
+gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b) {
+  bool same_name = a->symbol && b->symbol && strcmp(a->symbol, b->symbol) == 0;
+  return (gather_dim){a->min < b->min ? a->min : b->min, a->max > b->max ? a->max : b->max,
+                      same_name ? a->symbol : NULL};
+}
+
+gather_dim gather_add_dims(const gather_dim *a, const gather_dim *b) {
+  gather_dim both = {a->min, a->max, NULL};
+  if (a->min == 0 && a->max == 0) return *b;
+  if (b->min == 0 && b->max == 0) return *a;
+  if (!gather_add(a->min, b->min, &both.min)) both.min = 0;
+  if (a->max == GATHER_DIM_UNBOUNDED || b->max == GATHER_DIM_UNBOUNDED || !gather_add(a->max, b->max, &both.max))
+    both.max = GATHER_DIM_UNBOUNDED;
+  return both;
+}
+
 const gather_known *gather_step_in(const gather_step *step, int32_t i) {
   static const gather_known NOTHING = {.name = "", .rank = -1};
   const gather_known *known =
@@ -79,6 +99,10 @@ static bool spend(gather_step *step, int64_t count) {
   return true;
 }
 
+gather_dim *gather_step_new_parts(gather_step *step, int64_t count) {
+  return spend(step, count) ? gather_step_take(step, count, sizeof(gather_dim)) : NULL;
+}
+
 const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count) {
   if (known->parts) {
     *count = known->part_count;
@@ -86,10 +110,10 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
   }
   if (!known->tensor || gather_tensor_len(known->tensor) > GATHER_MAX_PARTS) return NULL;
   *count = gather_tensor_len(known->tensor);
-  if (!spend(step, *count)) return NULL;
-  gather_dim *parts = gather_step_take(step, *count, sizeof *parts);
+  gather_dim *parts = gather_step_new_parts(step, *count);
   for (int64_t i = 0; parts && i < *count; i++) {
     if (!gather_tensor_integer(known->tensor, i, &parts[i].min)) return NULL;
+    if (known->tensor->type == GATHER_TYPE_UINT64 && parts[i].min < 0) return NULL; /* too large to be a length */
     parts[i].max = parts[i].min;
   }
   return parts;
@@ -97,7 +121,7 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
 
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count) {
   const gather_dim *parts = gather_step_parts(step, known, count);
-  int64_t *integers = parts ? gather_step_take(step, *count, sizeof *integers) : NULL;
+  int64_t *integers = parts && spend(step, *count) ? gather_step_take(step, *count, sizeof *integers) : NULL;
   for (int64_t i = 0; integers && i < *count; i++) {
     if (parts[i].min != parts[i].max) return NULL;
     integers[i] = parts[i].min;
@@ -146,6 +170,7 @@ static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NU
 
 void gather_step_alias(gather_step *step, const gather_known *from) {
   int64_t lengths[GATHER_MAX_RANK], len;
+  step->out.unreadable = from->unreadable;
   if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
   if (from->parts && from->part_count == len) {
     step->out.parts = from->parts;
@@ -166,30 +191,4 @@ bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped) {
   if (axis < -rank || axis >= rank) return false;
   *wrapped = (int32_t)(axis < 0 ? axis + rank : axis);
   return true;
-}
-
-/* "1,2" of an IR layer. */
-static const int64_t *parse_list(gather_step *step, gather_string text, int64_t *count) {
-  int64_t *numbers = gather_step_take(step, (int64_t)text.bytes / 2 + 1, sizeof *numbers);
-  *count = 0;
-  for (size_t at = 0; numbers && at < text.bytes;) {
-    bool minus = text.text[at] == '-', any = false;
-    int64_t number = 0;
-    for (at += minus; at < text.bytes && text.text[at] >= '0' && text.text[at] <= '9'; at++, any = true)
-      if (!gather_mul(number, 10, &number) || !gather_add(number, text.text[at] - '0', &number)) return NULL;
-    if (!any) return NULL;
-    numbers[(*count)++] = minus ? -number : number;
-    while (at < text.bytes && (text.text[at] == ',' || text.text[at] == ' ')) at++;
-  }
-  return numbers;
-}
-
-const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_t *count) {
-  const gather_attribute *attribute = gather_node_attribute(step->node, name);
-  if (!attribute) return NULL;
-  if (attribute->kind == GATHER_ATTRIBUTE_TEXT) return parse_list(step, attribute->text, count);
-  if (attribute->kind != GATHER_ATTRIBUTE_INTS) return NULL;
-  *count = attribute->count;
-  static const int64_t NONE[1] = {0};
-  return attribute->integers ? attribute->integers : NONE;
 }

@@ -128,11 +128,22 @@ static gather_status find_fault(const gather_model_node *out, const gather_optio
   return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
 }
 
+/* A constant that should be in another file, which is not there. */
+static gather_status unreadable(gather_check *check, const char *what, const gather_known *known,
+                                gather_model_node *out, gather_error *error) {
+  char text[sizeof((gather_error *)0)->message + 160];
+  gather_error why;
+  if (gather_file_tensor_check(known->unreadable, &why) == GATHER_OK) return GATHER_OK;
+  (void)snprintf(text, sizeof text, "the %s '%.100s' cannot be read: %s", what, known->name, why.message);
+  return say(check, out, error, text);
+}
+
 /* Where indices come from that are not known before the model runs. */
 static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out,
                                      gather_error *error) {
   char text[512];
   const gather_known *known = gather_scope_find(scope, out->indices.name);
+  if (known && known->unreadable) return unreadable(check, "indices", known, out, error);
   if (out->indices.source == GATHER_SOURCE_INPUT)
     (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
                    out->indices.name);
@@ -197,9 +208,9 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   if (status == GATHER_OK) return GATHER_OK;
   if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR)
     return bad(check, out, &why, error);
-  char text[128];
-  (void)snprintf(text, sizeof text, "%s fills with zeros where an index is out of range; %" PRId64 " are",
-                 out->rules->rules, out->bad);
+  char text[160];
+  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros by the rules %s",
+                 out->bad, out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
   return say(check, out, error, text);
 }
 
@@ -239,6 +250,8 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
+  const gather_known *axis = node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
+  if (!out->axis_known && axis && axis->unreadable) return unreadable(check, "axis", axis, out, error);
   if (!out->axis_known || out->data.rank < 1 || out->data.dims[out->axis].min != out->data.dims[out->axis].max)
     return unknown_length(check, out, error);
   return compare(check, out, options, error);

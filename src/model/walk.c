@@ -43,6 +43,7 @@ static gather_status use_tensor(gather_check *check, const gather_tensor *tensor
   known->dims = dims;
   known->tensor = tensor;
   known->parts = NULL;
+  known->unreadable = NULL;
   return GATHER_OK;
 }
 
@@ -53,9 +54,15 @@ static gather_status declare_constants(gather_check *check, gather_scope *scope,
     if (!known) continue;
     known->source = constant->is_initializer ? GATHER_SOURCE_INITIALIZER : GATHER_SOURCE_CONSTANT;
     GATHER_TRY(use_tensor(check, &constant->tensor.tensor, known, error));
+    if (!constant->tensor.unreadable) continue;
+    known->tensor = NULL;
+    known->unreadable = &constant->tensor;
   }
   return GATHER_OK;
 }
+
+/* Whether the file holds its elements, or should. */
+static bool is_held(const gather_known *known) { return known->tensor || known->unreadable; }
 
 static gather_status declare_inputs(gather_check *check, gather_scope *scope, bool is_main, gather_error *error) {
   for (int64_t i = 0; i < scope->graph->input_count; i++) {
@@ -64,11 +71,23 @@ static gather_status declare_inputs(gather_check *check, gather_scope *scope, bo
     if (!known) continue;
     const gather_model_input *given = is_main ? gather_check_input(check, value->name) : NULL;
     known->declared_input = true;
-    if (given || (is_main && !known->tensor)) known->source = GATHER_SOURCE_INPUT;
+    if (given || (is_main && !is_held(known))) known->source = GATHER_SOURCE_INPUT;
     if (given) known->type = value->type;
-    GATHER_TRY(given           ? use_tensor(check, &given->tensor, known, error)
-               : known->tensor ? GATHER_OK
-                               : add_declaration(check, value, known, error));
+    GATHER_TRY(given            ? use_tensor(check, &given->tensor, known, error)
+               : is_held(known) ? GATHER_OK
+                                : add_declaration(check, value, known, error));
+  }
+  return GATHER_OK;
+}
+
+/* Values that are known whole, whatever would compute them. */
+static gather_status declare_overrides(gather_check *check, gather_scope *scope, gather_error *error) {
+  for (int64_t i = 0; i < check->override_count; i++) {
+    const gather_override *override = &check->overrides[i];
+    gather_known *known = override->graph == scope->graph ? gather_scope_make(scope, override->name) : NULL;
+    if (!known) continue;
+    known->type = override->type;
+    GATHER_TRY(use_tensor(check, &override->tensor, known, error));
   }
   return GATHER_OK;
 }
@@ -78,22 +97,21 @@ static gather_status add_declarations(gather_check *check, gather_scope *scope, 
                                       int64_t count, gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
     gather_known *known = gather_scope_make(scope, values[i].name);
-    if (known && !known->tensor && !known->declared_input) GATHER_TRY(add_declaration(check, &values[i], known, error));
+    if (known && !is_held(known) && !known->declared_input)
+      GATHER_TRY(add_declaration(check, &values[i], known, error));
   }
   return GATHER_OK;
 }
 
-/* The output of a node: what was inferred, then what was declared before. */
+/* The outputs of a node: what was inferred, then what was declared before. */
 static gather_status keep(gather_check *check, gather_scope *scope, const gather_step *step, gather_error *error) {
   const gather_node *node = step->node;
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_known *known = gather_scope_make(scope, node->outputs[i]);
-    if (!known || known->tensor || known->declared_input) continue;
-    const gather_value declared = {known->name, known->type, known->rank, known->dims};
-    if (i == 0) {
-      *known = step->out;
-      known->name = declared.name;
-    }
+    if (!known || is_held(known) || known->declared_input) continue;
+    const gather_value declared = {.name = known->name, .type = known->type, .rank = known->rank, .dims = known->dims};
+    *known = step->outs[i];
+    known->name = declared.name;
     known->maker = node;
     GATHER_TRY(add_declaration(check, &declared, known, error));
   }
@@ -112,13 +130,20 @@ static const char *subgraph_path(gather_check *check, const char *path, const ga
 }
 
 static gather_status walk_inner(gather_check *check, gather_scope *scope, const gather_node *node, int64_t number,
-                                int depth, gather_error *error) {
+                                int depth, gather_bodies *bodies, gather_error *error) {
   for (int32_t k = 0; k < node->attribute_count; k++) {
     const gather_attribute *attribute = &node->attributes[k];
     if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
-    const char *path = subgraph_path(check, scope->path, node, number, attribute->name);
-    if (!path) return no_memory(error);
-    GATHER_TRY(gather_check_graph(check, attribute->graph, scope, path, depth + 1, error));
+    const char *path = check->quiet ? scope->path : subgraph_path(check, scope->path, node, number, attribute->name);
+    int64_t count = attribute->graph->output_count;
+    gather_known *results = gather_arena_take(&check->arena, count, sizeof *results);
+    if (!path || !results) return no_memory(error);
+    for (int64_t i = 0; i < count; i++) results[i].rank = -1;
+    const gather_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
+    GATHER_TRY(gather_check_graph(check, attribute->graph, &walk, error));
+    int which = strcmp(attribute->name, "else_branch") == 0;
+    bodies->results[which] = results;
+    bodies->counts[which] = count;
   }
   return GATHER_OK;
 }
@@ -132,28 +157,77 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
                       .node = node,
                       .parts_left = &check->parts_left,
                       .openvino = strcmp(check->model->graph_file->dialect, "openvino") == 0};
+  gather_bodies bodies = {{NULL, NULL}, {0, 0}};
+  GATHER_TRY(walk_inner(check, scope, node, number, depth, &bodies, error));
   GATHER_TRY(gather_infer_node(&step, error));
+  GATHER_TRY(gather_check_flow(check, scope, &step, &bodies, depth, error));
   GATHER_TRY(keep(check, scope, &step, error));
-  if (gather_model_is_gather(check->model, node) && check->count < check->model->node_count) {
+  if (!check->quiet && gather_model_is_gather(check->model, node) && check->count < check->model->node_count) {
+    check->graphs[check->count] = scope->graph;
     gather_model_node *out = &check->nodes[check->count++];
     out->graph = scope->path;
     out->number = number;
     GATHER_TRY(gather_check_node(check, scope, node, out, error));
   }
-  return walk_inner(check, scope, node, number, depth, error);
+  return GATHER_OK;
 }
 
-gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_scope *parent,
-                                 const char *path, int depth, gather_error *error) {
+static void find_results(const gather_scope *scope, gather_known *results) {
+  for (int64_t i = 0; results && i < scope->graph->output_count; i++) {
+    const gather_known *known = gather_scope_find(scope, scope->graph->outputs[i].name);
+    if (known) results[i] = *known;
+  }
+}
+
+/* The inputs of a function's body are those of the node that calls it. */
+static void pass_inputs(gather_scope *scope) {
+  for (int64_t i = 0; i < scope->graph->input_count; i++) {
+    const char *name = scope->graph->inputs[i].name;
+    gather_known *known = gather_scope_make(scope, name);
+    const gather_known *given =
+        known && i < scope->call->input_count ? gather_scope_find(scope->caller, scope->call->inputs[i]) : NULL;
+    if (given) *known = *given;
+    if (!known) continue;
+    known->name = name;
+    known->declared_input = true;
+  }
+}
+
+/* What the file says before any node: the inferred wins where both know (add_declaration). Declarations in a function hold for
+ * none of its calls in particular. */
+static gather_status declare(gather_check *check, gather_scope *scope, gather_error *error) {
+  const gather_graph *graph = scope->graph;
+  GATHER_TRY(declare_constants(check, scope, error));
+  if (scope->call) {
+    pass_inputs(scope);
+    return GATHER_OK;
+  }
+  GATHER_TRY(declare_inputs(check, scope, graph == check->model->graph_file->graph, error));
+  if (!check->quiet) GATHER_TRY(declare_overrides(check, scope, error));
+  GATHER_TRY(add_declarations(check, scope, graph->infos, graph->info_count, error));
+  return add_declarations(check, scope, graph->outputs, graph->output_count, error);
+}
+
+/* Whether a call may go on: it takes its part of what all calls may take. */
+static bool may_go_on(gather_check *check, const gather_scope *scope) {
+  if (!check->quiet) return true;
+  check->call_room -= (int64_t)scope->mask + 16 * scope->graph->node_count;
+  return check->call_room > 0;
+}
+
+gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_walk *walk,
+                                 gather_error *error) {
   gather_scope scope;
-  bool is_main = graph == check->model->graph_file->graph;
-  if (depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deep");
+  if (check->quiet && (walk->depth > GATHER_MAX_DEPTH || check->call_room <= 0)) return GATHER_OK;
+  if (walk->depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deep");
   /* A graph in the graph that the file does not call its parent sees nothing of it. */
-  GATHER_TRY(gather_scope_open(&check->arena, graph, graph->parent ? parent : NULL, path, &scope, error));
-  GATHER_TRY(declare_constants(check, &scope, error));
-  GATHER_TRY(declare_inputs(check, &scope, is_main, error));
-  GATHER_TRY(add_declarations(check, &scope, graph->infos, graph->info_count, error));
-  GATHER_TRY(add_declarations(check, &scope, graph->outputs, graph->output_count, error));
-  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(walk_node(check, &scope, i, depth, error));
+  const gather_scope *parent = graph->parent ? walk->parent : NULL;
+  GATHER_TRY(gather_scope_open(&check->arena, graph, parent, walk->path, &scope, error));
+  scope.call = walk->call;
+  scope.caller = walk->caller;
+  if (!may_go_on(check, &scope)) return GATHER_OK;
+  GATHER_TRY(declare(check, &scope, error));
+  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(walk_node(check, &scope, i, walk->depth, error));
+  find_results(&scope, walk->results);
   return GATHER_OK;
 }

@@ -5,6 +5,7 @@ import shlex
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from command import elements, one_object, take
@@ -168,7 +169,7 @@ def test_pictures_keep_what_is_there(gather):
     ET.parse(gather.folder / "x.svg")
     assert gather.names() == {"x.svg"}
     ET.fromstring(gather("explain", "--data", "3x2", "[1]", "-o", "-").out)
-    gather.fails("io_error", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
+    gather.fails("file_not_found", "explain", "--data", "3x2", "[1]", "-o", "none/x.svg")
 
 
 def test_complaints(gather, table):
@@ -190,3 +191,37 @@ def test_the_pictures_of_the_documents(gather):
         answer = gather("explain", *shlex.split(rest), "-o", "-")
         assert answer.code == int(code)
         assert answer.text == (root / f"docs/pictures/{name}.svg").read_text(encoding="utf-8"), "run script/make-pictures"
+
+
+SMALL = {
+    "float8_e4m3fn": 8, "float8_e4m3fnuz": 8, "float8_e5m2": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
+    "float6_e2m3fn": 6, "float6_e3m2fn": 6, "float4_e2m1fn": 4,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_small_float_is_ml_dtypes(gather, name):
+    """All codes, 64 in a drawing."""
+    bits = SMALL[name]
+    codes = np.arange(1 << bits, dtype=np.uint8)
+    want = ["nan" if np.isnan(v) else f"{v:.4g}" for v in codes.view(getattr(ml_dtypes, name)).astype(np.float64)]
+    stream = np.concatenate([[code >> i & 1 for i in range(bits)] for code in codes]).astype(np.uint8)
+    gather.write("x.bin", np.packbits(stream, bitorder="little").tobytes())
+    got = []
+    for first in range(0, 1 << bits, 64):
+        high = min(1 << bits, 64) // 8
+        offset = ("--offset", first * bits // 8)
+        text = gather("explain", "x.bin", "[0]", "--type", name, "--shape", f"{high}x8", *offset, env={"COLUMNS": "300"}).text
+        table = [line.split("│") for line in text.partition("\nidx")[0].splitlines() if "│" in line]
+        shown = {int(line[0]): line[1].split() for line in table}
+        assert 0 in shown and len(shown) == high
+        got += [(first + 8 * row + column, word) for row, words in shown.items() for column, word in enumerate(words)]
+    assert [word for _, word in sorted(got)] == want
+
+
+def test_nf4(gather):
+    gather.write("x.bin", bytes(low | low + 1 << 4 for low in range(0, 16, 2)))
+    text = gather("explain", "x.bin", "[0]", "--type", "nf4", "--shape", "2x8", env={"COLUMNS": "300"}).text
+    table = [line.split("│")[1].split() for line in text.partition("\nidx")[0].splitlines() if "│" in line]
+    assert [float(word) for word in table[0]] == [-1, -0.6962, -0.5251, -0.3949, -0.2844, -0.1848, -0.09105, 0]
+    assert [float(word) for word in table[1]] == [0.07958, 0.1609, 0.2461, 0.3379, 0.4407, 0.5626, 0.723, 1]

@@ -22,7 +22,17 @@ class FileTensor(c.Structure):
         ("type_name", c.c_char_p),
         ("offset", c.c_int64),
         ("bytes", c.c_int64),
+        ("unreadable", c.c_void_p),
     ]
+
+    @property
+    def complaint(self) -> GatherError | None:
+        """Why its elements cannot be had."""
+        error = Error()
+        status = LIB.gather_file_tensor_check(c.byref(self), c.byref(error))
+        assert (status == 0) == (self.unreadable is None)
+        assert status == 0 or (status == error.status and self.tensor.data is None)
+        return GatherError(error) if status else None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,8 +88,10 @@ FUNCTIONS = {
     "gather_file_open_raw": (c.c_int, [c.c_char_p, c.POINTER(Raw), c.POINTER(P), E]),
     "gather_file_format": (c.c_char_p, [P]),
     "gather_file_at": (c.POINTER(FileTensor), [P, c.c_int64]),
+    "gather_file_tensor_check": (c.c_int, [c.POINTER(FileTensor), E]),
     "gather_file_close": (None, [P]),
     "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
+    "gather_writer_create_bytes": (c.c_int, [c.c_char_p, c.c_bool, c.c_int64, c.POINTER(P), E]),
     "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
     "gather_writer_data": (P, [P]),
     "gather_writer_temporary": (c.c_char_p, [P]),

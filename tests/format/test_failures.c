@@ -102,6 +102,19 @@ static gather_status write_strings(gather_error *error) {
   return gather_writer_commit(writer, error);
 }
 
+static gather_status write_bytes(bool replace, gather_error *error) {
+  gather_writer *writer;
+  gather_status status = gather_writer_create_bytes(target, replace, 4, &writer, error);
+  if (status != GATHER_OK) {
+    assert_null(writer);
+    return status;
+  }
+  memcpy(gather_writer_data(writer), "text", 4);
+  return gather_writer_commit(writer, error);
+}
+
+static gather_status write_plain(gather_error *error) { return write_bytes(false, error); }
+
 /* Lets `call` fail the first, the second ... time, until the function works; each failure must be `expected`. */
 static void fail_each(const char *call, int number, gather_status expected, gather_status (*function)(gather_error *),
                       bool leaves_file) {
@@ -128,6 +141,9 @@ static void test_allocations(void **state) {
   (void)state;
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_new, true);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_plain, true);
+  (void)unlink(target);
+  assert_int_equal(write_new(NULL), GATHER_OK);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_floats, false);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_raw, false);
 }
@@ -161,6 +177,9 @@ static void test_system_calls_of_writing(void **state) {
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_strings, true);
   fail_each("close", EIO, GATHER_IO_ERROR, write_new, true);
+  fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_plain, true);
+  fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_plain, true);
+  fail_each("open", EACCES, GATHER_IO_ERROR, write_plain, true);
 }
 
 static void test_file_systems_that_cannot_reserve(void **state) {
@@ -210,6 +229,9 @@ static void test_replacing_that_fails_keeps_the_old_file(void **state) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     failing_set(calls[i], 0, EIO);
     assert_int_equal(write_floats(true, &error), GATHER_IO_ERROR);
+    assert_int_equal(failing_clear(), 1);
+    failing_set(calls[i], 0, EIO);
+    assert_int_equal(write_bytes(true, &error), GATHER_IO_ERROR);
     assert_int_equal(failing_clear(), 1);
     assert_int_equal(read_floats(NULL), GATHER_OK);
     assert_int_equal(count_files(), 1);

@@ -5,6 +5,7 @@
 #ifndef GATHER_TESTS_FUZZ_H
 #define GATHER_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ void fuzz_walk(gather_status status, gather_file *file, const gather_error *erro
 /* Holds the tensors of a file of any format to what they all promise; the file stays open. */
 void fuzz_walk_tensor(const gather_file_tensor *t);
 void fuzz_walk_all(const gather_file *file);
+/* Opens bytes as an OpenVINO model with a .bin beside it; false where they do not look like one. */
+bool fuzz_open_ir(const uint8_t *bytes, size_t size, gather_file **file, gather_status *status, gather_error *error);
 /* Reads everything that a model's graph says; NULL does nothing. */
 struct gather_graph_file;
 void fuzz_walk_model(const struct gather_graph_file *model);

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_ir.c: any bytes as the .xml of an OpenVINO model, beside a .bin of 256 bytes that stands for a file.
+ * fuzz_ir.c: any bytes as the .xml of an OpenVINO model; its graph is walked over to its last name.
  */
-#include "base/arena.h"
-#include "format/format.h"
-#include "format/open.h"
+#include "format/graph.h"
 #include "fuzz/fuzz.h"
 
-/* One string "ab" at byte 0, then whatever it is. */
-static uint8_t bin[256] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 'b', 1, 2, 3, 4, 5, 6, 7, 8};
-
-static gather_status open_beside(gather_file *file, const uint8_t *bytes, size_t size, gather_error *error) {
-  gather_status status = gather_file_use_memory(file, bytes, size, error);
-  gather_sibling *sibling = gather_arena_take(&file->arena, 1, (int64_t)sizeof *sibling);
-  if (status != GATHER_OK || !sibling) return status;
-  *sibling = (gather_sibling){.location = "fuzz.bin", .map = {.bytes = bin, .size = (int64_t)sizeof bin}};
-  file->siblings = sibling;
-  file->format = "ir";
-  return gather_ir_open(file, error);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  gather_file *made = NULL, *file = NULL;
+  gather_file *file = NULL;
   gather_error error;
-  if (size == 0 || !gather_ir_recognise(bytes, (int64_t)size)) return 0;
-  gather_status status = gather_file_make("fuzz.xml", &made, &error);
-  if (status == GATHER_OK) status = gather_file_finish(open_beside(made, bytes, size, &error), made, &file);
+  gather_status status;
+  if (!fuzz_open_ir(bytes, size, &file, &status, &error)) return 0;
   if (status == GATHER_OK) fuzz_walk_model(gather_file_graph(file));
   fuzz_walk(status, file, &error, bytes, size);
   return 0;

@@ -186,9 +186,56 @@ def ir_files() -> list[bytes]:
     return [text.encode() for text in files]
 
 
+def check_files() -> list[bytes]:
+    """Models whose indices can be checked, are bad, are computed, or come from inputs and through shapes."""
+    def ints(name: str, *numbers: int, rank: int = 1) -> bytes:
+        dims = [len(numbers)] if rank == 1 else []
+        return block(5, tensor(7, dims, block(7, b"".join(varint(i) for i in numbers)), name=name))
+
+    table = block(5, tensor(1, [4, 3], block(9, bytes(48)), name="table"))
+    axis = attribute("axis", 2, number(3, 1))
+    graphs = []
+    for numbers in ((0, 3, -4), (4,), (-5, 2), ()):
+        graphs.append(table + ints("i", *numbers) + node("Gather", ["table", "i"], ["out"]))
+    graphs.append(table + ints("i", 0, 1, 2) + node("Gather", ["table", "i"], ["out"], axis))
+    graphs.append(value(11, "x", 1, "N", "T", 5) + value(11, "ids", 7, "N", 2) + node("Gather", ["x", "ids"], ["out"], axis)
+                  + node("GatherElements", ["x", "ids"], ["o2"]) + value(12, "out", 1))
+    shape = node("Shape", ["x"], ["s"]) + node("Gather", ["s", "one"], ["n"]) + node("Sub", ["n", "one"], ["last"])
+    graphs.append(value(11, "x", 1, 4, "T") + ints("one", 1, rank=0) + shape + node("Gather", ["x", "last"], ["out"], axis))
+    chain = (node("Cast", ["i"], ["c"], attribute("to", 2, number(3, 6))) + node("Unsqueeze", ["c", "zero"], ["u"])
+             + node("Concat", ["u", "u"], ["k"], attribute("axis", 2, number(3, 0))) + node("Slice", ["k", "zero", "one"], ["sl"])
+             + node("Reshape", ["sl", "minus"], ["r"]) + node("Range", ["a", "b", "a1"], ["g"]) + node("Identity", ["r"], ["id"]))
+    constants = ints("i", 0, 7) + ints("zero", 0) + ints("one", 1) + ints("minus", -1)
+    constants += ints("a", 0, rank=0) + ints("b", 9, rank=0) + ints("a1", 1, rank=0)
+    graphs.append(table + constants + chain + node("Gather", ["table", "id"], ["out"]) + node("Gather", ["table", "g"], ["out2"]))
+    ops = b"".join(node(op, ["one", "minus"], [op]) + node("Gather", ["table", op], ["of" + op])
+                   for op in ("Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Equal", "Expand", "MatMul", "Transpose", "Flatten"))
+    graphs.append(table + constants + ops)
+    inner = node("Gather", ["table", "i"], ["b"]) + value(12, "b", 1, 2)
+    both = attribute("then_branch", 5, block(6, inner)) + attribute("else_branch", 5, block(6, inner))
+    graphs.append(table + ints("i", 5) + value(11, "c", 9) + node("If", ["c"], ["x"], both)
+                  + node("Loop", ["m", "c"], ["y"], attribute("body", 5, block(6, inner + value(11, "t", 7)))))
+    call = node("f", ["table", "i"], ["out"], domain="d")
+    function = block(25, block(1, "f") + block(4, "p") + block(4, "q") + block(5, "r")
+                     + block(7, node("Gather", ["p", "q"], ["r"])[2:]) + block(9, number(2, 13)) + block(10, "d"))
+    files = [model(graph) for graph in graphs] + [model(table + ints("i", 1) + call, function, block(8, block(1, "d") + number(2, 1)))]
+    outside = tensor(7, [2], block(13, block(1, "location") + block(2, "w")), number(14, 1), name="i")
+    files.append(model(table + block(5, outside) + node("Gather", ["table", "i"], ["out"])))
+    layers = [ir_layer(0, "Const", 'element_type="f32" shape="3, 2" offset="14" size="24"'),
+              ir_layer(1, "Const", 'element_type="u8" shape="2" offset="14" size="2"'),
+              ir_layer(2, "Const", 'element_type="i64" shape="" offset="200" size="8"'), ir_layer(3, "Gather", 'batch_dims="0"', 3)]
+    edges = [(0, 0, 3, 0), (1, 0, 3, 1), (2, 0, 3, 2)]
+    files += [ir_net(layers, edges).encode(), ir_net(layers, edges).replace("opset8", "opset7").encode()]
+    asked = ir_layer(1, "Parameter", 'element_type="i64" shape="?,2"')
+    files += [ir_net([layers[0], asked, *layers[2:]], edges).encode()]
+    files += [ir_net([layers[0], asked, ir_layer(3, "GatherElements", 'axis="1"', 2)], edges[:2]).replace("opset8", "opset6").encode()]
+    return files
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files())):
+    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
+                        ("check", check_files() + models())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)

@@ -79,6 +79,12 @@ void fuzz_walk_tensor(const gather_file_tensor *t) {
   fuzz_check(gather_tensor_bytes(&t->tensor) == t->bytes, "its size is that of its shape");
   fuzz_check((t->tensor.flags & GATHER_TENSOR_READ_ONLY) != 0, "the tensor is read-only");
   fuzz_check(t->type_name && t->type_name[0] != '\0' && t->name, "the tensor has its names");
+  if (t->unreadable) {
+    fuzz_check(!t->tensor.data, "a tensor that cannot be read has no elements");
+    walk_error(gather_file_tensor_check(t, &error), &error);
+    return;
+  }
+  fuzz_check(gather_file_tensor_check(t, &error) == GATHER_OK, "a tensor with elements can be read");
   touch_all(&t->tensor);
 }
 

@@ -113,11 +113,11 @@ def save(folder: Path, nodes, inputs, outputs, constants, opset: int) -> Path:
     return path
 
 
-def test_set(folder: Path, inputs: list, output) -> None:
+def test_set(folder: Path, inputs: list, *outputs) -> None:
     folder.mkdir()
-    for i, tensor in enumerate(inputs):
-        (folder / f"input_{i}.pb").write_bytes(tensor.SerializeToString())
-    (folder / "output_0.pb").write_bytes(output.SerializeToString())
+    for kind, tensors in (("input", inputs), ("output", outputs)):
+        for i, tensor in enumerate(tensors):
+            (folder / f"{kind}_{i}.pb").write_bytes(tensor.SerializeToString())
 
 
 # ---- IR
@@ -180,8 +180,11 @@ class Net:
         port = len(inputs)
         return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_TYPES[type_name][1], port)), port
 
-    def save(self, folder: Path) -> Path:
-        text = f'<?xml version="1.0"?>\n<net name="m" version="11"><layers>{"".join(self.layers)}</layers>'
+    def result(self, source: tuple[int, int], name: str) -> None:
+        self.layer(name, "Result", "opset1", "", [source], "")
+
+    def save(self, folder: Path, version: int = 11) -> Path:
+        text = f'<?xml version="1.0"?>\n<net name="m" version="{version}"><layers>{"".join(self.layers)}</layers>'
         (folder / "model.bin").write_bytes(bytes(self.bin))
         path = folder / "model.xml"
         path.write_text(f"{text}<edges>{''.join(self.edges)}</edges></net>\n")

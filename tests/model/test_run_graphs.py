@@ -104,3 +104,13 @@ def test_like_onnxruntime(op, kind, tmp_path):
         words = ["--input", f"x={tmp_path}/x.npy", "--input", f"i={tmp_path}/i.npy", "--output", f"y={tmp_path}/y.npy", "-f"]
         assert run(path, *words)[0] == 0
         assert np.array_equal(np.load(tmp_path / "y.npy"), wanted)
+
+
+def test_node_without_outputs(tmp_path):
+    """Nothing is asked of a node that gives nothing."""
+    i = helper.make_tensor_value_info("i", TensorProto.INT64, [1])
+    table = models.tensor_of("x", "INT64", np.arange(3))
+    path = models.save(tmp_path, [helper.make_node("Gather", ["x", "i"], [], "g")], [i], [i], [table], 13)
+    code, answer = run(path, "--node", "g", "--input", "i=[0]", "--output", f"y={tmp_path}/y.npy")
+    assert (code, answer["error"]["status"]) == (3, "name_not_found"), answer
+    assert run(path, "--node", "g", "--input", "i=[9]")[1]["error"]["status"] == "index_out_of_range"

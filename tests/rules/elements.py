@@ -15,6 +15,7 @@ from libgather_ctypes import (
     PACKING_LOW_FIRST,
     PACKING_SPLIT_3,
     PACKING_SPLIT_6,
+    PACKING_STREAM,
     TypeInfo,
 )
 
@@ -36,7 +37,7 @@ def group(info: TypeInfo) -> tuple[int, int]:
     """Elements and bytes of the smallest unit of whole bytes."""
     if info.packing == PACKING_SPLIT_3:
         return 8, 3
-    if info.packing == PACKING_SPLIT_6:
+    if info.packing in (PACKING_SPLIT_6, PACKING_STREAM):
         return 4, 3
     return 8 // info.bits, 1
 
@@ -55,6 +56,9 @@ def pieces(info: TypeInfo, i: int) -> list[tuple[int, int, int, int]]:
     if info.packing == PACKING_SPLIT_6:
         base, j = 3 * (i // 4), i % 4
         return [(base + j // 2, 4 - 4 * (j % 2), 4, 0), (base + 2, 6 - 2 * j, 2, 4)]
+    if info.packing == PACKING_STREAM:
+        places = [(bit // 8, bit % 8, 1, up) for up, bit in enumerate(range(6 * i, 6 * i + 6))]
+        return places
     raise AssertionError(f"packing {info.packing}")
 
 

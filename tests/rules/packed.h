@@ -36,6 +36,12 @@ static inline int packed_pieces(const gather_type_info *type, int64_t i, struct 
       piece[0] = (struct packed_piece){i / 4 * 3 + j / 2, 4 - 4 * (j % 2), 4, 0};
       piece[1] = (struct packed_piece){i / 4 * 3 + 2, 6 - 2 * j, 2, 4};
       return 2;
+    case GATHER_PACKING_STREAM: { /* bits 6i to 6i + 5 of the memory, bit b being bit b % 8 of byte b / 8 */
+      int start = (int)(i * 6 % 8), here = start > 2 ? 8 - start : 6;
+      piece[0] = (struct packed_piece){i * 6 / 8, start, here, 0};
+      piece[1] = (struct packed_piece){i * 6 / 8 + 1, 0, 6 - here, here};
+      return here < 6 ? 2 : 1;
+    }
     default:
       return 0;
   }

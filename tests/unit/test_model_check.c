@@ -62,6 +62,52 @@ static void a_bad_index(void **state) {
   with_node(&file, NULL, is_bad_at_two);
 }
 
+/* Rules that fill with zeros: the node is ok, and what OpenVINO does is said all the same. */
+typedef struct repaired {
+  gather_type data;
+  int64_t values[4];
+  const char *reason, *openvino;
+} repaired;
+
+static const repaired REPAIRED[] = {
+    {GATHER_TYPE_FLOAT64, {0, 4, -4, -5}, "2 of 4 indices are out of range", "gives zeros"},
+    {GATHER_TYPE_INT64, {0, 4, -4, 3}, "1 of 4 indices is out of range", "does not check"},
+    {GATHER_TYPE_INT64, {0, INT64_C(1) << 32, -4, 3}, "1 of 4 indices is out of range", "low 32 bits"},
+    {GATHER_TYPE_INT64, {0, 3, -4, -1}, "", ""},
+};
+static const repaired *wanted;
+
+static void is_repaired(const gather_model_node *node) {
+  assert_string_equal(gather_verdict_name(node->verdict), "ok");
+  assert_null(node->error);
+  assert_int_equal(strncmp(node->reason, wanted->reason, strlen(wanted->reason)), 0);
+  assert_int_equal(*node->reason == 0, *wanted->reason == 0);
+  for (size_t i = 0; i < gather_runtime_count(); i++) {
+    const char *said = gather_runtime_behaviour(i, node);
+    assert_int_equal(*said == 0, *wanted->reason == 0);
+    if (strcmp(gather_runtime_name(i), "openvino") == 0) assert_non_null(strstr(said, wanted->openvino));
+  }
+}
+
+static void bad_indices_that_are_repaired(void **state) {
+  static const char *const inputs[] = {"data", "indices", "axis"};
+  static const int64_t zeros[4];
+  (void)state;
+  for (size_t i = 0; i < sizeof REPAIRED / sizeof *REPAIRED; i++) {
+    wanted = &REPAIRED[i];
+    gather_constant constants[] = {constant("data", zeros), constant("indices", wanted->values),
+                                   constant("axis", zeros)};
+    constants[0].tensor.tensor.type = wanted->data;
+    constants[2].tensor.tensor.rank = 0;
+    gather_node node = node_of(inputs, 3);
+    node.domain = "opset8";
+    node.opset = 8;
+    gather_graph graph = {.name = "", .nodes = &node, .node_count = 1, .constants = constants, .constant_count = 3};
+    gather_graph_file file = {.dialect = "openvino", .graph = &graph};
+    with_node(&file, NULL, is_repaired);
+  }
+}
+
 static void has_no_indices(const gather_model_node *node) {
   assert_string_equal(gather_verdict_name(node->verdict), "bad");
   assert_status(node->error->status, GATHER_FILE_MALFORMED);
@@ -135,6 +181,7 @@ static void wrong_calls(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_bad_index),
+      cmocka_unit_test(bad_indices_that_are_repaired),
       cmocka_unit_test(a_node_without_indices),
       cmocka_unit_test(names_that_lead_nowhere),
       cmocka_unit_test(a_circle),

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * literal_exact.c: one number of a literal as an element of its type, where the type has it exactly.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "literal.h"
+#include "small_float.h"
+#include "value.h"
+
+bool gather_cli_literal_has(gather_type type) {
+  const gather_type_info *info = gather_type_get(type);
+  if (!info || info->packing != GATHER_PACKING_BYTES) return false;
+  return info->kind == GATHER_KIND_BOOL || info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT ||
+         info->kind == GATHER_KIND_FLOAT;
+}
+
+static double from_float16(uint16_t code) {
+  int exponent = code >> 10 & 31, mantissa = code & 1023;
+  double magnitude = exponent ? ldexp(mantissa + 1024, exponent - 25) : ldexp(mantissa, -24);
+  if (exponent == 31) magnitude = mantissa ? (double)NAN : (double)INFINITY;
+  return code & 0x8000 ? -magnitude : magnitude;
+}
+
+static double from_float32(uint32_t code) {
+  float number;
+  memcpy(&number, &code, sizeof number);
+  return (double)number;
+}
+
+/* The number that a float's bits stand for. */
+static double decode(gather_type type, const void *element) {
+  uint16_t half;
+  uint32_t word;
+  double number, small;
+  memcpy(&half, element, sizeof half);
+  memcpy(&word, element, sizeof word);
+  memcpy(&number, element, sizeof number);
+  if (gather_cli_small_float(type, *(const unsigned char *)element, &small)) return small;
+  if (type == GATHER_TYPE_FLOAT16) return from_float16(half);
+  if (type == GATHER_TYPE_BFLOAT16) return from_float32((uint32_t)half << 16);
+  return type == GATHER_TYPE_FLOAT32 ? from_float32(word) : number;
+}
+
+/* Whole numbers beyond 2^53 are rounded when they become a double: those would be taken for exact. */
+static bool is_exact_whole(const char *word, double number) {
+  bool negative;
+  uint64_t magnitude;
+  if (!gather_cli_integer(word, &negative, &magnitude)) return true;
+  double whole = fabs(number);
+  return whole < 18446744073709551616.0 && (uint64_t)whole == magnitude;
+}
+
+static bool exact_float(gather_type type, const char *word, void *element) {
+  const char *end;
+  double number;
+  bool finite;
+  unsigned char room[8] = {0};
+  if (!gather_cli_double(word, &end, &number, &finite) || *end || (finite && isinf(number))) return false;
+  if (!gather_cli_encode_float(type, number, finite, room)) return false;
+  double made = decode(type, room);
+  memcpy(element, room, (size_t)gather_type_get(type)->bits / 8);
+  return finite ? made == number && is_exact_whole(word, number) : isnan(made) == isnan(number);
+}
+
+bool gather_cli_exact(gather_type type, const char *word, void *element) {
+  const gather_type_info *info = gather_type_get(type);
+  bool negative;
+  uint64_t magnitude;
+  if (info->kind == GATHER_KIND_FLOAT) return exact_float(type, word, element);
+  if (info->kind == GATHER_KIND_BOOL) {
+    bool yes = strcmp(word, "true") == 0 || strcmp(word, "1") == 0;
+    *(unsigned char *)element = yes;
+    return yes || strcmp(word, "false") == 0 || strcmp(word, "0") == 0;
+  }
+  return gather_cli_integer(word, &negative, &magnitude) &&
+         gather_cli_encode_integer(info->kind == GATHER_KIND_INT, info->bits, negative, magnitude, element);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * operands.c: one gather node and what it works on: a check says what the file tells; what the check does not follow is computed
+ * like in a run; then the check is told of it.
+ */
+#include "model/operands.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/tensor.h"
+
+enum { MOST_MISSING = 8 };
+
+struct gather_model_operands {
+  gather_arena arena;
+  gather_check *check;
+  const gather_model_node *node;
+  const char *missing[MOST_MISSING];
+  int64_t missing_count;
+};
+
+/* What is being found out. */
+typedef struct finding {
+  const gather_model *model;
+  gather_model_operands *made;
+  gather_check_options options; /* inputs: those of the main graph */
+  gather_model_input *inner;    /* values in between */
+  int64_t inner_count;
+  int64_t number; /* of the gather node in the check */
+  gather_running run;
+  gather_override *overrides;
+  int64_t override_count;
+} finding;
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a node's operands");
+}
+
+static bool is_main_input(const gather_graph *graph, const char *name) {
+  for (int64_t i = 0; i < graph->input_count; i++)
+    if (strcmp(graph->inputs[i].name, name) == 0) return true;
+  return false;
+}
+
+/* Inputs of the model, which a check takes, and other values. */
+static gather_status sort_inputs(finding *f, const gather_check_options *options, gather_error *error) {
+  const gather_graph *graph = f->model->graph_file->graph;
+  static const gather_check_options INIT = GATHER_CHECK_OPTIONS_INIT;
+  f->options = INIT;
+  if (options && options->size != sizeof *options)
+    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_CHECK_OPTIONS_INIT", options->size);
+  if (options) f->options = *options;
+  int64_t count = f->options.input_count;
+  gather_model_input *main_inputs = gather_arena_take(&f->made->arena, count, sizeof *main_inputs);
+  f->inner = gather_arena_take(&f->made->arena, count, sizeof *f->inner);
+  if (!main_inputs || !f->inner) return no_memory(error);
+  f->options.input_count = 0;
+  for (int64_t i = 0; i < count; i++) {
+    gather_model_input input = options->inputs[i];
+    if (!input.name) return gather_fail(error, GATHER_USAGE, "an input has no name");
+    const char *layer = is_main_input(graph, input.name) ? NULL : gather_run_layer_input(graph, input.name);
+    if (layer) input.name = layer;
+    if (is_main_input(graph, input.name))
+      main_inputs[f->options.input_count++] = input;
+    else
+      f->inner[f->inner_count++] = input;
+  }
+  f->options.inputs = main_inputs;
+  return GATHER_OK;
+}
+
+/* The graph that a name belongs to, seen from `graph`; NULL. */
+static const gather_graph *owner_of(const gather_graph *graph, const char *name) {
+  for (int depth = 0; graph && depth <= GATHER_MAX_DEPTH; graph = graph->parent, depth++) {
+    for (int64_t i = 0; i < graph->node_count; i++)
+      for (int32_t k = 0; k < graph->nodes[i].output_count; k++)
+        if (strcmp(graph->nodes[i].outputs[k], name) == 0) return graph;
+    for (int64_t i = 0; i < graph->constant_count; i++)
+      if (strcmp(graph->constants[i].tensor.name, name) == 0) return graph;
+    if (is_main_input(graph, name)) return graph;
+  }
+  return NULL;
+}
+
+/* Integers may be given in any integer type, as in a check. */
+static gather_status check_fit(const gather_operand *operand, const gather_tensor *tensor, gather_error *error) {
+  bool integers = gather_type_is_index(operand->type) && gather_type_is_index(tensor->type);
+  if (operand->type != GATHER_TYPE_NONE && operand->type != tensor->type && !integers)
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "the value '%.80s' is of type %s, and %s was given", operand->name,
+                       gather_type_get(operand->type)->name, gather_type_get(tensor->type)->name);
+  if (operand->rank >= 0 && operand->rank != tensor->rank)
+    return gather_fail(error, GATHER_RANK_MISMATCH,
+                       "the value '%.80s' has rank %" PRId32 ", and rank %" PRId32 " was given", operand->name,
+                       operand->rank, tensor->rank);
+  for (int32_t d = 0; d < operand->rank; d++)
+    if (tensor->shape[d] < operand->dims[d].min || tensor->shape[d] > operand->dims[d].max)
+      return gather_fail(error, GATHER_SHAPE_MISMATCH,
+                         "the value '%.80s' does not have the length %" PRId64 " in dimension %" PRId32, operand->name,
+                         tensor->shape[d], d);
+  return GATHER_OK;
+}
+
+static const gather_operand *operand_named(const gather_model_node *node, const char *name) {
+  return strcmp(node->indices.name, name) == 0 ? &node->indices
+         : strcmp(node->data.name, name) == 0  ? &node->data
+                                               : NULL;
+}
+
+static void add_override(finding *f, const char *name, const gather_tensor *tensor) {
+  const gather_operand *operand = operand_named(f->made->node, name);
+  const gather_graph *graph = owner_of(f->run.graph, name);
+  if (graph)
+    f->overrides[f->override_count++] =
+        (gather_override){graph, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+}
+
+/* The caller's values become values of the run, and of the next check. */
+static gather_status give_inner(finding *f, gather_error *error) {
+  for (int64_t i = 0; i < f->inner_count; i++) {
+    const gather_model_input *input = &f->inner[i];
+    gather_run_value *value = gather_run_find(&f->run, input->name);
+    const gather_operand *operand = operand_named(f->made->node, input->name);
+    if (!value || !owner_of(f->run.graph, input->name))
+      return gather_fail(error, GATHER_NAME_NOT_FOUND,
+                         "the model has no input '%.80s', nor a value of that name in %.80s", input->name,
+                         f->made->node->graph);
+    if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
+    GATHER_TRY(gather_tensor_check_input(&input->tensor, "input", error));
+    if (operand) GATHER_TRY(check_fit(operand, &input->tensor, error));
+    value->tensor = input->tensor;
+    value->ready = value->given = true;
+    add_override(f, value->name, &value->tensor);
+  }
+  return GATHER_OK;
+}
+
+/* What a check has taken already. An inner graph may have a value of its own of that name. */
+static void give_main(finding *f) {
+  const gather_graph *graph = f->model->graph_file->graph;
+  for (int64_t i = 0; i < f->options.input_count; i++) {
+    gather_run_value *value = gather_run_find(&f->run, f->options.inputs[i].name);
+    if (!value || owner_of(f->run.graph, value->name) != graph) continue;
+    value->tensor = f->options.inputs[i].tensor;
+    value->ready = value->given = true;
+  }
+}
+
+static gather_status compute(finding *f, const gather_operand *operand, gather_error *error) {
+  gather_run_value *value = *operand->name ? gather_run_find(&f->run, operand->name) : NULL;
+  if (operand->value || !value || value->given) return GATHER_OK;
+  gather_status status = gather_run_compute(&f->run, value, error);
+  if (status == GATHER_OK && value->ready) add_override(f, value->name, &value->tensor);
+  return status;
+}
+
+static void add_missing(gather_model_operands *made, const char *name) {
+  for (int64_t i = 0; i < made->missing_count; i++)
+    if (strcmp(made->missing[i], name) == 0) return;
+  if (made->missing_count < MOST_MISSING) made->missing[made->missing_count++] = name;
+}
+
+/* From the indices back to what would have to be given. */
+static gather_status list_missing(finding *f, gather_error *error) {
+  const gather_graph *graph = f->run.graph;
+  const gather_node **stack = gather_arena_take(&f->made->arena, graph->node_count + 1, sizeof *stack);
+  bool *seen = gather_arena_take(&f->made->arena, graph->node_count, sizeof *seen);
+  const char *name = f->made->node->indices.name;
+  gather_node first = {.inputs = &name, .input_count = 1};
+  int64_t height = 0;
+  if (!stack || !seen) return no_memory(error);
+  for (stack[height++] = &first; height > 0;) {
+    const gather_node *node = stack[--height];
+    for (int32_t i = 0; i < node->input_count; i++) {
+      const gather_run_value *value = *node->inputs[i] ? gather_run_find(&f->run, node->inputs[i]) : NULL;
+      if (!value || value->ready) continue;
+      if (value->producer < 0 || !gather_run_supports(f->model, &graph->nodes[value->producer]))
+        add_missing(f->made, value->name);
+      else if (!seen[value->producer]) {
+        seen[value->producer] = true;
+        stack[height++] = &graph->nodes[value->producer];
+      }
+    }
+  }
+  return GATHER_OK;
+}
+
+/* Computes what the first check left open. */
+static gather_status find_values(finding *f, gather_error *error) {
+  gather_error why;
+  const gather_model_node *node = f->made->node;
+  f->run = (gather_running){.model = f->model,
+                            .graph = f->made->check->graphs[f->number],
+                            .arena = &f->made->arena,
+                            .executor = f->options.executor,
+                            .one_node = true};
+  f->overrides = gather_arena_take(&f->made->arena, f->inner_count + 2, sizeof *f->overrides);
+  if (!f->overrides) return no_memory(error);
+  GATHER_TRY(gather_run_values(&f->run, error));
+  give_main(f);
+  GATHER_TRY(give_inner(f, error));
+  GATHER_TRY(compute(f, &node->indices, error));
+  gather_status status = compute(f, &node->data, &why); /* can do without: the shape says enough */
+  return status == GATHER_OUT_OF_MEMORY ? no_memory(error) : GATHER_OK;
+}
+
+static gather_status find_all(finding *f, const char *name, const gather_check_options *options, gather_error *error) {
+  gather_model_operands *made = f->made;
+  GATHER_TRY(sort_inputs(f, options, error));
+  GATHER_TRY(gather_model_check(f->model, &f->options, &made->check, error));
+  GATHER_TRY(gather_operands_choose(made->check, name, &f->number, error));
+  made->node = &made->check->nodes[f->number];
+  if (made->node->data.value && made->node->indices.value && f->inner_count == 0) return GATHER_OK;
+  GATHER_TRY(find_values(f, error));
+  if (f->override_count > 0) {
+    gather_check *second;
+    GATHER_TRY(gather_check_create(f->model, &f->options, f->overrides, f->override_count, &second, error));
+    gather_check_destroy(made->check);
+    made->check = second;
+    made->node = &second->nodes[f->number];
+  }
+  return made->node->indices.value ? GATHER_OK : list_missing(f, error);
+}
+
+gather_status gather_model_operands_find(const gather_model *model, const char *node,
+                                         const gather_check_options *options, gather_model_operands **operands,
+                                         gather_error *error) {
+  if (!model || !operands) return gather_fail(error, GATHER_USAGE, "the model or the place for the operands is NULL");
+  *operands = NULL;
+  gather_model_operands *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return no_memory(error);
+  finding f = {.model = model, .made = made};
+  gather_status status = find_all(&f, node, options, error);
+  if (status == GATHER_OK)
+    *operands = made;
+  else
+    gather_model_operands_destroy(made);
+  return status;
+}
+
+const gather_model_node *gather_model_operands_node(const gather_model_operands *operands) { return operands->node; }
+
+const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i) {
+  return i >= 0 && i < operands->missing_count ? operands->missing[i] : NULL;
+}
+
+void gather_model_operands_destroy(gather_model_operands *operands) {
+  if (!operands) return;
+  gather_check_destroy(operands->check);
+  gather_arena_clear(&operands->arena);
+  gather_free(operands);
+}

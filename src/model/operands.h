@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * operands.h: one gather node of a model: which one a name means.
+ */
+#ifndef GATHER_MODEL_OPERANDS_H
+#define GATHER_MODEL_OPERANDS_H
+
+#include "model/check.h"
+#include "model/run.h"
+
+/* The number, in the check, of the gather node that a name means; NULL means the only one. Returns GATHER_NAME_NOT_FOUND or
+ * GATHER_USAGE with the nodes that there are. */
+GATHER_CHECKED gather_status gather_operands_choose(const gather_check *check, const char *name, int64_t *number,
+                                                    gather_error *error);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing_alloc.h: lets each allocation of a call fail once, those out of an arena too, which seldom ask for a block.
+ */
+#ifndef GATHER_TESTS_FORMAT_FAILING_ALLOC_H
+#define GATHER_TESTS_FORMAT_FAILING_ALLOC_H
+
+#include "gather/file.h"
+
+typedef gather_status failing_open(gather_file **file, gather_error *error);
+typedef void failing_look(const gather_file *file);
+
+/* Opens a file again and again, each time with another allocation that fails, which must be said; `look` sees the file when none
+ * failed. Returns how many allocations there are. */
+int failing_each_alloc(failing_open *open, failing_look *look);
+
+#endif

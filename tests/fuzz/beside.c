@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * beside.c: opens bytes as the .xml of an OpenVINO model, beside a .bin of 256 bytes that stands for a file.
+ */
+#include "base/arena.h"
+#include "format/format.h"
+#include "format/open.h"
+#include "fuzz/fuzz.h"
+
+/* One string "ab" at byte 0, then whatever it is. */
+static uint8_t bin[256] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'a', 'b', 1, 2, 3, 4, 5, 6, 7, 8};
+
+static gather_status open_beside(gather_file *file, const uint8_t *bytes, size_t size, gather_error *error) {
+  gather_status status = gather_file_use_memory(file, bytes, size, error);
+  gather_sibling *sibling = gather_arena_take(&file->arena, 1, (int64_t)sizeof *sibling);
+  if (status != GATHER_OK || !sibling) return status;
+  *sibling = (gather_sibling){.location = "fuzz.bin", .map = {.bytes = bin, .size = (int64_t)sizeof bin}};
+  file->siblings = sibling;
+  file->format = "ir";
+  return gather_ir_open(file, error);
+}
+
+bool fuzz_open_ir(const uint8_t *bytes, size_t size, gather_file **file, gather_status *status, gather_error *error) {
+  gather_file *made = NULL;
+  if (size == 0 || !gather_ir_recognise(bytes, (int64_t)size)) return false;
+  *status = gather_file_make("fuzz.xml", &made, error);
+  if (*status == GATHER_OK) *status = gather_file_finish(open_beside(made, bytes, size, error), made, file);
+  return true;
+}

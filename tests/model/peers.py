@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""Runs models in ONNX Runtime or OpenVINO, in a process of its own: what dies there is an observation, not the end of the test.
+
+As a program it reads one job per line from stdin and writes one answer per line; ask() is its caller.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+FILL = 0xA5  # what outputs hold before they are written
+BESIDE = 4096
+
+
+@functools.lru_cache(maxsize=4)
+def onnxruntime_session(path: str, threads: int):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+def run_onnxruntime(path: str, threads: int, inputs: dict, out: np.ndarray) -> None:
+    import onnxruntime
+
+    session = onnxruntime_session(path, threads)
+    binding = session.io_binding()
+    for name, array in inputs.items():
+        binding.bind_cpu_input(name, array)
+    binding.bind_ortvalue_output(session.get_outputs()[0].name, onnxruntime.OrtValue.ortvalue_from_numpy(out))
+    session.run_with_iobinding(binding)
+
+
+@functools.lru_cache(maxsize=4)
+def openvino_compiled(path: str, threads: int):
+    import openvino
+
+    settings = {"INFERENCE_NUM_THREADS": threads, "EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_PRECISION_HINT": "f32"}
+    return openvino.Core().compile_model(path, "CPU", settings)
+
+
+def run_openvino(path: str, threads: int, inputs: dict, out: np.ndarray) -> None:
+    import openvino
+
+    request = openvino_compiled(path, threads).create_infer_request()
+    for name, array in inputs.items():
+        request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+    request.set_output_tensor(openvino.Tensor(out, shared_memory=True))
+    request.infer()
+
+
+RUN = {"onnxruntime": run_onnxruntime, "openvino": run_openvino}
+
+
+def surrounded(array: np.ndarray) -> np.ndarray:
+    """The array between bytes that are no zeros, so that reading beside it is seen."""
+    room = np.full(array.nbytes + 2 * BESIDE, FILL ^ 0xFF, np.uint8)
+    inner = room[BESIDE : BESIDE + array.nbytes].view(array.dtype).reshape(array.shape)
+    inner[...] = array
+    return inner
+
+
+def typed_tensor(given: dict):
+    """An OpenVINO tensor of a file's bytes."""
+    import openvino
+
+    raw = np.fromfile(given["file"], np.uint8)
+    kind = getattr(openvino.Type, given["type"])
+    tensor = openvino.Tensor(kind, openvino.Shape(given["shape"]))
+    tensor.data.reshape(-1).view(np.uint8)[...] = raw
+    return tensor
+
+
+def all_outputs(job: dict) -> dict:
+    """Every output of an IR model: its type, its shape, and its bytes in hexadecimal (strings: a list of them)."""
+    request = openvino_compiled(job["path"], 2).create_infer_request()
+    for i, given in enumerate(job["inputs"]):
+        request.set_input_tensor(i, typed_tensor(given))
+    request.infer()
+    outputs = []
+    for i in range(len(request.model_outputs)):
+        tensor = request.get_output_tensor(i)
+        kind = tensor.element_type.to_string()
+        content = [b.hex() for b in tensor.bytes_data.reshape(-1)] if kind == "string" else tensor.data.tobytes().hex()
+        outputs.append({"type": kind, "shape": list(tensor.shape), "content": content})
+    return {"error": "", "outputs": outputs}
+
+
+def answer(job: dict) -> dict:
+    """Answers one job, badly where the peer raises."""
+    if "out" in job:
+        return filled(job)
+    try:
+        return all_outputs(job)
+    except Exception as failed:
+        return {"error": str(failed) or type(failed).__name__}
+
+
+def filled(job: dict) -> dict:
+    """Runs one job; the output goes to a file, as its bytes were when the call ended, well or badly."""
+    inputs = {name: surrounded(np.load(path)) for name, path in job["inputs"].items()}
+    out = np.full(job["bytes"], FILL, np.uint8).view(job["dtype"]).reshape(job["shape"])
+    error = ""
+    try:
+        RUN[job["peer"]](job["path"], job["threads"], inputs, out)
+    except Exception as failed:  # whatever the peer raises is what we ask for
+        error = str(failed) or type(failed).__name__
+    np.save(job["out"], out.reshape(-1).view(np.uint8))
+    return {"error": error}
+
+
+def ask(jobs: list[dict], timeout: int = 300) -> list[dict]:
+    """The answers of jobs; {"died": code} for a job that ended its process. The jobs after it go to a new one."""
+    answers: list[dict] = []
+    while len(answers) < len(jobs):
+        rest = "".join(json.dumps(job) + "\n" for job in jobs[len(answers) :])
+        done = subprocess.run(
+            [sys.executable, __file__], input=rest, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        answers += [json.loads(line) for line in done.stdout.splitlines()]
+        if len(answers) < len(jobs):
+            answers.append({"died": done.returncode, "error": ""})
+    return answers
+
+
+def main() -> None:
+    """Answers go to the stdout that the caller gave; what a peer prints there goes to stderr."""
+    mine = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        mine.write(json.dumps(answer(json.loads(line))) + "\n")
+        mine.flush()
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    main()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""What check and info say of nodes that take indices and are not looked at; and that every name that check prints can be given."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto as T
+from onnx import helper as h
+from test_check import call, check, gather_node, save, table, tensor, value
+
+TORCH = Path(__file__).parent / "data" / "torch"
+FILES = sorted(TORCH.glob("*.onnx"))
+# What may read or write at an index in PyTorch's exports; kept apart from the library's own table.
+TAKE_INDICES = {"GatherND", "ScatterND", "ScatterElements"}
+
+
+def counted(graph) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for node in graph.node:
+        if node.domain == "" and node.op_type in TAKE_INDICES:
+            found[node.op_type] = found.get(node.op_type, 0) + 1
+        for attribute in node.attribute:
+            for op, count in counted(attribute.g).items() if attribute.HasField("g") else ():
+                found[op] = found.get(op, 0) + count
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_exported_models(path):
+    model = onnx.load(path, load_external_data=False)
+    wanted = counted(model.graph)
+    assert {row["op"]: row["count"] for row in check(path)["not_checked"]} == wanted
+    first = call("check", path).splitlines()[0]
+    for op, count in wanted.items():
+        assert f"{count} {op} {'node' if count == 1 else 'nodes'}" in first
+    assert ("not looked at" in first) == bool(wanted)
+
+
+def test_there_are_such_exports():
+    assert sum("GatherND" in counted(onnx.load(path, load_external_data=False).graph) for path in FILES) > 5
+
+
+def test_a_bad_index_that_no_check_sees(tmp_path):
+    """The exit code stays 0: nothing bad was found. But it is said what was not looked at."""
+    path = TORCH / "rows_dynamo18.onnx"
+    np.save(tmp_path / "x.npy", np.zeros((6, 3), np.float32))
+    np.save(tmp_path / "index.npy", np.full((1, 4), 6))
+    given = [word for name in ("x", "index") for word in ("--input", f"{name}={tmp_path / name}.npy")]
+    assert call("check", path, *given) == f"{path}: onnx, no gather nodes; 1 GatherND node is not looked at\n"
+    assert check(path, *given)["not_checked"] == [{"op": "GatherND", "count": 1}]
+    assert call("check", path, *given, "-q") == ""
+
+
+def siblings(*ops):
+    return [h.make_node(op, ["x", "i"], [f"out_{k}"], domain=domain) for k, (domain, op) in enumerate(ops)]
+
+
+def test_several_operators(tmp_path):
+    path = tmp_path / "m.onnx"
+    ops = [("", "ScatterND"), ("", "GatherND"), ("com.microsoft", "GatherBlockQuantized"), ("", "GatherND")]
+    nodes = [gather_node("g", indices="c"), *siblings(*ops)]
+    imports = [h.make_opsetid("com.microsoft", 1)]
+    save(path, nodes, [value("x", [2]), value("i", [1], T.INT64)], [table(), tensor([1], "c")], imports=imports)
+    counts = [{"op": "GatherBlockQuantized", "count": 1}, {"op": "GatherND", "count": 2}, {"op": "ScatterND", "count": 1}]
+    assert check(path)["not_checked"] == counts
+    words = "1 GatherBlockQuantized node, 2 GatherND nodes and 1 ScatterND node"
+    assert call("check", path).splitlines()[0].endswith(f": 1 ok, 0 unknown, 0 bad; {words} are not looked at")
+    assert call("info", path).endswith(f"\n{words}, which gather check does not look at\n")
+
+
+def test_none(tmp_path):
+    path = tmp_path / "m.onnx"
+    save(path, [h.make_node("Relu", ["x"], ["out_y"])], [value("x", [2])])
+    assert check(path)["not_checked"] == []
+    assert call("check", path) == f"{path}: onnx, no gather nodes\n"
+    assert "look" not in call("info", path)
+
+
+def test_a_bad_node_beside_them(tmp_path):
+    path = tmp_path / "m.onnx"
+    save(path, [gather_node("g", indices="c"), *siblings(("", "GatherND"))], [value("x", [2]), value("i", [1], T.INT64)],
+         [table(), tensor([10], "c")])
+    answer = check(path, code=1)
+    assert (answer["bad"], answer["not_checked"]) == (1, [{"op": "GatherND", "count": 1}])
+    assert "1 bad; 1 GatherND node is not looked at\n\nbad " in call("check", path, "-q", code=1)
+
+
+IR = """<?xml version="1.0"?><net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="4,2" element_type="f32"/><output><port id="0"/></output></layer>
+<layer id="1" name="i" type="Parameter" version="opset1"><data shape="3,1" element_type="i64"/><output><port id="0"/></output></layer>
+<layer id="2" name="n" type="{op}" version="{opset}"><input><port id="0"/><port id="1"/></input><output><port id="2"/></output></layer>
+<layer id="3" name="r" type="Result" version="opset1"><input><port id="0"/></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
+
+
+@pytest.mark.parametrize("op, opset", [("GatherND", "opset5"), ("GatherND", "opset8"), ("GatherTree", "opset1"),
+                                       ("EmbeddingSegmentsSum", "opset3"), ("ScatterNDUpdate", "opset15")])
+def test_ir(op, opset, tmp_path):
+    (tmp_path / "m.xml").write_text(IR.format(op=op, opset=opset))
+    (tmp_path / "m.bin").write_bytes(b"")
+    assert check(tmp_path / "m.xml")["not_checked"] == [{"op": op, "count": 1}]
+    assert f"no gather nodes; 1 {op} node is not looked at\n" in call("check", tmp_path / "m.xml")
+
+
+def printed_names(text: str) -> list[str]:
+    """Where each node stands: the last word of its line."""
+    return [line.split()[-1] for line in text.splitlines() if re.match(r"(ok|unknown|bad) ", line)]
+
+
+def runs(*line) -> str:
+    done = subprocess.run([os.environ["GATHER_EXE"], *map(str, line)], capture_output=True, timeout=60)
+    assert done.returncode in (0, 1, 2, 4), done.stderr
+    return done.stdout.decode() + done.stderr.decode()
+
+
+SLASHES = [path for path in FILES if path.stem.endswith("_script18")]
+
+
+@pytest.mark.parametrize("path", SLASHES, ids=[path.stem for path in SLASHES])
+def test_names_that_begin_with_a_slash(path):
+    names, nodes = printed_names(call("check", path)), check(path)["nodes"]
+    assert names == [f"{node['graph']}/{node['name']}" for node in nodes] and names
+    assert all(name.startswith("main//") for name in names)
+    for node in [*names, *(node["name"] for node in nodes)]:
+        for command in ("explain", "run"):
+            text = runs(command, path, "--node", node)
+            assert "the model has no" not in text and " gather nodes: '" not in text, (command, node, text)
+            assert "are called" not in text, (command, node, text)
+
+
+def test_a_node_without_a_name_goes_by_what_check_prints(tmp_path):
+    path = tmp_path / "m.onnx"
+    nodes = [h.make_node("Gather", ["table", "ids"], [f"out_{k}"], axis=k) for k in range(2)]
+    save(path, nodes, [value("ids", ["N"], T.INT64)], [table()])
+    assert printed_names(call("check", path)) == ["main/Gather_0", "main/Gather_1"]
+    for k, shape in enumerate(["[1, 4]", "[10, 1]"]):
+        line = ["--node", f"main/Gather_{k}", "--input", "ids=[3]"]
+        assert f"float32 {shape}" in call("run", path, *line, "--output", f"out_{k}={tmp_path / 'out.npy'}", "-f")
+        assert f"main/Gather_{k} of " in call("explain", path, *line) or f"out is out_{k}\n" in call("explain", path, *line)
+
+
+def test_a_name_goes_before_a_number(tmp_path):
+    path = tmp_path / "m.onnx"
+    nodes = [h.make_node("Gather", ["table", "ids"], ["out_0"]), gather_node("Gather_0", output="out_1", axis=1)]
+    save(path, nodes, [value("ids", ["N"], T.INT64)], [table()])
+    line = ["--node", "main/Gather_0", "--input", "ids=[3]"]
+    assert "float32 [10, 1]" in call("run", path, *line, "--output", f"out_1={tmp_path / 'out.npy'}")

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""src/model/runtimes.def against the packages themselves: each row's code is measured again, and `gather check` must say its
+sentence. A version of ONNX Runtime or OpenVINO that does otherwise turns this red: then the table is to be changed.
+
+Tried: ONNX Runtime 1.31.1 and OpenVINO 2026.4.1, on their CPU devices.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import peers
+import pytest
+import run_models as models
+from onnx import TensorProto, helper
+
+from support.skip import skip_test
+
+SOURCE = Path(__file__).parents[2] / "src/model/runtimes.def"
+TEXT = re.sub(r"/\*.*?\*/", "", SOURCE.read_text(), flags=re.S)
+SENTENCES = dict(re.findall(r'GATHER_DOES\((\w+), "([^"]*)"\)', TEXT))
+NAMES = {enum: name for enum, name in re.findall(r'GATHER_RUNTIME\((\w+), "(\w+)"', TEXT)}
+ROWS = re.findall(r'GATHER_BEHAVIOUR\((\w+), (\w+), "([\w-]+)", (\w+), (\w+)\)', TEXT)
+CODES = {row[:4]: row[4] for row in ROWS}
+TRIED = [row for row in ROWS if row[0] in ("ONNXRUNTIME", "OPENVINO")]
+ROW_LEN = 7  # of the tables whose rows have several elements
+TYPES = {"float32": (1, "f32"), "int32": (6, "i32"), "int64": (7, "i64")}
+
+
+@dataclass
+class Ask:
+    """One model with one bad index."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    at: int  # of the bad index, row-major
+    threads: int
+    job: dict = field(default_factory=dict)
+
+
+def onnx_model(folder: Path, op: str, opset: int, ask: Ask, shape) -> Path:
+    values = [
+        helper.make_tensor_value_info(name, TYPES[str(array.dtype)][0], array.shape)
+        for name, array in (("x", ask.data), ("i", ask.indices))
+    ]
+    y = helper.make_tensor_value_info("y", TYPES[str(ask.data.dtype)][0], shape)
+    return models.save(folder, [helper.make_node(op, ["x", "i"], ["y"], "g")], values, [y], [], opset)
+
+
+def ir_model(folder: Path, op: str, opset: int, ask: Ask, shape) -> Path:
+    net = models.Net()
+    kinds = [TYPES[str(array.dtype)][1] for array in (ask.data, ask.indices)]
+    sources = [net.parameter("x", kinds[0], ask.data.shape), net.parameter("i", kinds[1], ask.indices.shape)]
+    if op == "Gather":
+        sources.append(net.const("axis", "i32", np.array(0, np.int32)))
+    words = "" if op == "Gather" else '<data axis="0"/>'
+    y = net.node("g", op, f"opset{opset}", words, sources, kinds[0], shape)
+    net.layer("out", "Result", "opset1", "", [y], "")
+    return net.save(folder)
+
+
+def prepare(folder: Path, number: int, row, ask: Ask) -> None:
+    """Its files; one model serves all that differ in their indices only."""
+    runtime, family, rules, _, _ = row
+    dialect, opset = rules.split("-")
+    op = "Gather" if family == "GATHER" else "GatherElements"
+    shape = (*ask.indices.shape, *ask.data.shape[1:]) if op == "Gather" else ask.indices.shape
+    words = [op, rules, *ask.data.shape, ask.data.dtype, "by", *ask.indices.shape, ask.indices.dtype]
+    place = folder / "-".join(map(str, words))
+    model = place / ("model.onnx" if dialect == "onnx" else "model.xml")
+    if not model.exists():
+        place.mkdir()
+        (onnx_model if dialect == "onnx" else ir_model)(place, op, int(opset), ask, shape)
+        np.save(place / "x.npy", ask.data)
+    files = {"x": str(place / "x.npy"), "i": str(folder / f"{number}i.npy")}
+    np.save(files["i"], ask.indices)
+    ask.job = {
+        "peer": NAMES[runtime], "path": str(model), "threads": ask.threads, "out": str(folder / f"{number}y.npy"),
+        "inputs": files, "shape": shape, "dtype": str(ask.data.dtype),
+        "bytes": int(np.prod(shape)) * ask.data.itemsize,
+    }  # fmt: skip
+
+
+def tables(row):
+    """(shape of data, its type, shape of indices): small, and larger than what a runtime gives to one thread."""
+    _, family, _, kind, _ = row
+    if kind.startswith("SHORT"):
+        return [((n,), dtype, shape) for n, shape in ((5, (3,)), (64, (64,)), (5, ())) for dtype in ("int32", "int64")]
+    if family == "ELEMENTS":
+        return [((ROW_LEN, 3), "float32", (9, 3)), ((ROW_LEN, 3), "float32", (40000, 3))]
+    wide = [((ROW_LEN, 3), "float32", (9,)), ((ROW_LEN, 3), "float32", (40000,)), ((ROW_LEN, 2), "int32", (2,))]
+    return [*wide, ((5,), "float32", (3,)), ((5,), "int32", (2, 2)), ((65,), "int32", (3,)), ((65,), "int64", (64,)), ((5,), "int32", (65,))]
+
+
+def bad_values(row, n: int, dtype: str):
+    kind = row[3]
+    if kind in ("NEGATIVE", "SHORT_NEGATIVE"):
+        return [-1, -n]
+    wide = [2**32 + 2, -(2**32) + 2] if dtype == "int64" else []
+    if kind == "WIDE":
+        return wide
+    near = [n, 1000, -n - 1] if kind == "RANGE" else [n, n + 1, -n - 1]
+    return near + (wide if (*row[:3], "WIDE") not in CODES and kind == "RANGE" else [])
+
+
+def asks_of(row, seed: int):
+    rng = np.random.default_rng(seed)
+    for (shape, data_type, index_shape), index_type, threads in itertools.product(tables(row), ("int32", "int64"), (1, 2)):
+        data = np.arange(1, int(np.prod(shape)) + 1).astype(data_type).reshape(shape)
+        count = int(np.prod(index_shape))
+        places = sorted({0, count // 2, count - 1}) if count < 1000 else [count // 2, count - 1]
+        for value, at in itertools.product(bad_values(row, shape[0], index_type), places):
+            indices = rng.integers(0, shape[0], index_shape).astype(index_type).reshape(index_shape)
+            indices.reshape(-1)[at] = value
+            yield Ask(data, indices, at, threads)
+
+
+def raised(ask: Ask, text: str, out: np.ndarray) -> str:
+    """What an error says of value and range, and whether some of the output was written and some was not."""
+    value, n = int(ask.indices.reshape(-1)[ask.at]), len(ask.data)
+    has_value = re.search(rf"(?<![\d-]){value}(?!\d)", text) is not None
+    has_range = re.search(rf"(?<!\d)-{n}\b.*\b{n - 1}\b", text) is not None
+    if ask.at > 100 and str(ask.at) in text:
+        return "raises with position"
+    if has_value and has_range:
+        return "raises with value"
+    if has_value or has_range:
+        return "raises with half of it"
+    stale = out == peers.FILL
+    return "raises, partly written" if stale.any() and not stale.all() else "raises"
+
+
+def pick(ask: Ask, value: int) -> np.ndarray:
+    """What the bad place holds where the runtime takes that row."""
+    if ask.data.ndim == 2 and ask.indices.ndim == 2:
+        return ask.data[value, ask.at % ask.data.shape[1]]
+    return ask.data[value]
+
+
+def written(ask: Ask, out: np.ndarray) -> str:
+    """What stands at the bad place, where the call went well; the other places must be right but for old bytes."""
+    value, n = int(ask.indices.reshape(-1)[ask.at]), len(ask.data)
+    elements = ask.data.ndim == 2 and ask.indices.ndim == 2
+    repaired = np.where((ask.indices < -n) | (ask.indices >= n), 0, ask.indices)
+    right = models.take_along(ask.data, repaired, 0) if elements else np.take(ask.data, repaired, 0)
+    flat = (-1,) if elements else (ask.indices.size, -1)
+    cell, rest, right = out.reshape(flat)[ask.at], np.delete(out.reshape(flat), ask.at, 0), np.delete(right.reshape(flat), ask.at, 0)
+    old = np.full(out.itemsize, peers.FILL, np.uint8).view(out.dtype)[0]
+    if np.all(cell == old) and np.all((rest == right) | (rest == old)):
+        return "stale"
+    if not np.array_equal(rest, right):
+        return "others wrong"
+    low = (value + 2**31) % 2**32 - 2**31
+    if low != value and 0 <= low < n and np.all(cell == pick(ask, low)):
+        return "low half"
+    if -n <= value < 0 and np.all(cell == pick(ask, value)):
+        return "from end"
+    return "zeros" if np.all(cell == 0) else "something else"
+
+
+def observe(ask: Ask, answer: dict) -> str:
+    if "died" in answer:
+        return "died"
+    raw = np.load(ask.job["out"])
+    if answer["error"]:
+        return raised(ask, answer["error"], raw)
+    return written(ask, raw.view(ask.data.dtype).reshape(ask.job["shape"]))
+
+
+def code_of(seen: dict[int, set[str]]) -> str:
+    """The code that the observations (by the number of threads) amount to; the observations themselves where it is none."""
+    one, more = seen[1], seen[2]
+    every = one | more
+    if more <= {"raises", "raises, partly written"} and "raises, partly written" in more:
+        if one <= {"raises", "raises, partly written"}:
+            return "RAISES_HALF_WRITTEN"
+        if one == {"stale"}:
+            return "RAISES_OR_STALE"
+    # Memory beside the table may hold anything by chance: zeros, or what another copy of the table ends with.
+    if every & {"died", "something else"} and every <= {"died", "something else", "zeros", "from end"}:
+        return "UNCHECKED"
+    alone = {"raises with value": "RAISES_WITH_VALUE", "from end": "FROM_END", "zeros": "ZEROS", "low half": "LOW_HALF"}
+    return alone.get(next(iter(every)), str(seen)) if len(every) == 1 else str(seen)
+
+
+@pytest.fixture(scope="module", params=["ONNXRUNTIME", "OPENVINO"])
+def runtime(request, tmp_path_factory):
+    """All that one package is asked, and what it did: row -> (its models, what was seen by number of threads)."""
+    package = NAMES[request.param]
+    if importlib.util.find_spec(package) is None:
+        skip_test(package, "the package is not installed")
+    if len(os.sched_getaffinity(0)) < 2:
+        skip_test("two CPUs", "OpenVINO takes one thread where there is one CPU")
+    folder = tmp_path_factory.mktemp(package)
+    asked = {row: list(asks_of(row, number)) for number, row in enumerate(TRIED) if row[0] == request.param}
+    everything = [(row, ask) for row, asks in asked.items() for ask in asks]
+    for number, (row, ask) in enumerate(everything):
+        prepare(folder, number, row, ask)
+    answers = peers.ask([ask.job for _, ask in everything])
+    seen: dict = {row: {1: set(), 2: set()} for row in asked}
+    for (row, ask), answer in zip(everything, answers, strict=True):
+        seen[row][ask.threads].add(observe(ask, answer))
+    print(f"{package}: {len(everything)} models with a bad index")
+    return request.param, asked, seen
+
+
+def check(ask: Ask) -> dict:
+    words = [os.environ["GATHER_EXE"], "check", ask.job["path"], "--input", f"i={ask.job['inputs']['i']}", "--json"]
+    done = subprocess.run(words, capture_output=True, timeout=60)
+    node = json.loads(done.stdout)["nodes"][0]
+    assert done.returncode == (node["verdict"] == "bad"), done
+    return node
+
+
+def test_codes(runtime):
+    """What was measured is what the table says."""
+    name, _, seen = runtime
+    measured = {row[:4]: code_of(seen[row]) for row in seen}
+    assert measured == {row[:4]: row[4] for row in TRIED if row[0] == name}
+
+
+def sentence(enum: str, row) -> str:
+    """What the table says of a runtime, for the kind of that row or the one that it belongs to."""
+    _, family, rules, kind, _ = row
+    if rules.startswith("openvino") and enum != "OPENVINO":
+        return "does not read OpenVINO IR"
+    general = "NEGATIVE" if "NEGATIVE" in kind else "RANGE"
+    return SENTENCES[CODES.get((enum, family, rules, kind)) or CODES[enum, family, rules, general]]
+
+
+def test_sentences(runtime):
+    """`gather check` says the sentence of the row that was measured, for the very model, and what the others would do."""
+    name, asked, _ = runtime
+    for row, asks in asked.items():
+        verdict = "ok" if row[2] == "openvino-8" else "bad"  # its rules want zeros
+        for ask in asks[:: max(1, len(asks) // 4)]:
+            node = check(ask)
+            assert node["rules"] == row[2] and node["verdict"] == verdict and node["indices"]["bad"] > 0
+            assert node["runtimes"][NAMES[name]] == SENTENCES[row[4]], (row, ask)
+            for enum in NAMES:  # OpenVINO has the finer kinds
+                assert enum == "OPENVINO" or node["runtimes"][NAMES[enum]] == sentence(enum, row), (row, ask)
+
+
+def test_table():
+    """Every code has a sentence, every sentence a row, and every rules a row for each runtime that reads its dialect."""
+    assert set(SENTENCES) == set(CODES.values()) and len(CODES) == len(ROWS)
+    rules = {(row[1], row[2]) for row in ROWS}
+    assert len(rules) == 9
+    for enum, (family, name) in itertools.product(NAMES, rules):
+        assert ((enum, family, name, "RANGE") in CODES) == (enum == "OPENVINO" or name.startswith("onnx"))
+    for enum, family, name, kind in CODES:
+        assert (enum, family, name, "NEGATIVE" if "NEGATIVE" in kind else "RANGE") in CODES

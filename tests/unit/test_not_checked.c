@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_not_checked.c: nodes that take indices and that no check looks at, in graphs that are built here.
+ */
+#include "unit/support.h"
+
+#include "format/graph.h"
+#include "gather/model.h"
+#include "model/model.h"
+
+static gather_node node_of(const char *domain, const char *op) {
+  return (gather_node){.name = "n", .op = op, .domain = domain};
+}
+
+static gather_model *model_of(const gather_graph_file *file) {
+  gather_model *model;
+  gather_error error = dirty_error();
+  assert_status(gather_model_from_graph(file, &model, &error), GATHER_OK);
+  return model;
+}
+
+/* One operator with that many nodes; NULL: none. */
+static void assert_only(const gather_graph_file *file, const char *op, int64_t nodes) {
+  gather_model *model = model_of(file);
+  assert_int_equal(gather_model_not_checked_count(model), op != NULL);
+  if (op) assert_string_equal(gather_model_not_checked_op(model, 0), op);
+  assert_int_equal(gather_model_not_checked_nodes(model, 0), nodes);
+  gather_model_close(model);
+}
+
+static void one_node(const char *dialect, const char *domain, const char *op, const char *wanted) {
+  gather_node node = node_of(domain, op);
+  gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
+  gather_graph_file file = {.dialect = dialect, .graph = &graph};
+  assert_only(&file, wanted, wanted != NULL);
+}
+
+static void operators_of_each_domain(void **state) {
+  (void)state;
+  one_node("onnx", "", "GatherND", "GatherND");
+  one_node("onnx", "com.microsoft", "GatherND", "GatherND");
+  one_node("onnx", "ai.onnx.ml", "ArrayFeatureExtractor", "ArrayFeatureExtractor");
+  one_node("onnx", "com.microsoft", "EmbedLayerNormalization", "EmbedLayerNormalization");
+  one_node("openvino", "opset8", "GatherND", "GatherND");
+  one_node("openvino", "opset3", "EmbeddingBagPackedSum", "EmbeddingBagPackedSum");
+  one_node("openvino", "opset9", "ROIAlign", "RoiAlign");
+  one_node("openvino", "opset3", "scatterupdate", "ScatterUpdate");
+}
+
+static void others(void **state) {
+  (void)state;
+  one_node("onnx", "", "Gather", NULL);
+  one_node("onnx", "", "Slice", NULL);
+  one_node("onnx", "", "gathernd", NULL);
+  one_node("onnx", "", "EmbedLayerNormalization", NULL);
+  one_node("onnx", "", "ScatterUpdate", NULL);
+  one_node("onnx", "somebody", "GatherND", NULL);
+  one_node("openvino", "somebody", "GatherND", NULL);
+  one_node("openvino", "opset8", "ScatterND", NULL);
+}
+
+/* Counted in subgraphs and in functions; one list entry for each operator. */
+static void nodes_in_every_graph(void **state) {
+  gather_node inner[] = {node_of("", "ScatterND"), node_of("", "GatherND")};
+  gather_graph body = {.name = "", .nodes = inner, .node_count = 2};
+  gather_attribute attribute = {.name = "body", .kind = GATHER_ATTRIBUTE_GRAPH, .graph = &body};
+  gather_node nodes[] = {node_of("", "GatherND"), node_of("", "Loop")};
+  gather_graph graph = {.name = "", .nodes = nodes, .node_count = 2},
+               called = {.name = "", .nodes = nodes, .node_count = 1};
+  const gather_function function = {.domain = "mine", .name = "F", .graph = &called};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph, .functions = &function, .function_count = 1};
+  (void)state;
+  nodes[1].attributes = &attribute;
+  nodes[1].attribute_count = 1;
+  gather_model *model = model_of(&file);
+  assert_int_equal(gather_model_not_checked_count(model), 2);
+  assert_string_equal(gather_model_not_checked_op(model, 0), "GatherND");
+  assert_int_equal(gather_model_not_checked_nodes(model, 0), 3);
+  assert_string_equal(gather_model_not_checked_op(model, 1), "ScatterND");
+  assert_int_equal(gather_model_not_checked_nodes(model, 1), 1);
+  assert_null(gather_model_not_checked_op(model, 2));
+  assert_null(gather_model_not_checked_op(model, -1));
+  assert_int_equal(gather_model_not_checked_nodes(model, 2), 0);
+  assert_int_equal(gather_model_not_checked_nodes(model, -1), 0);
+  gather_model_close(model);
+}
+
+/* A function with the operator's name is meant, in its domain only. */
+static void calls_of_functions(void **state) {
+  gather_node nodes[] = {node_of("com.microsoft", "GatherND"), node_of("", "GatherND")};
+  gather_graph graph = {.name = "", .nodes = nodes, .node_count = 2}, empty = {.name = ""};
+  const gather_function function = {.domain = "com.microsoft", .name = "GatherND", .graph = &empty};
+  gather_graph_file file = {.dialect = "onnx", .graph = &graph, .functions = &function, .function_count = 1};
+  (void)state;
+  assert_only(&file, "GatherND", 1);
+  graph.node_count = 1;
+  assert_only(&file, NULL, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(operators_of_each_domain),
+      cmocka_unit_test(others),
+      cmocka_unit_test(nodes_in_every_graph),
+      cmocka_unit_test(calls_of_functions),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
