@@ -95,4 +95,7 @@ bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool 
  * answers are passed over. */
 const char *gather_cli_nearest(const char *name, int count, const char *(*names)(int i));
 
+/* Sets what the environment variable GATHER_TUNING names. */
+gather_status gather_cli_tune(gather_error *error);
+
 #endif

@@ -156,7 +156,7 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_GATHER, "Exit codes",
      "0 done, 1 the inputs are wrong, 2 the command line cannot be understood, 3 a file\n"
      "cannot be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
-    {GATHER_CLI_HELP_MAIN, "Environment", "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"},
+    {GATHER_CLI_HELP_MAIN, "Environment", NULL},
 };
 
 /* The rules of one family, from the library's table, so that a new row needs no words here. */
@@ -180,12 +180,38 @@ static const char *rules_words(gather_family family) {
   return text;
 }
 
+/* The names of the library's table, in lines that fit. */
+static const char *environment_words(void) {
+  static char text[2048];
+  size_t at = 0, column = 0;
+  at += (size_t)snprintf(text, sizeof text,
+                         "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"
+                         "\n"
+                         "GATHER_TUNING, a list like isa=0,way=2, sets numbers that decide how a gather\n"
+                         "runs, never what it gives. isa limits the instruction set (0 = plain C), way is\n"
+                         "one of the ways to run. All names, and what they are where nothing is set:\n"
+                         "\n");
+  for (int32_t i = 0; gather_tuning_at(i) && at < sizeof text / 2; i++) {
+    const gather_tuning *number = gather_tuning_at(i);
+    char item[80];
+    int wide = snprintf(item, sizeof item, " %s=%lld", number->name, (long long)number->initial);
+    const char *before = column == 0 ? " " : column + (size_t)wide > 78 ? "\n " : "";
+    column = *before ? 1 + (size_t)wide : column + (size_t)wide;
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", before, item);
+  }
+  (void)snprintf(text + at, sizeof text - at, "\n");
+  return text;
+}
+
 const gather_cli_section *gather_cli_section_at(size_t i) {
   static gather_cli_section made;
   if (i >= sizeof SECTIONS / sizeof *SECTIONS) return NULL;
   if (SECTIONS[i].text) return &SECTIONS[i];
   made = SECTIONS[i];
-  made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
+  if (made.command == GATHER_CLI_HELP_MAIN)
+    made.text = environment_words();
+  else
+    made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
   return &made;
 }
 

@@ -73,7 +73,7 @@ static const char *general_hint(const gather_cli_args *args, const gather_error 
 void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
   if (error->status != GATHER_USAGE)
     snprintf(text, bytes, "%s", general_hint(args, error));
-  else if (args->command)
+  else if (args->command && strncmp(error->message, "GATHER_TUNING", 13) != 0) /* that one concerns every command */
     snprintf(text, bytes, "gather %s --help shows how it is used", args->command->name);
   else
     snprintf(text, bytes, "gather --help shows how it is used");

@@ -21,6 +21,7 @@ int main(int argc, char **argv) {
   gather_error error;
   gather_cli_signals_fill_descriptors();
   gather_status status = gather_cli_parse(argc, argv, &args, &error);
+  if (status == GATHER_OK) status = gather_cli_tune(&error);
   gather_cli_signals_start(&args);
   int code = status == GATHER_OK ? run(&args) : gather_cli_report(&args, &error);
   gather_cli_args_clear(&args);

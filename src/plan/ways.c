@@ -3,20 +3,21 @@
  * ways.c: how a nest may be run well on this machine. One list in the order of trust; what the sizes decide is decided here,
  * what only the machine knows is left to the race (race.c).
  */
+#include "base/checked.h"
 #include "base/tensor.h"
 #include "kernel/tuning.h"
 #include "plan/measure.h"
 #include "plan/plan.h"
 #include "plan/radix.h"
 
-enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32 /* rows */ };
+enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */ };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
 /* What the indices of one innermost round choose from, in bytes. */
 static int64_t table_bytes(const gather_plan *plan) {
-  int64_t bytes = magnitude(plan->axis_step);
-  return bytes > INT64_MAX / (plan->rule.axis_len + 1) ? INT64_MAX : bytes * plan->rule.axis_len;
+  int64_t bytes;
+  return gather_mul(magnitude(plan->axis_step), plan->rule.axis_len, &bytes) ? bytes : INT64_MAX;
 }
 
 /* Whether rows come from beyond a core's own cache: the table is larger, or all tables are, and each is read too little to
@@ -191,6 +192,11 @@ void gather_plan_find_ways(gather_plan *plan) {
   plan->takes_bytes = false, plan->parts_way = -1;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
+    return;
+  }
+  if (plan->row_count < FEW && plan->row_bytes <= LINE && gather_tuned(GATHER_TUNING_way) < 0) {
+    add_rows(plan, 0, 0);
+    plan->row_cost = plan->row_bytes;
     return;
   }
   const bool far = is_far(plan, gather_cache_bytes());

@@ -3,6 +3,7 @@
 
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -53,6 +54,51 @@ def test_starting_is_quick(gather, table):
     for i in range(10):
         assert gather("take", table, "1", "-o", f"{i}.npy").code == 0
     assert time.monotonic() - begin < 10
+
+
+TUNINGS = ("isa=0", "isa=0,way=2", "isa=1,way=1,stream_bytes=1,race_bytes=1", "way=-1", "isa=+99", "")
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_tuning_changes_no_answer(gather, tuning):
+    rng = np.random.default_rng(7)
+    x, i = rng.integers(0, 99, (50, 3), np.int16), rng.integers(-50, 50, 400)
+    gather.save("x.npy", x)
+    gather.save("i.npy", i)
+    answer = gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", env={"GATHER_TUNING": tuning})
+    assert answer.code == 0 and np.array_equal(gather.load("o.npy"), x[i])
+
+
+def test_tuning_limits_the_instruction_set(gather):
+    def kernels(**env):
+        return gather.json("info", env=env)["kernels"]
+
+    assert kernels(GATHER_TUNING="isa=0") == "portable"
+    assert kernels(GATHER_TUNING="isa=99") == kernels()
+    features = gather.json("info")["cpu_features"]
+    if not {"avx2", "neon"} & set(features):
+        skip_test("avx2", "this CPU has the portable kernels only")
+    assert kernels() in features and kernels() != "portable"
+    if "avx2" in features:
+        assert kernels(GATHER_TUNING="isa=1") == "avx2"
+
+
+@pytest.mark.parametrize("tuning", ["isa", "isa=", "=1", "isa=x", "isa=1.5", "isa=1 ", "isa=1,,way=0", ",", "isa=1;way=0", "ISA=1",
+                                    "isa=99999999999999999999", "nonsense=1", "x" * 500 + "=1", "way=0,nonsense=1"])
+def test_tuning_that_cannot_be_understood(gather, table, tuning):
+    for words in (("info",), ("take", table, "0", "-o", "o.npy"), ()):
+        answer = gather(*words, env={"GATHER_TUNING": tuning})
+        assert answer.code == 2 and b"GATHER_TUNING" in answer.err, answer
+    assert not (gather.folder / "o.npy").exists()
+
+
+def test_tuning_in_the_help(gather, gather_source):
+    names = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+)", (gather_source / "src/kernel/tuning.def").read_text(), re.MULTILINE)
+    assert len(names) > 5
+    for page in (gather("--help").text, gather("--man").text.replace("\\-", "-")):
+        for name, initial in names:
+            assert f" {name}={initial}" in page
+        assert max(map(len, page.splitlines())) <= 80
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ class Prepared:
 
 # Every number that decides how a gather runs, and values that make small gathers run as large ones do.
 MACHINES = {
-    b"isa": (0, 1, 2, 99),
+    b"isa": (0, 1, 2, 4, 99),
     b"way": (-1, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10),
     b"cache_bytes": (1, 1 << 20),
     b"ahead_rows": (3, 128),

@@ -7,6 +7,9 @@
 #endif
 #include <stdlib.h>
 
+#include <stdio.h>
+
+#include "kernel/kernel.h"
 #include "unit/support.h"
 
 static void the_machine(void **state) {
@@ -17,6 +20,31 @@ static void the_machine(void **state) {
   assert_true(gather_isa_name()[0] != 0);
   assert_true(gather_pool_library()[0] != 0);
   assert_ptr_equal(gather_isa_name(), gather_isa_name());
+}
+
+/* Each row of isa.def can be made the strongest one; rows that do not run here leave it to a weaker one. What is said of the
+ * number that limits it names every row. */
+static void instruction_sets(void **state) {
+  bool built, runs;
+  const char *name, *strongest = "portable";
+  int count = 0;
+  (void)state;
+  assert_string_equal(gather_tuning_at(0)->name, "isa");
+  for (; (name = gather_isa_at(count, &built, &runs)); count++) {
+    char text[40];
+    assert_true(built || !runs);
+    if (runs) strongest = name;
+    assert_status(gather_tuning_set("isa", count, NULL), GATHER_OK);
+    assert_string_equal(gather_isa_name(), strongest);
+    snprintf(text, sizeof text, " %d %s", count, name);
+    assert_non_null(strstr(gather_tuning_at(0)->meaning, text));
+  }
+  assert_true(count > 1);
+  assert_string_equal(gather_isa_at(0, &built, &runs), "portable");
+  assert_true(runs);
+  assert_null(gather_isa_at(-1, &built, &runs));
+  assert_status(gather_tuning_set("isa", gather_tuning_at(0)->initial, NULL), GATHER_OK);
+  assert_string_equal(gather_isa_name(), strongest);
 }
 
 /* Counts how often each task ran. */
@@ -80,10 +108,8 @@ static void huge_pages(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_machine),
-      cmocka_unit_test(huge_pages),
-      cmocka_unit_test(every_task_runs_once),
-      cmocka_unit_test(pools_that_cannot_be),
+      cmocka_unit_test(the_machine),          cmocka_unit_test(instruction_sets),     cmocka_unit_test(huge_pages),
+      cmocka_unit_test(every_task_runs_once), cmocka_unit_test(pools_that_cannot_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
