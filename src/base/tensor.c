@@ -42,8 +42,8 @@ static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest
 static gather_status check_sizes(const gather_tensor *tensor, const char *input, gather_error *error) {
   const char *what = input ? input : "tensor";
   int64_t len, bytes, lowest, highest;
-  if (!gather_shape_len(tensor->rank, tensor->shape, &len) ||
-      gather_type_bytes(tensor->type, tensor->item_bytes, len, &bytes) != GATHER_OK || bytes > GATHER_OFFSET_MAX)
+  if (!gather_shape_len(tensor->rank, tensor->shape, &len) || !gather_tensor_len_bytes(tensor, len, &bytes) ||
+      bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
   if (len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
   /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */
@@ -84,8 +84,7 @@ int64_t gather_tensor_len(const gather_tensor *tensor) {
 
 int64_t gather_tensor_bytes(const gather_tensor *tensor) {
   int64_t bytes = 0;
-  gather_status status = gather_type_bytes(tensor->type, tensor->item_bytes, gather_tensor_len(tensor), &bytes);
-  return status == GATHER_OK ? bytes : 0;
+  return gather_tensor_len_bytes(tensor, gather_tensor_len(tensor), &bytes) ? bytes : 0;
 }
 
 void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]) {

@@ -5,6 +5,7 @@
 #ifndef GATHER_BASE_TENSOR_H
 #define GATHER_BASE_TENSOR_H
 
+#include "base/checked.h"
 #include "base/compiler.h"
 #include "gather/gather.h"
 
@@ -26,6 +27,12 @@ GATHER_INLINE bool gather_type_is_index(gather_type type) {
 /* Bytes of one element; packed types: 0. */
 GATHER_INLINE int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
   return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : gather_type_row(tensor->type)->bits / 8;
+}
+
+/* The bytes that `len` elements of a tensor's type take; false where they do not fit in 63 bits. */
+GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_bytes(const gather_tensor *tensor, int64_t len, int64_t *bytes) {
+  if (gather_type_row(tensor->type)->group_len == 1) return gather_mul(len, gather_tensor_item_bytes(tensor), bytes);
+  return gather_type_bytes(tensor->type, tensor->item_bytes, len, bytes) == GATHER_OK;
 }
 
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */

@@ -134,8 +134,8 @@ gather_status gather_geometry_find(const gather_op *op, const gather_tensor *dat
   GATHER_TRY(op->family == GATHER_FAMILY_GATHER ? gather_shape_of(data, indices, g, error)
                                                 : elements_shape_of(op, data, indices, g, error));
   int64_t len, bytes;
-  if (!gather_shape_len(g->rank, g->shape, &len) ||
-      gather_type_bytes(data->type, data->item_bytes, len, &bytes) != GATHER_OK || bytes > GATHER_OFFSET_MAX)
+  if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_bytes(data, len, &bytes) ||
+      bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
   return GATHER_OK;
 }

@@ -48,8 +48,8 @@ static int width_of(const gather_plan *plan) {
 
 static void add_rows(gather_plan *plan, int64_t ahead, int64_t lines) {
   gather_way *way = add(plan);
-  way->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &way->isa);
-  way->rows_resolved = gather_kernel_rows(GATHER_WIDTH_8, plan->row_bytes, &way->isa);
+  way->rows = way->rows_resolved = gather_kernel_rows(GATHER_WIDTH_8, plan->row_bytes, &way->isa);
+  if (width_of(plan) != GATHER_WIDTH_8) way->rows = gather_kernel_rows(width_of(plan), plan->row_bytes, &way->isa);
   way->ahead = ahead, way->lines = lines;
   way->kernel = ahead > 0 ? "rows fetched ahead" : "rows";
 }
