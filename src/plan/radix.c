@@ -155,10 +155,10 @@ static int64_t decide(gather_execution *e, const gather_way **winner) {
   *winner = &plan->ways[atomic_load_explicit(&e->way, memory_order_relaxed)];
   if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps)) return moved;
   for (int heat = 0; heat < 2 && moved + block <= plan->row_count; heat++) {
-    int64_t start = gather_clock();
+    int64_t start = gather_thread_clock();
     if (!move(e, *winner, moved, moved + block, NULL)) break;
     moved += block;
-    if ((gather_clock() - start) * 1000 / block >= e->winner_ps) continue;
+    if ((gather_thread_clock() - start) * 1000 / block >= e->winner_ps) continue;
     atomic_store_explicit(&e->way, plan->parts_way, memory_order_relaxed);
     break;
   }
