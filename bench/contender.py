@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from itertools import repeat
+from time import perf_counter_ns, process_time_ns
 from typing import Callable
 
 import numpy as np
@@ -22,6 +22,8 @@ class Contender:
         self.clock = clock  # call(rounds) returns nanoseconds itself
         self.kept = None
         self.times: list[float] = []
+        self.cpu: list[float] = []  # what `spent` was at each of them
+        self.spent = 0.0
         self.probe = float("nan")
         self.disturbed = 0  # measurements in which other programs had the CPU, however often they were repeated
 
@@ -37,19 +39,22 @@ class Contender:
         return ((array.ctypes.data, array.nbytes),)
 
     def time_once(self, rounds: int = 1) -> float:
-        """Nanoseconds per call."""
-        if self.clock:
-            return self.call(rounds) / rounds
+        """Nanoseconds per call. `spent` is then the CPU time per call, of all threads, which other programs do not stretch."""
         call = self.call
         if self.own:
             self.kept = None
-        if rounds == 1:
+        used = process_time_ns()
+        if self.clock:
+            elapsed = call(rounds)
+        elif rounds == 1:
             start = perf_counter_ns()
             kept = call()
-            end = perf_counter_ns()
+            elapsed = perf_counter_ns() - start
             self.kept = kept if self.own else None
-            return end - start
-        start = perf_counter_ns()
-        for _ in repeat(None, rounds):
-            call()
-        return (perf_counter_ns() - start) / rounds
+        else:
+            start = perf_counter_ns()
+            for _ in repeat(None, rounds):
+                call()
+            elapsed = perf_counter_ns() - start
+        self.spent = (process_time_ns() - used) / rounds
+        return elapsed / rounds

@@ -60,16 +60,17 @@ def collect(memory: Memory, everybody) -> tuple[list[Contender], list[dict]]:
 
 def block(contender: Contender, memory: Memory, rounds: int, attempts: int) -> float:
     """One measurement. Where the system gave the CPU to another program meanwhile, it is taken again, a few times."""
-    best = float("inf")
+    best, spent = float("inf"), float("inf")
     for _ in range(attempts):
         elapsed, during = attempt(contender, memory, rounds)
-        best = min(best, elapsed)
+        best, spent = min(best, elapsed), min(spent, contender.spent)
         if contender.pool:
             rest()
         if not during:
             return elapsed
         time.sleep(STEP)  # who has slept is not the first to be interrupted
     contender.disturbed += 1
+    contender.spent = spent
     return best
 
 
@@ -119,11 +120,13 @@ def compete(contenders: list[Contender], memory: Memory, settings) -> None:
     if streamed:  # the probe is a measurement like all others
         for contender in kept:
             contender.times.append(contender.probe)
+            contender.cpu.append(contender.spent)
     for done in range(streamed, settings.rounds):
         if done >= FEWEST and time.monotonic() > settings.until:
             return
         for i in shuffle(len(kept)):
             kept[i].times.append(block(kept[i], memory, counts[id(kept[i])], settings.attempts()))
+            kept[i].cpu.append(kept[i].spent)
 
 
 def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> dict:

@@ -22,7 +22,7 @@ Contents: [Summary](#summary) - [The machine](#the-machine) - [How to run it](#h
 RUN = """## How to run it
 
 ```sh
-script/bench --quick                          # some rows, under two minutes
+script/bench --quick                          # some rows, under two minutes on a machine that does nothing else
 script/bench                                  # all rows: a quarter of an hour to half an hour
 script/bench --only 'GatherElements|rows 64'  # the rows or regimes that a regular expression finds
 script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.json --report   # this page
@@ -159,7 +159,9 @@ def fastest(rows: list[dict]) -> str:
     """The same means from the fastest rounds: where they say something else, the machine was busy."""
     found = [f"{count}T {times(ratio_mean(by(rows, count), 'best', 'fastest'))} to the best peer, "
              f"{times(ratio_mean(by(rows, count), 'loop', 'fastest'))} to the C loop" for count in summary.threads_of(rows)]
-    return f"Of the fastest rounds instead of the medians: {'; '.join(found)}.\n"
+    return (f"Of the fastest rounds instead of the medians: {'; '.join(found)}. Of the CPU time, which other programs do not "
+            f"stretch, on one thread: {times(summary.cpu_mean(rows))} to the best peer, {times(summary.cpu_mean(rows, 'loop'))} "
+            "to the C loop.\n")
 
 
 def page(results: dict, drawn: list[str]) -> str:

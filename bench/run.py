@@ -63,7 +63,7 @@ def written(results: dict) -> str:
         return [short(item) for item in value] if isinstance(value, (list, tuple)) else value
 
     head = ",\n".join(f"{json.dumps(key)}: {json.dumps(short(results[key]))}" for key in ("machine", "settings", "limits"))
-    rows = ",\n".join(json.dumps(short(row)) for row in results["rows"])
+    rows = ",\n".join(json.dumps(short(row), separators=(",", ":")) for row in results["rows"])
     return f'{{{head},\n"rows": [\n{rows}\n]}}\n'
 
 

@@ -24,7 +24,8 @@ def ratios(other, ours) -> dict:
     """How many times as long the other one takes: of the medians, of the fastest rounds (which a busy machine disturbs less), and
     the quartiles of the rounds, which were measured in turns."""
     each = sorted(a / b for a, b in zip(other.times, ours.times))
-    return {"ratio": median(other.times) / median(ours.times), "fastest": min(other.times) / min(ours.times), "low": each[len(each) // 4], "high": each[-1 - len(each) // 4]}
+    return {"ratio": median(other.times) / median(ours.times), "fastest": min(other.times) / min(ours.times),
+            "cpu": median(other.cpu) / median(ours.cpu), "low": each[len(each) // 4], "high": each[-1 - len(each) // 4]}
 
 
 def verdict(ratio: dict) -> str:
@@ -118,6 +119,11 @@ def threads_of(rows: list[dict]) -> list[int]:
     return sorted({r["threads"] for r in rows})
 
 
+def cpu_mean(rows: list[dict], key: str = "best") -> float:
+    """Of the CPU time: rows of one thread only, where it is the wall time that an idle machine would give."""
+    return ratio_mean([r for r in rows if r["threads"] == 1], key, "cpu")
+
+
 def ratio_mean(rows: list[dict], key: str = "best", of: str = "ratio") -> float:
     return mean(r[key][of] for r in rows if key in r)
 
@@ -153,9 +159,10 @@ def closing(results: dict) -> str:
     rows, lines = results["rows"], [""]
     for threads in threads_of(rows):
         here = by(rows, threads)
+        cpu = f", {times(cpu_mean(here))} of CPU time" if threads == 1 else ""
         counts = [sum(1 for r in here if r.get("best", {}).get("verdict") == v) for v in ("win", "even", "loss")]
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: best peer / ours {times(ratio_mean(here))} "
-                     f"({times(ratio_mean(here, 'best', 'fastest'))} of the fastest rounds), C loop / ours "
+                     f"({times(ratio_mean(here, 'best', 'fastest'))} of the fastest rounds{cpu}), C loop / ours "
                      f"{times(ratio_mean(here, 'loop'))}, {percent(share_mean(here))} of the ceiling (geometric means); "
                      f"{counts[0]} won, {counts[1]} even, {counts[2]} lost")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "

@@ -74,6 +74,33 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
 #define SUFFIX u64
 #include "kernel/stream.tmpl.h"
 
+/* How many of 16 lanes, from the front, are all ones: four bits of each are looked at. */
+GATHER_INLINE int ones(const uint32x4_t same[4]) {
+  uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(same[0]), vreinterpretq_u16_u32(same[1]));
+  uint16x8_t high = vuzp1q_u16(vreinterpretq_u16_u32(same[2]), vreinterpretq_u16_u32(same[3]));
+  uint8x16_t all = vuzp1q_u8(vreinterpretq_u8_u16(low), vreinterpretq_u8_u16(high));
+  uint64_t bits = vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(all), 4)), 0);
+  return bits == UINT64_MAX ? 16 : __builtin_ctzll(~bits) / 4;
+}
+
+GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
+  static const uint32_t count_up[4] = {0, 1, 2, 3};
+  uint32x4_t same[4], wanted = vaddq_u32(vdupq_n_u32(first), vld1q_u32(count_up));
+  for (int k = 0; k < 4; k++, wanted = vaddq_u32(wanted, vdupq_n_u32(4)))
+    same[k] = vceqq_u32(u32_at(indices + k * 16), wanted);
+  return ones(same);
+}
+
+GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
+  static const uint64_t count_up[2] = {0, 1};
+  uint32x4_t same[4], half[8];
+  uint64x2_t wanted = vaddq_u64(vdupq_n_u64(first), vld1q_u64(count_up));
+  for (int k = 0; k < 8; k++, wanted = vaddq_u64(wanted, vdupq_n_u64(2)))
+    half[k] = vreinterpretq_u32_u64(vceqq_u64(u64_at(indices + k * 16), wanted));
+  for (int k = 0; k < 4; k++) same[k] = vuzp1q_u32(half[2 * k], half[2 * k + 1]);
+  return ones(same);
+}
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define STREAM 1

@@ -5,20 +5,20 @@
  */
 #include "plan/order.h"
 
-#include "base/tensor.h"
+#include "kernel/copy.h"
 
-enum { PAIRS = 128, SLOTS = 1024, LINE = 64, NEAR = 4096 /* bytes: a page */ };
+enum { PAIRS = 64, SLOTS_LOG2 = 8, LINE = 64, NEAR = 4096 /* bytes: a page */ };
 
 /* What the pairs have in common. */
 typedef struct {
   int pairs, runs, rising, near, again;
-  int64_t last;        /* the row before */
-  int64_t seen[SLOTS]; /* lines of the table plus one; 0 = empty */
+  int64_t last;                  /* the row before */
+  int64_t seen[1 << SLOTS_LOG2]; /* lines of the table plus one; 0 = empty */
 } sample;
 
 /* Whether the line of an address was seen before. A slot that is taken by another line is left alone. */
 static bool is_again(sample *s, int64_t line) {
-  int64_t *slot = &s->seen[((uint64_t)line * 0x9E3779B97F4A7C15u) >> 54];
+  int64_t *slot = &s->seen[((uint64_t)line * 0x9E3779B97F4A7C15u) >> (64 - SLOTS_LOG2)];
   const bool again = *slot == line + 1;
   if (*slot == 0) *slot = line + 1;
   return again;
@@ -39,14 +39,21 @@ static void take_pair(sample *s, const gather_plan *plan, int64_t data, int64_t 
 gather_order gather_order_sample(const gather_execution *e) {
   const gather_plan *plan = e->plan;
   const int64_t step = plan->loops[plan->loop_count - 1].index;
+  int64_t data[PAIRS], index[PAIRS];
+  int pairs = 0;
   sample s = {.last = INT64_MIN};
+  /* All pairs are asked for before the first is read. */
   for (int64_t k = 0; k < PAIRS; k++) {
     gather_walk walk;
-    int64_t rows[2];
     gather_walk_start(&walk, plan->loops, plan->loop_count, k * (plan->row_count / PAIRS));
     if (gather_walk_left(&walk) < 2) continue;
-    gather_indices_resolve(&plan->rule, e->indices + walk.index, step, 2, rows);
-    take_pair(&s, plan, walk.data, rows[0], rows[1]);
+    GATHER_PREFETCH(e->indices + walk.index);
+    data[pairs] = walk.data, index[pairs++] = walk.index;
+  }
+  for (int k = 0; k < pairs; k++) {
+    int64_t rows[2];
+    gather_indices_resolve(&plan->rule, e->indices + index[k], step, 2, rows);
+    take_pair(&s, plan, data[k], rows[0], rows[1]);
   }
   if (s.pairs < PAIRS / 2) return GATHER_ORDER_UNKNOWN;
   if (s.runs >= s.pairs / 4 * 3) return GATHER_ORDER_RUNS;

@@ -8,7 +8,7 @@
 
 #include "plan/execution.h"
 
-/* Looks at 128 pairs of neighbours, spread over all indices: one or two microseconds. */
+/* Looks at 64 pairs of neighbours, spread over all indices: about one microsecond. */
 gather_order gather_order_sample(const gather_execution *e);
 /* Whether a way is worth trying on indices in the order that was found. */
 bool gather_order_suits(const gather_execution *e, const gather_way *way);

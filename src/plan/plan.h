@@ -87,9 +87,9 @@ struct gather_plan {
   gather_way ways[GATHER_MOST_WAYS];
   int32_t way_count;
   int32_t parts_way; /* number of the way in parts; -1: there is none */
-  bool takes_bytes; /* the ways take indices of one byte as they are */
-  bool linear;      /* row number i goes to out + out_offset + i * row_bytes */
-  int64_t row_cost; /* what moving a row costs, in bytes of a plain copy */
+  bool takes_bytes;  /* the ways take indices of one byte as they are */
+  bool linear;       /* row number i goes to out + out_offset + i * row_bytes */
+  int64_t row_cost;  /* what moving a row costs, in bytes of a plain copy */
 };
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */

@@ -12,7 +12,7 @@
 #include "plan/measure.h"
 #include "plan/order.h"
 
-enum { LINE = 64, ROOM = 4096, SHARE = 16 /* of the work is what the decision takes */ };
+enum { LINE = 64, ROOM = 4096 };
 
 typedef struct {
   const gather_execution *e;
@@ -143,26 +143,23 @@ static bool move(const gather_execution *e, const gather_way *other, int64_t fir
   return true;
 }
 
-/* The other ways race, then one or two blocks are moved in parts; e->way becomes the fastest, *winner the fastest of the others.
+/* The other ways race, then one block is moved in parts; e->way becomes the fastest, *winner the fastest of the others.
  * Returns how many rows that were. */
 static int64_t decide(gather_execution *e, const gather_way **winner) {
-  enum { MOST = 1 << 20 };
+  enum { RACE = 16, TRIAL = 8 /* these shares of the work */, MOST = 1 << 20 };
   const gather_plan *plan = e->plan;
-  int64_t share = plan->row_count / SHARE + 1, block = share < most_rows() ? share : most_rows();
+  int64_t race = plan->row_count / RACE + 1, block = plan->row_count / TRIAL + 1;
+  if (block > most_rows()) block = most_rows();
   gather_walk walk;
   gather_walk_start(&walk, plan->loops, plan->loop_count, 0);
-  int64_t moved = gather_race(e, &walk, share < MOST ? share : MOST);
+  int64_t moved = gather_race(e, &walk, race < MOST ? race : MOST);
   *winner = &plan->ways[atomic_load_explicit(&e->way, memory_order_relaxed)];
-  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps)) return moved;
-  for (int heat = 0; heat < 2 && moved + block <= plan->row_count; heat++) {
-    int64_t start = gather_clock();
-    if (!move(e, *winner, moved, moved + block, NULL)) break;
-    moved += block;
-    if ((gather_clock() - start) * 1000 / block >= e->winner_ps) continue;
+  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
+  int64_t start = gather_thread_clock();
+  if (!move(e, *winner, moved, moved + block, NULL)) return moved;
+  if ((gather_thread_clock() - start) * 1000 / block < e->winner_ps)
     atomic_store_explicit(&e->way, plan->parts_way, memory_order_relaxed);
-    break;
-  }
-  return moved;
+  return moved + block;
 }
 
 int64_t gather_radix_run(gather_execution *e, const gather_executor *executor) {

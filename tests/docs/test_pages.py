@@ -101,3 +101,11 @@ def test_every_document_is_on_the_map():
     for file in documents():
         name = str(file.relative_to(DOCS))
         assert name == "README.md" or name in map_of_documents or name.startswith("ops/"), f"docs/README.md lacks {name}"
+
+
+def test_every_tuning_number_is_explained():
+    """docs/tuning.md has a row for each row of the table, with its default."""
+    table = (ROOT / "src/kernel/tuning.def").read_text(encoding="utf-8")
+    rows = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+),", table, flags=re.M)
+    told = re.findall(r"^\| `(\w+)` \| (-?\d+) \|", (DOCS / "tuning.md").read_text(encoding="utf-8"), flags=re.M)
+    assert len(rows) > 10 and told == rows

@@ -5,9 +5,8 @@
 #if defined(__linux__)
 #include <unistd.h>
 #endif
-#include <stdlib.h>
-
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "kernel/kernel.h"
 #include "unit/support.h"

@@ -47,13 +47,14 @@ static int64_t index_of(int order, int64_t i, int64_t count, int64_t rows) {
   }
 }
 
-/* Takes turns backwards, each task twice as far from the one before as it likes. */
+/* All tasks by one thread, the last first. */
 static void backwards(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   (void)context;
   for (int64_t i = count; i-- > 0;) task(argument, i);
 }
 
 static const gather_executor three = {NULL, backwards, 3};
+static gather_pool *pool; /* real threads */
 
 struct shape {
   int64_t row, rows, count;
@@ -90,12 +91,14 @@ static void every_way(struct shape s, int order, bool negative, bool int32, int6
   char what[200];
   fill(s, order, negative);
   for (int way = -1; way < WAYS; way++)
-    for (int threads = 0; threads < 2; threads++) {
+    for (int threads = 0; threads < 3; threads++) {
       tune("way", way);
       snprintf(what, sizeof what, "%s, %d rows of %d, %d indices of %d bits%s, way %d, %s", names[order], (int)s.rows,
                (int)s.row, (int)s.count, int32 ? 32 : 64, negative ? " below 0 too" : "", way,
-               threads ? "tasks" : "one thread");
-      gather_once(s, int32, skip, threads ? &three : NULL, what);
+               threads == 0   ? "one thread"
+               : threads == 1 ? "tasks"
+                              : "threads");
+      gather_once(s, int32, skip, threads == 0 ? NULL : threads == 1 ? &three : gather_pool_executor(pool), what);
     }
 }
 
@@ -224,5 +227,8 @@ int main(void) {
       cmocka_unit_test(far_rows),
   };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(drawn((int64_t)i) >> 9);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  if (gather_pool_create(3, &pool, NULL) != GATHER_OK) return 1;
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  gather_pool_destroy(pool);
+  return failed;
 }
