@@ -30,9 +30,9 @@ int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   moved += warm;
   for (int heat = 0; heat < HEATS; heat++)
     for (int32_t r = 0; r < runner_count && moved + slice <= count; r++) {
-      int64_t start = gather_clock();
+      int64_t start = gather_thread_clock();
       gather_move_in_way(e, &plan->ways[runners[r]], walk, slice);
-      int64_t took = gather_clock() - start;
+      int64_t took = gather_thread_clock() - start;
       if (heat == 0 || took < best[r]) best[r] = took;
       moved += slice;
     }
