@@ -58,7 +58,8 @@ enum {
 #undef GATHER_OP
 };
 
-const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13], *const gather_op_elements = &OPS[ROW_ONNX_ELEMENTS_13];
+const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13], *const gather_op_elements =
+                                                                      &OPS[ROW_ONNX_ELEMENTS_13];
 
 size_t gather_op_count(void) { return OP_COUNT; }
 
