@@ -59,6 +59,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
   made->overrides = overrides;
   made->override_count = override_count;
   made->parts_left = GATHER_ALL_PARTS;
+  made->repeated_left = GATHER_ALL_REPEATED;
   gather_status status = check_all(made, options, error);
   if (status == GATHER_OK)
     *check = made;

@@ -11,6 +11,8 @@
 enum { GATHER_MAX_DEPTH = 64 };
 /* How much work calls of functions may be in all, in values and 16 times nodes: far above what real models need. */
 enum { GATHER_ALL_CALLS = 1 << 20 };
+/* How many indices may be looked at in all that are fewer in memory, repeated by Expand and its like. */
+enum { GATHER_ALL_REPEATED = 1 << 28 };
 
 /* A value of a graph that the caller gives, or that was computed, in place of what the file says of it. */
 typedef struct gather_override {
@@ -38,6 +40,7 @@ struct gather_check {
   gather_model_dim *dims; /* names with a length: those given, and those that given inputs show */
   int64_t dim_count;
   int64_t parts_left;
+  int64_t repeated_left;
   gather_callee *callees; /* a table of names, each found by its hash */
   uint64_t callee_mask;
   int64_t call_room; /* how much work calls may still be */

@@ -65,7 +65,8 @@ void gather_infer_cast(gather_step *step) {
   step->out.type = cast_target(step);
   gather_step_shape(step, in->rank, in->dims);
   step->out.unreadable = in->unreadable;
-  if (in->tensor && fits_all(in->tensor->type, step->out.type)) {
+  bool turns = in->tensor && in->tensor->type == GATHER_TYPE_BOOL && step->out.type != GATHER_TYPE_BOOL;
+  if (in->tensor && !turns && fits_all(in->tensor->type, step->out.type)) {
     step->out.tensor = in->tensor;
     return;
   }

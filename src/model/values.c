@@ -68,8 +68,8 @@ static bool spend(const gather_step *step, int64_t count) {
 bool gather_step_new_view(gather_step *step, gather_view *view) {
   int64_t len;
   if (!out_lengths(step, view->lengths, &len) || !spend(step, len)) return false;
-  view->type = step->out.type == GATHER_TYPE_BOOL || step->out.type == GATHER_TYPE_INT32 ? step->out.type
-                                                                                         : GATHER_TYPE_INT64;
+  view->type =
+      step->out.type == GATHER_TYPE_BOOL || step->out.type == GATHER_TYPE_INT32 ? step->out.type : GATHER_TYPE_INT64;
   int64_t bytes = gather_type_get(view->type)->bits / 8;
   view->rank = step->out.rank;
   view->swapped = false;

@@ -101,12 +101,12 @@ static bool choose(const gather_step *step, const int64_t *in, int32_t count, in
   return true;
 }
 
-#define GATHER_COMPARE(name, condition)                                                                    \
-  static bool name(const gather_step *step, const int64_t *in, int32_t count, int64_t *value) {            \
-    (void)step;                                                                                            \
-    (void)count;                                                                                           \
-    *value = (condition);                                                                                  \
-    return true;                                                                                           \
+#define GATHER_COMPARE(name, condition)                                                         \
+  static bool name(const gather_step *step, const int64_t *in, int32_t count, int64_t *value) { \
+    (void)step;                                                                                 \
+    (void)count;                                                                                \
+    *value = (condition);                                                                       \
+    return true;                                                                                \
   }
 GATHER_COMPARE(equal, in[0] == in[1])
 GATHER_COMPARE(not_equal, in[0] != in[1])
