@@ -84,8 +84,6 @@ static bool zeros(const gather_check *check, const gather_value *input, gather_a
 static gather_status try_used(const gather_check *check, const gather_check_options *given, int64_t number,
                               const leading *found, gather_arena *arena, bool *known, gather_error *error) {
   gather_check_options options = *given;
-  gather_check *made = NULL;
-  gather_error why;
   gather_model_input *inputs = gather_arena_take(arena, given->input_count + found->count, sizeof *inputs);
   *known = false;
   if (!inputs) return no_memory(error);
@@ -94,12 +92,7 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
     if (found->used[k] && !zeros(check, found->inputs[k], arena, &inputs[options.input_count++]))
       return no_memory(error);
   options.inputs = inputs;
-  gather_status status = gather_model_check(check->model, &options, &made, &why);
-  if (status == GATHER_OUT_OF_MEMORY) return no_memory(error);
-  const gather_model_node *node = status == GATHER_OK ? gather_check_at(made, number) : NULL;
-  *known = node && node->indices_known;
-  gather_check_destroy(made);
-  return GATHER_OK;
+  return gather_check_probe(check->model, &options, number, known, error);
 }
 
 gather_status gather_operands_inputs(const gather_check *check, const gather_check_options *given, int64_t number,

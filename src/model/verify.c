@@ -256,7 +256,7 @@ static void describe(gather_check *check, const gather_scope *scope, const gathe
     out->indices.value = NULL;
     out->indices_known = false;
   }
-  if (out->indices_known) scan(out->indices.value, out);
+  if (out->indices_known && !check->probe) scan(out->indices.value, out);
 }
 
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
@@ -264,6 +264,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   gather_options options = gather_node_options(check->model, scope, node);
   gather_error why;
   describe(check, scope, node, &options, out);
+  if (check->probe) return GATHER_OK;
   if (!out->rules) return say(check, out, error, "the version of the operator is none that this library knows");
   gather_status status = find_fault(out, &options, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
