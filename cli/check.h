@@ -8,14 +8,18 @@
 #include "args.h"
 #include "gather/model.h"
 
-void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check);
-void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check);
+/* options: those that the check was made with. */
+void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
+                           const gather_check *check);
+void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
+                           const gather_check *check);
 
 enum { GATHER_CLI_ADVICE_DIMS = 16 };
 
-/* What was found out for advice. Starts as zero but for the model. */
+/* What was found out for advice. Starts as zero but for the model and what was given. */
 typedef struct gather_cli_advice {
   const gather_model *model;
+  const gather_check_options *options;
   int asked, dim_count;
   const char *dims[GATHER_CLI_ADVICE_DIMS]; /* names of dimensions, and whether --dim takes them */
   bool taken[GATHER_CLI_ADVICE_DIMS];

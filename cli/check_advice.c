@@ -34,6 +34,12 @@ static bool is_dim(gather_cli_advice *advice, const char *name) {
   return advice->taken[advice->dim_count++] = status != GATHER_NAME_NOT_FOUND && status != GATHER_OUT_OF_MEMORY;
 }
 
+static bool is_given(const gather_cli_advice *advice, const char *name) {
+  for (int64_t i = 0; i < advice->options->input_count; i++)
+    if (strcmp(advice->options->inputs[i].name, name) == 0) return true;
+  return false;
+}
+
 /* The values that the indices are made of: inputs of the model, or values in between, which only explain and run take. */
 static bool advise_indices(gather_cli_advice *advice, const gather_model_node *node, char *text, size_t bytes) {
   char path[300];
@@ -48,7 +54,8 @@ static bool advise_indices(gather_cli_advice *advice, const gather_model_node *n
     inputs = inputs && is_input(advice->model, name);
   if (!inputs) at = (size_t)snprintf(text, bytes, "gather explain MODEL --node %s", path);
   for (int64_t i = 0; (name = gather_model_operands_missing(operands, i)) != NULL && at + 80 < bytes; i++)
-    at += (size_t)snprintf(text + at, bytes - at, "%s--input %.60s=TENSOR", at ? " " : "", name);
+    if (!is_given(advice, name))
+      at += (size_t)snprintf(text + at, bytes - at, "%s--input %.60s=TENSOR", at ? " " : "", name);
   gather_model_operands_destroy(operands);
   return at > 0 && at < bytes;
 }

@@ -91,8 +91,9 @@ static void json_node(gather_cli_json *json, gather_cli_advice *advice, const ga
   gather_cli_json_object_end(json);
 }
 
-void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check) {
-  gather_cli_advice advice = {.model = model};
+void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
+                           const gather_check *check) {
+  gather_cli_advice advice = {.model = model, .options = options};
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
   gather_cli_json_string(&json, "model", args->argument[0]);

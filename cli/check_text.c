@@ -146,10 +146,11 @@ static void put_node(gather_cli_advice *advice, const gather_model_node *node, c
   if (has_bad) gather_cli_put_bad(node, 9);
 }
 
-void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check *check) {
+void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
+                           const gather_check *check) {
   int64_t count = gather_check_count(check), bad = gather_check_verdicts(check, GATHER_VERDICT_BAD);
   bool quiet = args->value[GATHER_CLI_QUIET] != NULL;
-  gather_cli_advice advice = {.model = model};
+  gather_cli_advice advice = {.model = model, .options = options};
   widths w = {0, 0, 0};
   if (quiet && bad == 0) return;
   gather_cli_put(stdout, args->argument[0]);

@@ -7,21 +7,21 @@
 #include "model_given.h"
 #include "report.h"
 
-static gather_status check_model(const gather_cli_args *args, gather_cli_model *model, gather_check **check,
-                                 gather_error *error) {
-  gather_check_options options;
-  GATHER_CLI_TRY(gather_cli_model_open(args, model, &options, error));
-  return gather_model_check(model->model, &options, check, error);
+static gather_status check_model(const gather_cli_args *args, gather_cli_model *model, gather_check_options *options,
+                                 gather_check **check, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_model_open(args, model, options, error));
+  return gather_model_check(model->model, options, check, error);
 }
 
 int gather_cli_cmd_check(const gather_cli_args *args) {
   gather_cli_model model = {0};
+  gather_check_options options;
   gather_check *check = NULL;
   gather_error error;
   int code = 0;
-  gather_status status = check_model(args, &model, &check, &error);
+  gather_status status = check_model(args, &model, &options, &check, &error);
   if (status == GATHER_OK) {
-    (args->value[GATHER_CLI_JSON] ? gather_cli_check_json : gather_cli_check_text)(args, model.model, check);
+    (args->value[GATHER_CLI_JSON] ? gather_cli_check_json : gather_cli_check_text)(args, model.model, &options, check);
     code = gather_check_verdicts(check, GATHER_VERDICT_BAD) > 0;
   } else {
     code = gather_cli_report(args, &error);

@@ -59,12 +59,27 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
   made->overrides = overrides;
   made->override_count = override_count;
   made->parts_left = GATHER_ALL_PARTS;
+  made->repeated_left = GATHER_ALL_REPEATED;
   gather_status status = check_all(made, options, error);
   if (status == GATHER_OK)
     *check = made;
   else
     gather_check_destroy(made);
   return status;
+}
+
+gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number,
+                                 bool *known, gather_error *error) {
+  gather_check *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a check");
+  made->model = model;
+  made->parts_left = GATHER_ALL_PARTS;
+  made->repeated_left = GATHER_ALL_REPEATED;
+  made->probe = true;
+  gather_status status = check_all(made, options, error);
+  *known = status == GATHER_OK && number < made->count && made->nodes[number].indices_known;
+  gather_check_destroy(made);
+  return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
 void gather_check_destroy(gather_check *check) {

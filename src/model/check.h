@@ -11,6 +11,8 @@
 enum { GATHER_MAX_DEPTH = 64 };
 /* How much work calls of functions may be in all, in values and 16 times nodes: far above what real models need. */
 enum { GATHER_ALL_CALLS = 1 << 20 };
+/* How many indices may be looked at in all that are fewer in memory, repeated by Expand and its like. */
+enum { GATHER_ALL_REPEATED = 1 << 26 };
 
 /* A value of a graph that the caller gives, or that was computed, in place of what the file says of it. */
 typedef struct gather_override {
@@ -38,6 +40,8 @@ struct gather_check {
   gather_model_dim *dims; /* names with a length: those given, and those that given inputs show */
   int64_t dim_count;
   int64_t parts_left;
+  int64_t repeated_left;
+  bool probe;             /* only which values are known: no index is looked at */
   gather_callee *callees; /* a table of names, each found by its hash */
   uint64_t callee_mask;
   int64_t call_room; /* how much work calls may still be */
@@ -48,6 +52,10 @@ struct gather_check {
 GATHER_CHECKED gather_status gather_check_create(const gather_model *model, const gather_check_options *options,
                                                  const gather_override *overrides, int64_t override_count,
                                                  gather_check **check, gather_error *error);
+/* Whether the indices of node `number` would be known to a check with these options; false also where it cannot be made. Returns
+ * GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_check_probe(const gather_model *model, const gather_check_options *options,
+                                                int64_t number, bool *known, gather_error *error);
 /* options with every field set; checks that each name exists and each input fits, and collects the dimensions. */
 GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gather_check_options *options,
                                                 gather_error *error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/values.h"
 
 enum { ONNX = 1, OPENVINO = 2, BOTH = 3, MICROSOFT = 4 };
 
@@ -83,6 +84,7 @@ gather_status gather_infer_node(gather_step *step, gather_error *error) {
   if (row) {
     step->op = row->op;
     row->infer(step);
+    gather_follow_elements(step);
     gather_step_output(step, step->at);
   }
   if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/infer.h"
+#include "model/values.h"
 
 /* Lengths of which one may be stretched to the other. */
 static gather_dim broadcast(const gather_dim *a, const gather_dim *b) {
@@ -94,6 +94,7 @@ static void expand_to(gather_step *step, int32_t rank, const gather_dim *target)
   gather_step_shape(step, gather_broadcast_shapes(in, &wanted, 0, dims), dims);
   const gather_dim *parts = gather_step_parts(step, in, &count);
   if (parts && count == 1) gather_step_fill(step, parts[0]);
+  gather_follow_expand(step);
 }
 
 void gather_infer_expand(gather_step *step) {
@@ -118,6 +119,7 @@ void gather_infer_broadcast(gather_step *step) {
   gather_step_shape(step, rank, target);
   const gather_dim *parts = rank >= 0 ? gather_step_parts(step, in, &count) : NULL;
   if (parts && count == 1) gather_step_fill(step, parts[0]);
+  gather_follow_expand(step);
 }
 
 void gather_infer_constant_of_shape(gather_step *step) {
@@ -130,7 +132,9 @@ void gather_infer_constant_of_shape(gather_step *step) {
   gather_step_shape(step, wanted_shape(step, gather_step_in(step, 0), dims), dims);
   if (!tensor || tensor->rank != 1 || tensor->shape[0] != 1 || !gather_tensor_integer(tensor, 0, &part.min)) return;
   part.max = part.min;
-  if (step->out.rank >= 0) gather_step_fill(step, part);
+  if (step->out.rank < 0) return;
+  gather_step_fill(step, part);
+  gather_follow_fill(step, tensor);
 }
 
 static gather_dim times(const gather_dim *dim, const gather_dim *repeats) {
@@ -160,4 +164,5 @@ void gather_infer_tile(gather_step *step) {
     dims[d] = times(i >= 0 ? &in->dims[i] : &one, k >= 0 ? &repeats[k] : &one);
   }
   gather_step_shape(step, rank, dims);
+  gather_follow_tile(step);
 }

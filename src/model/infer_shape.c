@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/infer.h"
+#include "model/values.h"
 
 /* The lengths themselves are shared: nothing changes them. */
 void gather_infer_like(gather_step *step) {
@@ -189,6 +189,7 @@ void gather_infer_transpose(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
   bool given;
+  int32_t axes[GATHER_MAX_RANK];
   const int64_t *order = gather_step_axes(step, "perm", step->openvino ? 1 : INT32_MAX, &count, &given);
   gather_dim dims[GATHER_MAX_RANK];
   step->out.type = in->type;
@@ -199,8 +200,10 @@ void gather_infer_transpose(gather_step *step) {
     int64_t from = reversed ? in->rank - 1 - d : order[d];
     if (from < 0 || from >= in->rank) return;
     dims[d] = in->dims[from];
+    axes[d] = (int32_t)from;
   }
   gather_step_shape(step, in->rank, dims);
+  gather_follow_transpose(step, axes);
 }
 
 /* The elements of all inputs one after the other. */
@@ -238,4 +241,5 @@ void gather_infer_concat(gather_step *step) {
   }
   gather_step_shape(step, first->rank, dims);
   if (step->out.rank == 1) concat_parts(step);
+  gather_follow_concat(step, axis);
 }

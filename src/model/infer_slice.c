@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/infer.h"
+#include "model/values.h"
 
 /* One axis' cut: of the elements start, start + by, ... before end. */
 typedef struct {
@@ -86,6 +86,8 @@ void gather_infer_slice(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
   cut c = {0, 0, 1};
+  gather_view view;
+  bool whole = gather_step_input_view(step, 0, &view);
   step->out.type = in->type;
   if (in->rank < 1) return;
   slice s = read_slice(step);
@@ -100,9 +102,11 @@ void gather_infer_slice(gather_step *step) {
     c = (cut){s.starts[i], s.ends[i], s.steps ? s.steps[i] : 1};
     if (c.by == 0) return;
     dims[axis] = cut_dim(&dims[axis], &c);
+    if (whole) gather_view_cut(&view, axis, c.start, c.by, dims[axis].min);
   }
   gather_step_shape(step, in->rank, dims);
   if (s.starts_count == 1 && gather_is_exact(&in->dims[0])) slice_values(step, in, &c, dims[0].min);
+  if (whole && !step->out.tensor) (void)gather_step_set_view(step, &view);
 }
 
 /* ---- StridedSlice: one entry of its lists after the other */
@@ -181,6 +185,47 @@ static bool strided_shape(const strided *s, const gather_known *in, gather_dim *
   return d == in->rank;
 }
 
+/* Takes axis `from` of the view as the next axis of what comes out, but for one that is shrunk. */
+static void take_axis(gather_view *to, const gather_view *view, int32_t from) {
+  to->lengths[to->rank] = view->lengths[from];
+  to->strides[to->rank++] = view->strides[from];
+}
+
+/* The elements of the cut, which has a shape: false where it shrinks to one that is not surely there. */
+static bool strided_view(const strided *s, gather_view view, gather_view *to) {
+  int32_t d = 0, rank = view.rank;
+  to->rank = 0;
+  for (int64_t i = 0; i < s->count; i++) {
+    if (is_set(&s->ellipsis, i)) {
+      for (int64_t skip = ellipsis_len(s, rank); skip > 0; skip--) take_axis(to, &view, d++);
+    } else if (is_set(&s->new_axis, i)) {
+      to->lengths[to->rank] = 1;
+      to->strides[to->rank++] = 0;
+    } else if (is_set(&s->shrink, i)) {
+      int64_t len = view.lengths[d], at = s->begin[i] < 0 ? s->begin[i] + len : s->begin[i];
+      if (at < 0 || at >= len || is_set(&s->begin_mask, i) || (s->by && s->by[i] != 1)) return false;
+      gather_view_cut(&view, d++, at, 1, 1);
+    } else {
+      const gather_dim whole = gather_exact_dim(view.lengths[d]);
+      cut c = strided_cut(s, i, s->by ? s->by[i] : 1);
+      gather_dim len = cut_dim(&whole, &c);
+      gather_view_cut(&view, d, c.start, c.by, len.min);
+      take_axis(to, &view, d++);
+    }
+  }
+  while (d < rank) take_axis(to, &view, d++);
+  to->data = view.data;
+  to->type = view.type;
+  to->swapped = view.swapped;
+  return true;
+}
+
+static void follow_strided(gather_step *step, const strided *s) {
+  gather_view view, to;
+  if (!step->out.tensor && gather_step_input_view(step, 0, &view) && strided_view(s, view, &to))
+    (void)gather_step_set_view(step, &to);
+}
+
 void gather_infer_strided_slice(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
@@ -191,6 +236,8 @@ void gather_infer_strided_slice(gather_step *step) {
   step->out.type = in->type;
   if (in->rank < 1 || !read_strided(step, &s) || !strided_shape(&s, in, dims, &rank, &only)) return;
   gather_step_shape(step, rank, dims);
+  follow_strided(step, &s);
+  if (step->out.tensor) return;
   if (in->rank != 1 || s.count != 1 || is_set(&s.ellipsis, 0) || is_set(&s.new_axis, 0) ||
       !gather_is_exact(&in->dims[0]))
     return;
@@ -211,14 +258,20 @@ static void split_at(gather_step *step, int32_t axis, const gather_dim *lens) {
   gather_dim dims[GATHER_MAX_RANK];
   cut c = {0, 0, 1};
   memcpy(dims, in->dims, (size_t)in->rank * sizeof *dims);
-  bool follow = in->rank == 1 && gather_is_exact(&in->dims[0]);
+  gather_view view, part;
+  bool follow = gather_is_exact(&in->dims[axis]), whole = gather_step_input_view(step, 0, &view);
   for (int32_t i = 0; i < step->node->output_count; i++) {
     gather_step_output(step, i);
     step->out.type = in->type;
     dims[axis] = lens[i];
     gather_step_shape(step, in->rank, dims);
-    follow = follow && gather_is_exact(&lens[i]) && lens[i].min <= in->dims[0].min - c.start;
+    follow = follow && gather_is_exact(&lens[i]) && lens[i].min <= in->dims[axis].min - c.start;
     if (follow) slice_values(step, in, &c, lens[i].min);
+    if (follow && whole && !step->out.tensor) {
+      part = view;
+      gather_view_cut(&part, axis, c.start, 1, lens[i].min);
+      (void)gather_step_set_view(step, &part);
+    }
     if (follow) c.start += lens[i].min;
   }
 }

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/tensor.h"
-#include "model/infer.h"
+#include "model/values.h"
 
 void gather_infer_shape_of(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
@@ -65,7 +65,8 @@ void gather_infer_cast(gather_step *step) {
   step->out.type = cast_target(step);
   gather_step_shape(step, in->rank, in->dims);
   step->out.unreadable = in->unreadable;
-  if (in->tensor && fits_all(in->tensor->type, step->out.type)) {
+  bool turns = in->tensor && in->tensor->type == GATHER_TYPE_BOOL && step->out.type != GATHER_TYPE_BOOL;
+  if (in->tensor && !turns && fits_all(in->tensor->type, step->out.type)) {
     step->out.tensor = in->tensor;
     return;
   }
@@ -128,6 +129,7 @@ void gather_infer_gather(gather_step *step) {
     return;
   gather_step_shape(step, shapes[2].rank, shapes[2].dims);
   gather_parts(step, op, data, indices, &options);
+  gather_follow_gather(step, op, &options);
 }
 
 /* One whole number; NULL where it is not known, not even as a name. */
@@ -137,19 +139,23 @@ static const gather_dim *number_of(gather_step *step, int32_t i) {
   return parts && count == 1 ? parts : NULL;
 }
 
-static void range_values(gather_step *step, int64_t start, int64_t end, int64_t by) {
-  int64_t count = 0, at = start;
-  for (bool more = true; more && (by > 0 ? at < end : at > end) && count <= GATHER_MAX_PARTS; count++)
-    more = gather_add(at, by, &at);
-  gather_dim len = count > GATHER_MAX_PARTS ? gather_any_dim : gather_exact_dim(count);
-  gather_step_shape(step, 1, &len);
-  if (gather_integer_bits(step->out.type) < 8 || count > GATHER_MAX_PARTS) return;
-  gather_dim *parts = gather_step_new_parts(step, count);
-  for (int64_t i = 0; parts && i < count; i++) {
-    parts[i] = gather_exact_dim(i == 0 ? start : parts[i - 1].min);
-    if (i > 0 && gather_add(parts[i].min, by, &parts[i].min)) parts[i].max = parts[i].min;
+/* How many of start, start + by, ... come before end; -1 where that does not fit. */
+static int64_t range_len(int64_t start, int64_t end, int64_t by) {
+  int64_t way;
+  if (by > 0 ? start >= end : start <= end) return 0;
+  if (start == INT64_MIN || by == INT64_MIN || !gather_add(end, -start, &way) || way == INT64_MIN) return -1;
+  if (way < 0) {
+    way = -way;
+    by = -by;
   }
-  if (parts && gather_parts_fit(parts, count, step->out.type)) gather_step_set_parts(step, parts, count);
+  return (way - 1) / by + 1;
+}
+
+static void range_values(gather_step *step, int64_t start, int64_t end, int64_t by) {
+  int64_t count = range_len(start, end, by);
+  gather_dim len = count < 0 ? gather_any_dim : gather_exact_dim(count);
+  gather_step_shape(step, 1, &len);
+  if (count >= 0) gather_follow_range(step, start, by);
 }
 
 void gather_infer_range(gather_step *step) {

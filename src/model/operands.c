@@ -187,6 +187,23 @@ static gather_status list_missing(finding *f, gather_error *error) {
   return GATHER_OK;
 }
 
+/* Inputs of the model are easier to give than values in between: those, where a check follows them, and none that it does not
+ * need. */
+static gather_status prefer_inputs(finding *f, gather_error *error) {
+  gather_model_operands *made = f->made;
+  const char *names[MOST_MISSING];
+  int64_t count;
+  bool inner = made->missing_count > 1;
+  for (int64_t i = 0; i < made->missing_count; i++)
+    inner = inner || !is_main_input(f->model->graph_file->graph, made->missing[i]);
+  if (!inner || f->inner_count > 0) return GATHER_OK;
+  GATHER_TRY(gather_operands_inputs(made->check, &f->options, f->number, &f->run, names, &count, error));
+  if (count == 0) return GATHER_OK;
+  made->missing_count = count;
+  for (int64_t i = 0; i < count; i++) made->missing[i] = names[i];
+  return GATHER_OK;
+}
+
 /* Computes what the first check left open. */
 static gather_status find_values(finding *f, gather_error *error) {
   gather_error why;
@@ -221,7 +238,9 @@ static gather_status find_all(finding *f, const char *name, const gather_check_o
     made->check = second;
     made->node = &second->nodes[f->number];
   }
-  return made->node->indices.value ? GATHER_OK : list_missing(f, error);
+  if (made->node->indices.value) return GATHER_OK;
+  GATHER_TRY(list_missing(f, error));
+  return prefer_inputs(f, error);
 }
 
 gather_status gather_model_operands_find(const gather_model *model, const char *node,

@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/tensor.h"
 #include "kernel/index_types.h"
-#include "model/infer.h"
+#include "model/values.h"
 
 const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};
 
@@ -176,7 +176,11 @@ void gather_step_alias(gather_step *step, const gather_known *from) {
     step->out.parts = from->parts;
     step->out.part_count = len;
   }
-  if (!from->tensor || !is_dense(from->tensor) || gather_tensor_len(from->tensor) != len) return;
+  if (!from->tensor || gather_tensor_len(from->tensor) != len) return;
+  if (!is_dense(from->tensor)) {
+    gather_follow_reshape(step, from->tensor);
+    return;
+  }
   gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
   int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
   if (!tensor || !shape) return;

@@ -144,7 +144,10 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
   char text[512];
   const gather_known *known = gather_scope_find(scope, out->indices.name);
   if (known && known->unreadable) return unreadable(check, "indices", known, out, error);
-  if (out->indices.source == GATHER_SOURCE_INPUT)
+  if (known && known->tensor && gather_type_is_index(known->tensor->type))
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to look at",
+                   out->indices.name, gather_tensor_len(known->tensor));
+  else if (out->indices.source == GATHER_SOURCE_INPUT)
     (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
                    out->indices.name);
   else if (known && known->maker)
@@ -219,7 +222,19 @@ static bool is_listed(const gather_op *op, gather_type data, gather_type indices
          (indices == GATHER_TYPE_NONE || (op->index_types >> indices & 1));
 }
 
-static void describe(const gather_check *check, const gather_scope *scope, const gather_node *node,
+/* A file of a few bytes may have an Expand to any length. */
+static bool may_look(gather_check *check, const gather_tensor *indices) {
+  int64_t len = gather_tensor_len(indices);
+  bool repeated = false;
+  for (int32_t d = 0; indices->strides && d < indices->rank; d++)
+    repeated = repeated || (indices->strides[d] == 0 && indices->shape[d] > 1);
+  if (!repeated) return true;
+  if (len > check->repeated_left) return false;
+  check->repeated_left -= len;
+  return true;
+}
+
+static void describe(gather_check *check, const gather_scope *scope, const gather_node *node,
                      const gather_options *options, gather_model_node *out) {
   int32_t axis;
   out->name = node->name;
@@ -237,7 +252,11 @@ static void describe(const gather_check *check, const gather_scope *scope, const
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
   out->reason = out->cause = "";
   out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);
-  if (out->indices_known) scan(out->indices.value, out);
+  if (out->indices_known && !may_look(check, out->indices.value)) {
+    out->indices.value = NULL;
+    out->indices_known = false;
+  }
+  if (out->indices_known && !check->probe) scan(out->indices.value, out);
 }
 
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
@@ -245,6 +264,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   gather_options options = gather_node_options(check->model, scope, node);
   gather_error why;
   describe(check, scope, node, &options, out);
+  if (check->probe) return GATHER_OK;
   if (!out->rules) return say(check, out, error, "the version of the operator is none that this library knows");
   gather_status status = find_fault(out, &options, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
