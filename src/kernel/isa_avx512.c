@@ -63,7 +63,7 @@ static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_
     }
   }
   for (; j < count; j += 8) {
-    __mmask8 lanes = count - j >= 8 ? 0xff : (__mmask8)((1u << (count - j)) - 1);
+    __mmask8 lanes = (__mmask8)(count - j >= 8 ? 0xffu : (1u << (count - j)) - 1);
     __m512i value = _mm512_maskz_loadu_epi64(lanes, indices + j * 8);
     largest[0] = _mm512_mask_max_epu64(largest[0], lanes, largest[0], _mm512_add_epi64(value, add));
     bits[0] = _mm512_or_si512(bits[0], value);
@@ -92,7 +92,7 @@ static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_
     }
   }
   for (; j < count; j += 16) {
-    __mmask16 lanes = count - j >= 16 ? 0xffff : (__mmask16)((1u << (count - j)) - 1);
+    __mmask16 lanes = (__mmask16)(count - j >= 16 ? 0xffffu : (1u << (count - j)) - 1);
     __m512i value = _mm512_maskz_loadu_epi32(lanes, indices + j * 4);
     largest[0] = _mm512_mask_max_epu32(largest[0], lanes, largest[0], _mm512_add_epi32(value, add));
     bits[0] = _mm512_or_si512(bits[0], value);

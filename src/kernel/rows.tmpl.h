@@ -11,6 +11,9 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
+enum { NAME(FEW) = 16 };
+#define FEW NAME(FEW)
+
 GATHER_INLINE int64_t NAME(row_at)(const char *index) {
   INDEX value;
   memcpy(&value, index, sizeof value);
@@ -30,15 +33,18 @@ GATHER_INLINE void NAME(fetch)(const char *data, const char *index, int64_t axis
   copy(out + (u)*out_step, data + (u)*data_step + NAME(row_at)(indices + (u)*index_step) * axis_step, bytes);
 #define PASS(n) out += (n)*out_step, data += (n)*data_step, indices += (n)*index_step, left -= (n);
 
-/* One round. The steps are arguments, so that the compiler sees those that are constant. */
-GATHER_INLINE void NAME(loop)(const gather_span *s, const char *restrict data, const char *restrict indices,
-                              char *restrict out, int64_t index_step, int64_t data_step, int64_t out_step,
+/* All rounds. The steps are arguments, so that the compiler sees those that are constant. */
+GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step,
                               int64_t axis_step, bool by_four, size_t bytes, gather_copy_fn copy) {
-  const int64_t ahead = s->ahead, lines = bytes > 64 ? s->lines : 1;
-  int64_t left = s->count;
-  if (ahead > 0) {
-    /* How many may stay: their rows ahead are not known. */
-    const int64_t stay = s->more >= ahead ? 0 : ahead - s->more;
+  const int64_t ahead = s->ahead, lines = bytes > 64 ? s->lines : 1, count = s->count;
+  /* How many rows of a round may stay: those ahead of them are not known. */
+  const int64_t stay = ahead <= 0 ? count : s->more >= ahead ? 0 : ahead - s->more;
+  const int64_t data_back = s->data_round - count * data_step, index_back = s->index_round - count * index_step;
+  const int64_t out_back = s->out_round - count * out_step;
+  const char *restrict data = s->data, *restrict indices = s->indices;
+  char *restrict out = s->out;
+  for (int64_t round = s->rounds; round > 0; round--) {
+    int64_t left = count;
     if (by_four)
       while (left >= stay + 4) {
         FOUR(FETCH)
@@ -50,15 +56,30 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, const char *restrict data, c
       MOVE(0)
       PASS(1)
     }
-  }
-  if (by_four)
-    while (left >= 4) {
-      FOUR(MOVE)
-      PASS(4)
+    if (by_four)
+      while (left >= 4) {
+        FOUR(MOVE)
+        PASS(4)
+      }
+    while (left > 0) {
+      MOVE(0)
+      PASS(1)
     }
-  while (left > 0) {
-    MOVE(0)
-    PASS(1)
+    data += data_back, indices += index_back, out += out_back;
+  }
+}
+
+/* Many short rounds by the same few indices, which are read once. */
+GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
+  int64_t from[FEW];
+  const char *restrict data = s->data;
+  char *restrict out = s->out;
+  const int64_t count = s->count, out_step = s->out_step;
+  for (int64_t j = 0; j < count; j++)
+    from[j] = NAME(row_at)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
+  for (int64_t round = s->rounds; round > 0; round--) {
+    for (int64_t j = 0; j < count; j++) copy(out + j * out_step, data + from[j], bytes);
+    data += s->data_round, out += s->out_round;
   }
 }
 
@@ -71,16 +92,14 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, const char *restrict data, c
 GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX);
   const bool dense = by_four && s->index_step == width && s->out_step == size;
-  for (int64_t i = 0; i < s->rounds; i++) {
-    const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
-    char *out = s->out + i * s->out_round;
-    if (dense && s->data_step == 0 && s->axis_step == size)
-      NAME(loop)(s, data, indices, out, width, 0, size, size, true, bytes, copy);
-    else if (dense && s->data_step == size)
-      NAME(loop)(s, data, indices, out, width, size, size, s->axis_step, true, bytes, copy);
-    else
-      NAME(loop)(s, data, indices, out, s->index_step, s->data_step, s->out_step, s->axis_step, false, bytes, copy);
-  }
+  if (by_four && s->index_round == 0 && s->count <= FEW && s->rounds > FEW)
+    NAME(again)(s, bytes, copy);
+  else if (dense && s->data_step == 0 && s->axis_step == size)
+    NAME(loop)(s, width, 0, size, size, true, bytes, copy);
+  else if (dense && s->data_step == size)
+    NAME(loop)(s, width, size, size, s->axis_step, true, bytes, copy);
+  else
+    NAME(loop)(s, s->index_step, s->data_step, s->out_step, s->axis_step, false, bytes, copy);
 }
 
 #define ROWS(class, BY_FOUR, BYTES) \
@@ -105,6 +124,7 @@ ROWS(64, true, 64)
 ROWS(long, false, (size_t)s->row_bytes)
 
 #undef ROWS
+#undef FEW
 #undef NAME
 #undef NAME__
 #undef NAME_
