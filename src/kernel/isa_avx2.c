@@ -12,6 +12,11 @@
 #if GATHER_X86
 #include <immintrin.h>
 
+/* Without optimisation gcc's gather instructions are macros, whose masks change their sign. */
+#if defined(__GNUC__) && !defined(__OPTIMIZE__)
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#endif
+
 GATHER_TARGET_BEGIN("avx2")
 #include "kernel/tables_avx2.h"
 
