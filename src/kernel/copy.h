@@ -84,4 +84,7 @@ GATHER_INLINE void gather_copy_row(char *restrict out, const char *restrict in, 
 #define GATHER_PREFETCH(address) ((void)(address))
 #endif
 
+/* Fewer indices are in a core's own cache, from the check at the latest, and are not fetched ahead. */
+enum { GATHER_MANY = 32768 };
+
 #endif

@@ -43,6 +43,8 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
   const int64_t out_back = s->out_round - count * out_step;
   const char *restrict data = s->data, *restrict indices = s->indices;
   char *restrict out = s->out;
+  enum { line = 64 / sizeof(INDEX) };
+  const bool many = count >= line && count * s->rounds + s->more > GATHER_MANY;
   for (int64_t round = s->rounds; round > 0; round--) {
     int64_t left = count;
     if (by_four)
@@ -56,6 +58,15 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
       MOVE(0)
       PASS(1)
     }
+    /* Of many indices, a line that comes 2 KiB later with each line. */
+    if (by_four && many)
+      while (left >= line) {
+        GATHER_PREFETCH(indices + 2048);
+        for (int k = 0; k < line / 4; k++) {
+          FOUR(MOVE)
+          PASS(4)
+        }
+      }
     if (by_four)
       while (left >= 4) {
         FOUR(MOVE)

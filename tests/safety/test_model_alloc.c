@@ -249,7 +249,8 @@ static void write_file(const char *path, const void *content, size_t bytes) {
 }
 
 static int make_files(void **state) {
-  static const uint8_t constants[3 * 8] = {[8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
+  static const uint8_t constants[3 * 8] = {
+      [8] = 2, [16] = 1}; /* 0, 2 and 1 in 8 bytes each, little-endian as every .bin */
   char folder[] = "/tmp/gather-XXXXXX";
   (void)state;
   if (!mkdtemp(folder)) return -1;
