@@ -52,14 +52,6 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
   _mm256_stream_si256((void *)(out + 32), high);
 }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#include "kernel/stream.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#include "kernel/stream.tmpl.h"
-
 /* Bit k is set where lane k is as it should be. */
 GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
   __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);
@@ -86,19 +78,7 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return __builtin_ctz(~same);
 }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-static void stream_copy(char *out, const char *in, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
-}
+#include "kernel/streams.tmpl.h"
 
 static void fence(void) { _mm_sfence(); }
 

@@ -108,14 +108,6 @@ static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_
 
 GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512((void *)out, _mm512_loadu_si512(in)); }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#include "kernel/stream.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#include "kernel/stream.tmpl.h"
-
 GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
   const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   __m512i wanted = _mm512_add_epi32(_mm512_set1_epi32((int)first), count_up);
@@ -131,19 +123,7 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return __builtin_ctz(differ | 0x10000u);
 }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-static void stream_copy(char *out, const char *in, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
-}
+#include "kernel/streams.tmpl.h"
 
 static void fence(void) { _mm_sfence(); }
 

@@ -66,14 +66,6 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
                    : "memory");
 }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#include "kernel/stream.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#include "kernel/stream.tmpl.h"
-
 /* How many of 16 lanes, from the front, are all ones: four bits of each are looked at. */
 GATHER_INLINE int ones(const uint32x4_t same[4]) {
   uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(same[0]), vreinterpretq_u16_u32(same[1]));
@@ -101,19 +93,7 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return ones(same);
 }
 
-#define INDEX uint32_t
-#define SUFFIX u32
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-#define INDEX uint64_t
-#define SUFFIX u64
-#define STREAM 1
-#include "kernel/runs.tmpl.h"
-
-static void stream_copy(char *out, const char *in, int64_t bytes) {
-  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
-}
+#include "kernel/streams.tmpl.h"
 
 /* These stores are ordered as all others are: whatever hands the output on orders them. */
 static void fence(void) {}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * streams.tmpl.h: all that stores past the caches, for indices of both widths: long rows, runs of rows, plain bytes. Included once
+ * per instruction set; the file that includes this defines stream_line (stream.tmpl.h), follow_u32 and follow_u64 (runs.tmpl.h).
+ */
+#define INDEX uint32_t
+#define SUFFIX u32
+#include "kernel/stream.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#include "kernel/stream.tmpl.h"
+
+#define INDEX uint32_t
+#define SUFFIX u32
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#define STREAM 1
+#include "kernel/runs.tmpl.h"
+
+static void stream_copy(char *out, const char *in, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += 64) stream_line(out + at, in + at);
+}
