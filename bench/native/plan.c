@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c: Plan(op, rules, data, indices, out, axis, batch_dims, threads): libgather as a runtime uses it, decided once and run
+ * plan.c: Plan(op, rules, data, indices, out, axis, batch_dims, threads, fresh): libgather as a runtime uses it, decided once and run
  * often, and as one call. A tensor is (address, type, shape).
  */
 #include "module.h"
@@ -54,11 +54,11 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   const char *op, *rules;
   PyObject *tuples[3];
   long long axis, batch_dims;
-  int threads;
+  int threads, fresh;
   gather_error error;
   (void)keywords;
-  if (!PyArg_ParseTuple(args, "ssO!O!O!LLi", &op, &rules, &PyTuple_Type, &tuples[0], &PyTuple_Type, &tuples[1],
-                        &PyTuple_Type, &tuples[2], &axis, &batch_dims, &threads))
+  if (!PyArg_ParseTuple(args, "ssO!O!O!LLip", &op, &rules, &PyTuple_Type, &tuples[0], &PyTuple_Type, &tuples[1],
+                        &PyTuple_Type, &tuples[2], &axis, &batch_dims, &threads, &fresh))
     return NULL;
   plan *self = (plan *)type->tp_alloc(type, 0);
   if (!self) return NULL;
@@ -70,11 +70,13 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   self->options.axis = axis;
   self->options.batch_dims = batch_dims;
   self->options.executor = executor_of(threads);
+  self->options.fresh_output = fresh;
   self->run = (gather_run)GATHER_RUN_INIT;
   self->run.data = self->tensors[0].data;
   self->run.indices = self->tensors[1].data;
   self->run.out = self->tensors[2].data;
   self->run.executor = self->options.executor;
+  self->run.fresh_output = fresh;
   if (gather_plan_create(self->op, &self->tensors[0], &self->tensors[1], &self->tensors[2], &self->options, &self->plan,
                          &error) == GATHER_OK)
     return (PyObject *)self;
@@ -141,7 +143,8 @@ PyTypeObject bench_plan_type = {
     .ob_base = PyVarObject_HEAD_INIT(NULL, 0).tp_name = "gather_bench_native.Plan",
     .tp_basicsize = sizeof(plan),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_doc = "Plan(op, rules, data, indices, out, axis, batch_dims, threads); a tensor is (address, type, shape)",
+    .tp_doc =
+        "Plan(op, rules, data, indices, out, axis, batch_dims, threads, fresh); a tensor is (address, type, shape)",
     .tp_new = plan_new,
     .tp_dealloc = plan_free,
     .tp_str = plan_text,

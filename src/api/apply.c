@@ -22,7 +22,7 @@ static gather_status apply(const gather_op *op, const gather_tensor *data, const
   GATHER_TRY(gather_options_read(options, &full, error));
   if (!out) return gather_fail_input(error, GATHER_USAGE, "output", "the output is NULL");
   GATHER_TRY(gather_lower(op, data, indices, out, &full, &plan, error));
-  gather_run run = {sizeof run, data->data, indices->data, out->data, full.executor, full.bad_count};
+  gather_run run = {sizeof run, data->data, indices->data, out->data, full.executor, full.bad_count, full.fresh_output};
   return gather_plan_execute(&plan, &run, error);
 }
 

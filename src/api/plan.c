@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "op/op.h"
+#include "plan/tasks.h"
 
 /* The fill element may be of any size; it lies behind the plan. */
 static void keep_fill(gather_plan *plan) {
@@ -59,6 +60,7 @@ gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, 
   gather_index_state state;
   int64_t bad;
   GATHER_TRY(check_run(plan, run, error));
+  GATHER_TRY(gather_executor_check(run->executor, error));
   gather_status status = gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = bad;
   return gather_fail_op(error, plan->op, status);

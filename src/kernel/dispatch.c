@@ -64,12 +64,12 @@ gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t t
   return NULL;
 }
 
-static gather_rows_fn stream_rows(int width, const char **isa) { FIND(stream[width]); }
-static gather_rows_fn stream_together(int width, const char **isa) { FIND(together[width]); }
-
-gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa) {
-  return together ? stream_together(width, isa) : stream_rows(width, isa);
+gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa) {
+  int class = gather_row_class(row_bytes);
+  FIND(stream[width][class]);
 }
+
+gather_rows_fn gather_kernel_together(int width, const char **isa) { FIND(together[width]); }
 
 static gather_rows_fn plain_runs(int width, const char **isa) { FIND(runs[width]); }
 static gather_rows_fn stream_runs(int width, const char **isa) { FIND(stream_runs[width]); }
@@ -94,6 +94,11 @@ const gather_isa *gather_kernel_stream_copy(void) {
   for (int i = ISA_COUNT - 1; i >= 0; i--)
     if (ISAS[i].isa->stream_copy && runs_here(i)) return ISAS[i].isa;
   return NULL;
+}
+
+bool gather_kernel_vectors_stream(void) {
+  const gather_isa *isa = gather_kernel_stream_copy();
+  return isa && isa->vectors_stream;
 }
 
 /* Rows of other CPU families are empty. */

@@ -5,7 +5,7 @@
  * Parameters (undefined again at the end): INDEX (uint8_t ... uint64_t), FOLD (the function's name)
  */
 static void FOLD(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
-  enum { LINE = 64 / sizeof(INDEX), BLOCK = 16 * LINE, FAR = 2048 };
+  enum { LINE = 64 / sizeof(INDEX), BLOCK = 16 * LINE, FAR = GATHER_INDEX_AHEAD };
   INDEX largest = (INDEX)*most, bits = (INDEX)*signs, add = (INDEX)shift;
   int64_t j = 0;
   while (j < count) {

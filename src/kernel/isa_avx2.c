@@ -88,8 +88,24 @@ static void fence(void) { _mm_sfence(); }
 GATHER_INLINE __m256i lanes_u32(const char *indices) { return indices_4_4(indices); }
 GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
 
-/* Elements of 8 bytes, four at a time, gain nothing. Those that are left over go one by one. */
-#define BY_VECTOR(w, INDEX)                                                                       \
+/* The elements up to number `end`, one by one. */
+#define ONE_BY_ONE(w, end) \
+  for (; j < (end); j++)   \
+    memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
+enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
+
+#define BY_EIGHT(w, PAST)                                                       \
+  for (; j + 8 <= s->count; j += 8) {                                           \
+    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step);  \
+    const int *base = (const void *)(data + j * s->data_step);                  \
+    if (s->many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_AHEAD); \
+    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);          \
+    put_vector(out + j * 4, at, PAST);                                          \
+  }
+
+/* Elements of 8 bytes, four at a time, gain nothing. With stores past the caches the first elements bring the output to where
+ * such stores may begin. */
+#define BY_VECTOR(w)                                                                              \
   static void by_vector_4_##w(const gather_span *s) {                                             \
     const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
     const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
@@ -97,24 +113,19 @@ GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indice
     for (int64_t i = 0; i < s->rounds; i++) {                                                     \
       const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round; \
       char *out = s->out + i * s->out_round;                                                      \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / 4;                                   \
       int64_t j = 0;                                                                              \
-      for (; j + 8 <= s->count; j += 8) {                                                         \
-        __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);   \
-        const int *base = (const void *)(data + j * s->data_step);                                \
-        at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);                        \
-        _mm256_storeu_si256((void *)(out + j * 4), at);                                           \
+      if (s->past && (uintptr_t)out % 4 == 0 && head < s->count) {                                \
+        ONE_BY_ONE(w, head)                                                                       \
+        BY_EIGHT(w, true)                                                                         \
+      } else {                                                                                    \
+        BY_EIGHT(w, false)                                                                        \
       }                                                                                           \
-      BY_VECTOR_REST(INDEX, 4)                                                                    \
+      ONE_BY_ONE(w, s->count)                                                                     \
     }                                                                                             \
   }
-#define BY_VECTOR_REST(INDEX, BYTES)                                                       \
-  for (; j < s->count; j++) {                                                              \
-    INDEX row;                                                                             \
-    memcpy(&row, indices + j * (int64_t)sizeof row, sizeof row);                           \
-    memcpy(out + j * BYTES, data + j * s->data_step + (int64_t)row * s->axis_step, BYTES); \
-  }
-BY_VECTOR(u32, uint32_t)
-BY_VECTOR(u64, uint64_t)
+BY_VECTOR(u32)
+BY_VECTOR(u64)
 
 TABLE(1, 1, 16)
 TABLE(1, 2, 16)
@@ -141,8 +152,9 @@ const gather_isa gather_isa_avx2 = {.name = "avx2",
                                               {table_4_1, table_4_2, table_4_4, table_4_8},
                                               {table_8_1, table_8_2, table_8_4, table_8_8}},
                                     .table_bytes = {64, 64, 128, 32},
-                                    .stream = {stream_u32, stream_u64},
+                                    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
                                     .together = {together_u32, together_u64},
+                                    .vectors_stream = true,
                                     .runs = {runs_u32, runs_u64},
                                     .stream_runs = {stream_runs_u32, stream_runs_u64},
                                     .stream_copy = stream_copy,

@@ -59,8 +59,8 @@ static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_
   int64_t j = 0;
   for (; j + 16 <= count; j += 16) {
     const char *at = indices + j * 8;
-    GATHER_PREFETCH(at + 2048);
-    GATHER_PREFETCH(at + 2048 + 64);
+    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
+    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
     for (int k = 0; k < 2; k++) {
       __m512i value = _mm512_loadu_si512(at + k * 64);
       largest[k] = _mm512_max_epu64(largest[k], _mm512_add_epi64(value, add));
@@ -88,8 +88,8 @@ static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_
   int64_t j = 0;
   for (; j + 32 <= count; j += 32) {
     const char *at = indices + j * 4;
-    GATHER_PREFETCH(at + 2048);
-    GATHER_PREFETCH(at + 2048 + 64);
+    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
+    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
     for (int k = 0; k < 2; k++) {
       __m512i value = _mm512_loadu_si512(at + k * 64);
       largest[k] = _mm512_max_epu32(largest[k], _mm512_add_epi32(value, add));
@@ -127,79 +127,71 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 
 static void fence(void) { _mm_sfence(); }
 
+GATHER_INLINE void put(char *out, __m512i value) { _mm512_storeu_si512(out, value); }
+GATHER_INLINE void put_past(char *out, __m512i value) { _mm512_stream_si512((void *)out, value); }
+
 /* Sixteen indices of either width as 32-bit lanes. */
 GATHER_INLINE __m512i lanes_u32(const char *indices) { return _mm512_loadu_si512(indices); }
-/* The line of indices, or two, that come 2 KiB later: the CPU's own prefetcher leaves a part of the memory's speed unused. */
-GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + 2048); }
+/* The line of indices, or two, that come later: the CPU's own prefetcher leaves a part of the memory's speed unused. */
+GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD); }
 GATHER_INLINE void later_u64(const char *indices) {
-  GATHER_PREFETCH(indices + 2048);
-  GATHER_PREFETCH(indices + 2048 + 64);
+  GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
+  GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD + 64);
 }
 GATHER_INLINE __m512i lanes_u64(const char *indices) {
   const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   return _mm512_permutex2var_epi32(_mm512_loadu_si512(indices), low, _mm512_loadu_si512(indices + 64));
 }
 
-/* The elements that are left over, one by one. */
-#define BY_VECTOR_REST(INDEX, BYTES)                                                       \
-  for (; j < s->count; j++) {                                                              \
-    INDEX row;                                                                             \
-    memcpy(&row, indices + j * (int64_t)sizeof row, sizeof row);                           \
-    memcpy(out + j * BYTES, data + j * s->data_step + (int64_t)row * s->axis_step, BYTES); \
+/* The elements up to number `end`, one by one. */
+#define ONE_BY_ONE(w, E, end) \
+  for (; j < (end); j++)      \
+    memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E);
+enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
+
+/* Sixteen elements of 4 and 8 bytes. */
+#define PICK_4(put) put(out + j * 4, _mm512_i32gather_epi32(at, data + j * data_step, 1));
+#define PICK_8(put)                                                                              \
+  put(out + j * 8, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), data + j * data_step, 1)); \
+  put(out + j * 8 + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), data + j * data_step, 1));
+#define BY_SIXTEEN(w, E, put)                                                  \
+  for (; j + 16 <= s->count; j += 16) {                                        \
+    if (s->many) later_##w(indices + j * WIDTH_##w);                           \
+    __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
+    if (data_step) at = _mm512_add_epi32(at, along);                           \
+    PICK_##E(put)                                                              \
   }
 
-#define BY_VECTOR(w, INDEX)                                                                                       \
-  static void by_vector_4_##w(const gather_span *s) {                                                             \
-    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);             \
-    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)s->data_step));                     \
-    const __m512i step = _mm512_set1_epi32((int)s->axis_step);                                                    \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                                     \
-      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;                 \
-      char *out = s->out + i * s->out_round;                                                                      \
-      int64_t j = 0;                                                                                              \
-      const bool dense = s->data_step == 0 && s->axis_step == 4, many = s->count + s->more > GATHER_MANY;         \
-      if (dense && many)                                                                                          \
-        for (; j + 16 <= s->count; j += 16) {                                                                     \
-          later_##w(indices + j * (int64_t)sizeof(INDEX));                                                        \
-          _mm512_storeu_si512(out + j * 4,                                                                        \
-                              _mm512_i32gather_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), data, 4));  \
-        }                                                                                                         \
-      else if (dense)                                                                                             \
-        for (; j + 16 <= s->count; j += 16)                                                                       \
-          _mm512_storeu_si512(out + j * 4,                                                                        \
-                              _mm512_i32gather_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), data, 4));  \
-      else                                                                                                        \
-        for (; j + 16 <= s->count; j += 16) {                                                                     \
-          later_##w(indices + j * (int64_t)sizeof(INDEX));                                                        \
-          later_##w(indices + j * (int64_t)sizeof(INDEX));                                                        \
-          __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);                 \
-          at = _mm512_add_epi32(at, along);                                                                       \
-          _mm512_storeu_si512(out + j * 4, _mm512_i32gather_epi32(at, data + j * s->data_step, 1));               \
-        }                                                                                                         \
-      BY_VECTOR_REST(INDEX, 4)                                                                                    \
-    }                                                                                                             \
-  }                                                                                                               \
-  static void by_vector_8_##w(const gather_span *s) {                                                             \
-    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);             \
-    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)s->data_step));                     \
-    const __m512i step = _mm512_set1_epi32((int)s->axis_step);                                                    \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                                     \
-      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;                 \
-      char *out = s->out + i * s->out_round;                                                                      \
-      int64_t j = 0;                                                                                              \
-      for (; j + 16 <= s->count; j += 16) {                                                                       \
-        later_##w(indices + j * (int64_t)sizeof(INDEX));                                                          \
-        __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * (int64_t)sizeof(INDEX)), step);                   \
-        at = _mm512_add_epi32(at, along);                                                                         \
-        const char *base = data + j * s->data_step;                                                               \
-        _mm512_storeu_si512(out + j * 8, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), base, 1));            \
-        _mm512_storeu_si512(out + j * 8 + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), base, 1)); \
-      }                                                                                                           \
-      BY_VECTOR_REST(INDEX, 8)                                                                                    \
-    }                                                                                                             \
+/* One table, or one that moves along by data_step. With stores past the caches the first elements bring the output to a line. */
+#define BY_VECTOR(w, E)                                                                               \
+  GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {  \
+    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); \
+    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)data_step));            \
+    const __m512i step = _mm512_set1_epi32((int)axis_step);                                           \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                         \
+      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;     \
+      char *out = s->out + i * s->out_round;                                                          \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                       \
+      int64_t j = 0;                                                                                  \
+      if (s->past && (uintptr_t)out % E == 0 && head < s->count) {                                    \
+        ONE_BY_ONE(w, E, head)                                                                        \
+        BY_SIXTEEN(w, E, put_past)                                                                    \
+      } else {                                                                                        \
+        BY_SIXTEEN(w, E, put)                                                                         \
+      }                                                                                               \
+      ONE_BY_ONE(w, E, s->count)                                                                      \
+    }                                                                                                 \
+  }                                                                                                   \
+  static void by_vector_##E##_##w(const gather_span *s) {                                             \
+    if (s->data_step == 0 && s->axis_step == E)                                                       \
+      sixteen_##E##_##w(s, 0, E);                                                                     \
+    else                                                                                              \
+      sixteen_##E##_##w(s, s->data_step, s->axis_step);                                               \
   }
-BY_VECTOR(u32, uint32_t)
-BY_VECTOR(u64, uint64_t)
+BY_VECTOR(u32, 4)
+BY_VECTOR(u32, 8)
+BY_VECTOR(u64, 4)
+BY_VECTOR(u64, 8)
 
 #define INDEX uint8_t
 #define FOLD fold_u8
@@ -220,8 +212,9 @@ const gather_isa gather_isa_avx512 = {
     .name = "avx512",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
-    .stream = {stream_u32, stream_u64},
+    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
     .together = {together_u32, together_u64},
+    .vectors_stream = true,
     .runs = {runs_u32, runs_u64},
     .stream_runs = {stream_runs_u32, stream_runs_u64},
     .stream_copy = stream_copy,

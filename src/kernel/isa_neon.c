@@ -31,7 +31,7 @@ GATHER_INLINE uint64x2_t most_u64(uint64x2_t a, uint64x2_t b) { return vbslq_u64
       for (int k = 0; k < 4; k++) top[k] = bits[k] = vdupq_n_u##w(0);                                          \
       for (; j + LINE <= count; j += LINE) {                                                                   \
         const char *at = indices + j * (w / 8);                                                                \
-        GATHER_PREFETCH(at + 2048);                                                                            \
+        GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);                                                              \
         for (int k = 0; k < 4; k++) {                                                                          \
           uint##w##x##LANES##_t value = u##w##_at(at + k * 16);                                                \
           top[k] = most_u##w(vaddq_u##w(value, vdupq_n_u##w(add)), top[k]);                                    \
@@ -135,7 +135,7 @@ GATHER_INLINE uint8x16_t indices_8_1(const char *i) { return narrow(indices_8_2(
 
 #define TABLE_LOOP(W, E, REGISTERS)                                                                \
   for (; j + 16 / E <= s->count; j += 16 / E) {                                                    \
-    GATHER_PREFETCH(indices + j * W + 2048);                                                       \
+    GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                                         \
     vst1q_u8((uint8_t *)out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS)); \
   }
 
@@ -170,7 +170,7 @@ TABLE(8, 2)
 const gather_isa gather_isa_neon = {.name = "neon",
                                     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
                                     .table_bytes = {64, 64},
-                                    .stream = {stream_u32, stream_u64},
+                                    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
                                     .together = {together_u32, together_u64},
                                     .runs = {runs_u32, runs_u64},
                                     .stream_runs = {stream_runs_u32, stream_runs_u64},

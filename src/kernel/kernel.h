@@ -28,6 +28,8 @@ typedef struct gather_span {
   int64_t lines;
   int64_t table_bytes; /* of the whole table; for kernels that keep it in registers */
   int64_t more;        /* indices that follow the last one in memory and are gathered next: they may be looked at */
+  bool many;           /* there are more indices than a core's own cache keeps: lines of them are fetched ahead too */
+  bool past;           /* kernels of vectors store whole lines past the caches; those that are made for it always do */
 } gather_span;
 
 typedef void (*gather_rows_fn)(const gather_span *span);
@@ -53,9 +55,10 @@ typedef struct gather_isa {
   /* Elements of 1, 2, 4 and 8 bytes from a dense table of at most so many bytes, by dense indices to a dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
   int64_t table_bytes[4];
-  /* Long rows with stores that go past the caches; `fence` afterwards.
-   * together: several rows at a time, line by line. */
-  gather_rows_fn stream[GATHER_WIDTHS], together[GATHER_WIDTHS];
+  /* Rows to a dense output, whole lines of it with stores that go past the caches; `fence` afterwards.
+   * together: several long rows at a time, line by line. */
+  gather_rows_fn stream[GATHER_WIDTHS][GATHER_ROW_CLASSES], together[GATHER_WIDTHS];
+  bool vectors_stream; /* by_vector and table heed `past` */
   /* Rows of any size that mostly follow one another in the table; all is dense. The second stores past the caches. */
   gather_rows_fn runs[GATHER_WIDTHS], stream_runs[GATHER_WIDTHS];
   void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
@@ -70,7 +73,9 @@ int gather_row_class(int64_t row_bytes);
 gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
-gather_rows_fn gather_kernel_stream(int width, bool together, const char **isa);
+gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_together(int width, const char **isa);
+bool gather_kernel_vectors_stream(void); /* whether kernels of vectors heed span.past */
 gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa);
 const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
 gather_fold_fn gather_kernel_fold(gather_type type);

@@ -14,23 +14,13 @@
 enum { NAME(FEW) = 16 };
 #define FEW NAME(FEW)
 
-GATHER_INLINE int64_t NAME(row_at)(const char *index) {
-  INDEX value;
-  memcpy(&value, index, sizeof value);
-  return (int64_t)value;
-}
-
-GATHER_INLINE void NAME(fetch)(const char *data, const char *index, int64_t axis_step, int64_t lines) {
-  const char *row = data + NAME(row_at)(index) * axis_step;
-  GATHER_PREFETCH(row);
-  for (int64_t line = 1; line < lines; line++) GATHER_PREFETCH(row + line * 64);
-}
-
 /* Four of something: a loop over four would be one in some compilers, and more rows at once run out of registers. */
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
-#define FETCH(u) NAME(fetch)(data + (ahead + (u)) * data_step, indices + (ahead + (u)) * index_step, axis_step, lines);
+#define FETCH(u)    \
+  gather_fetch_row( \
+      data + (ahead + (u)) * data_step + NAME(gather_row)(indices + (ahead + (u)) * index_step) * axis_step, lines);
 #define MOVE(u) \
-  copy(out + (u)*out_step, data + (u)*data_step + NAME(row_at)(indices + (u)*index_step) * axis_step, bytes);
+  copy(out + (u)*out_step, data + (u)*data_step + NAME(gather_row)(indices + (u)*index_step) * axis_step, bytes);
 #define PASS(n) out += (n)*out_step, data += (n)*data_step, indices += (n)*index_step, left -= (n);
 
 /* All rounds. The steps are arguments, so that the compiler sees those that are constant. */
@@ -44,7 +34,7 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
   const char *restrict data = s->data, *restrict indices = s->indices;
   char *restrict out = s->out;
   enum { line = 64 / sizeof(INDEX) };
-  const bool many = count >= line && count * s->rounds + s->more > GATHER_MANY;
+  const bool many = s->many && count >= line;
   for (int64_t round = s->rounds; round > 0; round--) {
     int64_t left = count;
     if (by_four)
@@ -58,10 +48,10 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
       MOVE(0)
       PASS(1)
     }
-    /* Of many indices, a line that comes 2 KiB later with each line. */
+    /* Of many indices, a line that comes later with each line. */
     if (by_four && many)
       while (left >= line) {
-        GATHER_PREFETCH(indices + 2048);
+        GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
         for (int k = 0; k < line / 4; k++) {
           FOUR(MOVE)
           PASS(4)
@@ -87,7 +77,7 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
   char *restrict out = s->out;
   const int64_t count = s->count, out_step = s->out_step;
   for (int64_t j = 0; j < count; j++)
-    from[j] = NAME(row_at)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
+    from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
   for (int64_t round = s->rounds; round > 0; round--) {
     for (int64_t j = 0; j < count; j++) copy(out + j * out_step, data + from[j], bytes);
     data += s->data_round, out += s->out_round;

@@ -10,18 +10,15 @@
 #define NAME(what) NAME__(what, SUFFIX)
 
 GATHER_INLINE const char *NAME(stream_row)(const gather_span *s, int64_t i, int64_t j) {
-  INDEX row;
-  memcpy(&row, s->indices + i * s->index_round + j * s->index_step, sizeof row);
-  return s->data + i * s->data_round + j * s->data_step + (int64_t)row * s->axis_step;
+  const int64_t row = NAME(gather_row)(s->indices + i * s->index_round + j * s->index_step);
+  return s->data + i * s->data_round + j * s->data_step + row * s->axis_step;
 }
 
 static void NAME(stream)(const gather_span *s) {
   for (int64_t i = 0; i < s->rounds; i++)
     for (int64_t j = 0; j < s->count; j++) {
-      if (s->ahead > 0 && j + s->ahead < s->count + s->more) {
-        const char *later = NAME(stream_row)(s, i, j + s->ahead);
-        for (int64_t line = 0; line < s->lines; line++) GATHER_PREFETCH(later + line * 64);
-      }
+      if (s->ahead > 0 && j + s->ahead < s->count + s->more)
+        gather_fetch_row(NAME(stream_row)(s, i, j + s->ahead), s->lines);
       const char *in = NAME(stream_row)(s, i, j);
       char *out = s->out + i * s->out_round + j * s->out_step;
       int64_t head = (int64_t)(-(uintptr_t)out & 63), at = head;

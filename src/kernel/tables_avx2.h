@@ -105,32 +105,57 @@ GATHER_INLINE __m256i indices_8_2(const char *i) {
 GATHER_INLINE __m256i indices_8_4(const char *i) { return _mm256_permute4x64_epi64(halves_8(i), 0xd8); }
 GATHER_INLINE __m256i indices_8_8(const char *i) { return load_256(i); }
 
-#define TABLE_LOOP(W, E, REGISTERS)                                                                          \
-  for (; j + 32 / E <= s->count; j += 32 / E) {                                                              \
-    GATHER_PREFETCH(indices + j * W + 2048);                                                                 \
-    _mm256_storeu_si256((void *)(out + j * E), pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS)); \
+GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
+  if (past)
+    _mm256_stream_si256((void *)out, value);
+  else
+    _mm256_storeu_si256((void *)out, value);
+}
+
+#define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                   \
+  for (; j + STEP <= s->count; j += STEP) {                                                                 \
+    if (s->many)                                                                                            \
+      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD + at); \
+    put_vector(out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS), PAST);             \
+  }
+#define TABLE_LOOPS(W, E, PART, PAST)  \
+  if (s->table_bytes <= PART)          \
+    TABLE_LOOP(W, E, 1, PAST)          \
+  else if (s->table_bytes <= 2 * PART) \
+    TABLE_LOOP(W, E, 2, PAST)          \
+  else                                 \
+    TABLE_LOOP(W, E, 4, PAST)
+
+/* Fewer elements than a vector go through a copy of their indices. */
+#define TABLE_SOME(W, E)                                                                                 \
+  GATHER_INLINE void some_##W##_##E(const table_256 *t, const char *indices, char *out, int64_t count) { \
+    char copy[32 / E * W] = {0}, picked[32];                                                             \
+    memcpy(copy, indices, (size_t)(count * W));                                                          \
+    _mm256_storeu_si256((void *)picked, pick_##E(t, indices_##W##_##E(copy), 4));                        \
+    memcpy(out, picked, (size_t)(count * E));                                                            \
   }
 
-/* Indices and output are dense, the table is. PART: the bytes of one of its registers. The last elements, fewer than a vector, go
- * through a copy of their indices. */
-#define TABLE(W, E, PART)                                                            \
-  static void table_##W##_##E(const gather_span *s) {                                \
-    const table_256 t = load_table(s);                                               \
-    for (int64_t i = 0; i < s->rounds; i++) {                                        \
-      const char *indices = s->indices + i * s->index_round;                         \
-      char *out = s->out + i * s->out_round, last[32 / E * W] = {0}, picked[32];     \
-      int64_t j = 0;                                                                 \
-      if (s->table_bytes <= PART)                                                    \
-        TABLE_LOOP(W, E, 1)                                                          \
-      else if (s->table_bytes <= 2 * PART)                                           \
-        TABLE_LOOP(W, E, 2)                                                          \
-      else                                                                           \
-        TABLE_LOOP(W, E, 4)                                                          \
-      if (j == s->count) continue;                                                   \
-      memcpy(last, indices + j * W, (size_t)((s->count - j) * W));                   \
-      _mm256_storeu_si256((void *)picked, pick_##E(&t, indices_##W##_##E(last), 4)); \
-      memcpy(out + j * E, picked, (size_t)((s->count - j) * E));                     \
-    }                                                                                \
+/* Indices and output are dense, the table is. PART: the bytes of one of its registers. With stores past the caches the first
+ * elements bring the output to where such stores may begin. */
+#define TABLE(W, E, PART)                                                               \
+  TABLE_SOME(W, E)                                                                      \
+  static void table_##W##_##E(const gather_span *s) {                                   \
+    enum { STEP = 32 / E };                                                             \
+    const table_256 t = load_table(s);                                                  \
+    for (int64_t i = 0; i < s->rounds; i++) {                                           \
+      const char *indices = s->indices + i * s->index_round;                            \
+      char *out = s->out + i * s->out_round;                                            \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                         \
+      int64_t j = 0;                                                                    \
+      if (s->past && (uintptr_t)out % E == 0 && head < s->count) {                      \
+        if (head > 0) some_##W##_##E(&t, indices, out, head);                           \
+        j = head;                                                                       \
+        TABLE_LOOPS(W, E, PART, true)                                                   \
+      } else {                                                                          \
+        TABLE_LOOPS(W, E, PART, false)                                                  \
+      }                                                                                 \
+      if (j < s->count) some_##W##_##E(&t, indices + j * W, out + j * E, s->count - j); \
+    }                                                                                   \
   }
 
 #endif

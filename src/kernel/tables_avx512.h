@@ -102,38 +102,61 @@ GATHER_INLINE __m512i indices_8_4(const char *i) {
 }
 GATHER_INLINE __m512i indices_8_8(const char *i) { return _mm512_loadu_si512(i); }
 
-#define TABLE_LOOP(W, E, REGISTERS)                                                                             \
-  for (; j + 2 * (64 / E) <= s->count; j += 2 * (64 / E)) {                                                     \
-    GATHER_PREFETCH(indices + j * W + 2048);                                                                    \
+GATHER_INLINE void put_vector(char *out, __m512i value, bool past) {
+  if (past)
+    _mm512_stream_si512((void *)out, value);
+  else
+    _mm512_storeu_si512(out, value);
+}
+
+/* Two vectors at a time. `bytes`: of the table. */
+#define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                       \
+  for (; j + STEP <= s->count; j += STEP) {                                                                     \
+    if (s->many)                                                                                                \
+      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD + at);     \
     __m512i first = indices_##W##_##E(indices + j * W), second = indices_##W##_##E(indices + (j + 64 / E) * W); \
-    _mm512_storeu_si512(out + j * E, pick_##E(&t, first, REGISTERS));                                           \
-    _mm512_storeu_si512(out + j * E + 64, pick_##E(&t, second, REGISTERS));                                     \
+    put_vector(out + j * E, pick_##E(&t, first, REGISTERS), PAST);                                              \
+    put_vector(out + j * E + 64, pick_##E(&t, second, REGISTERS), PAST);                                        \
+  }
+#define TABLE_LOOPS(W, E, PAST)   \
+  if (s->table_bytes <= 64)       \
+    TABLE_LOOP(W, E, 1, PAST)     \
+  else if (s->table_bytes <= 128) \
+    TABLE_LOOP(W, E, 2, PAST)     \
+  else                            \
+    TABLE_LOOP(W, E, 4, PAST)
+
+/* Fewer elements than two vectors go through a copy of their indices. */
+#define TABLE_SOME(W, E)                                                                                 \
+  GATHER_INLINE void some_##W##_##E(const table_512 *t, const char *indices, char *out, int64_t count) { \
+    char copy[2 * (64 / E) * W], picked[128];                                                            \
+    memset(copy, 0, sizeof copy);                                                                        \
+    memcpy(copy, indices, (size_t)(count * W));                                                          \
+    _mm512_storeu_si512(picked, pick_##E(t, indices_##W##_##E(copy), 4));                                \
+    _mm512_storeu_si512(picked + 64, pick_##E(t, indices_##W##_##E(copy + 64 / E * W), 4));              \
+    memcpy(out, picked, (size_t)(count * E));                                                            \
   }
 
-/* Indices and output are dense, the table is. The last elements, fewer than two vectors, go through a copy of their indices. */
-#define TABLE(W, E)                                                                            \
-  static void table_##W##_##E(const gather_span *s) {                                          \
-    enum { STEP = 2 * (64 / E) };                                                              \
-    const int64_t bytes = s->table_bytes;                                                      \
-    const table_512 t = load_table(s->data, bytes);                                            \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                  \
-      const char *indices = s->indices + i * s->index_round;                                   \
-      char *out = s->out + i * s->out_round;                                                   \
-      int64_t j = 0;                                                                           \
-      if (bytes <= 64)                                                                         \
-        TABLE_LOOP(W, E, 1)                                                                    \
-      else if (bytes <= 128)                                                                   \
-        TABLE_LOOP(W, E, 2)                                                                    \
-      else                                                                                     \
-        TABLE_LOOP(W, E, 4)                                                                    \
-      if (j == s->count) continue;                                                             \
-      char last[STEP * W], picked[128];                                                        \
-      memset(last, 0, sizeof last);                                                            \
-      memcpy(last, indices + j * W, (size_t)((s->count - j) * W));                             \
-      _mm512_storeu_si512(picked, pick_##E(&t, indices_##W##_##E(last), 4));                   \
-      _mm512_storeu_si512(picked + 64, pick_##E(&t, indices_##W##_##E(last + 64 / E * W), 4)); \
-      memcpy(out + j * E, picked, (size_t)((s->count - j) * E));                               \
-    }                                                                                          \
+/* Indices and output are dense, the table is. With stores past the caches the first elements bring the output to a line. */
+#define TABLE(W, E)                                                                     \
+  TABLE_SOME(W, E)                                                                      \
+  static void table_##W##_##E(const gather_span *s) {                                   \
+    enum { STEP = 2 * (64 / E) };                                                       \
+    const table_512 t = load_table(s->data, s->table_bytes);                            \
+    for (int64_t i = 0; i < s->rounds; i++) {                                           \
+      const char *indices = s->indices + i * s->index_round;                            \
+      char *out = s->out + i * s->out_round;                                            \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                         \
+      int64_t j = 0;                                                                    \
+      if (s->past && (uintptr_t)out % E == 0 && head < s->count) {                      \
+        if (head > 0) some_##W##_##E(&t, indices, out, head);                           \
+        j = head;                                                                       \
+        TABLE_LOOPS(W, E, true)                                                         \
+      } else {                                                                          \
+        TABLE_LOOPS(W, E, false)                                                        \
+      }                                                                                 \
+      if (j < s->count) some_##W##_##E(&t, indices + j * W, out + j * E, s->count - j); \
+    }                                                                                   \
   }
 
 #endif

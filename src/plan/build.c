@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/tensor.h"
 #include "plan/plan.h"
 
 /* Drops loops of length 1 and joins neighbours that all three tensors walk through in one stride. */
@@ -86,14 +87,16 @@ static void ensure_loop(gather_plan *plan) {
   plan->loop_count = 1;
 }
 
-/* Whether rows come one after the other in the output, in the order of the nest. */
-static bool is_linear(const gather_plan *plan) {
-  int64_t step = plan->row_bytes;
+/* Whether rows come one after the other in the output, and whether their indices do, in the order of the nest. */
+static void find_order(gather_plan *plan) {
+  int64_t out = plan->row_bytes, index = gather_type_row(plan->rule.type)->bits / 8;
+  plan->linear = plan->in_order = true;
   for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
-    if (plan->loops[i].len > 1 && plan->loops[i].out != step) return false;
-    step *= plan->loops[i].len;
+    const gather_loop *loop = &plan->loops[i];
+    if (loop->len > 1 && loop->out != out) plan->linear = false;
+    if (loop->len > 1 && loop->index != index) plan->in_order = false;
+    out *= loop->len, index *= loop->len;
   }
-  return true;
 }
 
 void gather_plan_build(gather_plan *plan) {
@@ -111,6 +114,6 @@ void gather_plan_build(gather_plan *plan) {
   choose_inner_loop(plan);
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
-  plan->linear = is_linear(plan);
+  find_order(plan);
   gather_plan_find_ways(plan);
 }

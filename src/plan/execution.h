@@ -23,24 +23,25 @@ typedef struct gather_execution {
   char *out;
   gather_form form;
   gather_widen_fn widen; /* NULL where indices are not dense in the innermost loop */
-  atomic_int way;        /* number of the way that won the race; -1 before */
-  int64_t moved;         /* rows that are done before tasks begin */
-  gather_order order;    /* of large gathers' indices, as a sample says */
-  int64_t winner_ps;     /* what a row costs in the way that won, in picoseconds; 0 before */
+  /* NULL: all indices were looked at before the first row moved. Else each block of them is just before it moves, `form` is of
+   * no account, and here the bad ones are counted; their rows are repaired whatever the policy. */
+  _Atomic int64_t *bad;
+  atomic_int way;     /* number of the way that won the race; -1 before */
+  int64_t moved;      /* rows that are done before tasks begin */
+  gather_order order; /* of large gathers' indices, as a sample says */
+  int64_t winner_ps;  /* what a row costs in the way that won, in picoseconds; 0 before */
 } gather_execution;
 
 /* Indices that are resolved at a time: 2 KiB on the stack, well inside the first cache. */
 enum { GATHER_BLOCK = 256 };
 
-/* Moves the next `count` rows of the walk with the stores of ordinary memory; the row at offset o goes to out + o.
- * resolved: GATHER_FORM_PLAIN uses way->rows, others way->rows_resolved. */
-void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count);
+/* What indices in this state have to go through. */
+gather_form gather_form_of(const gather_plan *plan, gather_index_state state);
+
+/* Moves the next `count` rows of the walk in one of the plan's ways. */
+void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
 /* The same of packed elements. */
 void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count);
-/* The same as gather_move, to e->out, in the whole way. */
-void gather_move_in_way(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
-/* For ways that store past the caches. row: the number of the walk's row. */
-void gather_move_stream(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
 
 /* Moves rows of the walk in each way in turn and notes which was fastest in e->way; returns how many rows were moved, at most
  * `count`. */

@@ -4,8 +4,14 @@
  */
 #include <string.h>
 
+#include "base/tensor.h"
 #include "kernel/copy.h"
 #include "plan/execution.h"
+
+enum {
+  MANY = 32768, /* indices: fewer are in a core's own cache, from the check at the latest */
+  LOOK = 1024   /* indices that are looked at just before they move: they wait in the first cache */
+};
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -21,7 +27,9 @@ static gather_span span_of(const gather_execution *e, const gather_way *way) {
                       .row_bytes = plan->row_bytes,
                       .table_bytes = plan->rule.axis_len * plan->row_bytes,
                       .ahead = way->ahead,
-                      .lines = way->lines};
+                      .lines = way->lines,
+                      .many = plan->index_count > MANY,
+                      .past = way->stream};
   if (plan->loop_count > 1) {
     const gather_loop *outer = &plan->loops[plan->loop_count - 2];
     span.data_round = outer->data, span.index_round = outer->index, span.out_round = outer->out;
@@ -29,11 +37,11 @@ static gather_span span_of(const gather_execution *e, const gather_way *way) {
   return span;
 }
 
-static void move_plain(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count) {
+static void move_plain(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
   gather_span span = span_of(e, way);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
-    span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = out + walk->out;
+    span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = e->out + walk->out;
     int64_t rounds = count >= 2 * len ? least(gather_walk_rounds_left(walk), count / len) : 0;
     if (rounds > 1) {
       span.count = len, span.rounds = rounds, span.more = 0;
@@ -42,7 +50,7 @@ static void move_plain(const gather_execution *e, const gather_way *way, gather_
       count -= rounds * len;
     } else {
       int64_t left = gather_walk_left(walk);
-      span.count = least(left, count), span.rounds = 1, span.more = left - span.count;
+      span.count = least(left, count), span.rounds = 1, span.more = least(left - span.count, way->ahead);
       way->rows(&span);
       count -= span.count;
       gather_walk_next(walk, span.count);
@@ -57,21 +65,23 @@ static void widen(const gather_execution *e, const char *indices, int64_t step, 
     gather_indices_resolve(&e->plan->rule, indices, step, count, rows);
 }
 
-/* One run of the innermost loop, through two blocks of rows: while one is moved, the other is there to be fetched ahead. */
+/* A part of a run of the innermost loop; `more` of the run follow. Where rows are fetched ahead, through two blocks of them:
+ * while one is moved, the other is there. */
 static void move_widened_run(const gather_execution *e, const gather_way *way, gather_walk *walk, gather_span *span,
-                             int64_t count) {
-  int64_t rows[2 * GATHER_BLOCK], have = 0, taken = 0;
+                             int64_t count, int64_t more) {
+  int64_t rows[2 * GATHER_BLOCK], have = 0, moved = 0;
+  const int64_t room = way->ahead > 0 ? 2 * GATHER_BLOCK : GATHER_BLOCK, all = count + least(more, way->ahead);
   const int64_t step = walk->loops[walk->count - 1].index;
   span->indices = (const char *)rows, span->index_step = 8, span->rounds = 1;
-  while (taken < count || have > 0) {
-    int64_t more = least(count - taken, 2 * GATHER_BLOCK - have);
-    widen(e, e->indices + walk->index + taken * step, step, more, rows + have);
-    taken += more, have += more;
-    span->count = least(have, GATHER_BLOCK), span->more = have - span->count;
+  while (moved < count) {
+    int64_t now = least(all - moved - have, room - have);
+    widen(e, e->indices + walk->index + (moved + have) * step, step, now, rows + have);
+    have += now;
+    span->count = least(least(have, GATHER_BLOCK), count - moved), span->more = have - span->count;
     way->rows_resolved(span);
     span->data += span->count * span->data_step, span->out += span->count * span->out_step;
-    have -= span->count;
-    memmove(rows, rows + span->count, (size_t)have * sizeof *rows);
+    have -= span->count, moved += span->count;
+    if (have > 0) memmove(rows, rows + span->count, (size_t)have * sizeof *rows);
   }
 }
 
@@ -91,20 +101,19 @@ static void move_widened_rounds(const gather_execution *e, const gather_way *way
   way->rows_resolved(&several);
 }
 
-static void move_widened(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out,
-                         int64_t count) {
+static void move_widened(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
   gather_span span = span_of(e, way);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
-    span.data = e->data + walk->data, span.out = out + walk->out;
+    span.data = e->data + walk->data, span.out = e->out + walk->out;
     int64_t rounds = least(least(gather_walk_rounds_left(walk), count / len), GATHER_BLOCK / len);
     if (rounds > 1) {
       move_widened_rounds(e, way, walk, &span, len, rounds);
       gather_walk_next_rounds(walk, rounds);
       count -= rounds * len;
     } else {
-      int64_t run = least(gather_walk_left(walk), count);
-      move_widened_run(e, way, walk, &span, run);
+      int64_t left = gather_walk_left(walk), run = least(left, count);
+      move_widened_run(e, way, walk, &span, run, left - run);
       gather_walk_next(walk, run);
       count -= run;
     }
@@ -121,12 +130,12 @@ static void fill_row(const gather_plan *plan, char *out) {
 }
 
 /* One by one: where rows are filled there may be no data at all. */
-static void move_repaired_block(const gather_execution *e, const gather_walk *walk, char *out, const int64_t *rows,
+static void move_repaired_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows,
                                 int64_t count) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &walk->loops[walk->count - 1];
   for (int64_t j = 0; j < count; j++) {
-    char *to = out + walk->out + j * inner->out;
+    char *to = e->out + walk->out + j * inner->out;
     if (rows[j] == GATHER_ROW_FILL)
       fill_row(plan, to);
     else
@@ -152,48 +161,73 @@ static void move_packed_block(const gather_execution *e, const gather_walk *walk
   }
 }
 
-/* Blocks of indices become rows first. out NULL: packed elements. */
-static void move_resolved(const gather_execution *e, gather_walk *walk, char *out, int64_t count) {
+/* Blocks of indices become rows first. */
+static void move_resolved(const gather_execution *e, gather_form form, gather_walk *walk, int64_t count) {
   int64_t rows[GATHER_BLOCK];
   while (count > 0) {
     int64_t run = least(least(gather_walk_left(walk), count), GATHER_BLOCK);
     const char *indices = e->indices + walk->index;
-    if (e->form == GATHER_FORM_REPAIRED)
+    if (form == GATHER_FORM_REPAIRED)
       gather_indices_resolve(&e->plan->rule, indices, walk->loops[walk->count - 1].index, run, rows);
     else
       widen(e, indices, walk->loops[walk->count - 1].index, run, rows);
-    if (out)
-      move_repaired_block(e, walk, out, rows, run);
-    else
+    if (e->plan->packed)
       move_packed_block(e, walk, rows, run);
+    else
+      move_repaired_block(e, walk, rows, run);
     gather_walk_next(walk, run);
     count -= run;
   }
 }
 
 void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count) {
-  move_resolved(e, walk, NULL, count);
+  move_resolved(e, e->form, walk, count);
 }
 
-void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, char *out, int64_t count) {
-  switch (e->form) {
+static void move_in_form(const gather_execution *e, gather_form form, const gather_way *way, gather_walk *walk,
+                         int64_t count) {
+  switch (form) {
     case GATHER_FORM_PLAIN:
-      move_plain(e, way, walk, out, count);
+      move_plain(e, way, walk, count);
       return;
     case GATHER_FORM_WIDENED:
-      move_widened(e, way, walk, out, count);
+      move_widened(e, way, walk, count);
       return;
     case GATHER_FORM_REPAIRED:
-      move_resolved(e, walk, out, count);
+      move_resolved(e, form, walk, count);
       return;
   }
 }
 
-void gather_move_in_way(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  if (way->store == GATHER_STREAM_BLOCKS && e->form != GATHER_FORM_REPAIRED) {
-    gather_move_stream(e, way, walk, count);
-    return;
+/* A block at a time: looked at, with the indices that will be fetched ahead, and moved. */
+static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+  const gather_plan *plan = e->plan;
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  while (count > 0) {
+    const char *indices = e->indices + walk->index;
+    const int64_t now = least(count, LOOK), left = plan->row_count - walk->index / width;
+    const int64_t seen = least(left, now + way->ahead);
+    gather_index_state state = gather_indices_look(&plan->rule, indices, width, seen);
+    if (state == GATHER_INDICES_BAD) {
+      int64_t first, value;
+      int64_t bad = gather_indices_count_bad(&plan->rule, indices, width, now, &first, &value);
+      atomic_fetch_add_explicit(e->bad, bad, memory_order_relaxed);
+    }
+    move_in_form(e, gather_form_of(plan, state), way, walk, now);
+    count -= now;
   }
-  gather_move(e, way, walk, e->out, count);
-  if (way->store == GATHER_STREAM_ROWS && e->form != GATHER_FORM_REPAIRED) gather_kernel_stream_copy()->fence();
+}
+
+gather_form gather_form_of(const gather_plan *plan, gather_index_state state) {
+  if (state == GATHER_INDICES_BAD || plan->rule.swapped) return GATHER_FORM_REPAIRED;
+  bool narrow = gather_type_row(plan->rule.type)->bits < 32 && !plan->takes_bytes;
+  return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
+}
+
+void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+  if (e->bad)
+    move_looking(e, way, walk, count);
+  else
+    move_in_form(e, e->form, way, walk, count);
+  if (way->stream) gather_kernel_stream_copy()->fence();
 }

@@ -39,9 +39,9 @@ typedef struct gather_way {
   const char *kernel, *isa;           /* for people */
   gather_rows_fn rows, rows_resolved; /* for indices as they are; for rows of 8 bytes */
   int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
-  enum { GATHER_STORE, GATHER_STREAM_ROWS, GATHER_STREAM_BLOCKS } store; /* past the caches: row by row, or by blocks */
-  gather_order when; /* it is not tried on indices in another order */
-  bool in_parts;     /* by radix.h; its kernels are for what cannot be moved so */
+  bool stream;                        /* whole lines of the output are stored past the caches */
+  gather_order when;                  /* it is not tried on indices in another order */
+  bool in_parts;                      /* by radix.h; its kernels are for what cannot be moved so */
 } gather_way;
 enum { GATHER_MOST_WAYS = 12 };
 
@@ -89,6 +89,7 @@ struct gather_plan {
   int32_t parts_way; /* number of the way in parts; -1: there is none */
   bool takes_bytes;  /* the ways take indices of one byte as they are */
   bool linear;       /* row number i goes to out + out_offset + i * row_bytes */
+  bool in_order;     /* row number i is named by index number i, dense in memory */
   int64_t row_cost;  /* what moving a row costs, in bytes of a plain copy */
 };
 
@@ -97,8 +98,10 @@ void gather_plan_build(gather_plan *plan);
 /* The last step of it: which ways there are to run the nest. */
 void gather_plan_find_ways(gather_plan *plan);
 
-/* Checks the indices, then moves the rows. */
+/* Checks the indices and moves the rows: first the one and then the other, or block by block where that shows in nothing. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Whether the policy gives every bad index a row. */
+bool gather_plan_can_repair(const gather_plan *plan);
 /* Only checks. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error);

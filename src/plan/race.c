@@ -8,6 +8,8 @@
 #include "plan/order.h"
 
 enum { HEATS = 2, SHARE = 16 /* of the work is the most that races take */ };
+/* The most of one heat: enough to be timed well, and too much for a core's first cache. */
+enum { MOST_ROWS = 16384, MOST_BYTES = 524288 };
 
 /* The ways that are worth trying; returns how many. */
 static int32_t find_runners(const gather_execution *e, int32_t runners[GATHER_MOST_WAYS]) {
@@ -22,16 +24,20 @@ int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
   int32_t runners[GATHER_MOST_WAYS], runner_count = find_runners(e, runners), winner = 0;
   int64_t best[GATHER_MOST_WAYS], slice = plan->row_count / (SHARE * HEATS * runner_count), moved = 0;
   if (slice > count / (HEATS * runner_count + 1)) slice = count / (HEATS * runner_count + 1);
-  if (slice > 16 && slice % 16) slice -= slice % 16; /* whole lines, as far as rows allow it */
+  if (slice > MOST_ROWS) slice = MOST_ROWS;
+  if (slice > MOST_BYTES / plan->row_bytes) slice = MOST_BYTES / plan->row_bytes;
+  /* 64 rows are whole lines of the output: what follows a heat begins with one too. */
+  const int64_t whole = slice >= 64 ? 64 : slice >= 16 ? 16 : 1;
+  slice -= slice % whole;
   if (slice == 0) slice = 1;
   /* The first rows of all pay for pages and lines that nobody has touched. */
-  int64_t warm = slice < count ? slice / 4 + 1 : 0;
-  gather_move_in_way(e, &plan->ways[0], walk, warm);
+  int64_t warm = slice < count ? (slice / 4 + whole) / whole * whole : 0;
+  gather_move(e, &plan->ways[0], walk, warm);
   moved += warm;
   for (int heat = 0; heat < HEATS; heat++)
     for (int32_t r = 0; r < runner_count && moved + slice <= count; r++) {
       int64_t start = gather_thread_clock();
-      gather_move_in_way(e, &plan->ways[runners[r]], walk, slice);
+      gather_move(e, &plan->ways[runners[r]], walk, slice);
       int64_t took = gather_thread_clock() - start;
       if (heat == 0 || took < best[r]) best[r] = took;
       moved += slice;

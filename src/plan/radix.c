@@ -58,7 +58,7 @@ static void join(const job *j, gather_radix *r, char *out) {
   const gather_isa *isa = gather_kernel_stream_copy();
   const int64_t bytes = j->e->plan->row_bytes;
   int64_t done = 0;
-  if (isa && j->other->store == GATHER_STREAM_BLOCKS && (uintptr_t)out % (uintptr_t)bytes == 0) {
+  if (isa && j->other->stream && (uintptr_t)out % (uintptr_t)bytes == 0) {
     _Alignas(LINE) char buffer[ROOM];
     done = (int64_t)(-(uintptr_t)out & (LINE - 1)) / bytes;
     if (done > r->count) done = r->count;
@@ -91,7 +91,7 @@ static void move_block(const job *j, gather_radix *r, int64_t first, int64_t cou
       move_in_parts(j, r, &walk, run);
       gather_walk_next(&walk, run);
     } else {
-      gather_move_in_way(e, j->other, &walk, run);
+      gather_move(e, j->other, &walk, run);
     }
     count -= run;
   }

@@ -29,7 +29,7 @@ static void run_task(void *argument, int64_t first, int64_t last) {
     first += gather_race(e, &walk, last - first);
     way = atomic_load_explicit(&e->way, memory_order_relaxed);
   }
-  gather_move_in_way(e, &plan->ways[way < 0 ? 0 : way], &walk, last - first);
+  gather_move(e, &plan->ways[way < 0 ? 0 : way], &walk, last - first);
 }
 
 /* The bits behind the last element of a row-major packed output. */
@@ -55,23 +55,19 @@ static gather_status check_apart(const gather_plan *plan, const gather_run *run,
   return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", input);
 }
 
-static gather_form form_of(const gather_plan *plan, gather_index_state state, int64_t bad) {
-  if (bad > 0 || plan->rule.swapped) return GATHER_FORM_REPAIRED;
-  bool narrow = gather_type_row(plan->rule.type)->bits < 32 && !plan->takes_bytes;
-  return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
-}
-
 /* Small gathers and those with one way go the first. */
-static int first_way(const gather_plan *plan, gather_form form) {
+static int first_way(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
   bool small = plan->row_count < gather_tuned(GATHER_TUNING_race_bytes) / plan->row_cost;
-  return small || plan->way_count < 2 || form == GATHER_FORM_REPAIRED ? 0 : -1;
+  return small || plan->way_count < 2 || (!e->bad && e->form == GATHER_FORM_REPAIRED) ? 0 : -1;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
   const gather_type_info *index = gather_type_row(plan->rule.type);
-  if ((e->form == GATHER_FORM_WIDENED || plan->packed) && plan->loops[plan->loop_count - 1].index == index->bits / 8)
+  if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) &&
+      plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
-  atomic_init(&e->way, first_way(plan, e->form));
+  atomic_init(&e->way, first_way(e));
   if (plan->packed) {
     /* Tasks begin at multiples of 8 rows, so that they share no byte of a row-major output; of others they might. */
     clear_padding(plan, e->out);
@@ -91,19 +87,44 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   gather_split(executor, left, plan->row_cost + index->bits / 8, 64, run_task, e);
 }
 
-gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
-  gather_index_state state;
-  int64_t bad;
-  GATHER_TRY(check_apart(plan, run, error));
-  GATHER_TRY(gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error));
-  if (run->bad_count) *run->bad_count = bad;
-  if (plan->row_count == 0) return GATHER_OK;
+static gather_status check_memory(const gather_plan *plan, const gather_run *run, gather_error *error) {
   if (!run->out) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   if (!run->indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   if (!run->data && plan->rule.axis_len > 0)
     return gather_fail_input(error, GATHER_USAGE, "data", "the data pointer is NULL");
-  gather_execution e = {
-      .plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .form = form_of(plan, state, bad)};
-  run_rows(plan, &e, run->executor);
+  return GATHER_OK;
+}
+
+/* Whether indices may be looked at block by block as their rows move, which reads them once: each is used once, and nobody
+ * minds that rows have moved when a bad one turns up. Few are in a cache when they are read again. */
+static bool may_look_late(const gather_plan *plan, const gather_run *run) {
+  if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices)) return false;
+  if (!plan->in_order || plan->packed || plan->rule.swapped || plan->parts_way >= 0) return false;
+  if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
+  return plan->rule.axis_len > 0 && (run->fresh_output || gather_plan_can_repair(plan));
+}
+
+gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
+  gather_index_state state = GATHER_INDICES_PLAIN;
+  int64_t bad = 0;
+  _Atomic int64_t bad_late = 0;
+  GATHER_TRY(gather_executor_check(run->executor, error));
+  GATHER_TRY(check_apart(plan, run, error));
+  const bool late = may_look_late(plan, run);
+  if (!late) GATHER_TRY(gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error));
+  if (plan->row_count > 0) {
+    GATHER_TRY(check_memory(plan, run, error));
+    gather_execution e = {.plan = plan,
+                          .data = run->data,
+                          .indices = run->indices,
+                          .out = run->out,
+                          .form = gather_form_of(plan, state),
+                          .bad = late ? &bad_late : NULL};
+    run_rows(plan, &e, run->executor);
+    if (late) bad = atomic_load_explicit(&bad_late, memory_order_relaxed);
+    if (late && bad > 0 && !gather_plan_can_repair(plan))
+      return gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
+  }
+  if (run->bad_count) *run->bad_count = bad;
   return GATHER_OK;
 }

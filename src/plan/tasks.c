@@ -4,6 +4,7 @@
  */
 #include "plan/tasks.h"
 
+#include "base/error.h"
 #include "kernel/tuning.h"
 
 enum { TASKS_PER_THREAD = 32 /* so that a slow thread does not keep the others waiting */ };
@@ -18,6 +19,11 @@ static void run_chunk(void *argument, int64_t i) {
   const split *s = argument;
   int64_t first = i * s->chunk, left = s->count - first;
   s->body(s->argument, first, first + (left < s->chunk ? left : s->chunk));
+}
+
+gather_status gather_executor_check(const gather_executor *executor, gather_error *error) {
+  if (!executor || (executor->parallel_for && executor->threads >= 1)) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for, or less than one thread");
 }
 
 void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,

@@ -13,4 +13,7 @@
 void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,
                   void (*body)(void *argument, int64_t first, int64_t last), void *argument);
 
+/* Whether an executor, which may be NULL, can be used. */
+gather_status gather_executor_check(const gather_executor *executor, gather_error *error);
+
 #endif

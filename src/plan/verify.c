@@ -134,7 +134,7 @@ static gather_status blame(const gather_plan *plan, gather_error *error, int64_t
 }
 
 /* Clamp and wrap have no row to offer on an axis of length 0. */
-static bool can_repair(const gather_plan *plan) {
+bool gather_plan_can_repair(const gather_plan *plan) {
   switch (plan->rule.on_bad) {
     case GATHER_ON_BAD_ERROR:
       return false;
@@ -146,11 +146,6 @@ static bool can_repair(const gather_plan *plan) {
   }
 }
 
-static gather_status check_executor(const gather_executor *executor, gather_error *error) {
-  if (!executor || (executor->parallel_for && executor->threads >= 1)) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for, or less than one thread");
-}
-
 /* What indices are that nobody looks at. */
 static gather_index_state unseen(const gather_index_rule *rule) {
   return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
@@ -160,10 +155,9 @@ gather_status gather_plan_check_indices(const gather_plan *plan, const void *ind
                                         gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
   *state = unseen(&plan->rule);
-  GATHER_TRY(check_executor(executor, error));
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return GATHER_OK;
   /* Nothing will be written: only an error still matters. */
-  if (plan->out_len == 0 && can_repair(plan)) return GATHER_OK;
+  if (plan->out_len == 0 && gather_plan_can_repair(plan)) return GATHER_OK;
   if (gather_indices_cannot_fail(&plan->rule)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
@@ -173,5 +167,5 @@ gather_status gather_plan_check_indices(const gather_plan *plan, const void *ind
   int64_t position = 0, value = 0;
   index_loops(&v, false);
   *bad = count_bad(&v, &position, &value);
-  return can_repair(plan) ? GATHER_OK : blame(plan, error, position, value, *bad);
+  return gather_plan_can_repair(plan) ? GATHER_OK : blame(plan, error, position, value, *bad);
 }

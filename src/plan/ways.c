@@ -86,23 +86,29 @@ static bool add_table(gather_plan *plan) {
   return true;
 }
 
-/* The same way as another, with an output that goes past the caches. */
-static void add_streamed(gather_plan *plan, int32_t as) {
-  if (plan->row_bytes > 4096 / 8) return;
+/* The same way of vectors as another, with an output that goes past the caches. */
+static void add_streamed(gather_plan *plan, int32_t as, const char *kernel) {
+  if (!gather_kernel_vectors_stream()) return;
   gather_way *way = add(plan);
   *way = plan->ways[as];
-  way->store = GATHER_STREAM_BLOCKS;
-  way->kernel = way->ahead > 0      ? "streamed rows fetched ahead"
-                : plan->takes_bytes ? "table in registers, streamed"
-                                    : "streamed rows";
+  way->stream = true;
+  way->kernel = kernel;
 }
 
-static void add_stream_rows(gather_plan *plan, bool together, int64_t ahead, int64_t lines) {
+static void add_stream(gather_plan *plan, int64_t ahead, int64_t lines) {
   gather_way *way = add(plan);
-  way->rows = gather_kernel_stream(width_of(plan), together, &way->isa);
-  way->rows_resolved = gather_kernel_stream(GATHER_WIDTH_8, together, &way->isa);
-  way->ahead = ahead, way->lines = lines, way->store = GATHER_STREAM_ROWS;
-  way->kernel = together ? "streamed rows, four together" : ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+  way->rows = gather_kernel_stream(width_of(plan), plan->row_bytes, &way->isa);
+  way->rows_resolved = gather_kernel_stream(GATHER_WIDTH_8, plan->row_bytes, &way->isa);
+  way->ahead = ahead, way->lines = lines, way->stream = true;
+  way->kernel = ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+}
+
+static void add_together(gather_plan *plan) {
+  gather_way *way = add(plan);
+  way->rows = gather_kernel_together(width_of(plan), &way->isa);
+  way->rows_resolved = gather_kernel_together(GATHER_WIDTH_8, &way->isa);
+  way->stream = true;
+  way->kernel = "streamed rows, four together";
 }
 
 /* Rows that follow one another in the table, from dense indices to a dense output. Elements one by one are as fast. */
@@ -119,7 +125,7 @@ static void add_runs(gather_plan *plan, bool stream) {
     way->rows = rows, way->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, past, &isa);
     way->isa = isa, way->when = GATHER_ORDER_RUNS;
     way->kernel = past ? "streamed runs of rows" : "runs of rows";
-    if (past) way->store = GATHER_STREAM_ROWS;
+    way->stream = past;
   }
 }
 
@@ -129,7 +135,7 @@ static void add_for_order(gather_plan *plan, bool far, bool stream) {
   if (plan->row_bytes > LINE) return;
   const int32_t before = plan->way_count;
   if (far) add_by_vector(plan);
-  if (far && stream && plan->way_count > before) add_streamed(plan, before);
+  if (far && stream && plan->way_count > before) add_streamed(plan, before, "streamed rows by vector");
   for (int32_t w = before; w < plan->way_count; w++) plan->ways[w].when = GATHER_ORDER_NEAR;
   if (!gather_radix_suits(plan)) return;
   plan->parts_way = plan->way_count;
@@ -146,23 +152,23 @@ static void swap(gather_way *a, gather_way *b) {
 static void find_short(gather_plan *plan, bool far, bool stream) {
   int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
   if (add_table(plan)) {
-    if (stream) add_streamed(plan, 0);
+    if (stream) add_streamed(plan, 0, "table in registers, streamed");
     return;
   }
   if (far) {
     add_rows(plan, ahead, 1);
     add_rows(plan, 0, 0); /* sorted indices need no help */
-    if (stream) add_streamed(plan, 0);
-    if (stream) add_streamed(plan, 1);
+    if (stream) add_stream(plan, ahead, 1);
+    if (stream) add_stream(plan, 0, 0);
     add_for_order(plan, far, stream);
     return;
   }
   add_rows(plan, 0, 0);
-  if (stream) add_streamed(plan, 0);
+  if (stream) add_stream(plan, 0, 0);
   int32_t plain = plan->way_count;
   add_by_vector(plan);
   const bool by_vector = plan->way_count > plain;
-  if (by_vector && stream) add_streamed(plan, plain);
+  if (by_vector && stream) add_streamed(plan, plain, "streamed rows by vector");
   add_for_order(plan, far, stream);
   /* Too few rows to try them: the order decides. */
   if (by_vector && plan->row_count >= WORTH_MEASURING && gather_by_vector_pays(plan->row_bytes))
@@ -175,7 +181,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
   ahead = ahead < 1 ? 1 : ahead > 64 ? 64 : ahead;
   if (!far) {
     add_rows(plan, 0, 0);
-    if (stream) add_stream_rows(plan, false, 0, 0);
+    if (stream) add_stream(plan, 0, 0);
     add_for_order(plan, far, stream);
     return;
   }
@@ -183,9 +189,9 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
   if (all > few) add_rows(plan, ahead, few);
   add_for_order(plan, far, stream);
   if (!stream) return;
-  add_stream_rows(plan, false, ahead, all < 64 ? all : 64);
-  if (all > few) add_stream_rows(plan, false, ahead, few);
-  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0 && plan->linear) add_stream_rows(plan, true, 0, 0);
+  add_stream(plan, ahead, all < 64 ? all : 64);
+  if (all > few) add_stream(plan, ahead, few);
+  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0 && plan->linear) add_together(plan);
 }
 
 void gather_plan_find_ways(gather_plan *plan) {

@@ -83,6 +83,7 @@ class Options(c.Structure):
         ("fill", c.c_void_p),
         ("executor", c.POINTER(Executor)),
         ("bad_count", c.POINTER(c.c_int64)),
+        ("fresh_output", c.c_bool),
     ]
 
 
@@ -102,6 +103,7 @@ class Run(c.Structure):
         ("out", c.c_void_p),
         ("executor", c.POINTER(Executor)),
         ("bad_count", c.POINTER(c.c_int64)),
+        ("fresh_output", c.c_bool),
     ]
 
 
@@ -209,8 +211,10 @@ def tensor(type_number: int, shape, data=None, strides=None, item_bytes=0, packe
     return result
 
 
-def options(axis=0, batch_dims=0, on_bad=0, negative=0, fill=None, executor=None, bad_count=None) -> Options:
-    return Options(c.sizeof(Options), axis, batch_dims, on_bad, negative, fill, executor, bad_count)
+def options(
+    axis=0, batch_dims=0, on_bad=0, negative=0, fill=None, executor=None, bad_count=None, fresh_output=False
+) -> Options:
+    return Options(c.sizeof(Options), axis, batch_dims, on_bad, negative, fill, executor, bad_count, fresh_output)
 
 
 def shape_of(*dims) -> Shape:

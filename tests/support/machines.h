@@ -51,6 +51,7 @@ static inline void machine_set(int i, char *text, size_t bytes) {
                  {"race_bytes", 1},
                  {"ahead_rows", 5},
                  {"ahead_bytes", 200},
+                 {"late_indices", 1},
                  {"radix_bytes", 1},
                  {"radix_block", 4},
                  {"radix_ps", -1}};

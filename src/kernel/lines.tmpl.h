@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * lines.tmpl.h: rows of 1 to 64 bytes for an output that goes past the caches, one kernel per row class. Some rows at a time
+ * are gathered into lines on the stack; whole ones are stored, what is left over waits for the next rows. So gathering and
+ * storing take turns line by line: 4 KiB at a time they were a third slower, since the CPU can hold few such stores, and while
+ * it waits for them it fetches nothing. Included once per index width and instruction set.
+ *
+ * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines stream_line(out, in),
+ * which copies 64 bytes to an aligned place. The output is dense: round follows upon round.
+ */
+#define NAME_(what, suffix) what##_##suffix
+#define NAME__(what, suffix) NAME_(what, suffix)
+#define NAME(what) NAME__(what, SUFFIX)
+
+/* Stores the whole lines of the `end` bytes in `lines`, of which the first `head` are somebody else's; returns how many bytes
+ * are left over, which are then the first. */
+GATHER_INLINE int64_t NAME(flush)(char *out, char *lines, int64_t head, int64_t end) {
+  int64_t at = 0;
+  if (head > 0) {
+    memcpy(out + head, lines + head, (size_t)(64 - head));
+    at = 64;
+  }
+  for (; at + 64 <= end; at += 64) stream_line(out + at, lines + at);
+  if (at < end) memcpy(lines, lines + at, 64);
+  return end - at;
+}
+
+/* How far a kernel has come. `out` is where a line starts; the first `end` bytes of the lines on the stack wait to be stored there,
+ * of which the first `head` are somebody else's. */
+typedef struct {
+  const char *data, *indices;
+  char *out;
+  int64_t left, head, end;
+} NAME(lines_place);
+
+/* Gathers `step` rows. The steps are arguments, so that the compiler sees those that are constant. */
+GATHER_INLINE void NAME(fill)(const gather_span *s, NAME(lines_place) * p, char *lines, bool fetch, int64_t index_step,
+                              int64_t data_step, int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
+  const char *data = p->data, *indices = p->indices;
+  if (fetch)
+    for (int64_t u = s->ahead; u < s->ahead + step; u++)
+      gather_fetch_row(data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step, 1);
+  if (s->many)
+    for (int at = 0; at < step * (int)sizeof(INDEX); at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD + at);
+  for (int u = 0; u < step; u++)
+    copy(lines + u * (int64_t)bytes, data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step,
+         bytes);
+  p->data += step * data_step, p->indices += step * index_step, p->left -= step;
+}
+
+/* All rounds. Where rows divide a line and the output begins with one, `step` rows are whole lines; other rows are gathered until
+ * a few lines are full. */
+GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step,
+                               size_t bytes, gather_copy_fn copy) {
+  enum { FULL = 256, MOST = 256 /* bytes of `step` rows */ };
+  _Alignas(64) char lines[FULL + MOST + 64];
+  const bool divides = 64 % bytes == 0;
+  const int64_t ahead = s->ahead, stay = ahead <= 0 ? s->count : s->more >= ahead ? 0 : ahead - s->more;
+  NAME(lines_place) p = {.head = (int64_t)((uintptr_t)s->out & 63)};
+  p.end = p.head, p.out = s->out - p.head;
+  for (int64_t i = 0; i < s->rounds; i++) {
+    p.data = s->data + i * s->data_round, p.indices = s->indices + i * s->index_round, p.left = s->count;
+    while (divides && p.end == 0 && p.left >= step) {
+      NAME(fill)(s, &p, lines, p.left >= stay + step, index_step, data_step, axis_step, step, bytes, copy);
+      for (size_t at = 0; at < (size_t)step * bytes; at += 64) stream_line(p.out + at, lines + at);
+      p.out += (size_t)step * bytes;
+    }
+    while (p.left > 0) {
+      const int now = p.left >= step ? step : 1;
+      if (now == step)
+        NAME(fill)(s, &p, lines + p.end, p.left >= stay + step, index_step, data_step, axis_step, step, bytes, copy);
+      else
+        NAME(fill)(s, &p, lines + p.end, p.left > stay, index_step, data_step, axis_step, 1, bytes, copy);
+      p.end += now * (int64_t)bytes;
+      if (p.end < (divides ? 64 : FULL)) continue;
+      const int64_t rest = NAME(flush)(p.out, lines, p.head, p.end);
+      p.out += p.end - rest, p.end = rest, p.head = 0;
+    }
+  }
+  if (p.end >= 64) {
+    const int64_t rest = NAME(flush)(p.out, lines, p.head, p.end);
+    p.out += p.end - rest, p.end = rest, p.head = 0;
+  }
+  if (p.end > p.head) memcpy(p.out + p.head, lines + p.head, (size_t)(p.end - p.head));
+}
+
+#define LINES(class, STEP, BYTES)                                                                    \
+  static void NAME(lines_##class)(const gather_span *s) {                                            \
+    const int64_t size = (int64_t)(BYTES), width = (int64_t)sizeof(INDEX);                           \
+    if (s->data_step == 0 && s->axis_step == size && s->index_step == width)                         \
+      NAME(lines)(s, width, 0, size, STEP, (BYTES), gather_copy_##class);                            \
+    else                                                                                             \
+      NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, (BYTES), gather_copy_##class); \
+  }
+
+LINES(1, 64, 1)
+LINES(2, 32, 2)
+LINES(3, 32, 3)
+LINES(4, 16, 4)
+LINES(5_to_7, 16, (size_t)s->row_bytes)
+LINES(8, 8, 8)
+LINES(9_to_15, 8, (size_t)s->row_bytes)
+LINES(16, 4, 16)
+LINES(17_to_31, 4, (size_t)s->row_bytes)
+LINES(32, 4, 32)
+LINES(33_to_63, 4, (size_t)s->row_bytes)
+LINES(64, 4, 64)
+
+#undef LINES
+#undef NAME
+#undef NAME__
+#undef NAME_
+#undef INDEX
+#undef SUFFIX
