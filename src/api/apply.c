@@ -87,8 +87,8 @@ gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather
                              gather_tensor_len(axis));
   if (!axis->data) return gather_fail_input(error, GATHER_USAGE, "axis", "the axis's data pointer is NULL");
   /* Read as a bad index is: on an axis of length 0 every value is one, and is reported. */
-  gather_index_rule rule = {axis->type, (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, false, GATHER_ON_BAD_ERROR, 0,
-                            NULL};
+  gather_index_rule rule = {
+      .type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, .on_bad = GATHER_ON_BAD_ERROR};
   int64_t first;
   (void)gather_indices_count_bad(&rule, axis->data, 0, 1, &first, value);
   if (axis->type == GATHER_TYPE_UINT64 && *value < 0)

@@ -86,14 +86,14 @@ gather_index_state gather_indices_look(const gather_index_rule *rule, const char
   uint64_t limit = counts_back ? 2 * n : n;
   if (is_signed(rule->type) && !rule->negative && limit > top) limit = top;
   if (step == (int64_t)1 << width && !rule->swapped) {
-    rule->fold(indices, count, counts_back ? n : 0, &most, &signs);
+    rule->fold(indices, count, rule->many, counts_back ? n : 0, &most, &signs);
   } else {
     char dense[BLOCK * 8];
     if (step == 0) count = 1;
     for (int64_t j = 0; j < count; j += BLOCK) {
       int64_t now = count - j < BLOCK ? count - j : BLOCK;
       tidy(rule, indices + j * step, step, now, dense);
-      rule->fold(dense, now, counts_back ? n : 0, &most, &signs);
+      rule->fold(dense, now, false, counts_back ? n : 0, &most, &signs);
     }
   }
   if (most >= limit) return GATHER_INDICES_BAD;

@@ -53,6 +53,12 @@ gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char 
   FIND(by_vector[width][size]);
 }
 
+gather_rows_fn gather_kernel_by_rounds(int width, int64_t row_bytes, const char **isa) {
+  int size = row_bytes == 8;
+  if (row_bytes != 4 && row_bytes != 8) return NULL;
+  FIND(by_rounds[width][size]);
+}
+
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
   int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
   if (row_bytes != (int64_t)1 << size) return NULL;

@@ -4,13 +4,13 @@
  *
  * Parameters (undefined again at the end): INDEX (uint8_t ... uint64_t), FOLD (the function's name)
  */
-static void FOLD(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+static void FOLD(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
   enum { LINE = 64 / sizeof(INDEX), BLOCK = 16 * LINE, FAR = GATHER_INDEX_AHEAD };
   INDEX largest = (INDEX)*most, bits = (INDEX)*signs, add = (INDEX)shift;
   int64_t j = 0;
   while (j < count) {
     int64_t end = count - j < BLOCK ? count : j + BLOCK;
-    for (int line = 0; count > BLOCK && line < BLOCK / LINE; line++)
+    for (int line = 0; many && line < BLOCK / LINE; line++)
       GATHER_PREFETCH(indices + j * (int64_t)sizeof(INDEX) + FAR + line * 64);
     for (; j < end; j++) {
       INDEX value, moved;

@@ -8,8 +8,13 @@
 #include "gather/gather.h"
 
 /* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
- * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
-typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
+ * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. many: they are a part
+ * of more than a core's own caches keep, and lines of them are fetched ahead. */
+typedef void (*gather_fold_fn)(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,
+                               uint64_t *signs);
+
+/* Fewer bytes of indices stay in a core's own caches once they are read, and are not fetched ahead. */
+enum { GATHER_MANY_INDEX_BYTES = 262144 };
 
 /* What is known of a stream of indices. */
 typedef struct gather_index_rule {
@@ -18,6 +23,7 @@ typedef struct gather_index_rule {
   bool negative;    /* [-axis_len, -1] counts from the end */
   gather_on_bad on_bad;
   int64_t axis_len;
+  bool many;           /* there are more of them than a core's own caches keep */
   gather_fold_fn fold; /* of the type's width */
 } gather_index_rule;
 

@@ -94,13 +94,13 @@ GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indice
     memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
 enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
 
-#define BY_EIGHT(w, PAST)                                                       \
-  for (; j + 8 <= s->count; j += 8) {                                           \
-    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step);  \
-    const int *base = (const void *)(data + j * s->data_step);                  \
-    if (s->many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_AHEAD); \
-    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);          \
-    put_vector(out + j * 4, at, PAST);                                          \
+#define BY_EIGHT(w, PAST)                                                      \
+  for (; j + 8 <= count; j += 8) {                                             \
+    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
+    const int *base = (const void *)(data + j * s->data_step);                 \
+    if (many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_AHEAD);   \
+    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);         \
+    put_vector(out + j * 4, at, PAST);                                         \
   }
 
 /* Elements of 8 bytes, four at a time, gain nothing. With stores past the caches the first elements bring the output to where
@@ -110,18 +110,20 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
     const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
     const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
     const __m256i step = _mm256_set1_epi32((int)s->axis_step);                                    \
+    const int64_t count = s->count;                                                               \
+    const bool many = s->many;                                                                    \
     for (int64_t i = 0; i < s->rounds; i++) {                                                     \
       const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round; \
       char *out = s->out + i * s->out_round;                                                      \
       const int64_t head = (int64_t)(-(uintptr_t)out & 31) / 4;                                   \
       int64_t j = 0;                                                                              \
-      if (s->past && (uintptr_t)out % 4 == 0 && head < s->count) {                                \
+      if (s->past && (uintptr_t)out % 4 == 0 && head < count) {                                   \
         ONE_BY_ONE(w, head)                                                                       \
         BY_EIGHT(w, true)                                                                         \
       } else {                                                                                    \
         BY_EIGHT(w, false)                                                                        \
       }                                                                                           \
-      ONE_BY_ONE(w, s->count)                                                                     \
+      ONE_BY_ONE(w, count)                                                                        \
     }                                                                                             \
   }
 BY_VECTOR(u32)

@@ -48,7 +48,7 @@ FOLD_FEW(32)
 FOLD_FEW(64)
 
 /* gcc 12 makes of the plain loop over 8-byte indices one that is several times slower. */
-static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+static void fold_u64(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
   if (count < FEW) {
     fold_few_u64(indices, count, shift, most, signs);
     return;
@@ -59,8 +59,10 @@ static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_
   int64_t j = 0;
   for (; j + 16 <= count; j += 16) {
     const char *at = indices + j * 8;
-    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
-    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
+    if (many) {
+      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
+      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
+    }
     for (int k = 0; k < 2; k++) {
       __m512i value = _mm512_loadu_si512(at + k * 64);
       largest[k] = _mm512_max_epu64(largest[k], _mm512_add_epi64(value, add));
@@ -77,7 +79,7 @@ static void fold_u64(const char *indices, int64_t count, uint64_t shift, uint64_
   *signs = (uint64_t)_mm512_reduce_or_epi64(_mm512_or_si512(bits[0], bits[1]));
 }
 
-static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {
+static void fold_u32(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
   if (count < FEW) {
     fold_few_u32(indices, count, shift, most, signs);
     return;
@@ -88,8 +90,10 @@ static void fold_u32(const char *indices, int64_t count, uint64_t shift, uint64_
   int64_t j = 0;
   for (; j + 32 <= count; j += 32) {
     const char *at = indices + j * 4;
-    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
-    GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
+    if (many) {
+      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
+      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
+    }
     for (int k = 0; k < 2; k++) {
       __m512i value = _mm512_loadu_si512(at + k * 64);
       largest[k] = _mm512_max_epu32(largest[k], _mm512_add_epi32(value, add));
@@ -155,39 +159,108 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
   put(out + j * 8, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), data + j * data_step, 1)); \
   put(out + j * 8 + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), data + j * data_step, 1));
 #define BY_SIXTEEN(w, E, put)                                                  \
-  for (; j + 16 <= s->count; j += 16) {                                        \
-    if (s->many) later_##w(indices + j * WIDTH_##w);                           \
+  for (; j + 16 <= count; j += 16) {                                           \
+    if (many) later_##w(indices + j * WIDTH_##w);                              \
     __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
     if (data_step) at = _mm512_add_epi32(at, along);                           \
     PICK_##E(put)                                                              \
   }
 
-/* One table, or one that moves along by data_step. With stores past the caches the first elements bring the output to a line. */
-#define BY_VECTOR(w, E)                                                                               \
-  GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {  \
-    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); \
-    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)data_step));            \
-    const __m512i step = _mm512_set1_epi32((int)axis_step);                                           \
-    for (int64_t i = 0; i < s->rounds; i++) {                                                         \
-      const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;     \
-      char *out = s->out + i * s->out_round;                                                          \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                       \
-      int64_t j = 0;                                                                                  \
-      if (s->past && (uintptr_t)out % E == 0 && head < s->count) {                                    \
-        ONE_BY_ONE(w, E, head)                                                                        \
-        BY_SIXTEEN(w, E, put_past)                                                                    \
-      } else {                                                                                        \
-        BY_SIXTEEN(w, E, put)                                                                         \
-      }                                                                                               \
-      ONE_BY_ONE(w, E, s->count)                                                                      \
-    }                                                                                                 \
-  }                                                                                                   \
-  static void by_vector_##E##_##w(const gather_span *s) {                                             \
-    if (s->data_step == 0 && s->axis_step == E)                                                       \
-      sixteen_##E##_##w(s, 0, E);                                                                     \
-    else                                                                                              \
-      sixteen_##E##_##w(s, s->data_step, s->axis_step);                                               \
+/* One table, or one that moves along by data_step. With stores past the caches the first elements bring the output to a line.
+ * What the loop reads of the span is copied: a store might change it, for all that the compiler knows. */
+#define BY_VECTOR(w, E)                                                                                             \
+  GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {                \
+    const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);               \
+    const __m512i along = _mm512_mullo_epi32(count_up, _mm512_set1_epi32((int)data_step));                          \
+    const __m512i step = _mm512_set1_epi32((int)axis_step);                                                         \
+    const int64_t count = s->count;                                                                                 \
+    const bool many = s->many;                                                                                      \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                                       \
+      const char *restrict data = s->data + i * s->data_round, *restrict indices = s->indices + i * s->index_round; \
+      char *restrict out = s->out + i * s->out_round;                                                               \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                                     \
+      int64_t j = 0;                                                                                                \
+      if (s->past && (uintptr_t)out % E == 0 && head < count) {                                                     \
+        ONE_BY_ONE(w, E, head)                                                                                      \
+        BY_SIXTEEN(w, E, put_past)                                                                                  \
+      } else {                                                                                                      \
+        BY_SIXTEEN(w, E, put)                                                                                       \
+      }                                                                                                             \
+      ONE_BY_ONE(w, E, count)                                                                                       \
+    }                                                                                                               \
+  }                                                                                                                 \
+  static void by_vector_##E##_##w(const gather_span *s) {                                                           \
+    if (s->data_step == 0 && s->axis_step == E)                                                                     \
+      sixteen_##E##_##w(s, 0, E);                                                                                   \
+    else                                                                                                            \
+      sixteen_##E##_##w(s, s->data_step, s->axis_step);                                                             \
   }
+
+/* The first `lanes` of sixteen indices as 32-bit lanes, and of sixteen elements. */
+GATHER_INLINE __m512i some_u32(const char *indices, __mmask16 lanes) {
+  return _mm512_maskz_loadu_epi32(lanes, indices);
+}
+GATHER_INLINE __m512i some_u64(const char *indices, __mmask16 lanes) {
+  const __m256i low = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)lanes, indices));
+  const __m256i high = _mm512_cvtepi64_epi32(_mm512_maskz_loadu_epi64((__mmask8)(lanes >> 8), indices + 64));
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+GATHER_INLINE void pick_some_4(char *out, const char *data, __m512i at, __mmask16 lanes) {
+  const __m512i zero = _mm512_setzero_si512();
+  _mm512_mask_storeu_epi32(out, lanes, _mm512_mask_i32gather_epi32(zero, lanes, at, data, 1));
+}
+GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask16 lanes) {
+  const __m512i zero = _mm512_setzero_si512();
+  const __mmask8 low = (__mmask8)lanes, high = (__mmask8)(lanes >> 8);
+  _mm512_mask_storeu_epi64(out, low, _mm512_mask_i32gather_epi64(zero, low, _mm512_castsi512_si256(at), data, 1));
+  _mm512_mask_storeu_epi64(out + 64, high,
+                           _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
+}
+
+/* Rounds that fill vectors. Steps are those of a vector: nothing but pointers changes in the loop. */
+#define WHOLE_ROUNDS(w, E, put)                                                               \
+  for (; left >= at_once; left -= at_once) {                                                  \
+    enum { j = 0, data_step = 0 };                                                            \
+    if (many) later_##w(indices);                                                             \
+    const __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(lanes_##w(indices), step), along); \
+    PICK_##E(put) data += at_once * data_round, indices += 16 * WIDTH_##w, out += 16 * E;     \
+  }
+
+/* Rounds of 1 to 16 elements, as many at a time as fit in a vector: their places in the data repeat. */
+#define BY_ROUNDS(w, E)                                                                                      \
+  static void by_rounds_##E##_##w(const gather_span *s) {                                                    \
+    const int64_t count = s->count, data_round = s->data_round, at_once = count <= 16 ? 16 / count : 1;      \
+    const unsigned some = count <= 16 ? (1u << (at_once * count)) - 1 : 0;                                   \
+    const bool many = s->many;                                                                               \
+    const char *restrict data = s->data, *restrict indices = s->indices;                                     \
+    char *restrict out = s->out;                                                                             \
+    int64_t left = s->rounds;                                                                                \
+    int32_t places[16] = {0};                                                                                \
+    for (int64_t round = 0, k = 0; some >> k; round++)                                                       \
+      for (int64_t j = 0; j < count; j++, k++) places[k] = (int32_t)(round * data_round + j * s->data_step); \
+    const __m512i along = _mm512_loadu_si512(places), step = _mm512_set1_epi32((int)s->axis_step);           \
+    if (some == 0xffff && s->past && ((uintptr_t)out & 63) == 0)                                             \
+      WHOLE_ROUNDS(w, E, put_past)                                                                           \
+    else if (some == 0xffff)                                                                                 \
+      WHOLE_ROUNDS(w, E, put)                                                                                \
+    for (; some && left >= at_once; left -= at_once) {                                                       \
+      if (many) later_##w(indices);                                                                          \
+      const __m512i rows = some_##w(indices, (__mmask16)some);                                               \
+      pick_some_##E(out, data, _mm512_add_epi32(_mm512_mullo_epi32(rows, step), along), (__mmask16)some);    \
+      data += at_once * data_round, indices += at_once * s->index_round, out += at_once * s->out_round;      \
+    }                                                                                                        \
+    for (; left > 0; left--) {                                                                               \
+      int64_t j = 0;                                                                                         \
+      ONE_BY_ONE(w, E, count)                                                                                \
+      data += data_round, indices += s->index_round, out += s->out_round;                                    \
+    }                                                                                                        \
+  }
+
+BY_ROUNDS(u32, 4)
+BY_ROUNDS(u32, 8)
+BY_ROUNDS(u64, 4)
+BY_ROUNDS(u64, 8)
+
 BY_VECTOR(u32, 4)
 BY_VECTOR(u32, 8)
 BY_VECTOR(u64, 4)
@@ -212,6 +285,7 @@ const gather_isa gather_isa_avx512 = {
     .name = "avx512",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
     .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
+    .by_rounds = {{by_rounds_4_u32, by_rounds_8_u32}, {by_rounds_4_u64, by_rounds_8_u64}},
     .stream = {STREAM_OF(u32), STREAM_OF(u64)},
     .together = {together_u32, together_u64},
     .vectors_stream = true,

@@ -20,39 +20,40 @@ GATHER_INLINE uint32x4_t most_u32(uint32x4_t a, uint32x4_t b) { return vmaxq_u32
 GATHER_INLINE uint64x2_t most_u64(uint64x2_t a, uint64x2_t b) { return vbslq_u64(vcgtq_u64(a, b), a, b); }
 
 /* One line at a time; its four vectors have a maximum each, so that none waits for the one before. */
-#define FOLD_WIDE(w, LANES)                                                                                    \
-  static void fold_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
-    enum { LINE = 4 * LANES };                                                                                 \
-    uint##w##_t largest = (uint##w##_t) * most, ored = (uint##w##_t) * signs, each[LANES], each_bits[LANES];   \
-    const uint##w##_t add = (uint##w##_t)shift;                                                                \
-    int64_t j = 0;                                                                                             \
-    if (count >= LINE) {                                                                                       \
-      uint##w##x##LANES##_t top[4], bits[4];                                                                   \
-      for (int k = 0; k < 4; k++) top[k] = bits[k] = vdupq_n_u##w(0);                                          \
-      for (; j + LINE <= count; j += LINE) {                                                                   \
-        const char *at = indices + j * (w / 8);                                                                \
-        GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);                                                              \
-        for (int k = 0; k < 4; k++) {                                                                          \
-          uint##w##x##LANES##_t value = u##w##_at(at + k * 16);                                                \
-          top[k] = most_u##w(vaddq_u##w(value, vdupq_n_u##w(add)), top[k]);                                    \
-          bits[k] = vorrq_u##w(bits[k], value);                                                                \
-        }                                                                                                      \
-      }                                                                                                        \
-      vst1q_u##w(each, most_u##w(most_u##w(top[0], top[1]), most_u##w(top[2], top[3])));                       \
-      vst1q_u##w(each_bits, vorrq_u##w(vorrq_u##w(bits[0], bits[1]), vorrq_u##w(bits[2], bits[3])));           \
-      for (int k = 0; k < LANES; k++) {                                                                        \
-        largest = each[k] > largest ? each[k] : largest;                                                       \
-        ored |= each_bits[k];                                                                                  \
-      }                                                                                                        \
-    }                                                                                                          \
-    for (; j < count; j++) {                                                                                   \
-      uint##w##_t value, moved;                                                                                \
-      memcpy(&value, indices + j * (w / 8), sizeof value);                                                     \
-      moved = value + add;                                                                                     \
-      largest = moved > largest ? moved : largest;                                                             \
-      ored |= value;                                                                                           \
-    }                                                                                                          \
-    *most = largest, *signs = ored;                                                                            \
+#define FOLD_WIDE(w, LANES)                                                                                  \
+  static void fold_u##w(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,       \
+                        uint64_t *signs) {                                                                   \
+    enum { LINE = 4 * LANES };                                                                               \
+    uint##w##_t largest = (uint##w##_t) * most, ored = (uint##w##_t) * signs, each[LANES], each_bits[LANES]; \
+    const uint##w##_t add = (uint##w##_t)shift;                                                              \
+    int64_t j = 0;                                                                                           \
+    if (count >= LINE) {                                                                                     \
+      uint##w##x##LANES##_t top[4], bits[4];                                                                 \
+      for (int k = 0; k < 4; k++) top[k] = bits[k] = vdupq_n_u##w(0);                                        \
+      for (; j + LINE <= count; j += LINE) {                                                                 \
+        const char *at = indices + j * (w / 8);                                                              \
+        if (many) GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);                                                  \
+        for (int k = 0; k < 4; k++) {                                                                        \
+          uint##w##x##LANES##_t value = u##w##_at(at + k * 16);                                              \
+          top[k] = most_u##w(vaddq_u##w(value, vdupq_n_u##w(add)), top[k]);                                  \
+          bits[k] = vorrq_u##w(bits[k], value);                                                              \
+        }                                                                                                    \
+      }                                                                                                      \
+      vst1q_u##w(each, most_u##w(most_u##w(top[0], top[1]), most_u##w(top[2], top[3])));                     \
+      vst1q_u##w(each_bits, vorrq_u##w(vorrq_u##w(bits[0], bits[1]), vorrq_u##w(bits[2], bits[3])));         \
+      for (int k = 0; k < LANES; k++) {                                                                      \
+        largest = each[k] > largest ? each[k] : largest;                                                     \
+        ored |= each_bits[k];                                                                                \
+      }                                                                                                      \
+    }                                                                                                        \
+    for (; j < count; j++) {                                                                                 \
+      uint##w##_t value, moved;                                                                              \
+      memcpy(&value, indices + j * (w / 8), sizeof value);                                                   \
+      moved = value + add;                                                                                   \
+      largest = moved > largest ? moved : largest;                                                           \
+      ored |= value;                                                                                         \
+    }                                                                                                        \
+    *most = largest, *signs = ored;                                                                          \
   }
 FOLD_WIDE(32, 4)
 FOLD_WIDE(64, 2)
@@ -135,7 +136,7 @@ GATHER_INLINE uint8x16_t indices_8_1(const char *i) { return narrow(indices_8_2(
 
 #define TABLE_LOOP(W, E, REGISTERS)                                                                \
   for (; j + 16 / E <= s->count; j += 16 / E) {                                                    \
-    GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                                         \
+    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                            \
     vst1q_u8((uint8_t *)out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS)); \
   }
 

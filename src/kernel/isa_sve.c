@@ -20,31 +20,33 @@ GATHER_INLINE svuint32_t u32_at(svbool_t lanes, const char *in) { return svld1_u
 GATHER_INLINE svuint64_t u64_at(svbool_t lanes, const char *in) { return svld1_u64(lanes, (const void *)in); }
 
 /* Two vectors at a time, so that no maximum waits for the one before. */
-#define FOLD_WIDE(w, CNT)                                                                                             \
-  static void fold_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) {        \
-    const svbool_t all = svptrue_b##w();                                                                              \
-    const int64_t lanes = (int64_t)CNT();                                                                             \
-    const svuint##w##_t add = svdup_n_u##w((uint##w##_t)shift);                                                       \
-    svuint##w##_t top = svdup_n_u##w((uint##w##_t) * most), bits = svdup_n_u##w((uint##w##_t) * signs);               \
-    svuint##w##_t other_top = top, other_bits = bits;                                                                 \
-    int64_t j = 0;                                                                                                    \
-    for (; j + 2 * lanes <= count; j += 2 * lanes) {                                                                  \
-      const char *at = indices + j * (w / 8);                                                                         \
-      for (int64_t line = 0; line < 2 * lanes * (w / 8); line += 64) GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + line); \
-      svuint##w##_t value = u##w##_at(all, at), other = u##w##_at(all, at + lanes * (w / 8));                         \
-      top = svmax_u##w##_x(all, top, svadd_u##w##_x(all, value, add));                                                \
-      other_top = svmax_u##w##_x(all, other_top, svadd_u##w##_x(all, other, add));                                    \
-      bits = svorr_u##w##_x(all, bits, value);                                                                        \
-      other_bits = svorr_u##w##_x(all, other_bits, other);                                                            \
-    }                                                                                                                 \
-    for (; j < count; j += lanes) {                                                                                   \
-      const svbool_t some = svwhilelt_b##w##_s64(j, count);                                                           \
-      svuint##w##_t value = u##w##_at(some, indices + j * (w / 8));                                                   \
-      top = svmax_u##w##_m(some, top, svadd_u##w##_x(some, value, add));                                              \
-      bits = svorr_u##w##_m(some, bits, value);                                                                       \
-    }                                                                                                                 \
-    *most = svmaxv_u##w(all, svmax_u##w##_x(all, top, other_top));                                                    \
-    *signs = svorv_u##w(all, svorr_u##w##_x(all, bits, other_bits));                                                  \
+#define FOLD_WIDE(w, CNT)                                                                               \
+  static void fold_u##w(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,  \
+                        uint64_t *signs) {                                                              \
+    const svbool_t all = svptrue_b##w();                                                                \
+    const int64_t lanes = (int64_t)CNT();                                                               \
+    const svuint##w##_t add = svdup_n_u##w((uint##w##_t)shift);                                         \
+    svuint##w##_t top = svdup_n_u##w((uint##w##_t) * most), bits = svdup_n_u##w((uint##w##_t) * signs); \
+    svuint##w##_t other_top = top, other_bits = bits;                                                   \
+    int64_t j = 0;                                                                                      \
+    for (; j + 2 * lanes <= count; j += 2 * lanes) {                                                    \
+      const char *at = indices + j * (w / 8);                                                           \
+      for (int64_t line = 0; many && line < 2 * lanes * (w / 8); line += 64)                            \
+        GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + line);                                                \
+      svuint##w##_t value = u##w##_at(all, at), other = u##w##_at(all, at + lanes * (w / 8));           \
+      top = svmax_u##w##_x(all, top, svadd_u##w##_x(all, value, add));                                  \
+      other_top = svmax_u##w##_x(all, other_top, svadd_u##w##_x(all, other, add));                      \
+      bits = svorr_u##w##_x(all, bits, value);                                                          \
+      other_bits = svorr_u##w##_x(all, other_bits, other);                                              \
+    }                                                                                                   \
+    for (; j < count; j += lanes) {                                                                     \
+      const svbool_t some = svwhilelt_b##w##_s64(j, count);                                             \
+      svuint##w##_t value = u##w##_at(some, indices + j * (w / 8));                                     \
+      top = svmax_u##w##_m(some, top, svadd_u##w##_x(some, value, add));                                \
+      bits = svorr_u##w##_m(some, bits, value);                                                         \
+    }                                                                                                   \
+    *most = svmaxv_u##w(all, svmax_u##w##_x(all, top, other_top));                                      \
+    *signs = svorv_u##w(all, svorr_u##w##_x(all, bits, other_bits));                                    \
   }
 FOLD_WIDE(32, svcntw)
 FOLD_WIDE(64, svcntd)
@@ -160,7 +162,7 @@ extern const gather_isa gather_isa_neon;
   TABLE_BEGIN(1, E, GATHER_TABLE_WIDTH_1)                                                     \
   for (int64_t j = 0; j < s->count; j += lanes) {                                             \
     const svbool_t some = svwhilelt_b##BITS##_s64(j, s->count);                               \
-    GATHER_PREFETCH(indices + j + GATHER_INDEX_AHEAD);                                        \
+    if (s->many) GATHER_PREFETCH(indices + j + GATHER_INDEX_AHEAD);                           \
     svst1_u##BITS(some, (void *)(out + j * E),                                                \
                   svtbl_u##BITS(table_##E(bytes), LOAD(some, (const uint8_t *)indices + j))); \
   }                                                                                           \
@@ -174,7 +176,7 @@ TABLE_OF_BYTES(2, 16, svld1ub_u16)
   TABLE_BEGIN(W, E, GATHER_TABLE_WIDTH_##W)                                                                     \
   int64_t j = 0;                                                                                                \
   for (; j + lanes <= s->count; j += lanes) {                                                                   \
-    GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                                                      \
+    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                                         \
     svst1_u##BITS(svptrue_b##BITS(), (void *)(out + j * E),                                                     \
                   svtbl_u##BITS(table_##E(bytes), indices_##W##_##E(indices + j * W)));                         \
   }                                                                                                             \

@@ -52,6 +52,8 @@ typedef struct gather_isa {
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
   gather_rows_fn by_vector[GATHER_WIDTHS][2];
+  /* The same for many rounds of at most 16 elements; indices and output are dense from round to round. */
+  gather_rows_fn by_rounds[GATHER_WIDTHS][2];
   /* Elements of 1, 2, 4 and 8 bytes from a dense table of at most so many bytes, by dense indices to a dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
   int64_t table_bytes[4];
@@ -72,6 +74,7 @@ int gather_row_class(int64_t row_bytes);
 /* What the strongest instruction set in use offers, slot by slot. name: of the instruction set that the slot is from. */
 gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_by_rounds(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
 gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_together(int width, const char **isa);

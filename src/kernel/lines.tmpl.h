@@ -33,14 +33,14 @@ typedef struct {
   int64_t left, head, end;
 } NAME(lines_place);
 
-/* Gathers `step` rows. The steps are arguments, so that the compiler sees those that are constant. */
-GATHER_INLINE void NAME(fill)(const gather_span *s, NAME(lines_place) * p, char *lines, bool fetch, int64_t index_step,
+/* Gathers `step` rows, and fetches as many that come `ahead` rows later, if that is not 0. The steps are arguments, so that the compiler sees those that are constant. */
+GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t ahead, bool many, int64_t index_step,
                               int64_t data_step, int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
   const char *data = p->data, *indices = p->indices;
-  if (fetch)
-    for (int64_t u = s->ahead; u < s->ahead + step; u++)
+  if (ahead > 0)
+    for (int64_t u = ahead; u < ahead + step; u++)
       gather_fetch_row(data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step, 1);
-  if (s->many)
+  if (many)
     for (int at = 0; at < step * (int)sizeof(INDEX); at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD + at);
   for (int u = 0; u < step; u++)
     copy(lines + u * (int64_t)bytes, data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step,
@@ -54,23 +54,26 @@ GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t
                                size_t bytes, gather_copy_fn copy) {
   enum { FULL = 256, MOST = 256 /* bytes of `step` rows */ };
   _Alignas(64) char lines[FULL + MOST + 64];
-  const bool divides = 64 % bytes == 0;
+  const bool divides = 64 % bytes == 0, many = s->many;
   const int64_t ahead = s->ahead, stay = ahead <= 0 ? s->count : s->more >= ahead ? 0 : ahead - s->more;
   NAME(lines_place) p = {.head = (int64_t)((uintptr_t)s->out & 63)};
   p.end = p.head, p.out = s->out - p.head;
   for (int64_t i = 0; i < s->rounds; i++) {
     p.data = s->data + i * s->data_round, p.indices = s->indices + i * s->index_round, p.left = s->count;
     while (divides && p.end == 0 && p.left >= step) {
-      NAME(fill)(s, &p, lines, p.left >= stay + step, index_step, data_step, axis_step, step, bytes, copy);
+      NAME(fill)
+      (&p, lines, p.left >= stay + step ? ahead : 0, many, index_step, data_step, axis_step, step, bytes, copy);
       for (size_t at = 0; at < (size_t)step * bytes; at += 64) stream_line(p.out + at, lines + at);
       p.out += (size_t)step * bytes;
     }
     while (p.left > 0) {
-      const int now = p.left >= step ? step : 1;
-      if (now == step)
-        NAME(fill)(s, &p, lines + p.end, p.left >= stay + step, index_step, data_step, axis_step, step, bytes, copy);
-      else
-        NAME(fill)(s, &p, lines + p.end, p.left > stay, index_step, data_step, axis_step, 1, bytes, copy);
+      const int now = p.left >= step ? step : p.left >= 4 ? 4 : 1;
+      if (now == step) NAME(fill)
+      (&p, lines + p.end, p.left >= stay + step ? ahead : 0, many, index_step, data_step, axis_step, step, bytes, copy);
+      else if (now == 4) NAME(fill)(&p, lines + p.end, p.left >= stay + 4 ? ahead : 0, many, index_step, data_step,
+                                    axis_step, 4, bytes, copy);
+      else NAME(fill)(&p, lines + p.end, p.left > stay ? ahead : 0, many, index_step, data_step, axis_step, 1, bytes,
+                      copy);
       p.end += now * (int64_t)bytes;
       if (p.end < (divides ? 64 : FULL)) continue;
       const int64_t rest = NAME(flush)(p.out, lines, p.head, p.end);

@@ -34,11 +34,13 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
   const char *restrict data = s->data, *restrict indices = s->indices;
   char *restrict out = s->out;
   enum { line = 64 / sizeof(INDEX) };
-  const bool many = s->many && count >= line;
+  const bool many = s->many && count >= line, many_rounds = s->many && count < line;
   for (int64_t round = s->rounds; round > 0; round--) {
     int64_t left = count;
+    if (many_rounds) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
     if (by_four)
       while (left >= stay + 4) {
+        if (many) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
         FOUR(FETCH)
         FOUR(MOVE)
         PASS(4)

@@ -113,8 +113,8 @@ GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
 }
 
 #define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                   \
-  for (; j + STEP <= s->count; j += STEP) {                                                                 \
-    if (s->many)                                                                                            \
+  for (; j + STEP <= count; j += STEP) {                                                                    \
+    if (many)                                                                                               \
       for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD + at); \
     put_vector(out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS), PAST);             \
   }
@@ -137,25 +137,27 @@ GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
 
 /* Indices and output are dense, the table is. PART: the bytes of one of its registers. With stores past the caches the first
  * elements bring the output to where such stores may begin. */
-#define TABLE(W, E, PART)                                                               \
-  TABLE_SOME(W, E)                                                                      \
-  static void table_##W##_##E(const gather_span *s) {                                   \
-    enum { STEP = 32 / E };                                                             \
-    const table_256 t = load_table(s);                                                  \
-    for (int64_t i = 0; i < s->rounds; i++) {                                           \
-      const char *indices = s->indices + i * s->index_round;                            \
-      char *out = s->out + i * s->out_round;                                            \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                         \
-      int64_t j = 0;                                                                    \
-      if (s->past && (uintptr_t)out % E == 0 && head < s->count) {                      \
-        if (head > 0) some_##W##_##E(&t, indices, out, head);                           \
-        j = head;                                                                       \
-        TABLE_LOOPS(W, E, PART, true)                                                   \
-      } else {                                                                          \
-        TABLE_LOOPS(W, E, PART, false)                                                  \
-      }                                                                                 \
-      if (j < s->count) some_##W##_##E(&t, indices + j * W, out + j * E, s->count - j); \
-    }                                                                                   \
+#define TABLE(W, E, PART)                                                         \
+  TABLE_SOME(W, E)                                                                \
+  static void table_##W##_##E(const gather_span *s) {                             \
+    enum { STEP = 32 / E };                                                       \
+    const table_256 t = load_table(s);                                            \
+    const int64_t count = s->count;                                               \
+    const bool many = s->many;                                                    \
+    for (int64_t i = 0; i < s->rounds; i++) {                                     \
+      const char *indices = s->indices + i * s->index_round;                      \
+      char *out = s->out + i * s->out_round;                                      \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                   \
+      int64_t j = 0;                                                              \
+      if (s->past && (uintptr_t)out % E == 0 && head < count) {                   \
+        if (head > 0) some_##W##_##E(&t, indices, out, head);                     \
+        j = head;                                                                 \
+        TABLE_LOOPS(W, E, PART, true)                                             \
+      } else {                                                                    \
+        TABLE_LOOPS(W, E, PART, false)                                            \
+      }                                                                           \
+      if (j < count) some_##W##_##E(&t, indices + j * W, out + j * E, count - j); \
+    }                                                                             \
   }
 
 #endif

@@ -139,6 +139,7 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->rule.fold = gather_kernel_fold(indices->type);
   plan->index_rank = indices->rank, plan->index_count = gather_tensor_len(indices);
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
+  plan->rule.many = plan->index_count > GATHER_MANY_INDEX_BYTES / (gather_type_row(indices->type)->bits / 8);
   gather_tensor_strides(indices, plan->index_strides);
   plan->index_dense = is_dense(indices);
 }

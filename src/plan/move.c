@@ -8,10 +8,7 @@
 #include "kernel/copy.h"
 #include "plan/execution.h"
 
-enum {
-  MANY = 32768, /* indices: fewer are in a core's own cache, from the check at the latest */
-  LOOK = 1024   /* indices that are looked at just before they move: they wait in the first cache */
-};
+enum { LOOK = 1024 /* indices that are looked at just before they move: they wait in the first cache */ };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -28,7 +25,7 @@ static gather_span span_of(const gather_execution *e, const gather_way *way) {
                       .table_bytes = plan->rule.axis_len * plan->row_bytes,
                       .ahead = way->ahead,
                       .lines = way->lines,
-                      .many = plan->index_count > MANY,
+                      .many = plan->rule.many,
                       .past = way->stream};
   if (plan->loop_count > 1) {
     const gather_loop *outer = &plan->loops[plan->loop_count - 2];
@@ -199,21 +196,24 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
   }
 }
 
-/* A block at a time: looked at, with the indices that will be fetched ahead, and moved. */
-static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+/* What the next `count` rows have to go through: a look at their indices, and at those that will be fetched ahead. */
+static gather_form look(const gather_execution *e, const gather_way *way, const gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
-  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8, left = plan->row_count - walk->index / width;
+  const char *indices = e->indices + walk->index;
+  gather_index_state state = gather_indices_look(&plan->rule, indices, width, least(left, count + way->ahead));
+  if (state == GATHER_INDICES_BAD) {
+    int64_t first, value;
+    int64_t bad = gather_indices_count_bad(&plan->rule, indices, width, count, &first, &value);
+    atomic_fetch_add_explicit(e->bad, bad, memory_order_relaxed);
+  }
+  return gather_form_of(plan, state);
+}
+
+static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
   while (count > 0) {
-    const char *indices = e->indices + walk->index;
-    const int64_t now = least(count, LOOK), left = plan->row_count - walk->index / width;
-    const int64_t seen = least(left, now + way->ahead);
-    gather_index_state state = gather_indices_look(&plan->rule, indices, width, seen);
-    if (state == GATHER_INDICES_BAD) {
-      int64_t first, value;
-      int64_t bad = gather_indices_count_bad(&plan->rule, indices, width, now, &first, &value);
-      atomic_fetch_add_explicit(e->bad, bad, memory_order_relaxed);
-    }
-    move_in_form(e, gather_form_of(plan, state), way, walk, now);
+    const int64_t now = least(count, LOOK);
+    move_in_form(e, look(e, way, walk, now), way, walk, now);
     count -= now;
   }
 }

@@ -53,7 +53,11 @@ static void add_nest(line *l, const gather_plan *plan) {
 static void add_ways(line *l, const gather_plan *plan) {
   if (plan->row_count && plan->packed) add(l, "; bits, portable");
   for (int32_t i = 0; i < plan->way_count; i++) {
-    add(l, "%s%s", i == 0 ? "; " : i == 1 ? "; or if faster: " : ", ", plan->ways[i].kernel);
+    add(l, "%s%s%s",
+        i == 0   ? "; "
+        : i == 1 ? "; or if faster: "
+                 : ", ",
+        plan->ways[i].stream ? "streamed " : "", plan->ways[i].kernel);
     if (plan->ways[i].lines > 1) add(l, " (%" PRId64 " lines)", plan->ways[i].lines);
     if (i == 0 || plan->ways[i].isa != plan->ways[i - 1].isa) add(l, ", %s", plan->ways[i].isa);
   }

@@ -19,33 +19,51 @@ static int32_t find_runners(const gather_execution *e, int32_t runners[GATHER_MO
   return count;
 }
 
-int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
-  const gather_plan *plan = e->plan;
-  int32_t runners[GATHER_MOST_WAYS], runner_count = find_runners(e, runners), winner = 0;
-  int64_t best[GATHER_MOST_WAYS], slice = plan->row_count / (SHARE * HEATS * runner_count), moved = 0;
+/* How many rows of a heat are moved before it is timed: those that the way before has fetched, and those that this one has not. */
+static int64_t lead_of(const gather_plan *plan, const int32_t *runners, int32_t count, int64_t slice) {
+  int64_t lead = 0;
+  for (int32_t r = 0; r < count; r++)
+    if (plan->ways[runners[r]].ahead > lead) lead = plan->ways[runners[r]].ahead;
+  return lead < slice / 4 ? lead : slice / 4;
+}
+
+/* Nanoseconds that the rows behind the first `lead` of a slice take. */
+static int64_t run_heat(gather_execution *e, const gather_way *way, gather_walk *walk, int64_t lead, int64_t slice) {
+  if (lead > 0) gather_move(e, way, walk, lead);
+  int64_t start = gather_thread_clock();
+  gather_move(e, way, walk, slice - lead);
+  return gather_thread_clock() - start;
+}
+
+/* How many rows a heat has. 64 rows are whole lines of the output: what follows a heat begins with one too. */
+static int64_t slice_of(const gather_plan *plan, int32_t runner_count, int64_t count) {
+  int64_t slice = plan->row_count / (SHARE * HEATS * runner_count);
   if (slice > count / (HEATS * runner_count + 1)) slice = count / (HEATS * runner_count + 1);
   if (slice > MOST_ROWS) slice = MOST_ROWS;
   if (slice > MOST_BYTES / plan->row_bytes) slice = MOST_BYTES / plan->row_bytes;
-  /* 64 rows are whole lines of the output: what follows a heat begins with one too. */
-  const int64_t whole = slice >= 64 ? 64 : slice >= 16 ? 16 : 1;
-  slice -= slice % whole;
-  if (slice == 0) slice = 1;
+  slice -= slice % (slice >= 64 ? 64 : slice >= 16 ? 16 : 1);
+  return slice > 0 ? slice : 1;
+}
+
+int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count) {
+  const gather_plan *plan = e->plan;
+  int32_t runners[GATHER_MOST_WAYS], runner_count = find_runners(e, runners), winner = 0;
+  int64_t best[GATHER_MOST_WAYS], moved = 0;
+  const int64_t slice = slice_of(plan, runner_count, count), lead = lead_of(plan, runners, runner_count, slice);
   /* The first rows of all pay for pages and lines that nobody has touched. */
-  int64_t warm = slice < count ? (slice / 4 + whole) / whole * whole : 0;
+  const int64_t warm = slice < count ? (slice / 4 / 64 + (slice >= 64)) * 64 : 0;
   gather_move(e, &plan->ways[0], walk, warm);
   moved += warm;
   for (int heat = 0; heat < HEATS; heat++)
     for (int32_t r = 0; r < runner_count && moved + slice <= count; r++) {
-      int64_t start = gather_thread_clock();
-      gather_move(e, &plan->ways[runners[r]], walk, slice);
-      int64_t took = gather_thread_clock() - start;
+      int64_t took = run_heat(e, &plan->ways[runners[r]], walk, lead, slice);
       if (heat == 0 || took < best[r]) best[r] = took;
       moved += slice;
     }
   if (moved >= warm + HEATS * runner_count * slice) {
     for (int32_t r = 1; r < runner_count; r++)
       if (best[r] < best[winner]) winner = r;
-    e->winner_ps = best[winner] * 1000 / slice;
+    e->winner_ps = best[winner] * 1000 / (slice - lead);
   }
   atomic_store_explicit(&e->way, runners[winner], memory_order_relaxed);
   return moved;

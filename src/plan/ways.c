@@ -54,17 +54,29 @@ static void add_rows(gather_plan *plan, int64_t ahead, int64_t lines) {
   way->kernel = ahead > 0 ? "rows fetched ahead" : "rows";
 }
 
+/* Whether the innermost loop is short and goes on from round to round without a gap. */
+static bool has_short_rounds(const gather_plan *plan) {
+  if (plan->loop_count < 2) return false;
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
+  if (inner->len > 16 || outer->index != inner->index * inner->len || outer->out != inner->out * inner->len)
+    return false;
+  return outer->len >= 16 && magnitude(outer->data) <= INT32_MAX / 64;
+}
+
 /* The gather instruction takes 32-bit offsets, from dense indices to a dense output. */
 static void add_by_vector(gather_plan *plan) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  const bool rounds = has_short_rounds(plan);
+  gather_rows_fn (*const find)(int, int64_t, const char **) =
+      rounds ? gather_kernel_by_rounds : gather_kernel_by_vector;
   const char *isa;
-  gather_rows_fn rows = gather_kernel_by_vector(width_of(plan), plan->row_bytes, &isa);
+  gather_rows_fn rows = find(width_of(plan), plan->row_bytes, &isa);
   int64_t reach = table_bytes(plan);
   if (!rows || inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return;
-  if (reach > INT32_MAX / 2 || magnitude(inner->data) > INT32_MAX / 64 || inner->len < 16) return;
+  if (reach > INT32_MAX / 2 || magnitude(inner->data) > INT32_MAX / 64 || (inner->len < 16 && !rounds)) return;
   gather_way *way = add(plan);
-  way->rows = rows, way->rows_resolved = gather_kernel_by_vector(GATHER_WIDTH_8, plan->row_bytes, &isa);
-  way->isa = isa, way->kernel = "rows by vector";
+  way->rows = rows, way->rows_resolved = find(GATHER_WIDTH_8, plan->row_bytes, &isa);
+  way->isa = isa, way->kernel = rounds ? "rounds by vector" : "rows by vector";
 }
 
 /* A table that fits in registers: one table for all rounds, dense all through. */
@@ -87,12 +99,11 @@ static bool add_table(gather_plan *plan) {
 }
 
 /* The same way of vectors as another, with an output that goes past the caches. */
-static void add_streamed(gather_plan *plan, int32_t as, const char *kernel) {
+static void add_streamed(gather_plan *plan, int32_t as) {
   if (!gather_kernel_vectors_stream()) return;
   gather_way *way = add(plan);
   *way = plan->ways[as];
   way->stream = true;
-  way->kernel = kernel;
 }
 
 static void add_stream(gather_plan *plan, int64_t ahead, int64_t lines) {
@@ -100,7 +111,7 @@ static void add_stream(gather_plan *plan, int64_t ahead, int64_t lines) {
   way->rows = gather_kernel_stream(width_of(plan), plan->row_bytes, &way->isa);
   way->rows_resolved = gather_kernel_stream(GATHER_WIDTH_8, plan->row_bytes, &way->isa);
   way->ahead = ahead, way->lines = lines, way->stream = true;
-  way->kernel = ahead > 0 ? "streamed rows fetched ahead" : "streamed rows";
+  way->kernel = ahead > 0 ? "rows fetched ahead" : "rows";
 }
 
 static void add_together(gather_plan *plan) {
@@ -108,7 +119,7 @@ static void add_together(gather_plan *plan) {
   way->rows = gather_kernel_together(width_of(plan), &way->isa);
   way->rows_resolved = gather_kernel_together(GATHER_WIDTH_8, &way->isa);
   way->stream = true;
-  way->kernel = "streamed rows, four together";
+  way->kernel = "rows, four together";
 }
 
 /* Rows that follow one another in the table, from dense indices to a dense output. Elements one by one are as fast. */
@@ -124,7 +135,7 @@ static void add_runs(gather_plan *plan, bool stream) {
     gather_way *way = add(plan);
     way->rows = rows, way->rows_resolved = gather_kernel_runs(GATHER_WIDTH_8, past, &isa);
     way->isa = isa, way->when = GATHER_ORDER_RUNS;
-    way->kernel = past ? "streamed runs of rows" : "runs of rows";
+    way->kernel = "runs of rows";
     way->stream = past;
   }
 }
@@ -135,7 +146,7 @@ static void add_for_order(gather_plan *plan, bool far, bool stream) {
   if (plan->row_bytes > LINE) return;
   const int32_t before = plan->way_count;
   if (far) add_by_vector(plan);
-  if (far && stream && plan->way_count > before) add_streamed(plan, before, "streamed rows by vector");
+  if (far && stream && plan->way_count > before) add_streamed(plan, before);
   for (int32_t w = before; w < plan->way_count; w++) plan->ways[w].when = GATHER_ORDER_NEAR;
   if (!gather_radix_suits(plan)) return;
   plan->parts_way = plan->way_count;
@@ -152,7 +163,7 @@ static void swap(gather_way *a, gather_way *b) {
 static void find_short(gather_plan *plan, bool far, bool stream) {
   int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
   if (add_table(plan)) {
-    if (stream) add_streamed(plan, 0, "table in registers, streamed");
+    if (stream) add_streamed(plan, 0);
     return;
   }
   if (far) {
@@ -168,7 +179,7 @@ static void find_short(gather_plan *plan, bool far, bool stream) {
   int32_t plain = plan->way_count;
   add_by_vector(plan);
   const bool by_vector = plan->way_count > plain;
-  if (by_vector && stream) add_streamed(plan, plain, "streamed rows by vector");
+  if (by_vector && stream) add_streamed(plan, plain);
   add_for_order(plan, far, stream);
   /* Too few rows to try them: the order decides. */
   if (by_vector && plan->row_count >= WORTH_MEASURING && gather_by_vector_pays(plan->row_bytes))
