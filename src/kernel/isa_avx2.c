@@ -52,6 +52,9 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
   _mm256_stream_si256((void *)(out + 32), high);
 }
 
+#include "kernel/stores_x86.h"
+#define STREAM_WHOLE 1
+
 /* Bit k is set where lane k is as it should be. */
 GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
   __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);

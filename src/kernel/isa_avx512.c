@@ -112,6 +112,9 @@ static void fold_u32(const char *indices, int64_t count, bool many, uint64_t shi
 
 GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512((void *)out, _mm512_loadu_si512(in)); }
 
+#include "kernel/stores_x86.h"
+#define STREAM_WHOLE 1
+
 GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
   const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   __m512i wanted = _mm512_add_epi32(_mm512_set1_epi32((int)first), count_up);

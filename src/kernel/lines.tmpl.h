@@ -6,7 +6,9 @@
  * it waits for them it fetches nothing. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines stream_line(out, in),
- * which copies 64 bytes to an aligned place. The output is dense: round follows upon round.
+ * which copies 64 bytes to an aligned place.
+ *   STREAM_WHOLE   1: it also defines stream_16, stream_32 and stream_64 (stores_x86.h), and includes rows.tmpl.h before; stays
+ * The output is dense: round follows upon round.
  */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)
@@ -96,6 +98,20 @@ GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t
       NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, (BYTES), gather_copy_##class); \
   }
 
+/* Rows that are a power of two go as they are where such stores come in their size and the output is aligned to it: the CPU
+ * collects the line, and nothing waits for it. */
+#if STREAM_WHOLE
+#define WHOLE(class, STEP)                                                                         \
+  static void NAME(lines_##class)(const gather_span *s) {                                          \
+    if ((uintptr_t)s->out % class == 0)                                                            \
+      NAME(rows)(s, true, class, stream_##class);                                                  \
+    else                                                                                           \
+      NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, class, gather_copy_##class); \
+  }
+#else
+#define WHOLE(class, STEP) LINES(class, STEP, class)
+#endif
+
 LINES(1, 64, 1)
 LINES(2, 32, 2)
 LINES(3, 32, 3)
@@ -103,13 +119,14 @@ LINES(4, 16, 4)
 LINES(5_to_7, 16, (size_t)s->row_bytes)
 LINES(8, 8, 8)
 LINES(9_to_15, 8, (size_t)s->row_bytes)
-LINES(16, 4, 16)
+WHOLE(16, 4)
 LINES(17_to_31, 4, (size_t)s->row_bytes)
-LINES(32, 4, 32)
+WHOLE(32, 4)
 LINES(33_to_63, 4, (size_t)s->row_bytes)
-LINES(64, 4, 64)
+WHOLE(64, 4)
 
 #undef LINES
+#undef WHOLE
 #undef NAME
 #undef NAME__
 #undef NAME_

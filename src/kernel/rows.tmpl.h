@@ -81,6 +81,7 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
   for (int64_t j = 0; j < count; j++)
     from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
   for (int64_t round = s->rounds; round > 0; round--) {
+    GATHER_PREFETCH(data + 4096);
     for (int64_t j = 0; j < count; j++) copy(out + j * out_step, data + from[j], bytes);
     data += s->data_round, out += s->out_round;
   }

@@ -14,18 +14,31 @@ GATHER_INLINE const char *NAME(stream_row)(const gather_span *s, int64_t i, int6
   return s->data + i * s->data_round + j * s->data_step + row * s->axis_step;
 }
 
+/* Rows share lines where they are no whole ones: what is left of a row waits in `held` for the next one. Rows are longer than a line,
+ * so that copies of 64 bytes from their ends, of which a part is written over or lies beside the line, need no sizes. */
 static void NAME(stream)(const gather_span *s) {
+  _Alignas(64) char room[3 * 64];
+  char *const held = room + 64;
+  int64_t head = (int64_t)((uintptr_t)s->out & 63), waiting = head; /* the head is somebody else's */
+  char *out = s->out - head;
   for (int64_t i = 0; i < s->rounds; i++)
     for (int64_t j = 0; j < s->count; j++) {
       if (s->ahead > 0 && j + s->ahead < s->count + s->more)
         gather_fetch_row(NAME(stream_row)(s, i, j + s->ahead), s->lines);
-      const char *in = NAME(stream_row)(s, i, j);
-      char *out = s->out + i * s->out_round + j * s->out_step;
-      int64_t head = (int64_t)(-(uintptr_t)out & 63), at = head;
-      if (head > 0) memcpy(out, in, (size_t)head);
-      for (; at + 64 <= s->row_bytes; at += 64) stream_line(out + at, in + at);
-      if (at < s->row_bytes) memcpy(out + at, in + at, (size_t)(s->row_bytes - at));
+      const char *in = NAME(stream_row)(s, i, j), *const end = in + s->row_bytes;
+      if (waiting > 0) {
+        memcpy(held + waiting, in, 64);
+        if (head > 0)
+          memcpy(out + head, held + head, (size_t)(64 - head));
+        else
+          stream_line(out, held);
+        in += 64 - waiting, out += 64, head = 0;
+      }
+      for (; end - in >= 64; in += 64, out += 64) stream_line(out, in);
+      waiting = end - in;
+      if (waiting > 0) memcpy(held + waiting - 64, end - 64, 64);
     }
+  if (waiting > head) memcpy(out + head, held + head, (size_t)(waiting - head));
 }
 
 /* Four rows at a time, line by line: four sequences that the CPU's own prefetcher follows. Rows are whole lines. */

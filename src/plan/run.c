@@ -76,7 +76,8 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     e->out += plan->out_offset;
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
   }
-  if (!plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0) e->order = gather_order_sample(e);
+  const bool races = !plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0;
+  if (races && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
   if (!plan->packed && plan->parts_way >= 0) e->moved = gather_radix_run(e, executor);
   const int64_t left = plan->row_count - e->moved;
   if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
@@ -96,35 +97,50 @@ static gather_status check_memory(const gather_plan *plan, const gather_run *run
 }
 
 /* Whether indices may be looked at block by block as their rows move, which reads them once: each is used once, and nobody
- * minds that rows have moved when a bad one turns up. Few are in a cache when they are read again. */
-static bool may_look_late(const gather_plan *plan, const gather_run *run) {
+ * minds that rows have moved when a bad one turns up. Few are in a cache when they are read again. Parts want all of them known;
+ * random ones may go so. */
+static bool may_look_late(const gather_plan *plan, const gather_run *run, gather_execution *e) {
   if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices)) return false;
-  if (!plan->in_order || plan->packed || plan->rule.swapped || plan->parts_way >= 0) return false;
+  if (!plan->in_order || plan->packed || plan->rule.swapped || plan->rule.axis_len == 0) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
-  return plan->rule.axis_len > 0 && (run->fresh_output || gather_plan_can_repair(plan));
+  if (!run->fresh_output && !gather_plan_can_repair(plan)) return false;
+  if (plan->parts_way < 0) return true;
+  e->order = gather_order_sample(e);
+  return plan->parts_way > 0 && e->order != GATHER_ORDER_RANDOM;
+}
+
+/* Looks at each index as its row moves; the exact answer is for afterwards. */
+static gather_status run_looking(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
+                                 gather_error *error) {
+  gather_index_state state;
+  _Atomic int64_t seen = 0;
+  e->bad = &seen;
+  run_rows(plan, e, run->executor);
+  *bad = atomic_load_explicit(&seen, memory_order_relaxed);
+  if (*bad == 0 || gather_plan_can_repair(plan)) return GATHER_OK;
+  return gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error);
+}
+
+static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+  gather_index_state state;
+  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
+  if (plan->row_count > 0 && run->indices && may_look_late(plan, run, &e)) {
+    GATHER_TRY(check_memory(plan, run, error));
+    return run_looking(plan, run, &e, bad, error);
+  }
+  GATHER_TRY(gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error));
+  if (plan->row_count == 0) return GATHER_OK;
+  GATHER_TRY(check_memory(plan, run, error));
+  e.form = gather_form_of(plan, state);
+  run_rows(plan, &e, run->executor);
+  return GATHER_OK;
 }
 
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
-  gather_index_state state = GATHER_INDICES_PLAIN;
   int64_t bad = 0;
-  _Atomic int64_t bad_late = 0;
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(check_apart(plan, run, error));
-  const bool late = may_look_late(plan, run);
-  if (!late) GATHER_TRY(gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error));
-  if (plan->row_count > 0) {
-    GATHER_TRY(check_memory(plan, run, error));
-    gather_execution e = {.plan = plan,
-                          .data = run->data,
-                          .indices = run->indices,
-                          .out = run->out,
-                          .form = gather_form_of(plan, state),
-                          .bad = late ? &bad_late : NULL};
-    run_rows(plan, &e, run->executor);
-    if (late) bad = atomic_load_explicit(&bad_late, memory_order_relaxed);
-    if (late && bad > 0 && !gather_plan_can_repair(plan))
-      return gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
-  }
+  GATHER_TRY(execute(plan, run, &bad, error));
   if (run->bad_count) *run->bad_count = bad;
   return GATHER_OK;
 }
