@@ -39,20 +39,21 @@ static bool reach(const gather_tensor *tensor, int64_t *lowest, int64_t *highest
   return true;
 }
 
-static gather_status check_sizes(const gather_tensor *tensor, const char *input, gather_error *error) {
+static gather_status measure(const gather_tensor *tensor, const char *input, gather_size *size, gather_error *error) {
   const char *what = input ? input : "tensor";
-  int64_t len, bytes, lowest, highest;
-  if (!gather_shape_len(tensor->rank, tensor->shape, &len) || !gather_tensor_len_bytes(tensor, len, &bytes) ||
-      bytes > GATHER_OFFSET_MAX)
+  int64_t lowest, highest;
+  if (!gather_shape_len(tensor->rank, tensor->shape, &size->len) ||
+      !gather_tensor_len_bytes(tensor, size->len, &size->bytes) || size->bytes > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
-  if (len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
+  if (size->len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
   /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */
   if (!reach(tensor, &lowest, &highest) || lowest < -GATHER_OFFSET_MAX || highest > GATHER_OFFSET_MAX)
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides reach beyond memory", what);
   return GATHER_OK;
 }
 
-gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error) {
+gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
+                                    gather_error *error) {
   const char *what = input ? input : "tensor";
   if (!tensor) return gather_fail_input(error, GATHER_USAGE, input, "%s is NULL", what);
   if (!gather_type_get(tensor->type))
@@ -70,7 +71,12 @@ gather_status gather_tensor_check_input(const gather_tensor *tensor, const char 
     if (tensor->shape[d] < 0)
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is %" PRId64, what, d,
                                tensor->shape[d]);
-  return check_sizes(tensor, input, error);
+  return measure(tensor, input, size, error);
+}
+
+gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input, gather_error *error) {
+  gather_size size;
+  return gather_tensor_measure(tensor, input, &size, error);
 }
 
 gather_status gather_tensor_check(const gather_tensor *tensor, gather_error *error) {
@@ -100,12 +106,11 @@ void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_M
   }
 }
 
-void gather_tensor_extent(const gather_tensor *tensor, int64_t *low, int64_t *high) {
+void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high) {
   *low = *high = 0;
-  const int64_t bytes = gather_tensor_bytes(tensor);
-  if (bytes == 0) return;
+  if (size->bytes == 0) return;
   if (!tensor->strides && tensor->packed_offset == 0) {
-    *high = bytes;
+    *high = size->bytes;
     return;
   }
   int64_t lowest = 0, highest = 0;

@@ -38,12 +38,20 @@ GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_bytes(const gather_tensor *t
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */
 void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]);
 
-/* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal where there are none. */
-void gather_tensor_extent(const gather_tensor *tensor, int64_t *low, int64_t *high);
+/* How much a tensor is: its elements, and the bytes they take. */
+typedef struct gather_size {
+  int64_t len, bytes;
+} gather_size;
+
+/* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal where it has no bytes. */
+void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high);
 
 /* gather_tensor_check, naming the argument in the error. */
 GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tensor, const char *input,
                                                        gather_error *error);
+/* The same; and measures it. */
+GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
+                                                   gather_error *error);
 
 /* The number of elements: false where it does not fit in 63 bits. Zero lengths win over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);

@@ -128,7 +128,7 @@ static gather_status check_out_shape(const gather_geometry *g, const gather_tens
 }
 
 static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                        const gather_geometry *g) {
+                        const gather_geometry *g, int64_t index_count) {
   plan->op = op, plan->type = data->type, plan->axis = g->axis;
   plan->out_rank = g->rank;
   if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
@@ -137,50 +137,56 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
   plan->rule.axis_len = data->shape[g->axis];
   plan->rule.fold = gather_kernel_fold(indices->type);
-  plan->index_rank = indices->rank, plan->index_count = gather_tensor_len(indices);
+  plan->index_rank = indices->rank, plan->index_count = index_count;
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
   plan->rule.many = plan->index_count > GATHER_MANY_INDEX_BYTES / (gather_type_row(indices->type)->bits / 8);
   gather_tensor_strides(indices, plan->index_strides);
   plan->index_dense = is_dense(indices);
 }
 
+/* How much the three tensors are. */
+typedef struct {
+  gather_size data, indices, out;
+} sizes;
+
 static gather_status check_types(const gather_tensor *data, const gather_tensor *indices, const gather_tensor *out,
-                                 gather_error *error) {
-  GATHER_TRY(gather_tensor_check_input(data, "data", error));
-  GATHER_TRY(gather_tensor_check_input(indices, "indices", error));
+                                 sizes *size, gather_error *error) {
+  GATHER_TRY(gather_tensor_measure(data, "data", &size->data, error));
+  GATHER_TRY(gather_tensor_measure(indices, "indices", &size->indices, error));
   if (!gather_type_is_index(indices->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
   if (!out) return GATHER_OK;
-  GATHER_TRY(gather_tensor_check_input(out, "output", error));
+  GATHER_TRY(gather_tensor_measure(out, "output", &size->out, error));
   return check_out_type(data, out, error);
 }
 
 static void set_extents(gather_plan *plan, const gather_tensor *data, const gather_tensor *indices,
-                        const gather_tensor *out) {
-  gather_tensor_extent(data, &plan->data_extent.low, &plan->data_extent.high);
-  gather_tensor_extent(indices, &plan->index_extent.low, &plan->index_extent.high);
-  gather_tensor_extent(out, &plan->out_extent.low, &plan->out_extent.high);
+                        const gather_tensor *out, const sizes *size) {
+  gather_tensor_extent(data, &size->data, &plan->data_extent.low, &plan->data_extent.high);
+  gather_tensor_extent(indices, &size->indices, &plan->index_extent.low, &plan->index_extent.high);
+  gather_tensor_extent(out, &size->out, &plan->out_extent.low, &plan->out_extent.high);
 }
 
 gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                            const gather_tensor *out, const gather_options *options, gather_plan *plan,
                            gather_error *error) {
   gather_geometry g;
-  GATHER_TRY(check_types(data, indices, out, error));
+  sizes size;
+  GATHER_TRY(check_types(data, indices, out, &size, error));
   GATHER_TRY(gather_geometry_find(op, data, indices, options, &g, error));
   gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
-  if (!out) out = &row_major;
+  if (!out) GATHER_TRY(gather_tensor_measure(out = &row_major, "output", &size.out, error));
   GATHER_TRY(check_out_shape(&g, out, error));
-  set_meaning(plan, op, data, indices, &g);
+  set_meaning(plan, op, data, indices, &g, size.indices.len);
   set_element(plan, data, out, options);
   plan->out_dense = is_dense(out);
-  plan->out_len = gather_tensor_len(out);
-  set_extents(plan, data, indices, out);
+  plan->out_len = size.out.len;
+  set_extents(plan, data, indices, out, &size);
   steps s;
   gather_tensor_strides(data, s.data);
   /* Data without elements is never addressed, and its strides were not checked. */
-  if (gather_tensor_len(data) == 0) memset(s.data, 0, sizeof s.data);
+  if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
   gather_tensor_strides(indices, s.indices);
   gather_tensor_strides(out, s.out);
   plan->loop_count = 0;

@@ -40,7 +40,9 @@ gather_form gather_form_of(const gather_plan *plan, gather_index_state state);
 
 /* Moves the next `count` rows of the walk in one of the plan's ways. */
 void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
-/* The same of packed elements. */
+/* The whole of a nest of one or two loops by plain indices, in the first way, which stores to ordinary memory. */
+void gather_move_all(const gather_execution *e);
+/* The same as gather_move of packed elements. */
 void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count);
 
 /* Moves rows of the walk in each way in turn and notes which was fastest in e->way; returns how many rows were moved, at most

@@ -12,30 +12,24 @@ enum { LOOK = 1024 /* indices that are looked at just before they move: they wai
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The steps of the innermost loops. */
-static gather_span span_of(const gather_execution *e, const gather_way *way) {
+/* The steps of the innermost loops. Field by field: built as a whole and copied, the copy would wait for each store. */
+static void set_span(gather_span *span, const gather_execution *e, const gather_way *way) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
-  gather_span span = {.rounds = 1,
-                      .data_step = inner->data,
-                      .index_step = inner->index,
-                      .out_step = inner->out,
-                      .axis_step = plan->axis_step,
-                      .row_bytes = plan->row_bytes,
-                      .table_bytes = plan->rule.axis_len * plan->row_bytes,
-                      .ahead = way->ahead,
-                      .lines = way->lines,
-                      .many = plan->rule.many,
-                      .past = way->stream};
-  if (plan->loop_count > 1) {
-    const gather_loop *outer = &plan->loops[plan->loop_count - 2];
-    span.data_round = outer->data, span.index_round = outer->index, span.out_round = outer->out;
-  }
-  return span;
+  const gather_loop *outer = plan->loop_count > 1 ? inner - 1 : NULL;
+  span->count = inner->len, span->rounds = 1, span->more = 0;
+  span->data_step = inner->data, span->index_step = inner->index, span->out_step = inner->out;
+  span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
+  span->out_round = outer ? outer->out : 0;
+  span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
+  span->table_bytes = plan->rule.axis_len * plan->row_bytes;
+  span->ahead = way->ahead, span->lines = way->lines;
+  span->many = plan->rule.many, span->past = way->stream;
 }
 
 static void move_plain(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  gather_span span = span_of(e, way);
+  gather_span span;
+  set_span(&span, e, way);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = e->out + walk->out;
@@ -99,7 +93,8 @@ static void move_widened_rounds(const gather_execution *e, const gather_way *way
 }
 
 static void move_widened(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  gather_span span = span_of(e, way);
+  gather_span span;
+  set_span(&span, e, way);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.out = e->out + walk->out;
@@ -222,6 +217,16 @@ gather_form gather_form_of(const gather_plan *plan, gather_index_state state) {
   if (state == GATHER_INDICES_BAD || plan->rule.swapped) return GATHER_FORM_REPAIRED;
   bool narrow = gather_type_row(plan->rule.type)->bits < 32 && !plan->takes_bytes;
   return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
+}
+
+void gather_move_all(const gather_execution *e) {
+  const gather_plan *plan = e->plan;
+  const int32_t outer = plan->loop_count - 2;
+  gather_span span;
+  set_span(&span, e, &plan->ways[0]);
+  span.data = e->data, span.indices = e->indices, span.out = e->out;
+  if (outer >= 0) span.rounds = plan->loops[outer].len;
+  plan->ways[0].rows(&span);
 }
 
 void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {

@@ -121,6 +121,13 @@ static gather_status run_looking(const gather_plan *plan, const gather_run *run,
   return gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error);
 }
 
+/* A call on a handful of rows is mostly what is asked and prepared round it. */
+static bool is_small(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
+  enum { SMALL = 1024 };
+  if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2 || run->executor) return false;
+  return e->form == GATHER_FORM_PLAIN && !plan->ways[0].stream && !plan->ways[0].in_parts && first_way(e) == 0;
+}
+
 static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   gather_index_state state;
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
@@ -132,7 +139,12 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
   if (plan->row_count == 0) return GATHER_OK;
   GATHER_TRY(check_memory(plan, run, error));
   e.form = gather_form_of(plan, state);
-  run_rows(plan, &e, run->executor);
+  if (!is_small(plan, run, &e)) {
+    run_rows(plan, &e, run->executor);
+    return GATHER_OK;
+  }
+  e.data += plan->data_offset, e.out += plan->out_offset;
+  gather_move_all(&e);
   return GATHER_OK;
 }
 
