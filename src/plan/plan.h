@@ -86,11 +86,13 @@ struct gather_plan {
   /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
   gather_way ways[GATHER_MOST_WAYS];
   int32_t way_count;
-  int32_t parts_way; /* number of the way in parts; -1: there is none */
-  bool takes_bytes;  /* the ways take indices of one byte as they are */
-  bool linear;       /* row number i goes to out + out_offset + i * row_bytes */
-  bool in_order;     /* row number i is named by index number i, dense in memory */
-  int64_t row_cost;  /* what moving a row costs, in bytes of a plain copy */
+  int32_t parts_way;   /* number of the way in parts; -1: there is none */
+  bool takes_bytes;    /* the ways take indices of one byte as they are */
+  int64_t cache_bytes; /* of a core's own cache, as far as this plan's choice goes */
+  bool far;            /* rows come from beyond it */
+  bool linear;         /* row number i goes to out + out_offset + i * row_bytes */
+  bool in_order;       /* row number i is named by index number i, dense in memory */
+  int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
 };
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */

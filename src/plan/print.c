@@ -50,6 +50,25 @@ static void add_nest(line *l, const gather_plan *plan) {
   add(l, plan->packed ? " elements of %" PRId32 " bits" : " B", plan->layout.bits);
 }
 
+/* Bytes in the largest unit that they are a whole number of. */
+static void add_bytes(line *l, int64_t bytes) {
+  static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB"};
+  int unit = 0;
+  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
+  add(l, "%" PRId64 " %s", bytes, UNITS[unit]);
+}
+
+/* Why these ways: where rows come from, and whether the output is large enough to leave the caches. */
+static void add_reason(line *l, const gather_plan *plan) {
+  if (plan->cache_bytes == 0) return;
+  add(l, "; data of ");
+  add_bytes(l, plan->data_extent.high - plan->data_extent.low);
+  add(l, plan->far ? ", beyond the cache (" : ", cached (");
+  add_bytes(l, plan->cache_bytes);
+  add(l, "), output of ");
+  add_bytes(l, plan->out_extent.high - plan->out_extent.low);
+}
+
 static void add_ways(line *l, const gather_plan *plan) {
   if (plan->row_count && plan->packed) add(l, "; bits, portable");
   for (int32_t i = 0; i < plan->way_count; i++) {
@@ -74,6 +93,7 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
     add_nest(&l, plan);
   add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name,
       plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
+  add_reason(&l, plan);
   add_ways(&l, plan);
   return l.at;
 }

@@ -22,7 +22,8 @@ static int64_t table_bytes(const gather_plan *plan) {
 
 /* Whether rows come from beyond a core's own cache: the table is larger, or all tables are, and each is read too little to
  * stay. */
-static bool is_far(const gather_plan *plan, int64_t cache) {
+static bool is_far(const gather_plan *plan) {
+  const int64_t cache = plan->cache_bytes;
   int64_t all = plan->data_extent.high - plan->data_extent.low;
   if (table_bytes(plan) > cache) return true;
   int64_t row = plan->row_bytes > LINE ? plan->row_bytes : LINE;
@@ -206,7 +207,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 }
 
 void gather_plan_find_ways(gather_plan *plan) {
-  plan->takes_bytes = false, plan->parts_way = -1;
+  plan->takes_bytes = false, plan->parts_way = -1, plan->cache_bytes = 0;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
     return;
@@ -216,7 +217,8 @@ void gather_plan_find_ways(gather_plan *plan) {
     plan->row_cost = plan->row_bytes;
     return;
   }
-  const bool far = is_far(plan, gather_cache_bytes());
+  plan->cache_bytes = gather_cache_bytes();
+  const bool far = plan->far = is_far(plan);
   /* A line that is not in the cache costs about what moving this much does. */
   plan->row_cost = plan->row_bytes + (far ? LINE : LINE / 16);
   bool stream = plan->linear && gather_kernel_stream_copy() &&
