@@ -50,49 +50,81 @@ GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t ahead,
   p->data += step * data_step, p->indices += step * index_step, p->left -= step;
 }
 
+/* Stores what is full. */
+GATHER_INLINE void NAME(store_lines)(NAME(lines_place) * p, char *lines) {
+  const int64_t rest = NAME(flush)(p->out, lines, p->head, p->end);
+  p->out += p->end - rest, p->end = rest, p->head = 0;
+}
+
+GATHER_INLINE void NAME(end_lines)(NAME(lines_place) * p, char *lines) {
+  if (p->end >= 64) NAME(store_lines)(p, lines);
+  if (p->end > p->head) memcpy(p->out + p->head, lines + p->head, (size_t)(p->end - p->head));
+}
+
+GATHER_INLINE NAME(lines_place) NAME(begin_lines)(const gather_span *s) {
+  const int64_t head = (int64_t)((uintptr_t)s->out & 63);
+  NAME(lines_place) p = {.data = s->data, .indices = s->indices, .out = s->out - head, .head = head, .end = head};
+  return p;
+}
+
+enum { NAME(FULL) = 256 /* bytes that are worth storing */, NAME(FEW_AGAIN) = 16 };
+#define FILL(to, n) \
+  NAME(fill)(&p, to, p.left >= stay + (n) ? ahead : 0, many, index_step, data_step, axis_step, n, bytes, copy)
+
 /* All rounds. Where rows divide a line and the output begins with one, `step` rows are whole lines; other rows are gathered until
  * a few lines are full. */
 GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step,
                                size_t bytes, gather_copy_fn copy) {
-  enum { FULL = 256, MOST = 256 /* bytes of `step` rows */ };
-  _Alignas(64) char lines[FULL + MOST + 64];
+  _Alignas(64) char lines[NAME(FULL) + 256 /* `step` rows */ + 64];
   const bool divides = 64 % bytes == 0, many = s->many;
   const int64_t ahead = s->ahead, stay = ahead <= 0 ? s->count : s->more >= ahead ? 0 : ahead - s->more;
-  NAME(lines_place) p = {.head = (int64_t)((uintptr_t)s->out & 63)};
-  p.end = p.head, p.out = s->out - p.head;
+  NAME(lines_place) p = NAME(begin_lines)(s);
   for (int64_t i = 0; i < s->rounds; i++) {
     p.data = s->data + i * s->data_round, p.indices = s->indices + i * s->index_round, p.left = s->count;
     while (divides && p.end == 0 && p.left >= step) {
-      NAME(fill)
-      (&p, lines, p.left >= stay + step ? ahead : 0, many, index_step, data_step, axis_step, step, bytes, copy);
+      FILL(lines, step);
       for (size_t at = 0; at < (size_t)step * bytes; at += 64) stream_line(p.out + at, lines + at);
       p.out += (size_t)step * bytes;
     }
     while (p.left > 0) {
       const int now = p.left >= step ? step : p.left >= 4 ? 4 : 1;
-      if (now == step) NAME(fill)
-      (&p, lines + p.end, p.left >= stay + step ? ahead : 0, many, index_step, data_step, axis_step, step, bytes, copy);
-      else if (now == 4) NAME(fill)(&p, lines + p.end, p.left >= stay + 4 ? ahead : 0, many, index_step, data_step,
-                                    axis_step, 4, bytes, copy);
-      else NAME(fill)(&p, lines + p.end, p.left > stay ? ahead : 0, many, index_step, data_step, axis_step, 1, bytes,
-                      copy);
+      if (now == step)
+        FILL(lines + p.end, step);
+      else if (now == 4)
+        FILL(lines + p.end, 4);
+      else
+        FILL(lines + p.end, 1);
       p.end += now * (int64_t)bytes;
-      if (p.end < (divides ? 64 : FULL)) continue;
-      const int64_t rest = NAME(flush)(p.out, lines, p.head, p.end);
-      p.out += p.end - rest, p.end = rest, p.head = 0;
+      if (p.end >= (divides ? 64 : NAME(FULL))) NAME(store_lines)(&p, lines);
     }
   }
-  if (p.end >= 64) {
-    const int64_t rest = NAME(flush)(p.out, lines, p.head, p.end);
-    p.out += p.end - rest, p.end = rest, p.head = 0;
+  NAME(end_lines)(&p, lines);
+}
+#undef FILL
+
+/* Many short rounds by the same few indices, which are read once: `again` of rows.tmpl.h. */
+GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
+  _Alignas(64) char lines[NAME(FULL) + NAME(FEW_AGAIN) * 64 + 64];
+  int64_t from[NAME(FEW_AGAIN)];
+  const int64_t count = s->count;
+  NAME(lines_place) p = NAME(begin_lines)(s);
+  for (int64_t j = 0; j < count; j++)
+    from[j] = NAME(gather_row)(s->indices + j * s->index_step) * s->axis_step + j * s->data_step;
+  for (int64_t round = s->rounds; round > 0; round--, p.data += s->data_round) {
+    GATHER_PREFETCH(p.data + 4096);
+    for (int64_t j = 0; j < count; j++) copy(lines + p.end + j * (int64_t)bytes, p.data + from[j], bytes);
+    p.end += count * (int64_t)bytes;
+    if (p.end >= NAME(FULL)) NAME(store_lines)(&p, lines);
   }
-  if (p.end > p.head) memcpy(p.out + p.head, lines + p.head, (size_t)(p.end - p.head));
+  NAME(end_lines)(&p, lines);
 }
 
 #define LINES(class, STEP, BYTES)                                                                    \
   static void NAME(lines_##class)(const gather_span *s) {                                            \
     const int64_t size = (int64_t)(BYTES), width = (int64_t)sizeof(INDEX);                           \
-    if (s->data_step == 0 && s->axis_step == size && s->index_step == width)                         \
+    if (s->index_round == 0 && s->count <= NAME(FEW_AGAIN) && s->rounds > NAME(FEW_AGAIN))           \
+      NAME(lines_again)(s, (BYTES), gather_copy_##class);                                            \
+    else if (s->data_step == 0 && s->axis_step == size && s->index_step == width)                    \
       NAME(lines)(s, width, 0, size, STEP, (BYTES), gather_copy_##class);                            \
     else                                                                                             \
       NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, (BYTES), gather_copy_##class); \
