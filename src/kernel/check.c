@@ -75,27 +75,55 @@ static void tidy(const gather_index_rule *rule, const char *indices, int64_t ste
     for (int64_t b = 0; b < width; b++) dense[j * width + b] = indices[j * step + (rule->swapped ? width - 1 - b : b)];
 }
 
+/* What decides, in numbers of the index's width. */
+typedef struct {
+  uint64_t plain; /* indices below it are rows; at most half of what the width can count; 0 = look further at each */
+  uint64_t shift; /* what is added to an index before it is compared */
+  uint64_t limit; /* indices in range are below it then */
+  uint64_t sign;  /* the bit of those that count from the end */
+} bounds;
+
 /* Adding the length moves the valid range of signed indices to [0, 2n), where one unsigned comparison is enough: no valid range
  * that an index can leave is so long that the sum wraps back into it (see gather_indices_cannot_fail). */
+static bounds bounds_of(const gather_index_rule *rule) {
+  const uint64_t n = (uint64_t)rule->axis_len, top = (uint64_t)1 << ((8 << log2_width(rule->type)) - 1);
+  const bool counts_back = rule->negative && is_signed(rule->type);
+  bounds b = {n, counts_back ? n : 0, counts_back ? 2 * n : n, counts_back ? top : 0};
+  if (is_signed(rule->type) && !rule->negative && b.limit > top) b.limit = top;
+  if (b.plain > top) b.plain = is_signed(rule->type) ? top : 0;
+  return b;
+}
+
+/* Most indices count from the front. Where a run has others, it is looked at again, and so is what follows. */
+static gather_index_state look_at_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
+                                        int64_t count) {
+  enum { RUN = 8192 };
+  const int64_t width = (int64_t)1 << log2_width(rule->type);
+  uint64_t most = 0, signs = 0;
+  bool plain = b->plain > 0;
+  for (int64_t j = 0, now; j < count; j += now, indices += now * width) {
+    now = count - j < RUN ? count - j : RUN;
+    plain = plain && rule->within(indices, now, rule->many, b->plain);
+    if (plain) continue;
+    rule->fold(indices, now, b->shift, &most, &signs);
+    if (most >= b->limit) return GATHER_INDICES_BAD;
+  }
+  return signs & b->sign ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
+}
+
 gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step,
                                        int64_t count) {
   enum { BLOCK = 256 };
-  int width = log2_width(rule->type);
-  uint64_t n = (uint64_t)rule->axis_len, most = 0, signs = 0, top = (uint64_t)1 << ((8 << width) - 1);
-  bool counts_back = rule->negative && is_signed(rule->type);
-  uint64_t limit = counts_back ? 2 * n : n;
-  if (is_signed(rule->type) && !rule->negative && limit > top) limit = top;
-  if (step == (int64_t)1 << width && !rule->swapped) {
-    rule->fold(indices, count, rule->many, counts_back ? n : 0, &most, &signs);
-  } else {
-    char dense[BLOCK * 8];
-    if (step == 0) count = 1;
-    for (int64_t j = 0; j < count; j += BLOCK) {
-      int64_t now = count - j < BLOCK ? count - j : BLOCK;
-      tidy(rule, indices + j * step, step, now, dense);
-      rule->fold(dense, now, false, counts_back ? n : 0, &most, &signs);
-    }
+  const bounds b = bounds_of(rule);
+  if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return look_at_dense(rule, &b, indices, count);
+  gather_index_state worst = GATHER_INDICES_PLAIN;
+  char dense[BLOCK * 8];
+  if (step == 0) count = 1;
+  for (int64_t j = 0; j < count && worst < GATHER_INDICES_BAD; j += BLOCK) {
+    int64_t now = count - j < BLOCK ? count - j : BLOCK;
+    tidy(rule, indices + j * step, step, now, dense);
+    gather_index_state state = look_at_dense(rule, &b, dense, now);
+    if (state > worst) worst = state;
   }
-  if (most >= limit) return GATHER_INDICES_BAD;
-  return counts_back && (signs & top) ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
+  return worst;
 }

@@ -84,6 +84,12 @@ gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa) {
   return stream ? stream_runs(width, isa) : plain_runs(width, isa);
 }
 
+gather_within_fn gather_kernel_within(gather_type type) {
+  const char *name, **isa = &name;
+  int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;
+  FIND(within[log2_width]);
+}
+
 gather_fold_fn gather_kernel_fold(gather_type type) {
   const char *name, **isa = &name;
   int log2_width = ((int)type - (int)GATHER_TYPE_INT8) % 4;

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold.tmpl.h: what a run of indices spans, for one index width and instruction set; a loop that compilers turn into vectors.
- *
- * Parameters (undefined again at the end): INDEX (uint8_t ... uint64_t), FOLD (the function's name)
+ * fold.tmpl.h: what a run of indices spans, for indices of every width, once per instruction set; loops that compilers turn into
+ * vectors. For runs with indices that count from the end, or that are bad; the others are seen by within.tmpl.h.
  */
-static void FOLD(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
-  enum { LINE = 64 / sizeof(INDEX), BLOCK = 16 * LINE, FAR = GATHER_INDEX_AHEAD };
-  INDEX largest = (INDEX)*most, bits = (INDEX)*signs, add = (INDEX)shift;
-  int64_t j = 0;
-  while (j < count) {
-    int64_t end = count - j < BLOCK ? count : j + BLOCK;
-    for (int line = 0; many && line < BLOCK / LINE; line++)
-      GATHER_PREFETCH(indices + j * (int64_t)sizeof(INDEX) + FAR + line * 64);
-    for (; j < end; j++) {
-      INDEX value, moved;
-      memcpy(&value, indices + j * (int64_t)sizeof(INDEX), sizeof value);
-      moved = (INDEX)(value + add);
-      largest = moved > largest ? moved : largest;
-      bits = (INDEX)(bits | value);
-    }
+#define FOLD(w)                                                                                                \
+  static void fold_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
+    uint##w##_t largest = (uint##w##_t) * most, bits = (uint##w##_t) * signs, add = (uint##w##_t)shift;        \
+    for (int64_t j = 0; j < count; j++) {                                                                      \
+      uint##w##_t index, moved;                                                                                \
+      memcpy(&index, indices + j * (w / 8), sizeof index);                                                     \
+      moved = (uint##w##_t)(index + add);                                                                      \
+      largest = moved > largest ? moved : largest;                                                             \
+      bits = (uint##w##_t)(bits | index);                                                                      \
+    }                                                                                                          \
+    *most = largest, *signs = bits;                                                                            \
   }
-  *most = largest, *signs = bits;
-}
-#undef INDEX
+FOLD(8)
+FOLD(16)
+FOLD(32)
+FOLD(64)
 #undef FOLD
+#define FOLD_SLOTS \
+  { fold_u8, fold_u16, fold_u32, fold_u64 }

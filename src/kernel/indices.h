@@ -7,11 +7,13 @@
 
 #include "gather/gather.h"
 
+/* Whether all indices are below `limit`, which is at least 1 and at most half of what their width can count. Indices are dense.
+ * many: they are a part of more than a core's own caches keep, and lines of them are fetched ahead. */
+typedef bool (*gather_within_fn)(const char *indices, int64_t count, bool many, uint64_t limit);
+
 /* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
- * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. many: they are a part
- * of more than a core's own caches keep, and lines of them are fetched ahead. */
-typedef void (*gather_fold_fn)(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,
-                               uint64_t *signs);
+ * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense.*/
+typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
 
 /* Fewer bytes of indices stay in a core's own caches once they are read, and are not fetched ahead. */
 enum { GATHER_MANY_INDEX_BYTES = 262144 };
@@ -23,8 +25,9 @@ typedef struct gather_index_rule {
   bool negative;    /* [-axis_len, -1] counts from the end */
   gather_on_bad on_bad;
   int64_t axis_len;
-  bool many;           /* there are more of them than a core's own caches keep */
-  gather_fold_fn fold; /* of the type's width */
+  bool many;               /* there are more of them than a core's own caches keep */
+  gather_within_fn within; /* of the type's width */
+  gather_fold_fn fold;     /* likewise */
 } gather_index_rule;
 
 /* What a run of indices is; worse is larger. */

@@ -30,20 +30,8 @@ GATHER_TARGET_BEGIN("avx2")
 #define SHORTEST_ROW 32
 #include "kernel/rows.tmpl.h"
 
-#define INDEX uint8_t
-#define FOLD fold_u8
-#include "kernel/fold.tmpl.h"
+#include "kernel/within.tmpl.h"
 
-#define INDEX uint16_t
-#define FOLD fold_u16
-#include "kernel/fold.tmpl.h"
-
-#define INDEX uint32_t
-#define FOLD fold_u32
-#include "kernel/fold.tmpl.h"
-
-#define INDEX uint64_t
-#define FOLD fold_u64
 #include "kernel/fold.tmpl.h"
 
 GATHER_INLINE void stream_line(char *out, const char *in) {
@@ -164,7 +152,8 @@ const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .stream_runs = {stream_runs_u32, stream_runs_u64},
                                     .stream_copy = stream_copy,
                                     .fence = fence,
-                                    .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
+                                    .within = WITHIN_SLOTS,
+                                    .fold = FOLD_SLOTS,
                                     .widen = WIDEN_SLOTS};
 #else
 const gather_isa gather_isa_avx2 = {.name = "avx2"};

@@ -29,87 +29,6 @@ GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 #define SHORTEST_ROW 64
 #include "kernel/rows.tmpl.h"
 
-/* Where vectors do not pay. */
-enum { FEW = 24 };
-#define FOLD_FEW(w)                                                                                                \
-  static void fold_few_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \
-    uint##w##_t largest = (uint##w##_t) * most, bits = (uint##w##_t) * signs;                                      \
-    for (int64_t j = 0; j < count; j++) {                                                                          \
-      uint##w##_t value, moved;                                                                                    \
-      memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);                                           \
-      moved = value + (uint##w##_t)shift;                                                                          \
-      largest = moved > largest ? moved : largest;                                                                 \
-      bits |= value;                                                                                               \
-    }                                                                                                              \
-    *most = largest, *signs = bits;                                                                                \
-  }
-/* Stays a loop of single steps. */
-FOLD_FEW(32)
-FOLD_FEW(64)
-
-/* gcc 12 makes of the plain loop over 8-byte indices one that is several times slower. */
-static void fold_u64(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
-  if (count < FEW) {
-    fold_few_u64(indices, count, shift, most, signs);
-    return;
-  }
-  __m512i largest[2], bits[2], add = _mm512_set1_epi64((long long)shift);
-  largest[0] = largest[1] = _mm512_set1_epi64((long long)*most);
-  bits[0] = bits[1] = _mm512_set1_epi64((long long)*signs);
-  int64_t j = 0;
-  for (; j + 16 <= count; j += 16) {
-    const char *at = indices + j * 8;
-    if (many) {
-      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
-      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
-    }
-    for (int k = 0; k < 2; k++) {
-      __m512i value = _mm512_loadu_si512(at + k * 64);
-      largest[k] = _mm512_max_epu64(largest[k], _mm512_add_epi64(value, add));
-      bits[k] = _mm512_or_si512(bits[k], value);
-    }
-  }
-  for (; j < count; j += 8) {
-    __mmask8 lanes = (__mmask8)(count - j >= 8 ? 0xffu : (1u << (count - j)) - 1);
-    __m512i value = _mm512_maskz_loadu_epi64(lanes, indices + j * 8);
-    largest[0] = _mm512_mask_max_epu64(largest[0], lanes, largest[0], _mm512_add_epi64(value, add));
-    bits[0] = _mm512_or_si512(bits[0], value);
-  }
-  *most = (uint64_t)_mm512_reduce_max_epu64(_mm512_max_epu64(largest[0], largest[1]));
-  *signs = (uint64_t)_mm512_reduce_or_epi64(_mm512_or_si512(bits[0], bits[1]));
-}
-
-static void fold_u32(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most, uint64_t *signs) {
-  if (count < FEW) {
-    fold_few_u32(indices, count, shift, most, signs);
-    return;
-  }
-  __m512i largest[2], bits[2], add = _mm512_set1_epi32((int)(uint32_t)shift);
-  largest[0] = largest[1] = _mm512_set1_epi32((int)(uint32_t)*most);
-  bits[0] = bits[1] = _mm512_set1_epi32((int)(uint32_t)*signs);
-  int64_t j = 0;
-  for (; j + 32 <= count; j += 32) {
-    const char *at = indices + j * 4;
-    if (many) {
-      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);
-      GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + 64);
-    }
-    for (int k = 0; k < 2; k++) {
-      __m512i value = _mm512_loadu_si512(at + k * 64);
-      largest[k] = _mm512_max_epu32(largest[k], _mm512_add_epi32(value, add));
-      bits[k] = _mm512_or_si512(bits[k], value);
-    }
-  }
-  for (; j < count; j += 16) {
-    __mmask16 lanes = (__mmask16)(count - j >= 16 ? 0xffffu : (1u << (count - j)) - 1);
-    __m512i value = _mm512_maskz_loadu_epi32(lanes, indices + j * 4);
-    largest[0] = _mm512_mask_max_epu32(largest[0], lanes, largest[0], _mm512_add_epi32(value, add));
-    bits[0] = _mm512_or_si512(bits[0], value);
-  }
-  *most = (uint32_t)_mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
-  *signs = (uint32_t)_mm512_reduce_or_epi32(_mm512_or_si512(bits[0], bits[1]));
-}
-
 GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512((void *)out, _mm512_loadu_si512(in)); }
 
 #include "kernel/stores_x86.h"
@@ -269,12 +188,8 @@ BY_VECTOR(u32, 8)
 BY_VECTOR(u64, 4)
 BY_VECTOR(u64, 8)
 
-#define INDEX uint8_t
-#define FOLD fold_u8
-#include "kernel/fold.tmpl.h"
+#include "kernel/within.tmpl.h"
 
-#define INDEX uint16_t
-#define FOLD fold_u16
 #include "kernel/fold.tmpl.h"
 
 #include "kernel/widen.tmpl.h"
@@ -296,7 +211,8 @@ const gather_isa gather_isa_avx512 = {
     .stream_runs = {stream_runs_u32, stream_runs_u64},
     .stream_copy = stream_copy,
     .fence = fence,
-    .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
+    .within = WITHIN_SLOTS,
+    .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS};
 #else
 const gather_isa gather_isa_avx512 = {.name = "avx512"};

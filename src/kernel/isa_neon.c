@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_neon.c: 64-bit Arm: tables of up to 64 bytes that stay in registers, checks of indices with more than one maximum under
- * way, stores that say that nobody reads them soon. Rows are as fast in plain C. Empty where the CPU family is another one.
+ * isa_neon.c: 64-bit Arm: tables of up to 64 bytes that stay in registers, stores that say that nobody reads them soon. Rows and
+ * checks of indices are as fast in plain C. Empty where the CPU family is another one.
  */
 #include <string.h>
 
@@ -15,48 +15,6 @@ GATHER_INLINE uint8x16_t bytes_at(const char *in) { return vld1q_u8((const uint8
 GATHER_INLINE uint16x8_t u16_at(const char *in) { return vreinterpretq_u16_u8(bytes_at(in)); }
 GATHER_INLINE uint32x4_t u32_at(const char *in) { return vreinterpretq_u32_u8(bytes_at(in)); }
 GATHER_INLINE uint64x2_t u64_at(const char *in) { return vreinterpretq_u64_u8(bytes_at(in)); }
-
-GATHER_INLINE uint32x4_t most_u32(uint32x4_t a, uint32x4_t b) { return vmaxq_u32(a, b); }
-GATHER_INLINE uint64x2_t most_u64(uint64x2_t a, uint64x2_t b) { return vbslq_u64(vcgtq_u64(a, b), a, b); }
-
-/* One line at a time; its four vectors have a maximum each, so that none waits for the one before. */
-#define FOLD_WIDE(w, LANES)                                                                                  \
-  static void fold_u##w(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,       \
-                        uint64_t *signs) {                                                                   \
-    enum { LINE = 4 * LANES };                                                                               \
-    uint##w##_t largest = (uint##w##_t) * most, ored = (uint##w##_t) * signs, each[LANES], each_bits[LANES]; \
-    const uint##w##_t add = (uint##w##_t)shift;                                                              \
-    int64_t j = 0;                                                                                           \
-    if (count >= LINE) {                                                                                     \
-      uint##w##x##LANES##_t top[4], bits[4];                                                                 \
-      for (int k = 0; k < 4; k++) top[k] = bits[k] = vdupq_n_u##w(0);                                        \
-      for (; j + LINE <= count; j += LINE) {                                                                 \
-        const char *at = indices + j * (w / 8);                                                              \
-        if (many) GATHER_PREFETCH(at + GATHER_INDEX_AHEAD);                                                  \
-        for (int k = 0; k < 4; k++) {                                                                        \
-          uint##w##x##LANES##_t value = u##w##_at(at + k * 16);                                              \
-          top[k] = most_u##w(vaddq_u##w(value, vdupq_n_u##w(add)), top[k]);                                  \
-          bits[k] = vorrq_u##w(bits[k], value);                                                              \
-        }                                                                                                    \
-      }                                                                                                      \
-      vst1q_u##w(each, most_u##w(most_u##w(top[0], top[1]), most_u##w(top[2], top[3])));                     \
-      vst1q_u##w(each_bits, vorrq_u##w(vorrq_u##w(bits[0], bits[1]), vorrq_u##w(bits[2], bits[3])));         \
-      for (int k = 0; k < LANES; k++) {                                                                      \
-        largest = each[k] > largest ? each[k] : largest;                                                     \
-        ored |= each_bits[k];                                                                                \
-      }                                                                                                      \
-    }                                                                                                        \
-    for (; j < count; j++) {                                                                                 \
-      uint##w##_t value, moved;                                                                              \
-      memcpy(&value, indices + j * (w / 8), sizeof value);                                                   \
-      moved = value + add;                                                                                   \
-      largest = moved > largest ? moved : largest;                                                           \
-      ored |= value;                                                                                         \
-    }                                                                                                        \
-    *most = largest, *signs = ored;                                                                          \
-  }
-FOLD_WIDE(32, 4)
-FOLD_WIDE(64, 2)
 
 /* C has no way to say this store; compilers have it under different names. */
 GATHER_INLINE void stream_line(char *out, const char *in) {
@@ -176,8 +134,7 @@ const gather_isa gather_isa_neon = {.name = "neon",
                                     .runs = {runs_u32, runs_u64},
                                     .stream_runs = {stream_runs_u32, stream_runs_u64},
                                     .stream_copy = stream_copy,
-                                    .fence = fence,
-                                    .fold = {NULL, NULL, fold_u32, fold_u64}};
+                                    .fence = fence};
 #else
 const gather_isa gather_isa_neon = {.name = "neon"};
 #endif

@@ -19,20 +19,8 @@
 #define SHORTEST_ROW 1
 #include "kernel/rows.tmpl.h"
 
-#define INDEX uint8_t
-#define FOLD fold_u8
-#include "kernel/fold.tmpl.h"
+#include "kernel/within.tmpl.h"
 
-#define INDEX uint16_t
-#define FOLD fold_u16
-#include "kernel/fold.tmpl.h"
-
-#define INDEX uint32_t
-#define FOLD fold_u32
-#include "kernel/fold.tmpl.h"
-
-#define INDEX uint64_t
-#define FOLD fold_u64
 #include "kernel/fold.tmpl.h"
 
 #define FOLLOW(w)                                                         \
@@ -68,5 +56,6 @@ FOLLOW(64)
 const gather_isa gather_isa_portable = {.name = "portable",
                                         .rows = {ROWS_OF(u32), ROWS_OF(u64)},
                                         .runs = {runs_u32, runs_u64},
-                                        .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
+                                        .within = WITHIN_SLOTS,
+                                        .fold = FOLD_SLOTS,
                                         .widen = WIDEN_SLOTS};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * isa_sve.c: 64-bit Arm with vectors whose length only the machine knows: the CPU's own gather instruction, tables that fit in
- * one register, checks of indices and their widening. Empty where the CPU family is another one, and where the compiler cannot
- * make SVE for single functions.
+ * one register, and widening of indices. Empty where the CPU family is another one, and where the compiler cannot make SVE for
+ * single functions.
  */
 #include <string.h>
 
@@ -18,46 +18,6 @@ GATHER_TARGET_BEGIN("+sve")
 /* Loads and stores need no alignment. */
 GATHER_INLINE svuint32_t u32_at(svbool_t lanes, const char *in) { return svld1_u32(lanes, (const void *)in); }
 GATHER_INLINE svuint64_t u64_at(svbool_t lanes, const char *in) { return svld1_u64(lanes, (const void *)in); }
-
-/* Two vectors at a time, so that no maximum waits for the one before. */
-#define FOLD_WIDE(w, CNT)                                                                               \
-  static void fold_u##w(const char *indices, int64_t count, bool many, uint64_t shift, uint64_t *most,  \
-                        uint64_t *signs) {                                                              \
-    const svbool_t all = svptrue_b##w();                                                                \
-    const int64_t lanes = (int64_t)CNT();                                                               \
-    const svuint##w##_t add = svdup_n_u##w((uint##w##_t)shift);                                         \
-    svuint##w##_t top = svdup_n_u##w((uint##w##_t) * most), bits = svdup_n_u##w((uint##w##_t) * signs); \
-    svuint##w##_t other_top = top, other_bits = bits;                                                   \
-    int64_t j = 0;                                                                                      \
-    for (; j + 2 * lanes <= count; j += 2 * lanes) {                                                    \
-      const char *at = indices + j * (w / 8);                                                           \
-      for (int64_t line = 0; many && line < 2 * lanes * (w / 8); line += 64)                            \
-        GATHER_PREFETCH(at + GATHER_INDEX_AHEAD + line);                                                \
-      svuint##w##_t value = u##w##_at(all, at), other = u##w##_at(all, at + lanes * (w / 8));           \
-      top = svmax_u##w##_x(all, top, svadd_u##w##_x(all, value, add));                                  \
-      other_top = svmax_u##w##_x(all, other_top, svadd_u##w##_x(all, other, add));                      \
-      bits = svorr_u##w##_x(all, bits, value);                                                          \
-      other_bits = svorr_u##w##_x(all, other_bits, other);                                              \
-    }                                                                                                   \
-    for (; j < count; j += lanes) {                                                                     \
-      const svbool_t some = svwhilelt_b##w##_s64(j, count);                                             \
-      svuint##w##_t value = u##w##_at(some, indices + j * (w / 8));                                     \
-      top = svmax_u##w##_m(some, top, svadd_u##w##_x(some, value, add));                                \
-      bits = svorr_u##w##_m(some, bits, value);                                                         \
-    }                                                                                                   \
-    *most = svmaxv_u##w(all, svmax_u##w##_x(all, top, other_top));                                      \
-    *signs = svorv_u##w(all, svorr_u##w##_x(all, bits, other_bits));                                    \
-  }
-FOLD_WIDE(32, svcntw)
-FOLD_WIDE(64, svcntd)
-
-#define INDEX uint8_t
-#define FOLD fold_u8
-#include "kernel/fold.tmpl.h"
-
-#define INDEX uint16_t
-#define FOLD fold_u16
-#include "kernel/fold.tmpl.h"
 
 #include "kernel/widen.tmpl.h"
 
@@ -199,7 +159,6 @@ const gather_isa gather_isa_sve = {
     .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
     .table_bytes = {64, 64},
-    .fold = {fold_u8, fold_u16, fold_u32, fold_u64},
     .widen = WIDEN_SLOTS};
 #else
 const gather_isa gather_isa_sve = {.name = "sve"};

@@ -65,8 +65,9 @@ typedef struct gather_isa {
   gather_rows_fn runs[GATHER_WIDTHS], stream_runs[GATHER_WIDTHS];
   void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
-  gather_fold_fn fold[4];   /* by width: 1, 2, 4, 8 bytes */
-  gather_widen_fn widen[8]; /* by type, from GATHER_TYPE_INT8 on */
+  gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
+  gather_fold_fn fold[4];     /* likewise */
+  gather_widen_fn widen[8];   /* by type, from GATHER_TYPE_INT8 on */
 } gather_isa;
 
 int gather_row_class(int64_t row_bytes);
@@ -81,6 +82,7 @@ gather_rows_fn gather_kernel_together(int width, const char **isa);
 bool gather_kernel_vectors_stream(void); /* whether kernels of vectors heed span.past */
 gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa);
 const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
+gather_within_fn gather_kernel_within(gather_type type);
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
 

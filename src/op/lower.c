@@ -136,7 +136,7 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
   plan->rule.axis_len = data->shape[g->axis];
-  plan->rule.fold = gather_kernel_fold(indices->type);
+  plan->rule.within = gather_kernel_within(indices->type), plan->rule.fold = gather_kernel_fold(indices->type);
   plan->index_rank = indices->rank, plan->index_count = index_count;
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
   plan->rule.many = plan->index_count > GATHER_MANY_INDEX_BYTES / (gather_type_row(indices->type)->bits / 8);
