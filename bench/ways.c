@@ -3,8 +3,9 @@
  * ways.c: what each way of a plan costs on this machine, one after the other in one process, with new indices each time. The
  * numbers of src/kernel/tuning.def were chosen by it; script/measure-ways builds and runs it.
  *
- * ways TABLE_MIB ROW_BYTES INDICES INDEX_BYTES THREADS PAGES ORDER TIMES
- *     PAGES: huge or small; ORDER: random, dense, runs8, sorted, local or few
+ * ways TABLE_KIB ROW_BYTES INDICES INDEX_BYTES THREADS PAGES ORDER STATE TIMES
+ *     PAGES: huge or small; ORDER: random, dense, runs8, sorted, local or few; STATE: warm, or cold: indices and output are flushed
+ *     from the caches before each run
  */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
@@ -12,6 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #include "gather/gather.h"
 
@@ -32,6 +37,15 @@ static void *take(size_t bytes, int huge) {
     fprintf(stderr, "the pages were not advised\n");
   memset(memory, 1, bytes);
   return memory;
+}
+
+static void flush(const char *memory, int64_t bytes) {
+#if defined(__x86_64__)
+  for (int64_t at = 0; at < bytes; at += 64) _mm_clflush(memory + at);
+  _mm_mfence();
+#else
+  (void)memory, (void)bytes;
+#endif
 }
 
 static uint64_t drawn(void) {
@@ -89,10 +103,11 @@ static int make_plans(gather_plan **plans, char text[][TEXT], const gather_tenso
 }
 
 int main(int argc, char **argv) {
-  if (argc != 9) return 2;
-  const int64_t row = atoll(argv[2]), rows = atoll(argv[1]) * 1048576 / row, count = atoll(argv[3]);
+  if (argc != 10) return 2;
+  const int64_t row = atoll(argv[2]), rows = atoll(argv[1]) * 1024 / row, count = atoll(argv[3]);
   const int64_t index_bytes = atoll(argv[4]);
-  const int threads = atoi(argv[5]), huge = strcmp(argv[6], "huge") == 0, times = atoi(argv[8]);
+  const int threads = atoi(argv[5]), huge = strcmp(argv[6], "huge") == 0, times = atoi(argv[9]);
+  const bool cold = strcmp(argv[8], "cold") == 0;
   char *table = take((size_t)(row * rows), huge), *indices = take((size_t)(count * index_bytes), huge);
   char *out = take((size_t)(row * count), huge);
   const int64_t shape[2] = {rows, row}, index_shape[1] = {count}, out_shape[2] = {count, row};
@@ -101,27 +116,31 @@ int main(int argc, char **argv) {
                                     {.data = indices, .type = index_type, .rank = 1, .shape = index_shape},
                                     {.data = out, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = out_shape}};
   static char text[MOST_PLANS][TEXT];
-  static double took[MOST_PLANS][MOST_TIMES];
+  static double took[2][MOST_PLANS][MOST_TIMES]; /* the output kept after an error, and not */
   gather_plan *plans[MOST_PLANS];
   gather_pool *pool = NULL;
   if (threads > 1 && gather_pool_create(threads, &pool, NULL) != GATHER_OK) return 1;
   const int ways = make_plans(plans, text, tensors);
   for (int t = 0; t < times && t < MOST_TIMES; t++)
-    for (int w = 0; w < ways; w++) {
+    for (int w = 0; w < 2 * ways; w++) {
       gather_run run = GATHER_RUN_INIT;
       run.data = table, run.indices = indices, run.out = out, run.executor = gather_pool_executor(pool);
+      run.fresh_output = w % 2;
       draw(indices, index_bytes, argv[7], count, rows);
+      if (cold) flush(indices, count * index_bytes), flush(out, count * row);
       double start = now(threads);
-      if (gather_plan_run(plans[w], &run, NULL) != GATHER_OK) return 1;
-      took[w][t] = (now(threads) - start) / (double)count;
+      if (gather_plan_run(plans[w / 2], &run, NULL) != GATHER_OK) return 1;
+      took[w % 2][w / 2][t] = (now(threads) - start) / (double)count;
     }
-  printf("table %s MiB, rows of %s, %s indices of %s B, %s thread(s), %s pages, %s\n", argv[1], argv[2], argv[3],
-         argv[4], argv[5], argv[6], argv[7]);
+  printf("table %s KiB, rows of %s, %s indices of %s B, %s thread(s), %s pages, %s, %s\n", argv[1], argv[2], argv[3],
+         argv[4], argv[5], argv[6], argv[7], argv[8]);
   for (int w = 0; w < ways; w++) {
-    qsort(took[w], (size_t)times, sizeof took[w][0], rising);
-    const char *name = strstr(text[w], "negative on; ");
-    printf("  %8.3f ns (least %.3f)  %s%s\n", took[w][times / 2], took[w][0], w == 0 ? "as it chooses; first: " : "",
-           name ? name + 13 : "");
+    const char *name = strstr(text[w], "output of "), *kernel = name ? strchr(name, ';') : NULL;
+    for (int fresh = 0; fresh < 2; fresh++) {
+      qsort(took[fresh][w], (size_t)times, sizeof took[fresh][w][0], rising);
+      printf("  %s%8.3f ns (least %.3f)", fresh ? "fresh " : "", took[fresh][w][times / 2], took[fresh][w][0]);
+    }
+    printf("  %s%s\n", w == 0 ? "as it chooses; first: " : "", kernel ? kernel + 2 : "");
     gather_plan_destroy(plans[w]);
   }
   gather_pool_destroy(pool);

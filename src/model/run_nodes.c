@@ -89,6 +89,7 @@ static gather_status gather_it(gather_running *run, const gather_node *node, gat
   GATHER_TRY(gather_run_shape(run, out.rank, shape, &out.shape, error));
   GATHER_TRY(gather_run_allocate(run, &out, error));
   out.flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  options.fresh_output = true; /* nobody sees it after an error */
   GATHER_TRY(gather_apply(op, data, indices, &out, &options, error));
   gather_run_give(run, node, &out);
   return GATHER_OK;
