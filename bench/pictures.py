@@ -23,7 +23,7 @@ def settle(plt) -> None:
 
 
 def bars(plt, rows, value, each, title, path: Path, log: bool) -> None:
-    """One bar per regime and number of threads, and a dot for each row."""
+    """One bar per regime and number of threads, a dot for each row, and a diamond for the mean of the default form."""
     regimes, threads = summary.regimes(rows), summary.threads_of(rows)
     figure, axes = plt.subplots(figsize=(8, 0.8 + 0.42 * len(regimes)), layout="constrained")
     for t, count in enumerate(threads):
@@ -32,6 +32,8 @@ def bars(plt, rows, value, each, title, path: Path, log: bool) -> None:
         # Bars of ratios begin at 1, so that a loss points to the left.
         start = 1 if log else 0
         axes.barh(at, [m - start if m == m else 0 for m in means], 0.34, start, color=COLOURS[t % 3], alpha=0.75, label=f"{count} thread{'s' * (count > 1)}")
+        kept = [value(summary.as_kept(summary.by(rows, count, regime))) for regime in regimes]
+        axes.plot(kept, at, "D", markersize=4, markerfacecolor="white", markeredgecolor="black", label="output kept" if t == 0 else None)
         for place, regime in zip(at, regimes):
             dots = [each(r) for r in summary.by(rows, count, regime) if each(r) is not None]
             axes.plot(dots, [place] * len(dots), ".", color="black", markersize=3)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pictures
 import summary
-from summary import by, lost, number, percent, ratio_mean, share_mean, times
+from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, times
 
 HEAD = """# Benchmarks
 
@@ -44,9 +44,14 @@ L3 16 MiB, DRAM 1 GiB), the type of the indices, `cached` or `streamed`, and the
   peer allocates by itself; tables beyond 64 MiB are asked for other rows in each call, smaller ones are read once before.
 - **best peer / ours**: how many times as long the fastest library takes, its fastest way of calling it; above 1 we win. *even*: the
   middle half of the rounds, which were measured in turns, lies on both sides of 1.
+- **kept**: by default libgather looks at all indices before it writes anything, so that after an error the output is as it was;
+  **kept** is the time of that. A caller who throws the output away after an error says so (`fresh_output`), and each index is read
+  once, as its row moves. **ours** is the faster of the two, as the fastest form of every library counts, and those fastest forms
+  promise no more: PyTorch and ONNX Runtime's GatherElements leave the output half written, OpenVINO and JAX move something else for
+  a bad index, NumPy clips it. Forms that keep the output, and are to be compared with **kept**, are NumPy's without `clip` (it
+  gathers into memory of its own, then copies) and ONNX Runtime's Gather.
 - **C loop**: one loop in C on one thread, with the size of the row known to the compiler and without any check of the indices. It is
-  no library and not a peer in the summary's first column: libgather and the libraries check every index, and libgather does so before
-  it writes anything.
+  no library and not a peer in the summary's first column: libgather checks every index, in both of its forms.
 - **ceiling**: the slower one of two things that every such gather has to do, each at its best and on as many threads: reading the
   indices and writing the output in order, and reading one word of every line that the indices name. **of ceiling** is the ceiling's
   time over ours. It may be above 100 %: the waking of threads is not in it, and a gather may reuse what a row has brought.
@@ -75,20 +80,19 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def verdicts(rows: list[dict], key: str = "best") -> str:
-    found = [r[key]["verdict"] for r in rows if key in r]
-    return " / ".join(str(found.count(v)) for v in ("win", "even", "loss")) if found else "-"
+    return " / ".join(str(count) for count in summary.counts(rows, key)) if any(key in r for r in rows) else "-"
 
 
 def summaries(rows: list[dict]) -> str:
     head, lines = ["regime"], []
     threads = summary.threads_of(rows)
     for count in threads:
-        head += [f"{count}T best peer / ours", f"{count}T C loop / ours", f"{count}T of ceiling", f"{count}T won / even / lost"]
+        head += [f"{count}T best peer / ours", f"{count}T best peer / ours, output kept", f"{count}T C loop / ours", f"{count}T of ceiling", f"{count}T won / even / lost"]
     for regime in [*summary.regimes(rows), ""]:
         line = [regime or "**all rows**"]
         for count in threads:
             here = by(rows, count, regime)
-            line += [times(ratio_mean(here)), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here)]
+            line += [times(ratio_mean(here)), times(ratio_mean(as_kept(here))), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here)]
         lines.append(line)
     return table(head, lines)
 
@@ -116,17 +120,23 @@ def ceilings(results: dict) -> str:
     return table(["what", "threads", "best of the machine", "lowest - highest"], found)
 
 
+def ratio(best: dict | None, peer: bool = True) -> str:
+    if not best:
+        return "-"
+    return f"{best['ratio']:.2f}x" + (f" {best['verdict']}" if best["verdict"] != "win" else "") + (f" ({best['peer']})" if peer else "")
+
+
 def regime_table(rows: list[dict]) -> str:
     peers = list(dict.fromkeys(name for r in rows for name in r["peers"]))
     lines = []
     for r in rows:
-        best = r.get("best")
-        line = [r["name"], f"**{number(r['ours']['median'])}**",
-                f"{best['ratio']:.2f}x {'' if best['verdict'] == 'win' else best['verdict']} ({best['peer']})" if best else "-"]
+        kept = r.get("kept")
+        line = [r["name"], f"**{number(r['ours']['median'])}**", ratio(r.get("best")),
+                *((number(kept["median"]), ratio(kept.get("best"), False)) if kept else ("-", "-"))]
         line += [number(r["peers"][name]["median"]) if name in r["peers"] else "-" for name in peers]
         line += [number(r["ceiling"]["ns"]) if r["ceiling"] else "-", percent(r.get("share", float("nan")))]
         lines.append(line)
-    return table(["row", "ours, ns", "best peer / ours", *peers, "ceiling", "of ceiling"], lines)
+    return table(["row", "ours, ns", "best peer / ours", "kept, ns", "best peer / kept", *peers, "ceiling", "of ceiling"], lines)
 
 
 def calls(rows: list[dict]) -> str:
@@ -136,10 +146,13 @@ def calls(rows: list[dict]) -> str:
 
 
 def losses(rows: list[dict]) -> str:
-    lines = [[r["name"], r["best"]["peer"], times(r["best"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows)]
-    loop = [[r["name"], "C loop", times(r["loop"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows, "loop")]
-    text = table(["row", "to", "its time / ours", "of ceiling"], lines) if lines else "To a library: none.\n"
-    return text + "\n" + (table(["row", "to", "its time / ours", "of ceiling"], loop) if loop else "To the C loop: none.\n")
+    """Of the fastest form; of the default one, marked, where that is another."""
+    parts = []
+    for key, to in (("best", "a library"), ("loop", "the C loop")):
+        lines = [[r["name"], how, r[key].get("peer", "C loop"), times(r[key]["ratio"]), percent(r.get("share", float("nan")))]
+                 for found, how in ((rows, "fastest"), (summary.only_kept(rows), "output kept")) for r in lost(found, key)]
+        parts.append(table(["row", "our form", "to", "its time / ours", "of ceiling"], lines) if lines else f"To {to}: none.\n")
+    return "\n".join(parts)
 
 
 def left_out(results: dict) -> str:
@@ -164,9 +177,17 @@ def fastest(rows: list[dict]) -> str:
             "to the C loop.\n")
 
 
+def kept_means(rows: list[dict]) -> str:
+    """The summary's last line for the default form, in words."""
+    found = [f"{count}T {times(ratio_mean(here))} to the best peer, {times(ratio_mean(here, 'loop'))} to the C loop, "
+             f"{percent(share_mean(here))} of the ceiling, {verdicts(here)} won / even / lost"
+             for count in summary.threads_of(rows) for here in [as_kept(by(rows, count))] if here]
+    return f"With the output kept on an error, the default, all rows: {'; '.join(found)}.\n" if found else ""
+
+
 def page(results: dict, drawn: list[str]) -> str:
     rows = results["rows"]
-    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), fastest(rows)]
+    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), kept_means(rows), fastest(rows)]
     parts += [picture(name, pictures.WHAT[name]) for name in drawn]
     parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), "## Rows\n"]
     for regime in summary.regimes(rows):

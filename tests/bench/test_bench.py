@@ -46,8 +46,49 @@ def test_rows(tmp_path, only):
     for row in found["rows"]:
         assert row["ours"]["median"] > 0 and row["ours"]["min"] <= row["ours"]["median"] <= row["ours"]["max"], row["name"]
         assert not row["wrong"], row["name"]
+        assert row["kept"]["form"] == "plan" and row["ours"]["median"] <= row["kept"]["median"], row["name"]
         assert row["dtype"] == "int4" or row["best"]["verdict"] in ("win", "even", "loss"), row["name"]
         assert row["unit"] == "call" or row["dtype"] == "int4" or row["ceiling"]["ns"] > 0, row["name"]
+
+
+def made(peer: str, form: str, *times: float):
+    from contender import Contender
+
+    contender = Contender(peer, form, lambda: None)
+    contender.times, contender.cpu = list(times), list(times)
+    return contender
+
+
+def test_both_forms_of_ours_are_judged(modules):
+    """The fastest form is ours, the first one is kept; calls from C are neither."""
+    import grid
+    import summary
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "plan, from C", 1, 1, 1)]
+    peer = made("NumPy", "take", 200, 210, 220)
+    row = summary.row(case, [*ours, peer, made("C loop", "loop", 50, 51, 52)], [made("limit: stream", "stream", 55, 55, 55)], [], "")
+    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["verdict"] == "loss"
+    assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "loss"
+    assert row["share"] == pytest.approx(0.5) and row["kept"]["share"] == pytest.approx(55 / 310)
+    assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
+    assert summary.counts([row]) == [1, 0, 0] and summary.counts(summary.as_kept([row])) == [0, 0, 1]
+    closing = summary.closing({"rows": [row], "machine": {"load": 0, "cpus": 1}, "settings": {"seconds": 1}})
+    assert "lost with the output kept: take 4 B L1 int64 cached 1T: NumPy" in closing and "lost: " not in closing
+    # Where the default is the fastest form it is lost or won once, not twice.
+    alone = summary.row(case, [ours[0], peer], [], [], "")
+    assert alone["kept"]["best"] == alone["best"] and not summary.only_kept([alone])
+
+
+def test_losses_of_both_forms_are_told(modules):
+    import grid
+    import report
+    import summary
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
+    assert f"| {row['name']} | output kept | NumPy | 0.67x |" in report.losses([row])
+    assert "| fastest |" not in report.losses([row])
 
 
 def test_names_are_told_apart(modules):
