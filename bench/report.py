@@ -52,11 +52,13 @@ L3 16 MiB, DRAM 1 GiB), the type of the indices, `cached` or `streamed`, and the
   gathers into memory of its own, then copies) and ONNX Runtime's Gather.
 - **C loop**: one loop in C on one thread, with the size of the row known to the compiler and without any check of the indices. It is
   no library and not a peer in the summary's first column: libgather checks every index, in both of its forms.
-- **ceiling**: the slower one of two things that every such gather has to do, each at its best and on as many threads: reading the
-  indices and writing the output in order, and reading one word of every line that the indices name. **of ceiling** is the ceiling's
-  time over ours. It may be above 100 %: the waking of threads is not in it, and a gather may reuse what a row has brought.
-  Tables of up to 512 bytes stay in registers; they have the first of the two only. Tables that are not read by one run of indices
-  (other axes, batches, GatherElements) are taken to be read once, in order.
+- **ceiling**: the slower one of two things that every such gather has to do, each at its best of several ways and on as many threads
+  (or on one, for short calls): reading the indices and writing the output in order, and reading one word of every line that the
+  indices name, in their order. **of ceiling** is the ceiling's time over ours. It may be above 100 %: the waking of threads is not in
+  it, and a gather may reuse what a row has brought, or go in an order of its own. Tables of up to 512 bytes stay in registers; they
+  have the first of the two only. Where a table is not read by one run of indices (other axes, batches, GatherElements), the first
+  of the two also reads the lines that are needed of it, in order, and the second may follow a list of lines instead of the indices,
+  in which a line that follows itself stands once.
 
 What each peer is given: one process, everybody in turns in an order that changes; the same table, indices and output on huge pages;
 outputs allocated beforehand wherever the library can; as many threads as the case says where it can be told; a rest after each one

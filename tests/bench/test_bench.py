@@ -49,6 +49,7 @@ def test_rows(tmp_path, only):
         assert row["kept"]["form"] == "plan" and row["ours"]["median"] <= row["kept"]["median"], row["name"]
         assert row["dtype"] == "int4" or row["best"]["verdict"] in ("win", "even", "loss"), row["name"]
         assert row["unit"] == "call" or row["dtype"] == "int4" or row["ceiling"]["ns"] > 0, row["name"]
+        assert row["unit"] == "call" or row["dtype"] == "int4" or row["table_bytes"] <= 512 or row["ceiling"]["touch_ns"] > 0, row["name"]
 
 
 def made(peer: str, form: str, *times: float):
@@ -98,6 +99,45 @@ def test_names_are_told_apart(modules):
         names = [case.name for case in grid.cases((1, 2), quick)]
         assert len(names) == len(set(names)) and names
     assert len(grid.cases((1, 2), True)) < len(grid.cases((1, 2), False))
+
+
+def places(memory):
+    """Where each row of a gather begins in the table, by NumPy's own gather of the places."""
+    import numpy as np
+
+    case = memory.case
+    every = np.arange(memory.data.size, dtype=np.int64).reshape(case.shape)
+    if case.op == "elements":
+        taken = np.take_along_axis(every, memory.index.astype(np.int64), case.axis)
+    elif case.batch_dims:
+        taken = np.stack([np.take(one, index, 0) for one, index in zip(every, memory.index)])
+    else:
+        taken = np.take(every, memory.index, case.axis)
+    return taken.reshape(-1, case.row_len)[:, 0] * memory.data.itemsize
+
+
+@pytest.mark.parametrize("name", [r"axis 1 of \(16,64\)", r"axis 1 of \(256,1000,3\)", r"batch \(8,64", r"batch \(256", r"elements \(16,1024",
+                                  r"elements \(512,1024,8\) axis [012] f32", "1 B L1 int32 cached"])
+def test_touch_reads_the_lines_of_the_gather(modules, name):
+    """By the sum of what it read."""
+    import cases
+    import gather_bench_native as native
+    import grid
+    import limits
+    import numpy as np
+
+    for case in grid.cases((1,), True, name, every=True):
+        memory = cases.Memory(case, cases.Arenas([case]))
+        begins, table = places(memory), memory.data.reshape(-1).view(np.uint8)
+        row = case.out_bytes // case.rows
+        lines = begins // 64  # the table begins on a line
+        assert np.array_equal(limits.lines_of(memory), lines[np.append(True, lines[1:] != lines[:-1])])
+        assert limits.different(lines) == len(set(lines.tolist()))
+        for work, form, job, _ in limits.touches(memory):
+            native.timed(work, 1, 1, job)
+            at = limits.lines_of(memory).astype(np.int64) * 64 if "list" in form else begins
+            read = sum(int(table[at + step].sum(dtype=np.uint64)) for step in range(0, 1 if "list" in form else row, 64))
+            assert native.touched() == read, form
 
 
 def test_no_such_row():
