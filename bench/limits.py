@@ -8,6 +8,7 @@ from statistics import median
 
 import gather_bench_native as native
 import numpy as np
+import summary
 from cases import Arenas, Memory
 from contender import Contender
 from grid import CACHED, GIB, MIB, STREAMED, Case
@@ -40,7 +41,8 @@ def streams(memory: Memory):
     # What several runs of indices name of a table is read too, in order at best.
     row = max(LINE, case.out_bytes // max(1, case.rows))
     table = 0 if is_flat(case) else min(case.table_bytes // 8 * 8, different(lines_of(memory)) * row)
-    for form, past in (("stream", 0), ("stream past caches", 1)) if case.state == STREAMED else (("stream", 0),):
+    past_caches = case.state == STREAMED or case.out_bytes > MIB
+    for form, past in (("stream", 0), ("stream past caches", 1)) if past_caches else (("stream", 0),):
         yield "stream", form, memory.job(past_caches=past, table_bytes=table), ()
         if table:
             yield "stream", f"{form}, the table not fetched ahead", memory.job(past_caches=past, table_bytes=table, lines=0), ()
@@ -129,7 +131,7 @@ def random_reads(rows: list[dict]) -> list[dict]:
     found = {}
     for row in rows:
         touch = row["ceiling"].get("touch_ns")
-        if touch and row["row_bytes"] == 4 and row["order"] == "random" and row["op"] == "take" and row["state"] == STREAMED:
+        if touch and not summary.is_curve(row) and row["row_bytes"] == 4 and row["order"] == "random" and row["op"] == "take" and row["state"] == STREAMED:
             found.setdefault((row["table_bytes"], row["threads"]), []).append(touch)
     return [{"what": f"random reads, table of {size / MIB if size < GIB else size / GIB:g} {'MiB' if size < GIB else 'GiB'}",
              "threads": count, "ns": min(times)} for (size, count), times in sorted(found.items())]

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import grid
+import growth
 import summary
 
 COLOURS = ("#4269d0", "#efb118", "#6cc5b0")
@@ -14,6 +16,8 @@ WHAT = {
     "bench-ceiling.svg": "Share of the ceiling, by regime",
     "bench-rows.svg": "Best peer's time over ours, all rows in order",
 }
+OURS = {growth.FRESH: "-", growth.KEPT: "--", growth.FROM_C: ":"}
+OTHERS = ("#efb118", "#d0422f", "#3ca951", "#a463f2", "#97bbf5", "#9c6b4e", "#ff8ab7")
 
 
 def settle(plt) -> None:
@@ -71,6 +75,56 @@ def all_rows(plt, rows, path: Path) -> None:
     save(plt, figure, path)
 
 
+def styles(names: list[str]) -> dict[str, dict]:
+    """Ours are thick, the C loop and the ceiling are no libraries and grey."""
+    found = {name: {"color": COLOURS[0], "linewidth": 2.2, "linestyle": OURS[name]} for name in names if name in OURS}
+    found |= {name: {"color": "#70757c", "linewidth": 1.2, "linestyle": line}
+              for name, line in ((summary.LOOP, "-"), (growth.CEILING, ":")) if name in names}
+    peers = [name for name in names if name not in found]
+    return found | {name: {"color": OTHERS[i % len(OTHERS)], "linewidth": 1.2} for i, name in enumerate(peers)}
+
+
+def curves(plt, rows, regime: str, title: str, below: str, path: Path) -> None:
+    """One part for each number of threads, or for each table, side by side."""
+    parts = growth.panels(rows, regime)
+    figure, every = plt.subplots(1, len(parts), figsize=(8, 4.2), sharey=True, squeeze=False, layout="constrained")
+    look = styles(list(dict.fromkeys(name for part in parts.values() for name in part)))
+    for axes, (name, part) in zip(every[0], parts.items()):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:g}")
+        for curve, style in look.items():
+            points = part.get(curve, [])
+            axes.plot([x for x, _ in points], [y for _, y in points], marker=".", markersize=4, **style)
+        places = sorted({x for points in part.values() for x, _ in points})
+        axes.set_xticks(places, [tick(regime, x) for x in places], rotation=60 if len(places) > 4 else 0, ha="right" if len(places) > 4 else "center")
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#e4e6e9", linewidth=0.6)
+        axes.set_xlabel(f"{below}; {name}")
+    every[0][0].set_ylabel("ns per element")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    lines = [plt.Line2D([], [], **style) for style in look.values()]
+    figure.legend(lines, list(look), loc="outside right upper", frameon=False)
+    save(plt, figure, path)
+
+
+def tick(regime: str, x: int) -> str:
+    if regime == grid.BY_THREADS:
+        return f"{x}"
+    return grid.size_name(x) if regime == grid.BY_TABLE else grid.size_name(x).removesuffix("B").rstrip()
+
+
+def names(results: dict) -> list[str]:
+    """The pictures that these results give."""
+    regimes = {row["regime"] for row in results["rows"]}
+    return [*(WHAT if summary.in_means(results["rows"]) else ()), *(name for name, (regime, *_) in growth.CURVES.items() if regime in regimes)]
+
+
+def title(name: str) -> str:
+    return WHAT.get(name) or growth.CURVES[name][1]
+
+
 def draw(results: dict, folder: Path) -> list[str]:
     """Draws all, and returns their names."""
     try:
@@ -81,13 +135,22 @@ def draw(results: dict, folder: Path) -> list[str]:
     except ImportError as error:
         print(f"bench: skipped: pictures: {error}")
         return []
-    rows = results["rows"]
     settle(plt)
     folder.mkdir(parents=True, exist_ok=True)
+    rows, drawn = summary.in_means(results["rows"]), names(results)
+    if rows:
+        of_all(plt, rows, folder)
+    for name, (regime, what, below) in growth.CURVES.items():
+        if name in drawn:
+            curves(plt, results["rows"], regime, what, below, folder / name)
+    return drawn
+
+
+def of_all(plt, rows: list[dict], folder: Path) -> None:
+    """The pictures of WHAT."""
     bars(plt, rows, summary.ratio_mean, lambda r: r["best"]["ratio"] if "best" in r else None,
          "best peer's time / ours (bars: geometric means, dots: rows)", folder / "bench-regimes.svg", True)
     ceiling = [r for r in rows if "share" in r]
     bars(plt, ceiling, summary.share_mean, lambda r: r.get("share"), "share of the ceiling (bars: geometric means, dots: rows)",
          folder / "bench-ceiling.svg", False)
     all_rows(plt, rows, folder / "bench-rows.svg")
-    return list(WHAT)

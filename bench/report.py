@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import growth
 import pictures
 import summary
 from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, times
@@ -15,7 +16,7 @@ This page and its pictures are made by `script/bench --report` from [benchmarks.
 `script/bench`. Rows in which libgather loses are rows like all others; a list of them stands [below](#rows-that-are-lost).
 
 Contents: [Summary](#summary) - [The machine](#the-machine) - [How to run it](#how-to-run-it) - [How to read it](#how-to-read-it) -
-[Ceilings](#ceilings) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
+[Ceilings](#ceilings) - [Growth](#growth) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
 [Peers that were left out](#peers-that-were-left-out) - [Not covered](#not-covered)
 """
 
@@ -66,6 +67,16 @@ until its threads have stopped spinning; another try where the system gave the C
 with `out=`, `embedding` and `x[idx]`; ONNX Runtime and OpenVINO with bound buffers, OpenVINO with the accuracy hint, called without
 their wrappers in Python; JAX compiled for the case and on all CPUs only; Arrow with its check on. Each form that gives a bit else than
 NumPy is reported and not timed. Forms that take twice as long as another one of the same library are measured once.
+"""
+
+GROWTH = """## Growth
+
+Elements of 4 bytes by indices of 8, at random. These rows stand for themselves: they have no part in the means above, nor in the
+pictures there, but are listed below where they are lost. Against the size of the table: 1 Mi indices, streamed, as above. Against the
+number of indices: a table of 64 KiB, and call after call with the same buffers, so that few indices show what a call costs; the
+C loop, the ceiling and *ours, from C* are called from C there, and everybody else from Python, which is some 50 ns a call; the
+C loop is compared with *ours, from C*. Against threads: 4 Mi indices, streamed; NumPy, Arrow and the C loop have one thread
+always, JAX all CPUs.
 """
 
 NOT = """## Not covered
@@ -187,15 +198,30 @@ def kept_means(rows: list[dict]) -> str:
     return f"With the output kept on an error, the default, all rows: {'; '.join(found)}.\n" if found else ""
 
 
-def page(results: dict, drawn: list[str]) -> str:
-    rows = results["rows"]
-    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), kept_means(rows), fastest(rows)]
-    parts += [picture(name, pictures.WHAT[name]) for name in drawn]
-    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), "## Rows\n"]
+def by_regime(rows: list[dict]) -> str:
+    parts = []
     for regime in summary.regimes(rows):
         here = [r for r in rows if r["regime"] == regime]
         parts += [f"### {regime[0].upper()}{regime[1:]}\n", regime_table(here), calls(here)]
-    parts += ["## Rows that are lost\n", losses(rows), "## Peers that were left out\n", left_out(results), NOT]
+    return "\n".join(part for part in parts if part)
+
+
+def not_run(results: dict) -> str:
+    """Rows for which there was not enough memory."""
+    found = results.get("left_out", [])
+    return table(["left out", "why"], [[left["row"], left["why"]] for left in found]) if found else ""
+
+
+def page(results: dict, drawn: list[str]) -> str:
+    rows = summary.in_means(results["rows"])
+    curves = [r for r in results["rows"] if summary.is_curve(r)]
+    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), kept_means(rows), fastest(rows)]
+    parts += [picture(name, pictures.title(name)) for name in drawn if name in pictures.WHAT]
+    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), GROWTH]
+    parts += [picture(name, pictures.title(name)) for name in drawn if name in growth.CURVES]
+    parts += ["" if curves else "This run has none of these rows: a full run has them.\n", not_run(results), by_regime(curves)]
+    parts += ["## Rows\n", by_regime(rows)]
+    parts += ["## Rows that are lost\n", losses(results["rows"]), "## Peers that were left out\n", left_out(results), NOT]
     return "\n".join(part for part in parts if part)
 
 

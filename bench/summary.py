@@ -7,6 +7,7 @@ from math import exp, log
 from statistics import median
 
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
+FROM_C = "plan, from C"  # our form without a call from Python
 
 
 def per_row(times: list[float], divisor: float) -> dict:
@@ -53,14 +54,15 @@ def timed(contender, divisor: float) -> dict:
     return {"form": contender.form, **per_row(contender.times, divisor), "disturbed": contender.disturbed}
 
 
-def standing(ours, first, loop, ceiling: dict, divisor: float) -> dict:
-    """How one form of ours stands against the fastest library, the C loop and the ceiling."""
+def standing(ours, first, loop, ceiling: dict, divisor: float, from_c=None) -> dict:
+    """How one form of ours stands against the fastest library, the C loop and the ceiling. The loop is called from C: where calls
+    count, so are we (from_c)."""
     found = {}
     if first:
         found["best"] = {"peer": first.peer, **ratios(first, ours)}
         found["best"]["verdict"] = verdict(found["best"])
     if loop:
-        found["loop"] = ratios(loop, ours)
+        found["loop"] = ratios(loop, from_c or ours)
         found["loop"]["verdict"] = verdict(found["loop"])
     if ceiling:
         found["share"] = ceiling["ns"] / (median(ours.times) / divisor)
@@ -76,7 +78,8 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
     best = {name: best_form(contenders, name) for name in names}
     first = min((c for name, c in best.items() if name != LOOP and c), key=lambda c: median(c.times), default=None)
-    against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor)
+    from_c = next((c for c in contenders if c.peer == "ours" and c.form == FROM_C and c.times), None)
+    against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor, from_c)
     return {
         "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,
         "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
@@ -115,7 +118,7 @@ def line(found: dict) -> str:
     text += f"  kept {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
     text += f"  {found['share']:4.0%} of ceiling" if "share" in found else ""
-    wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"]})
+    wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"] if not w["why"].startswith("left out")})
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 
 
@@ -142,6 +145,15 @@ def regimes(rows: list[dict]) -> list[str]:
 
 def threads_of(rows: list[dict]) -> list[int]:
     return sorted({r["threads"] for r in rows})
+
+
+def is_curve(row: dict) -> bool:
+    """Rows that show growth; their regimes have no part in any mean."""
+    return row["regime"].startswith("growth: ")
+
+
+def in_means(rows: list[dict]) -> list[dict]:
+    return [r for r in rows if not is_curve(r)]
 
 
 def cpu_mean(rows: list[dict], key: str = "best") -> float:
@@ -197,13 +209,17 @@ def means(rows: list[dict]) -> str:
 
 def closing(results: dict) -> str:
     rows, lines = results["rows"], [""]
-    for threads in threads_of(rows):
-        here = by(rows, threads)
+    for threads in threads_of(in_means(rows)):
+        here = by(in_means(rows), threads)
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: {means(here)}")
         lines.append(f"{' ' * len(str(threads))} the output kept on an error: {means(as_kept(here))}")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
                  f"{interrupted(rows)}; {disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
                  f"{results['settings']['seconds']:.0f} s")
+    if curves := [r for r in rows if is_curve(r)]:
+        won, even, loss = counts(curves)
+        lines.append(f"{len(curves)} rows of growth, not in these means: {won} won, {even} even, {loss} lost")
+    lines += [f"left out: {left['row']}: {left['why']}" for left in results.get("left_out", [])]
     for found, how in ((rows, ""), (only_kept(rows), " with the output kept")):
         lines += [f"lost{how}: {r['name']}: {r['best']['peer']} takes {r['best']['ratio']:.2f} of our time" for r in lost(found)]
         lines += [f"lost{how} to the C loop: {r['name']}: {r['loop']['ratio']:.2f}" for r in lost(found, "loop")]

@@ -69,7 +69,7 @@ def test_both_forms_of_ours_are_judged(modules):
     ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "plan, from C", 1, 1, 1)]
     peer = made("NumPy", "take", 200, 210, 220)
     row = summary.row(case, [*ours, peer, made("C loop", "loop", 50, 51, 52)], [made("limit: stream", "stream", 55, 55, 55)], [], "")
-    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["verdict"] == "loss"
+    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["ratio"] == 51  # the loop is called from C
     assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "loss"
     assert row["share"] == pytest.approx(0.5) and row["kept"]["share"] == pytest.approx(55 / 310)
     assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
@@ -79,6 +79,77 @@ def test_both_forms_of_ours_are_judged(modules):
     # Where the default is the fastest form it is lost or won once, not twice.
     alone = summary.row(case, [ours[0], peer], [], [], "")
     assert alone["kept"]["best"] == alone["best"] and not summary.only_kept([alone])
+
+
+def test_growth_is_not_in_the_means(modules, some):
+    import summary
+
+    rows, curves = summary.in_means(some["rows"]), [r for r in some["rows"] if summary.is_curve(r)]
+    assert len(curves) >= 5 and len(rows) + len(curves) == len(some["rows"])
+    lost = {**curves[0], "best": {"peer": "NumPy", "ratio": 0.001, "verdict": "loss", "fastest": 0.001, "cpu": 0.001}}
+    means = [line for line in summary.closing({**some, "rows": rows}).splitlines() if "best peer / ours" in line]
+    closing = summary.closing({**some, "rows": [*rows, lost]})
+    assert means and all(line in closing for line in means) and f"lost: {lost['name']}: NumPy" in closing
+
+
+def test_curves(modules, some):
+    """Every row is a point of every curve, each at its place."""
+    import growth
+    import grid
+
+    for threads, curves in zip((1, 2), growth.panels(some["rows"], grid.BY_TABLE).values()):
+        assert {growth.FRESH, growth.KEPT, growth.CEILING, "NumPy", "C loop"} == set(curves)
+        for points in curves.values():
+            assert [x for x, _ in points] == [16 << 10, 64 << 10]
+        row = next(r for r in some["rows"] if r["name"] == f"growth: table 64 KiB {threads}T")
+        assert curves[growth.KEPT][1][1] == row["kept"]["median"] and curves["NumPy"][1][1] == row["peers"]["NumPy"]["median"]
+    by_count = growth.panels(some["rows"], grid.BY_COUNT)["1 thread"]
+    assert [x for x, _ in by_count[growth.FROM_C]] == [8, 64]
+    by_threads = growth.panels(some["rows"], grid.BY_THREADS)["table of 256 KiB"]
+    assert [x for x, _ in by_threads[growth.FRESH]][0] == 1
+
+
+def test_growth_goes_from_16_kib_to_8_gib_and_to_all_cpus(modules):
+    import grid
+
+    found = [case for case in grid.cases((1, 2), curve=grid.up_to(6)) if case.regime.startswith("growth: ")]
+    tables = [case.table_bytes for case in found if case.regime == grid.BY_TABLE]
+    assert min(tables) == 16 << 10 and max(tables) == 8 << 30
+    assert {case.threads for case in found if case.regime == grid.BY_THREADS} == {1, 2, 4, 6}
+    assert {case.threads for case in found if case.regime != grid.BY_THREADS} == {1, 2}
+    assert grid.up_to(1) == (1,) and grid.up_to(8) == (1, 2, 4, 8)
+    assert not [case for case in grid.cases((1, 2), True) if case.regime.startswith("growth: ")]
+
+
+def test_rows_beyond_the_memory_are_named(modules):
+    import grid
+    import machine
+
+    found = grid.cases((1,), only="growth: table [148] GiB")
+    kept, left = grid.affordable(found, 12 << 30)
+    assert [case.name for case in kept] == ["growth: table 1 GiB 1T", "growth: table 4 GiB 1T"]
+    assert [row["row"] for row in left] == ["growth: table 8 GiB 1T"] and "12.0" in left[0]["why"]
+    assert grid.affordable(found, 1 << 40) == (found, [])
+    assert 0 < machine.free_bytes() < 1 << 60
+
+
+def test_large_tables_are_not_given_to_openvino(modules):
+    import cases
+    import grid
+    import measure
+    import peers
+
+    class Memory(cases.Memory):
+        def __init__(self, case):
+            self.case = case
+
+        def expected(self):
+            return None
+
+    vino = object.__new__(peers.OpenVino)
+    case = grid.cases((1,), only="growth: table 4 GiB")[0]
+    right, wrong = measure.collect(Memory(case), [vino])
+    assert not right and wrong[0]["peer"] == "OpenVINO" and wrong[0]["why"].startswith("left out: ")
 
 
 def test_losses_of_both_forms_are_told(modules):
@@ -203,7 +274,8 @@ def test_shifted_indices_stay_in_range_and_in_order(modules):
 def some(tmp_path_factory) -> dict:
     """The results of some rows."""
     path = tmp_path_factory.mktemp("some") / "rows.json"
-    ran = run("--quick", "--only", "tiny|4 B L1 int64 cached", "--peers", PEERS, "--json", str(path))
+    only = "tiny|4 B L1 int64 cached|growth: (table (16|64) KiB|indices (8|64) |threads, table 256)"
+    ran = run("--quick", "--every", "--only", only, "--peers", PEERS, "--json", str(path))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return results(path)
 
@@ -228,7 +300,7 @@ def test_pictures(tmp_path, modules, some):
     if not drawn:
         skip_test("matplotlib", "there are no pictures without it")
     first = {name: (tmp_path / name).read_bytes() for name in drawn}
-    assert drawn == list(pictures.WHAT) and pictures.draw(some, tmp_path) == drawn
+    assert len(drawn) == 6 and drawn == pictures.names(some) and pictures.draw(some, tmp_path) == drawn
     assert first == {name: (tmp_path / name).read_bytes() for name in drawn}
 
 
@@ -239,4 +311,4 @@ def test_page_is_of_its_results(modules):
 
     found = results(SOURCE / "docs/benchmarks.json")
     page = (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page == report.page(found, list(pictures.WHAT))
+    assert page == report.page(found, pictures.names(found))
