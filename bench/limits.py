@@ -102,8 +102,8 @@ def line_list(memory: Memory) -> tuple[tuple, native.Buffer]:
 def timed(work: str, form: str, job: tuple, buffers: tuple, threads: int, note: str) -> Contender:
     """The buffers are kept as long as the contender."""
     flushed = tuple((buffer.address, len(memoryview(buffer))) for buffer in buffers)
-    return Contender(f"limit: {work.split('_')[0]}", form + note, lambda rounds, kept=buffers: native.timed(work, threads, rounds, job), clock=True,
-                     also_flush=flushed)
+    return Contender(f"limit: {work.split('_')[0]}", form + note, lambda rounds, kept=buffers: native.timed(work, threads, rounds, job),
+                     clock=True, also_flush=flushed)
 
 
 def copies(arenas: Arenas, threads: tuple[int, ...], rounds: int) -> list[dict]:

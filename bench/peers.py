@@ -35,17 +35,19 @@ class Ours:
                            (memory.out.ctypes.data, case.dtype, case.out_shape), case.axis, case.batch_dims, case.threads, fresh)
 
     def contenders(self, memory: Memory):
-        plan = self.plan(memory)
+        plan, regime = self.plan(memory), memory.case.regime
         yield Contender(self.name, "plan", plan.run, pool=memory.case.threads > 1)
         pool = memory.case.threads > 1
-        if memory.case.regime != "tiny calls":
-            yield Contender(self.name, "plan, fresh output", self.plan(memory, True).run, pool=pool)
-        else:
+        if regime != "tiny calls":
+            fresh = self.plan(memory, True)
+            yield Contender(self.name, "plan, fresh output", fresh.run, pool=pool)
+        if regime == BY_COUNT:
+            yield Contender(self.name, "plan, fresh output" + FROM_C, fresh.run_loop, clock=True, pool=pool)
+        if regime in ("tiny calls", BY_COUNT):
+            yield Contender(self.name, "plan" + FROM_C, plan.run_loop, clock=True, pool=pool)
+        if regime == "tiny calls":
             yield Contender(self.name, "one call", plan.apply)
-        if memory.case.regime in ("tiny calls", BY_COUNT):
-            yield Contender(self.name, FROM_C, plan.run_loop, clock=True, pool=pool)
-        if memory.case.regime == "tiny calls":
-            yield Contender(self.name, "one call, from C", plan.apply_loop, clock=True)
+            yield Contender(self.name, "one call" + FROM_C, plan.apply_loop, clock=True)
 
 
 class Naive:

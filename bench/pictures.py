@@ -98,7 +98,8 @@ def curves(plt, rows, regime: str, title: str, below: str, path: Path) -> None:
             points = part.get(curve, [])
             axes.plot([x for x, _ in points], [y for _, y in points], marker=".", markersize=4, **style)
         places = sorted({x for points in part.values() for x, _ in points})
-        axes.set_xticks(places, [tick(regime, x) for x in places], rotation=60 if len(places) > 4 else 0, ha="right" if len(places) > 4 else "center")
+        turned = {"rotation": 60, "ha": "right"} if len(places) > 4 else {}
+        axes.set_xticks(places, [tick(regime, x) for x in places], **turned)
         axes.minorticks_off()
         axes.grid(axis="y", color="#e4e6e9", linewidth=0.6)
         axes.set_xlabel(f"{below}; {name}")
@@ -118,7 +119,8 @@ def tick(regime: str, x: int) -> str:
 def names(results: dict) -> list[str]:
     """The pictures that these results give."""
     regimes = {row["regime"] for row in results["rows"]}
-    return [*(WHAT if summary.in_means(results["rows"]) else ()), *(name for name, (regime, *_) in growth.CURVES.items() if regime in regimes)]
+    of_all = WHAT if summary.in_means(results["rows"]) else ()
+    return [*of_all, *(name for name, (regime, *_) in growth.CURVES.items() if regime in regimes)]
 
 
 def title(name: str) -> str:

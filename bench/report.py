@@ -24,7 +24,7 @@ RUN = """## How to run it
 
 ```sh
 script/bench --quick                          # some rows, under two minutes on a machine that does nothing else
-script/bench                                  # all rows: a quarter of an hour to half an hour
+script/bench                                  # all rows: half an hour to an hour
 script/bench --only 'GatherElements|rows 64'  # the rows or regimes that a regular expression finds
 script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.json --report   # this page
 ```
@@ -74,15 +74,15 @@ GROWTH = """## Growth
 Elements of 4 bytes by indices of 8, at random. These rows stand for themselves: they have no part in the means above, nor in the
 pictures there, but are listed below where they are lost. Against the size of the table: 1 Mi indices, streamed, as above. Against the
 number of indices: a table of 64 KiB, and call after call with the same buffers, so that few indices show what a call costs; the
-C loop, the ceiling and *ours, from C* are called from C there, and everybody else from Python, which is some 50 ns a call; the
-C loop is compared with *ours, from C*. Against threads: 4 Mi indices, streamed; NumPy, Arrow and the C loop have one thread
+C loop, the ceiling and *ours, from C* are called from C there, and everybody else from Python, which is some 20 ns a call; the
+C loop is compared with ours from C. Against threads: 4 Mi indices, streamed; NumPy, Arrow and the C loop have one thread
 always, JAX all CPUs.
 """
 
 NOT = """## Not covered
 
-Files larger than memory; more threads than two, and several sockets; tables on small pages; other index types than one byte, four and
-eight; strided tables and outputs; complex types and strings, which are moved as bytes.
+Files larger than memory; more threads than two, but for a curve, and several sockets; tables on small pages; other index types than one
+byte, four and eight; strided tables and outputs; complex types and strings, which are moved as bytes.
 """
 
 
@@ -100,12 +100,14 @@ def summaries(rows: list[dict]) -> str:
     head, lines = ["regime"], []
     threads = summary.threads_of(rows)
     for count in threads:
-        head += [f"{count}T best peer / ours", f"{count}T best peer / ours, output kept", f"{count}T C loop / ours", f"{count}T of ceiling", f"{count}T won / even / lost"]
+        head += [f"{count}T best peer / ours", f"{count}T best peer / ours, output kept", f"{count}T C loop / ours",
+                 f"{count}T of ceiling", f"{count}T won / even / lost"]
     for regime in [*summary.regimes(rows), ""]:
         line = [regime or "**all rows**"]
         for count in threads:
             here = by(rows, count, regime)
-            line += [times(ratio_mean(here)), times(ratio_mean(as_kept(here))), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here)]
+            line += [times(ratio_mean(here)), times(ratio_mean(as_kept(here))), times(ratio_mean(here, "loop")),
+                     percent(share_mean(here)), verdicts(here)]
         lines.append(line)
     return table(head, lines)
 

@@ -7,7 +7,7 @@ from math import exp, log
 from statistics import median
 
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
-FROM_C = "plan, from C"  # our form without a call from Python
+FROM_C = ", from C"  # follows the name of a form that is called without Python
 
 
 def per_row(times: list[float], divisor: float) -> dict:
@@ -17,7 +17,7 @@ def per_row(times: list[float], divisor: float) -> dict:
 
 def best_form(contenders, peer: str):
     """A peer's fastest form."""
-    measured = [c for c in contenders if c.peer == peer and c.times and "from C" not in c.form]
+    measured = [c for c in contenders if c.peer == peer and c.times and not c.form.endswith(FROM_C)]
     return min(measured, key=lambda c: median(c.times), default=None)
 
 
@@ -54,15 +54,15 @@ def timed(contender, divisor: float) -> dict:
     return {"form": contender.form, **per_row(contender.times, divisor), "disturbed": contender.disturbed}
 
 
-def standing(ours, first, loop, ceiling: dict, divisor: float, from_c=None) -> dict:
+def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict) -> dict:
     """How one form of ours stands against the fastest library, the C loop and the ceiling. The loop is called from C: where calls
-    count, so are we (from_c)."""
+    count, so are we (from_c: by name)."""
     found = {}
     if first:
         found["best"] = {"peer": first.peer, **ratios(first, ours)}
         found["best"]["verdict"] = verdict(found["best"])
     if loop:
-        found["loop"] = ratios(loop, from_c or ours)
+        found["loop"] = ratios(loop, from_c.get(ours.form + FROM_C, ours))
         found["loop"]["verdict"] = verdict(found["loop"])
     if ceiling:
         found["share"] = ceiling["ns"] / (median(ours.times) / divisor)
@@ -78,7 +78,7 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
     best = {name: best_form(contenders, name) for name in names}
     first = min((c for name, c in best.items() if name != LOOP and c), key=lambda c: median(c.times), default=None)
-    from_c = next((c for c in contenders if c.peer == "ours" and c.form == FROM_C and c.times), None)
+    from_c = {c.form: c for c in contenders if c.peer == "ours" and c.form.endswith(FROM_C) and c.times}
     against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor, from_c)
     return {
         "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,

@@ -66,10 +66,11 @@ def test_both_forms_of_ours_are_judged(modules):
     import summary
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
-    ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "plan, from C", 1, 1, 1)]
+    ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "fresh, from C", 1, 1, 1)]
     peer = made("NumPy", "take", 200, 210, 220)
     row = summary.row(case, [*ours, peer, made("C loop", "loop", 50, 51, 52)], [made("limit: stream", "stream", 55, 55, 55)], [], "")
     assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["ratio"] == 51  # the loop is called from C
+    assert row["kept"]["loop"]["verdict"] == "loss"
     assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "loss"
     assert row["share"] == pytest.approx(0.5) and row["kept"]["share"] == pytest.approx(55 / 310)
     assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
