@@ -10,6 +10,10 @@ from typing import Callable
 import numpy as np
 
 
+class LeftOut(Exception):
+    """Raised by a peer that must not be given a case, with the reason."""
+
+
 class Contender:
     """call() gathers. Its result is in the case's output, or is what call() returned (`own` memory, kept until the next call)."""
 

@@ -19,6 +19,7 @@ TYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64"}
 TYPE_BYTES = {"uint8": 1, "float16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int4": 0.5}
 CACHED, STREAMED = "cached", "streamed"
 SHORT = 16 * KIB  # indices of a cached case
+BY_TABLE, BY_COUNT, BY_THREADS = (f"growth: {what}" for what in ("table", "indices", "threads"))  # curves, outside of all means
 
 
 @dataclass(frozen=True)
@@ -191,6 +192,26 @@ def patterns():
                    STREAMED, spatter=pattern.name, order=f"{pattern.name}", quick=pattern.quick)
 
 
+def size_name(size: int) -> str:
+    unit, name = next((unit, name) for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "B")) if size >= unit)
+    return f"{size / unit:g} {name}"
+
+
+def growth():
+    """Elements of 4 bytes by indices of 8: time against the size of the table, the number of indices, and the threads."""
+    for size in (*(16 * KIB << 2 * i for i in range(9)), 4 * GIB, 8 * GIB):
+        yield take(BY_TABLE, f"growth: table {size_name(size)}", "float32", (size // 4,), (MIB,), "int64", STREAMED)
+    for i in range(8):  # call after call with the same buffers
+        yield take(BY_COUNT, f"growth: indices {8 << 3 * i}", "float32", (16 * KIB,), (8 << 3 * i,), "int64", CACHED)
+    for size in (256 * KIB, GIB):
+        yield take(BY_THREADS, f"growth: threads, table {size_name(size)}", "float32", (size // 4,), (4 * MIB,), "int64", STREAMED)
+
+
+def up_to(cpus: int) -> tuple[int, ...]:
+    """Numbers of threads to draw a curve through: powers of two, and all."""
+    return tuple(sorted({1 << i for i in range(cpus.bit_length()) if 1 << i <= cpus} | {cpus}))
+
+
 def shorter(case: Case) -> Case:
     """The same with a quarter of the indices, for a quick run: what is beyond the caches stays beyond them."""
     if case.state == CACHED or case.op != "take" or case.axis or case.spatter:
@@ -198,18 +219,36 @@ def shorter(case: Case) -> Case:
     return replace(case, index_shape=(case.index_shape[0] // 4,))
 
 
-GROUPS = (tiny, elements_of_one_byte_to_eight, rows, axes, gather_elements, small_tables, orders, packed, patterns)
+GROUPS = (tiny, elements_of_one_byte_to_eight, rows, axes, gather_elements, small_tables, orders, packed, patterns, growth)
 
 
-def cases(threads: tuple[int, ...], quick: bool = False, only: str = "", every: bool = False) -> list[Case]:
-    """The rows of a run, in order. every: those of a full run, with the few indices of a quick one."""
+def threads_of(case: Case, threads: tuple[int, ...], curve: tuple[int, ...]) -> tuple[int, ...]:
+    if case.regime == BY_THREADS:
+        return curve
+    # A call of some hundred bytes has nothing to share out.
+    return threads[:1] if case.regime == "tiny calls" else threads
+
+
+def affordable(found: list[Case], free: int) -> tuple[list[Case], list[dict]]:
+    """The rows that fit into so many bytes of free memory, twice the table in case a peer copies it, and why the others do not."""
+    left = []
+    for case in found:
+        need = 2 * case.table_bytes + case.index_bytes + 2 * case.out_bytes + GIB
+        if need > free:
+            left.append({"row": case.name, "why": f"needs {need / GIB:.0f} GiB of free memory; there are {free / GIB:.1f}"})
+    names = {row["row"] for row in left}
+    return [case for case in found if case.name not in names], left
+
+
+def cases(threads: tuple[int, ...], quick: bool = False, only: str = "", every: bool = False, curve: tuple[int, ...] = ()) -> list[Case]:
+    """The rows of a run, in order. every: those of a full run, with the few indices of a quick one. curve: the numbers of threads
+    of the rows that show their growth, if not the same."""
     found = []
     for group in GROUPS:
         for case in group():
             if quick and not (case.quick or every):
                 continue
             case = shorter(case) if quick else case
-            # A call of some hundred bytes has nothing to share out.
-            for count in threads if case.regime != "tiny calls" else threads[:1]:
+            for count in threads_of(case, threads, curve or threads):
                 found.append(replace(case, threads=count))
     return [case for case in found if re.search(only, case.name) or re.search(only, case.regime)]

@@ -7,38 +7,103 @@ from math import prod
 from statistics import median
 
 import gather_bench_native as native
+import numpy as np
+import summary
 from cases import Arenas, Memory
 from contender import Contender
-from grid import GIB, MIB, STREAMED
+from grid import CACHED, GIB, MIB, STREAMED, Case
 
 LINE = 64
+INNER, AHEAD = 5, 12  # where these stand in a job
 IN_REGISTERS = 512  # bytes of tables that need not be read from memory at all
 
 
 def limits(memory: Memory):
     """Contenders that do a part of the work of every gather: `stream` reads the indices and writes the output in order,
-    `touch` reads a word of every line that the indices name. The best form of each counts, and the slower of the two."""
+    `touch` reads a word of every line that the indices name, in their order. The best form of each counts, and the slower of the
+    two. A call of few indices may be best on one thread, whatever it was given."""
     case = memory.case
     if case.dtype == "int4" or case.regime == "tiny calls":
         return
-    flat = case.axis == 0 and not case.batch_dims and (case.op == "take" or prod(case.index_shape) == case.index_shape[0])
-    # Tables that are read by several runs of indices are read in order at best.
-    table = 0 if flat else min(case.table_bytes, case.rows * max(LINE, case.out_bytes // max(1, case.rows)))
-    for form, past in (("stream", 0), ("stream past caches", 1)) if case.state == STREAMED else (("stream", 0),):
-        yield timed("stream", form, case.threads, memory.job(past_caches=past, table_bytes=table))
-    if not flat or case.table_bytes <= IN_REGISTERS:
+    for threads in sorted({case.threads, 1} if case.state == CACHED else {case.threads}, reverse=True):
+        for limit in (*streams(memory), *touches(memory)):
+            yield timed(*limit, threads, "" if threads == case.threads else ", one thread")
+
+
+def is_flat(case: Case) -> bool:
+    """One run of indices over one table."""
+    return case.axis == 0 and not case.batch_dims and (case.op == "take" or prod(case.index_shape) == case.index_shape[0])
+
+
+def streams(memory: Memory):
+    """(work, form, job, buffers to flush)"""
+    case = memory.case
+    # What several runs of indices name of a table is read too, in order at best.
+    row = max(LINE, case.out_bytes // max(1, case.rows))
+    table = 0 if is_flat(case) else min(case.table_bytes // 8 * 8, different(lines_of(memory)) * row)
+    past_caches = case.state == STREAMED or case.out_bytes > MIB
+    for form, past in (("stream", 0), ("stream past caches", 1)) if past_caches else (("stream", 0),):
+        yield "stream", form, memory.job(past_caches=past, table_bytes=table), ()
+        if table:
+            yield "stream", f"{form}, the table not fetched ahead", memory.job(past_caches=past, table_bytes=table, lines=0), ()
+
+
+def touches(memory: Memory):
+    """The rows in the order of the gather, by its own indices; and where these name places of more than one run, or neighbours
+    share a line, by a list of the lines."""
+    case = memory.case
+    if case.table_bytes <= IN_REGISTERS:
         return
     row = case.out_bytes // max(1, case.rows)
-    yield timed("touch", "touch", case.threads, memory.job())
-    if case.state != STREAMED:
-        return
-    ways = ((64, 2), (128, 2)) if row <= LINE else ((max(1, 8192 // row), 4), (max(1, 16384 // row), 8), (max(1, 8192 // row), 1024))
-    for ahead, lines in ways:
-        yield timed("touch", f"touch ahead {ahead}, {lines} lines", case.threads, memory.job(ahead=ahead, lines=lines))
+    near = ((64, 2), (128, 2)) if row <= LINE else ((max(1, 8192 // row), 4), (max(1, 16384 // row), 8), (max(1, 8192 // row), 1024))
+    ways = [(0, 1), *(near if case.state == STREAMED else ())]
+    job = memory.job()
+    if job[INNER] == 1:
+        yield from ahead("touch", job, ways)
+    if not is_flat(case) and row <= LINE:
+        yield from ahead("touch by a list of lines", *line_list(memory), ways)
 
 
-def timed(work: str, form: str, threads: int, job: tuple) -> Contender:
-    return Contender(f"limit: {work}", form, lambda rounds: native.timed(work, threads, rounds, job), clock=True)
+def ahead(name: str, job: tuple, *more):
+    """A limit for each way of fetching ahead. more: the list's memory, if any, and the ways."""
+    *memory, ways = more
+    yield "touch_by_vector", f"{name} by vector", job, tuple(memory)
+    for distance, lines in ways:
+        form = f"{name} ahead {distance}, {lines} lines" if distance else name
+        yield "touch", form, (*job[:AHEAD], distance, lines, *job[AHEAD + 2 :]), tuple(memory)
+
+
+def different(lines: np.ndarray) -> int:
+    seen = np.zeros(int(lines.max()) + 1, bool)
+    seen[lines] = True
+    return int(np.count_nonzero(seen))
+
+
+def lines_of(memory: Memory) -> np.ndarray:
+    """The number of the line in which each row begins, in the order of the gather. A line that follows itself is read once."""
+    case = memory.case
+    _, _, _, outer, count, inner, outer_step, axis_step, inner_step, index_outer, _, *_ = memory.job()
+    index = memory.index.reshape(-1, count, inner) if index_outer else memory.index.reshape(1, count, inner)
+    places = index.astype(np.int64) * axis_step + np.arange(inner) * inner_step
+    places = (places + np.arange(outer).reshape(-1, 1, 1) * outer_step).reshape(-1)
+    lines = (memory.data.ctypes.data % LINE + places) // LINE
+    return lines[np.append(True, lines[1:] != lines[:-1])].astype(np.uint32)
+
+
+def line_list(memory: Memory) -> tuple[tuple, native.Buffer]:
+    """A touch of these lines. Four bytes for a line are no more than a gather reads of indices, where each index is used once."""
+    lines = lines_of(memory)
+    buffer = native.Buffer(lines.nbytes)
+    np.frombuffer(buffer, np.uint32)[: lines.size] = lines
+    table = memory.data.ctypes.data // LINE * LINE
+    return (table, buffer.address, 0, 1, lines.size, 1, 0, LINE, 0, 0, 1, 4, 0, 1, 0, 0, 0, 0), buffer
+
+
+def timed(work: str, form: str, job: tuple, buffers: tuple, threads: int, note: str) -> Contender:
+    """The buffers are kept as long as the contender."""
+    flushed = tuple((buffer.address, len(memoryview(buffer))) for buffer in buffers)
+    return Contender(f"limit: {work.split('_')[0]}", form + note, lambda rounds, kept=buffers: native.timed(work, threads, rounds, job),
+                     clock=True, also_flush=flushed)
 
 
 def copies(arenas: Arenas, threads: tuple[int, ...], rounds: int) -> list[dict]:
@@ -66,7 +131,7 @@ def random_reads(rows: list[dict]) -> list[dict]:
     found = {}
     for row in rows:
         touch = row["ceiling"].get("touch_ns")
-        if touch and row["row_bytes"] == 4 and row["order"] == "random" and row["op"] == "take" and row["state"] == STREAMED:
+        if touch and not summary.is_curve(row) and row["row_bytes"] == 4 and row["order"] == "random" and row["op"] == "take" and row["state"] == STREAMED:
             found.setdefault((row["table_bytes"], row["threads"]), []).append(touch)
     return [{"what": f"random reads, table of {size / MIB if size < GIB else size / GIB:g} {'MiB' if size < GIB else 'GiB'}",
              "threads": count, "ns": min(times)} for (size, count), times in sorted(found.items())]

@@ -49,6 +49,18 @@ def caches() -> str:
     return ", ".join(found) or "unknown"
 
 
+def free_bytes() -> int:
+    """Memory that a program can have without disturbing others: what the system says, and the control group's limit."""
+    found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for line in read("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            found.append(int(line.split()[1]) * 1024)
+    most, used = read("/sys/fs/cgroup/memory.max"), read("/sys/fs/cgroup/memory.current")
+    if most.isdigit() and used.isdigit():
+        found.append(int(most) - int(used))
+    return min(found)
+
+
 def commit() -> str:
     """Of the sources, with a + where they were changed since."""
     try:

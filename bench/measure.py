@@ -12,7 +12,7 @@ import numpy as np
 import peers
 import summary
 from cases import Arenas, Memory
-from contender import Contender
+from contender import Contender, LeftOut
 
 CLEAR = 0xEE  # what stands in an output that nobody has written
 SLOW = 2.0  # a form that is this much slower than another one of its peer is not measured again
@@ -47,6 +47,8 @@ def collect(memory: Memory, everybody) -> tuple[list[Contender], list[dict]]:
         made = []
         try:
             made = list(peer.contenders(memory))
+        except LeftOut as why:
+            wrong.append({"peer": peer.name, "form": "", "why": f"left out: {why}"})
         except Exception as error:  # noqa: BLE001
             wrong.append({"peer": peer.name, "form": "", "why": f"failed: {type(error).__name__}: {str(error)[:120]}"})
         for contender in made:
@@ -111,7 +113,7 @@ def compete(contenders: list[Contender], memory: Memory, settings) -> None:
     shuffle = np.random.default_rng(3).permutation
     streamed = memory.case.state == grid.STREAMED
     for contender in contenders:
-        contender.probe = block(contender, memory, 1 if streamed else 8, settings.attempts())
+        contender.probe = block(contender, memory, 8 if not streamed and memory.case.out_bytes <= grid.MIB else 1, settings.attempts())
     best = {}
     for contender in contenders:
         best[contender.peer] = min(best.get(contender.peer, float("inf")), contender.probe)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import growth
 import pictures
 import summary
-from summary import by, lost, number, percent, ratio_mean, share_mean, times
+from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, times
 
 HEAD = """# Benchmarks
 
@@ -15,7 +16,7 @@ This page and its pictures are made by `script/bench --report` from [benchmarks.
 `script/bench`. Rows in which libgather loses are rows like all others; a list of them stands [below](#rows-that-are-lost).
 
 Contents: [Summary](#summary) - [The machine](#the-machine) - [How to run it](#how-to-run-it) - [How to read it](#how-to-read-it) -
-[Ceilings](#ceilings) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
+[Ceilings](#ceilings) - [Growth](#growth) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
 [Peers that were left out](#peers-that-were-left-out) - [Not covered](#not-covered)
 """
 
@@ -23,7 +24,7 @@ RUN = """## How to run it
 
 ```sh
 script/bench --quick                          # some rows, under two minutes on a machine that does nothing else
-script/bench                                  # all rows: a quarter of an hour to half an hour
+script/bench                                  # all rows: half an hour to an hour
 script/bench --only 'GatherElements|rows 64'  # the rows or regimes that a regular expression finds
 script/bench --json docs/benchmarks.json && script/bench --json docs/benchmarks.json --report   # this page
 ```
@@ -44,14 +45,21 @@ L3 16 MiB, DRAM 1 GiB), the type of the indices, `cached` or `streamed`, and the
   peer allocates by itself; tables beyond 64 MiB are asked for other rows in each call, smaller ones are read once before.
 - **best peer / ours**: how many times as long the fastest library takes, its fastest way of calling it; above 1 we win. *even*: the
   middle half of the rounds, which were measured in turns, lies on both sides of 1.
+- **kept**: by default libgather looks at all indices before it writes anything, so that after an error the output is as it was;
+  **kept** is the time of that. A caller who throws the output away after an error says so (`fresh_output`), and each index is read
+  once, as its row moves. **ours** is the faster of the two, as the fastest form of every library counts, and those fastest forms
+  promise no more: PyTorch and ONNX Runtime's GatherElements leave the output half written, OpenVINO and JAX move something else for
+  a bad index, NumPy clips it. Forms that keep the output, and are to be compared with **kept**, are NumPy's without `clip` (it
+  gathers into memory of its own, then copies) and ONNX Runtime's Gather.
 - **C loop**: one loop in C on one thread, with the size of the row known to the compiler and without any check of the indices. It is
-  no library and not a peer in the summary's first column: libgather and the libraries check every index, and libgather does so before
-  it writes anything.
-- **ceiling**: the slower one of two things that every such gather has to do, each at its best and on as many threads: reading the
-  indices and writing the output in order, and reading one word of every line that the indices name. **of ceiling** is the ceiling's
-  time over ours. It may be above 100 %: the waking of threads is not in it, and a gather may reuse what a row has brought.
-  Tables of up to 512 bytes stay in registers; they have the first of the two only. Tables that are not read by one run of indices
-  (other axes, batches, GatherElements) are taken to be read once, in order.
+  no library and not a peer in the summary's first column: libgather checks every index, in both of its forms.
+- **ceiling**: the slower one of two things that every such gather has to do, each at its best of several ways and on as many threads
+  (or on one, for short calls): reading the indices and writing the output in order, and reading one word of every line that the
+  indices name, in their order. **of ceiling** is the ceiling's time over ours. It may be above 100 %: the waking of threads is not in
+  it, and a gather may reuse what a row has brought, or go in an order of its own. Tables of up to 512 bytes stay in registers; they
+  have the first of the two only. Where a table is not read by one run of indices (other axes, batches, GatherElements), the first
+  of the two also reads the lines that are needed of it, in order, and the second may follow a list of lines instead of the indices,
+  in which a line that follows itself stands once.
 
 What each peer is given: one process, everybody in turns in an order that changes; the same table, indices and output on huge pages;
 outputs allocated beforehand wherever the library can; as many threads as the case says where it can be told; a rest after each one
@@ -61,10 +69,20 @@ their wrappers in Python; JAX compiled for the case and on all CPUs only; Arrow 
 NumPy is reported and not timed. Forms that take twice as long as another one of the same library are measured once.
 """
 
+GROWTH = """## Growth
+
+Elements of 4 bytes by indices of 8, at random. These rows stand for themselves: they have no part in the means above, nor in the
+pictures there, but are listed below where they are lost. Against the size of the table: 1 Mi indices, streamed, as above. Against the
+number of indices: a table of 64 KiB, and call after call with the same buffers, so that few indices show what a call costs; the
+C loop, the ceiling and *ours, from C* are called from C there, and everybody else from Python, which is some 20 ns a call; the
+C loop is compared with ours from C. Against threads: 4 Mi indices, streamed; NumPy, Arrow and the C loop have one thread
+always, JAX all CPUs.
+"""
+
 NOT = """## Not covered
 
-Files larger than memory; more threads than two, and several sockets; tables on small pages; other index types than one byte, four and
-eight; strided tables and outputs; complex types and strings, which are moved as bytes.
+Files larger than memory; more threads than two, but for a curve, and several sockets; tables on small pages; other index types than one
+byte, four and eight; strided tables and outputs; complex types and strings, which are moved as bytes.
 """
 
 
@@ -75,20 +93,21 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def verdicts(rows: list[dict], key: str = "best") -> str:
-    found = [r[key]["verdict"] for r in rows if key in r]
-    return " / ".join(str(found.count(v)) for v in ("win", "even", "loss")) if found else "-"
+    return " / ".join(str(count) for count in summary.counts(rows, key)) if any(key in r for r in rows) else "-"
 
 
 def summaries(rows: list[dict]) -> str:
     head, lines = ["regime"], []
     threads = summary.threads_of(rows)
     for count in threads:
-        head += [f"{count}T best peer / ours", f"{count}T C loop / ours", f"{count}T of ceiling", f"{count}T won / even / lost"]
+        head += [f"{count}T best peer / ours", f"{count}T best peer / ours, output kept", f"{count}T C loop / ours",
+                 f"{count}T of ceiling", f"{count}T won / even / lost"]
     for regime in [*summary.regimes(rows), ""]:
         line = [regime or "**all rows**"]
         for count in threads:
             here = by(rows, count, regime)
-            line += [times(ratio_mean(here)), times(ratio_mean(here, "loop")), percent(share_mean(here)), verdicts(here)]
+            line += [times(ratio_mean(here)), times(ratio_mean(as_kept(here))), times(ratio_mean(here, "loop")),
+                     percent(share_mean(here)), verdicts(here)]
         lines.append(line)
     return table(head, lines)
 
@@ -116,17 +135,23 @@ def ceilings(results: dict) -> str:
     return table(["what", "threads", "best of the machine", "lowest - highest"], found)
 
 
+def ratio(best: dict | None, peer: bool = True) -> str:
+    if not best:
+        return "-"
+    return f"{best['ratio']:.2f}x" + (f" {best['verdict']}" if best["verdict"] != "win" else "") + (f" ({best['peer']})" if peer else "")
+
+
 def regime_table(rows: list[dict]) -> str:
     peers = list(dict.fromkeys(name for r in rows for name in r["peers"]))
     lines = []
     for r in rows:
-        best = r.get("best")
-        line = [r["name"], f"**{number(r['ours']['median'])}**",
-                f"{best['ratio']:.2f}x {'' if best['verdict'] == 'win' else best['verdict']} ({best['peer']})" if best else "-"]
+        kept = r.get("kept")
+        line = [r["name"], f"**{number(r['ours']['median'])}**", ratio(r.get("best")),
+                *((number(kept["median"]), ratio(kept.get("best"), False)) if kept else ("-", "-"))]
         line += [number(r["peers"][name]["median"]) if name in r["peers"] else "-" for name in peers]
         line += [number(r["ceiling"]["ns"]) if r["ceiling"] else "-", percent(r.get("share", float("nan")))]
         lines.append(line)
-    return table(["row", "ours, ns", "best peer / ours", *peers, "ceiling", "of ceiling"], lines)
+    return table(["row", "ours, ns", "best peer / ours", "kept, ns", "best peer / kept", *peers, "ceiling", "of ceiling"], lines)
 
 
 def calls(rows: list[dict]) -> str:
@@ -136,10 +161,13 @@ def calls(rows: list[dict]) -> str:
 
 
 def losses(rows: list[dict]) -> str:
-    lines = [[r["name"], r["best"]["peer"], times(r["best"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows)]
-    loop = [[r["name"], "C loop", times(r["loop"]["ratio"]), percent(r.get("share", float("nan")))] for r in lost(rows, "loop")]
-    text = table(["row", "to", "its time / ours", "of ceiling"], lines) if lines else "To a library: none.\n"
-    return text + "\n" + (table(["row", "to", "its time / ours", "of ceiling"], loop) if loop else "To the C loop: none.\n")
+    """Of the fastest form; of the default one, marked, where that is another."""
+    parts = []
+    for key, to in (("best", "a library"), ("loop", "the C loop")):
+        lines = [[r["name"], how, r[key].get("peer", "C loop"), times(r[key]["ratio"]), percent(r.get("share", float("nan")))]
+                 for found, how in ((rows, "fastest"), (summary.only_kept(rows), "output kept")) for r in lost(found, key)]
+        parts.append(table(["row", "our form", "to", "its time / ours", "of ceiling"], lines) if lines else f"To {to}: none.\n")
+    return "\n".join(parts)
 
 
 def left_out(results: dict) -> str:
@@ -164,15 +192,38 @@ def fastest(rows: list[dict]) -> str:
             "to the C loop.\n")
 
 
-def page(results: dict, drawn: list[str]) -> str:
-    rows = results["rows"]
-    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), fastest(rows)]
-    parts += [picture(name, pictures.WHAT[name]) for name in drawn]
-    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), "## Rows\n"]
+def kept_means(rows: list[dict]) -> str:
+    """The summary's last line for the default form, in words."""
+    found = [f"{count}T {times(ratio_mean(here))} to the best peer, {times(ratio_mean(here, 'loop'))} to the C loop, "
+             f"{percent(share_mean(here))} of the ceiling, {verdicts(here)} won / even / lost"
+             for count in summary.threads_of(rows) for here in [as_kept(by(rows, count))] if here]
+    return f"With the output kept on an error, the default, all rows: {'; '.join(found)}.\n" if found else ""
+
+
+def by_regime(rows: list[dict]) -> str:
+    parts = []
     for regime in summary.regimes(rows):
         here = [r for r in rows if r["regime"] == regime]
         parts += [f"### {regime[0].upper()}{regime[1:]}\n", regime_table(here), calls(here)]
-    parts += ["## Rows that are lost\n", losses(rows), "## Peers that were left out\n", left_out(results), NOT]
+    return "\n".join(part for part in parts if part)
+
+
+def not_run(results: dict) -> str:
+    """Rows for which there was not enough memory."""
+    found = results.get("left_out", [])
+    return table(["left out", "why"], [[left["row"], left["why"]] for left in found]) if found else ""
+
+
+def page(results: dict, drawn: list[str]) -> str:
+    rows = summary.in_means(results["rows"])
+    curves = [r for r in results["rows"] if summary.is_curve(r)]
+    parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), kept_means(rows), fastest(rows)]
+    parts += [picture(name, pictures.title(name)) for name in drawn if name in pictures.WHAT]
+    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), GROWTH]
+    parts += [picture(name, pictures.title(name)) for name in drawn if name in growth.CURVES]
+    parts += ["" if curves else "This run has none of these rows: a full run has them.\n", not_run(results), by_regime(curves)]
+    parts += ["## Rows\n", by_regime(rows)]
+    parts += ["## Rows that are lost\n", losses(results["rows"]), "## Peers that were left out\n", left_out(results), NOT]
     return "\n".join(part for part in parts if part)
 
 

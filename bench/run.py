@@ -62,7 +62,7 @@ def written(results: dict) -> str:
             return {key: short(item) for key, item in value.items()}
         return [short(item) for item in value] if isinstance(value, (list, tuple)) else value
 
-    head = ",\n".join(f"{json.dumps(key)}: {json.dumps(short(results[key]))}" for key in ("machine", "settings", "limits"))
+    head = ",\n".join(f"{json.dumps(key)}: {json.dumps(short(results[key]))}" for key in ("machine", "settings", "limits", "left_out"))
     rows = ",\n".join(json.dumps(short(row), separators=(",", ":")) for row in results["rows"])
     return f'{{{head},\n"rows": [\n{rows}\n]}}\n'
 
@@ -75,14 +75,20 @@ def main() -> int:
         return 0
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
-    cases = grid.cases(threads, asked.quick, asked.only, asked.every)
+    cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
     if asked.list or not cases:
         print("\n".join(case.name for case in cases) or "bench: no row has such a name")
         return 0 if cases else 2
+    cases, left_out = grid.affordable(cases, machine.free_bytes())
+    for left in left_out:
+        print(f"bench: left out: {left['row']}: {left['why']}")
+    if not cases:
+        return 2
     found, absent = peers.load(tuple(name for name in asked.peers.split(",") if name))
     for name, why in absent.items():
         print(f"bench: absent: {name}: {why}")
     results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick), threads)
+    results["left_out"] = left_out
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(results), encoding="utf-8")
     print(summary.closing(results))

@@ -7,6 +7,7 @@ from math import exp, log
 from statistics import median
 
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
+FROM_C = ", from C"  # follows the name of a form that is called without Python
 
 
 def per_row(times: list[float], divisor: float) -> dict:
@@ -16,7 +17,7 @@ def per_row(times: list[float], divisor: float) -> dict:
 
 def best_form(contenders, peer: str):
     """A peer's fastest form."""
-    measured = [c for c in contenders if c.peer == peer and c.times and "from C" not in c.form]
+    measured = [c for c in contenders if c.peer == peer and c.times and not c.form.endswith(FROM_C)]
     return min(measured, key=lambda c: median(c.times), default=None)
 
 
@@ -48,32 +49,58 @@ def ceiling_of(bounds, divisor: float) -> dict:
     return {"ns": max(kinds.get("stream_ns", 0), kinds.get("touch_ns", 0)), **kinds}
 
 
+def timed(contender, divisor: float) -> dict:
+    """One form of ours."""
+    return {"form": contender.form, **per_row(contender.times, divisor), "disturbed": contender.disturbed}
+
+
+def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict) -> dict:
+    """How one form of ours stands against the fastest library, the C loop and the ceiling. The loop is called from C: where calls
+    count, so are we (from_c: by name)."""
+    found = {}
+    if first:
+        found["best"] = {"peer": first.peer, **ratios(first, ours)}
+        found["best"]["verdict"] = verdict(found["best"])
+    if loop:
+        found["loop"] = ratios(loop, from_c.get(ours.form + FROM_C, ours))
+        found["loop"]["verdict"] = verdict(found["loop"])
+    if ceiling:
+        found["share"] = ceiling["ns"] / (median(ours.times) / divisor)
+    return found
+
+
 def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     divisor = 1 if case.regime == "tiny calls" else max(1, case.rows)
     forms = [{"peer": c.peer, "form": c.form, **per_row(c.times, divisor)} for c in contenders if c.times]
     forms += [{"peer": c.peer, "form": c.form, "median": c.probe / divisor, "rounds": 0} for c in contenders if not c.times]
-    ours = next(c for c in contenders if c.peer == "ours")
+    # As of every peer the fastest form of ours counts; the first one is the default, which keeps the output on an error.
+    ours, kept = best_form(contenders, "ours"), next(c for c in contenders if c.peer == "ours")
     names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
     best = {name: best_form(contenders, name) for name in names}
-    libraries = [c for name, c in best.items() if name != LOOP and c]
-    found = {
+    first = min((c for name, c in best.items() if name != LOOP and c), key=lambda c: median(c.times), default=None)
+    from_c = {c.form: c for c in contenders if c.peer == "ours" and c.form.endswith(FROM_C) and c.times}
+    against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor, from_c)
+    return {
         "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,
         "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
         "batch_dims": case.batch_dims, "threads": case.threads, "rows": case.rows, "row_bytes": case.out_bytes / max(1, case.rows),
         "table_bytes": case.table_bytes, "out_bytes": case.out_bytes, "unit": "call" if divisor == 1 else "row", "way": way,
-        "ours": {**per_row(ours.times, divisor), "disturbed": ours.disturbed}, "forms": forms, "wrong": wrong, "ceiling": ceiling_of(bounds, divisor),
+        "ours": timed(ours, divisor), "forms": forms, "wrong": wrong, "ceiling": against[2],
         "peers": {name: {"form": c.form, **per_row(c.times, divisor)} for name, c in best.items() if c},
+        **standing(ours, *against), "kept": {**timed(kept, divisor), **standing(kept, *against)},
     }  # fmt: skip
-    if libraries:
-        first = min(libraries, key=lambda c: median(c.times))
-        found["best"] = {"peer": first.peer, **ratios(first, ours)}
-        found["best"]["verdict"] = verdict(found["best"])
-    if best.get(LOOP):
-        found["loop"] = ratios(best[LOOP], ours)
-        found["loop"]["verdict"] = verdict(found["loop"])
-    if found["ceiling"]:
-        found["share"] = found["ceiling"]["ns"] / found["ours"]["median"]
-    return found
+
+
+def as_kept(rows: list[dict]) -> list[dict]:
+    """The same rows with the default form in the place of the fastest one."""
+    keys = ("best", "loop", "share")
+    return [{**{key: value for key, value in r.items() if key not in keys}, "ours": r["kept"],
+             **{key: r["kept"][key] for key in keys if key in r["kept"]}} for r in rows if "kept" in r]
+
+
+def only_kept(rows: list[dict]) -> list[dict]:
+    """as_kept, of the rows where another form is the fastest."""
+    return as_kept([r for r in rows if "kept" in r and r["kept"]["form"] != r["ours"]["form"]])
 
 
 def number(value: float) -> str:
@@ -85,12 +112,13 @@ def number(value: float) -> str:
 
 def line(found: dict) -> str:
     """A row for the terminal."""
-    best, loop = found.get("best"), found.get("loop")
+    best, loop, kept = found.get("best"), found.get("loop"), found["kept"]
     text = f"{found['name']:48} ours {number(found['ours']['median']):>7}"
     text += f"  {best['peer']:13}{best['ratio']:6.2f}x {best['verdict']:4}" if best else "  no peer" + " " * 18
+    text += f"  kept {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
     text += f"  {found['share']:4.0%} of ceiling" if "share" in found else ""
-    wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"]})
+    wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"] if not w["why"].startswith("left out")})
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 
 
@@ -117,6 +145,15 @@ def regimes(rows: list[dict]) -> list[str]:
 
 def threads_of(rows: list[dict]) -> list[int]:
     return sorted({r["threads"] for r in rows})
+
+
+def is_curve(row: dict) -> bool:
+    """Rows that show growth; their regimes have no part in any mean."""
+    return row["regime"].startswith("growth: ")
+
+
+def in_means(rows: list[dict]) -> list[dict]:
+    return [r for r in rows if not is_curve(r)]
 
 
 def cpu_mean(rows: list[dict], key: str = "best") -> float:
@@ -155,21 +192,35 @@ def disturbed(rows: list[dict]) -> str:
     return f"in {worse} of {len(pairs)} rows two threads had no better ceiling than one"
 
 
+def counts(rows: list[dict], key: str = "best") -> list[int]:
+    """Won, even, lost."""
+    return [sum(1 for r in rows if r.get(key, {}).get("verdict") == v) for v in ("win", "even", "loss")]
+
+
+def means(rows: list[dict]) -> str:
+    """Rows of one number of threads in a line."""
+    threads = rows[0]["threads"]
+    cpu = f", {times(cpu_mean(rows))} of CPU time" if threads == 1 else ""
+    won, even, loss = counts(rows)
+    return (f"best peer / ours {times(ratio_mean(rows))} ({times(ratio_mean(rows, 'best', 'fastest'))} of the fastest rounds{cpu}), "
+            f"C loop / ours {times(ratio_mean(rows, 'loop'))}, {percent(share_mean(rows))} of the ceiling (geometric means); "
+            f"{won} won, {even} even, {loss} lost")
+
+
 def closing(results: dict) -> str:
     rows, lines = results["rows"], [""]
-    for threads in threads_of(rows):
-        here = by(rows, threads)
-        cpu = f", {times(cpu_mean(here))} of CPU time" if threads == 1 else ""
-        counts = [sum(1 for r in here if r.get("best", {}).get("verdict") == v) for v in ("win", "even", "loss")]
-        lines.append(f"{threads} thread{'s' if threads > 1 else ''}: best peer / ours {times(ratio_mean(here))} "
-                     f"({times(ratio_mean(here, 'best', 'fastest'))} of the fastest rounds{cpu}), C loop / ours "
-                     f"{times(ratio_mean(here, 'loop'))}, {percent(share_mean(here))} of the ceiling (geometric means); "
-                     f"{counts[0]} won, {counts[1]} even, {counts[2]} lost")
+    for threads in threads_of(in_means(rows)):
+        here = by(in_means(rows), threads)
+        lines.append(f"{threads} thread{'s' if threads > 1 else ''}: {means(here)}")
+        lines.append(f"{' ' * len(str(threads))} the output kept on an error: {means(as_kept(here))}")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
                  f"{interrupted(rows)}; {disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
                  f"{results['settings']['seconds']:.0f} s")
-    for row in lost(rows):
-        lines.append(f"lost: {row['name']}: {row['best']['peer']} takes {row['best']['ratio']:.2f} of our time")
-    for row in lost(rows, "loop"):
-        lines.append(f"lost to the C loop: {row['name']}: {row['loop']['ratio']:.2f}")
+    if curves := [r for r in rows if is_curve(r)]:
+        won, even, loss = counts(curves)
+        lines.append(f"{len(curves)} rows of growth, not in these means: {won} won, {even} even, {loss} lost")
+    lines += [f"left out: {left['row']}: {left['why']}" for left in results.get("left_out", [])]
+    for found, how in ((rows, ""), (only_kept(rows), " with the output kept")):
+        lines += [f"lost{how}: {r['name']}: {r['best']['peer']} takes {r['best']['ratio']:.2f} of our time" for r in lost(found)]
+        lines += [f"lost{how} to the C loop: {r['name']}: {r['loop']['ratio']:.2f}" for r in lost(found, "loop")]
     return "\n".join(lines)

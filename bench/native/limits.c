@@ -142,7 +142,7 @@ void bench_stream(const job *j, int64_t part, int64_t parts) {
     int64_t table = (int64_t)((double)at * table_share) / 8 * 8,
             table_end = (int64_t)((double)end * table_share) / 8 * 8;
     sum += read_best(j->indices + in, in_end - in, j->past_caches);
-    if (table_end > table) sum += read_best(j->table + table, table_end - table, true);
+    if (table_end > table) sum += read_best(j->table + table, table_end - table, j->lines > 0);
     write_best(j->out + at, end - at, j->past_caches);
   }
 #if BENCH_X86

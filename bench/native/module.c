@@ -39,11 +39,8 @@ static PyObject *shift(PyObject *self, PyObject *args) {
 static const struct {
   const char *name;
   work_fn work;
-} works[] = {{"naive", bench_naive},
-             {"naive_int4", bench_naive_int4},
-             {"copy", bench_copy},
-             {"stream", bench_stream},
-             {"touch", bench_touch}};
+} works[] = {{"naive", bench_naive},   {"naive_int4", bench_naive_int4}, {"copy", bench_copy},
+             {"stream", bench_stream}, {"touch", bench_touch},           {"touch_by_vector", bench_touch_by_vector}};
 
 /* timed(name, threads, rounds, job): a job is a tuple of its fields in the order of native.h. Returns nanoseconds. */
 static PyObject *timed(PyObject *self, PyObject *args) {
@@ -70,6 +67,11 @@ static PyObject *timed(PyObject *self, PyObject *args) {
   return PyErr_Format(PyExc_ValueError, "no such work: %s", name);
 }
 
+static PyObject *touched(PyObject *self, PyObject *args) {
+  (void)self, (void)args;
+  return PyLong_FromUnsignedLongLong(bench_touched());
+}
+
 static PyObject *library(PyObject *self, PyObject *args) {
   (void)self, (void)args;
   return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "version", gather_version(), "isa", gather_isa_name(), "features",
@@ -91,6 +93,7 @@ static PyMethodDef functions[] = {
     {"fill", fill, METH_VARARGS, "fill(address, bytes, seed)"},
     {"shift", shift, METH_VARARGS, "shift(address, count, index_bytes, by, rows): other indices in the same order"},
     {"timed", timed, METH_VARARGS, "timed(work, threads, rounds, job): nanoseconds"},
+    {"touched", touched, METH_NOARGS, "touched(): the sum of the bytes that the last touch on one thread read"},
     {"library", library, METH_NOARGS, "library(): what libgather says of itself and of the CPU"},
     {"tune", tune, METH_VARARGS, "tune(name, value): sets a tuning number of libgather"},
     {NULL, NULL, 0, NULL}};

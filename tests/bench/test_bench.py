@@ -46,8 +46,122 @@ def test_rows(tmp_path, only):
     for row in found["rows"]:
         assert row["ours"]["median"] > 0 and row["ours"]["min"] <= row["ours"]["median"] <= row["ours"]["max"], row["name"]
         assert not row["wrong"], row["name"]
+        assert row["kept"]["form"] == "plan" and row["ours"]["median"] <= row["kept"]["median"], row["name"]
         assert row["dtype"] == "int4" or row["best"]["verdict"] in ("win", "even", "loss"), row["name"]
         assert row["unit"] == "call" or row["dtype"] == "int4" or row["ceiling"]["ns"] > 0, row["name"]
+        assert row["unit"] == "call" or row["dtype"] == "int4" or row["table_bytes"] <= 512 or row["ceiling"]["touch_ns"] > 0, row["name"]
+
+
+def made(peer: str, form: str, *times: float):
+    from contender import Contender
+
+    contender = Contender(peer, form, lambda: None)
+    contender.times, contender.cpu = list(times), list(times)
+    return contender
+
+
+def test_both_forms_of_ours_are_judged(modules):
+    """The fastest form is ours, the first one is kept; calls from C are neither."""
+    import grid
+    import summary
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    ours = [made("ours", "plan", 300, 310, 320), made("ours", "fresh", 100, 110, 120), made("ours", "fresh, from C", 1, 1, 1)]
+    peer = made("NumPy", "take", 200, 210, 220)
+    row = summary.row(case, [*ours, peer, made("C loop", "loop", 50, 51, 52)], [made("limit: stream", "stream", 55, 55, 55)], [], "")
+    assert row["ours"]["form"] == "fresh" and row["best"]["verdict"] == "win" and row["loop"]["ratio"] == 51  # the loop is called from C
+    assert row["kept"]["loop"]["verdict"] == "loss"
+    assert row["kept"]["form"] == "plan" and row["kept"]["best"]["verdict"] == "loss"
+    assert row["share"] == pytest.approx(0.5) and row["kept"]["share"] == pytest.approx(55 / 310)
+    assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
+    assert summary.counts([row]) == [1, 0, 0] and summary.counts(summary.as_kept([row])) == [0, 0, 1]
+    closing = summary.closing({"rows": [row], "machine": {"load": 0, "cpus": 1}, "settings": {"seconds": 1}})
+    assert "lost with the output kept: take 4 B L1 int64 cached 1T: NumPy" in closing and "lost: " not in closing
+    # Where the default is the fastest form it is lost or won once, not twice.
+    alone = summary.row(case, [ours[0], peer], [], [], "")
+    assert alone["kept"]["best"] == alone["best"] and not summary.only_kept([alone])
+
+
+def test_growth_is_not_in_the_means(modules, some):
+    import summary
+
+    rows, curves = summary.in_means(some["rows"]), [r for r in some["rows"] if summary.is_curve(r)]
+    assert len(curves) >= 5 and len(rows) + len(curves) == len(some["rows"])
+    lost = {**curves[0], "best": {"peer": "NumPy", "ratio": 0.001, "verdict": "loss", "fastest": 0.001, "cpu": 0.001}}
+    means = [line for line in summary.closing({**some, "rows": rows}).splitlines() if "best peer / ours" in line]
+    closing = summary.closing({**some, "rows": [*rows, lost]})
+    assert means and all(line in closing for line in means) and f"lost: {lost['name']}: NumPy" in closing
+
+
+def test_curves(modules, some):
+    """Every row is a point of every curve, each at its place."""
+    import growth
+    import grid
+
+    for threads, curves in zip((1, 2), growth.panels(some["rows"], grid.BY_TABLE).values()):
+        assert {growth.FRESH, growth.KEPT, growth.CEILING, "NumPy", "C loop"} == set(curves)
+        for points in curves.values():
+            assert [x for x, _ in points] == [16 << 10, 64 << 10]
+        row = next(r for r in some["rows"] if r["name"] == f"growth: table 64 KiB {threads}T")
+        assert curves[growth.KEPT][1][1] == row["kept"]["median"] and curves["NumPy"][1][1] == row["peers"]["NumPy"]["median"]
+    by_count = growth.panels(some["rows"], grid.BY_COUNT)["1 thread"]
+    assert [x for x, _ in by_count[growth.FROM_C]] == [8, 64]
+    by_threads = growth.panels(some["rows"], grid.BY_THREADS)["table of 256 KiB"]
+    assert [x for x, _ in by_threads[growth.FRESH]][0] == 1
+
+
+def test_growth_goes_from_16_kib_to_8_gib_and_to_all_cpus(modules):
+    import grid
+
+    found = [case for case in grid.cases((1, 2), curve=grid.up_to(6)) if case.regime.startswith("growth: ")]
+    tables = [case.table_bytes for case in found if case.regime == grid.BY_TABLE]
+    assert min(tables) == 16 << 10 and max(tables) == 8 << 30
+    assert {case.threads for case in found if case.regime == grid.BY_THREADS} == {1, 2, 4, 6}
+    assert {case.threads for case in found if case.regime != grid.BY_THREADS} == {1, 2}
+    assert grid.up_to(1) == (1,) and grid.up_to(8) == (1, 2, 4, 8)
+    assert not [case for case in grid.cases((1, 2), True) if case.regime.startswith("growth: ")]
+
+
+def test_rows_beyond_the_memory_are_named(modules):
+    import grid
+    import machine
+
+    found = grid.cases((1,), only="growth: table [148] GiB")
+    kept, left = grid.affordable(found, 12 << 30)
+    assert [case.name for case in kept] == ["growth: table 1 GiB 1T", "growth: table 4 GiB 1T"]
+    assert [row["row"] for row in left] == ["growth: table 8 GiB 1T"] and "12.0" in left[0]["why"]
+    assert grid.affordable(found, 1 << 40) == (found, [])
+    assert 0 < machine.free_bytes() < 1 << 60
+
+
+def test_large_tables_are_not_given_to_openvino(modules):
+    import cases
+    import grid
+    import measure
+    import peers
+
+    class Memory(cases.Memory):
+        def __init__(self, case):
+            self.case = case
+
+        def expected(self):
+            return None
+
+    vino = object.__new__(peers.OpenVino)
+    case = grid.cases((1,), only="growth: table 4 GiB")[0]
+    right, wrong = measure.collect(Memory(case), [vino])
+    assert not right and wrong[0]["peer"] == "OpenVINO" and wrong[0]["why"].startswith("left out: ")
+
+
+def test_losses_of_both_forms_are_told(modules):
+    import grid
+    import report
+    import summary
+
+    case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
+    row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
+    assert f"| {row['name']} | output kept | NumPy | 0.67x |" in report.losses([row])
+    assert "| fastest |" not in report.losses([row])
 
 
 def test_names_are_told_apart(modules):
@@ -57,6 +171,45 @@ def test_names_are_told_apart(modules):
         names = [case.name for case in grid.cases((1, 2), quick)]
         assert len(names) == len(set(names)) and names
     assert len(grid.cases((1, 2), True)) < len(grid.cases((1, 2), False))
+
+
+def places(memory):
+    """Where each row of a gather begins in the table, by NumPy's own gather of the places."""
+    import numpy as np
+
+    case = memory.case
+    every = np.arange(memory.data.size, dtype=np.int64).reshape(case.shape)
+    if case.op == "elements":
+        taken = np.take_along_axis(every, memory.index.astype(np.int64), case.axis)
+    elif case.batch_dims:
+        taken = np.stack([np.take(one, index, 0) for one, index in zip(every, memory.index)])
+    else:
+        taken = np.take(every, memory.index, case.axis)
+    return taken.reshape(-1, case.row_len)[:, 0] * memory.data.itemsize
+
+
+@pytest.mark.parametrize("name", [r"axis 1 of \(16,64\)", r"axis 1 of \(256,1000,3\)", r"batch \(8,64", r"batch \(256", r"elements \(16,1024",
+                                  r"elements \(512,1024,8\) axis [012] f32", "1 B L1 int32 cached"])
+def test_touch_reads_the_lines_of_the_gather(modules, name):
+    """By the sum of what it read."""
+    import cases
+    import gather_bench_native as native
+    import grid
+    import limits
+    import numpy as np
+
+    for case in grid.cases((1,), True, name, every=True):
+        memory = cases.Memory(case, cases.Arenas([case]))
+        begins, table = places(memory), memory.data.reshape(-1).view(np.uint8)
+        row = case.out_bytes // case.rows
+        lines = begins // 64  # the table begins on a line
+        assert np.array_equal(limits.lines_of(memory), lines[np.append(True, lines[1:] != lines[:-1])])
+        assert limits.different(lines) == len(set(lines.tolist()))
+        for work, form, job, _ in limits.touches(memory):
+            native.timed(work, 1, 1, job)
+            at = limits.lines_of(memory).astype(np.int64) * 64 if "list" in form else begins
+            read = sum(int(table[at + step].sum(dtype=np.uint64)) for step in range(0, 1 if "list" in form else row, 64))
+            assert native.touched() == read, form
 
 
 def test_no_such_row():
@@ -122,7 +275,8 @@ def test_shifted_indices_stay_in_range_and_in_order(modules):
 def some(tmp_path_factory) -> dict:
     """The results of some rows."""
     path = tmp_path_factory.mktemp("some") / "rows.json"
-    ran = run("--quick", "--only", "tiny|4 B L1 int64 cached", "--peers", PEERS, "--json", str(path))
+    only = "tiny|4 B L1 int64 cached|growth: (table (16|64) KiB|indices (8|64) |threads, table 256)"
+    ran = run("--quick", "--every", "--only", only, "--peers", PEERS, "--json", str(path))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     return results(path)
 
@@ -147,7 +301,7 @@ def test_pictures(tmp_path, modules, some):
     if not drawn:
         skip_test("matplotlib", "there are no pictures without it")
     first = {name: (tmp_path / name).read_bytes() for name in drawn}
-    assert drawn == list(pictures.WHAT) and pictures.draw(some, tmp_path) == drawn
+    assert len(drawn) == 6 and drawn == pictures.names(some) and pictures.draw(some, tmp_path) == drawn
     assert first == {name: (tmp_path / name).read_bytes() for name in drawn}
 
 
@@ -158,4 +312,4 @@ def test_page_is_of_its_results(modules):
 
     found = results(SOURCE / "docs/benchmarks.json")
     page = (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page == report.page(found, list(pictures.WHAT))
+    assert page == report.page(found, pictures.names(found))
