@@ -17,7 +17,7 @@ typedef struct {
 typedef struct {
   bool counts[TRIAL_COUNT + 1], aligns[TRIAL_ENTRIES][TRIAL_LINE], sizes[TRIAL_SIZES], lens[TRIAL_TABLE + 1];
   bool many[2], past[2], ahead[4], more[3], rounds[6];
-  int64_t next_len, next_align, cases;
+  int64_t next_len, next_align[TRIAL_ENTRIES], cases;
 } coverage;
 
 static int64_t either(int64_t step) { return trial_below(2) ? step : -step; }
@@ -107,7 +107,7 @@ static trial_reach reach_of(int64_t bytes, int64_t step, int64_t count, int64_t 
 /* Inputs touch a forbidden page; every third case is for their alignment. */
 static char *place_input(int area, trial_reach reach, coverage *seen) {
   const int64_t where = trial_below(3);
-  uint8_t *at = trial_place(area, reach, where == 1, where == 2 ? seen->next_align++ % TRIAL_LINE : -1);
+  uint8_t *at = trial_place(area, reach, where == 1, where == 2 ? seen->next_align[area]++ % TRIAL_LINE : -1);
   seen->aligns[area][(uintptr_t)at % TRIAL_LINE] = true;
   return (char *)at;
 }
@@ -126,16 +126,17 @@ static void place(const trial_slot *slot, int64_t align, coverage *seen, trial *
 
 /* Runs of rows and single ones; at the ends of rounds mostly the table's ends. What is no index would name a row far outside. */
 static void fill_indices(const trial *t, int width) {
-  static const int64_t breaks[] = {1, 2, 16, 64};
+  static const uint64_t breaks[] = {1, 2, 16, 64};
   const gather_span *s = &t->span;
-  const struct guard area = trial_areas[TRIAL_INDICES];
-  uint8_t *first = area.first + (s->indices - (const char *)area.first);
-  const int64_t often = breaks[trial_below(4)], all = s->count + s->more;
+  uint8_t *first = trial_view(s->indices);
+  const uint64_t often = breaks[trial_below(4)];
+  const int64_t all = s->count + s->more;
   const bool ends = trial_below(4) > 0;
   memset(first + t->indices.low, 0xFF, (size_t)(t->indices.high - t->indices.low));
   for (int64_t i = 0, row = 0; i < s->rounds; i++)
     for (int64_t j = 0; j < all; j++) {
-      row = trial_below(often) == 0 || row + 1 >= t->len ? trial_below(t->len) : row + 1;
+      const uint64_t bits = trial_bits();
+      row = bits % often == 0 || row + 1 >= t->len ? (int64_t)(bits >> 32) % t->len : row + 1;
       if (ends && (j == 0 || j == s->count - 1)) row = trial_below(2) ? t->len - 1 : 0;
       trial_put(first + i * s->index_round + j * s->index_step, width, (uint64_t)row);
     }
@@ -161,10 +162,8 @@ static void try(const trial_slot *slot, int64_t n, int64_t align, coverage *seen
   trial_span = t.span;
   trial_mark((const uint8_t *)t.span.out, t.out);
   plainly(&t.span, slot->width, trial_wanted((const uint8_t *)t.span.out));
-  guard_lock(trial_areas[TRIAL_INDICES], true);
   slot->run(&t.span);
   if (trial_isa->fence) trial_isa->fence();
-  guard_lock(trial_areas[TRIAL_INDICES], false);
   trial_compare();
   seen->cases++;
 }

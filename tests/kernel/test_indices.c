@@ -44,17 +44,15 @@ static void fill_fold(uint8_t *indices, int width, int64_t count, int64_t peak) 
 
 static void fold_one(gather_fold_fn fold, int width, int64_t count, int64_t peak) {
   const uint64_t mask = UINT64_MAX >> (64 - 8 * width), shifts[] = {0, 1000, trial_bits(), mask};
-  uint8_t *indices = place_input(TRIAL_INDICES, count * width);
+  const uint8_t *indices = place_input(TRIAL_INDICES, count * width);
   const uint64_t shift = shifts[trial_below(4)], before = trial_below(2) ? trial_bits() & mask : 0;
   uint64_t most = before, signs = before >> 1, want_most = most, want_signs = signs;
-  fill_fold(indices, width, count, peak);
+  fill_fold(trial_view(indices), width, count, peak);
   for (int64_t j = 0; j < count; j++) {
     const uint64_t index = trial_get(indices + j * width, width), moved = (index + shift) & mask;
     want_most = moved > want_most ? moved : want_most, want_signs |= index;
   }
-  guard_lock(trial_areas[TRIAL_INDICES], true);
   fold((const char *)indices, count, turn % 2, shift, &most, &signs);
-  guard_lock(trial_areas[TRIAL_INDICES], false);
   if (most != want_most || signs != want_signs)
     fail_msg("%s bytes, %d indices, number %d differs: %llx and %llx, not %llx and %llx", trial_text, (int)count,
              (int)peak, (unsigned long long)most, (unsigned long long)signs, (unsigned long long)want_most,
@@ -89,17 +87,16 @@ static uint64_t index_of(int width, bool is_signed) {
 static void widen_one(gather_widen_fn run, int width, bool is_signed, int64_t count, int64_t align) {
   const int64_t lens[] = {0, 1, 127, INT64_MAX, (int64_t)(trial_bits() >> 1)}, len = lens[trial_below(5)];
   const trial_reach reach = whole(count * 8);
-  uint8_t *indices = place_input(TRIAL_INDICES, count * width), *out = trial_place(TRIAL_OUT, reach, turn % 2, align);
+  const uint8_t *indices = place_input(TRIAL_INDICES, count * width);
+  uint8_t *out = trial_place(TRIAL_OUT, reach, turn % 2, align);
   trial_mark(out, reach);
   for (int64_t j = 0; j < count; j++) {
-    trial_put(indices + j * width, width, index_of(width, is_signed));
+    trial_put(trial_view(indices + j * width), width, index_of(width, is_signed));
     const uint64_t index = trial_get(indices + j * width, width), sign = index >> (8 * width - 1);
     const uint64_t above = width < 8 && is_signed && sign ? UINT64_MAX << (8 * width) : 0;
     trial_put(trial_wanted(out + j * 8), 8, (index | above) + (is_signed && sign ? (uint64_t)len : 0));
   }
-  guard_lock(trial_areas[TRIAL_INDICES], true);
   run((const char *)indices, count, len, (int64_t *)(void *)out);
-  guard_lock(trial_areas[TRIAL_INDICES], false);
   trial_compare();
   trial_cases++;
 }
@@ -145,23 +142,21 @@ static void radix_one(const gather_radix_kernel *kernel, int width, int64_t row,
   while ((len - 1) >> r.shift >= GATHER_RADIX_PARTS) r.shift++;
   r.data = (const char *)trial_place(TRIAL_DATA, whole((len - 1) * r.axis_step + row), trial_below(2), -1);
   r.entries = trial_place(TRIAL_ENTRIES, whole(entries), trial_below(2), -1);
-  uint8_t *indices = place_input(TRIAL_INDICES, count * width);
+  const uint8_t *indices = place_input(TRIAL_INDICES, count * width);
   uint8_t *out = trial_place(TRIAL_OUT, whole(count * row), align < 0 || trial_below(2), align);
   r.indices = (const char *)indices;
   trial_mark(out, whole(count * row));
   for (int64_t j = 0; j < count; j++) {
     const int64_t at = j == 0 ? len - 1 : trial_below(len), back = r.axis_len > 0 && trial_below(2) ? len : 0;
-    trial_put(indices + j * width, width, (uint64_t)(at - back));
+    trial_put(trial_view(indices + j * width), width, (uint64_t)(at - back));
     memcpy(trial_wanted(out + j * row), r.data + at * r.axis_step, (size_t)row);
   }
-  guard_lock(trial_areas[TRIAL_INDICES], true);
   kernel->part(&r);
   kernel->fetch(&r);
   for (int64_t done = 0, now; done < count; done += now) {
     now = 1 + trial_below(count - done);
     kernel->join(&r, done, now, (char *)out + done * row);
   }
-  guard_lock(trial_areas[TRIAL_INDICES], false);
   trial_compare();
   trial_cases++;
 }

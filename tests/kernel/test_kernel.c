@@ -6,8 +6,6 @@
 #include "kernel/trial.h"
 #include "support/machines.h"
 
-enum { AREA = 1 << 22, INDICES_AREA = 1 << 17 /* locked again and again, which takes time for each page */ };
-
 #define GATHER_ISA(name, features) extern const gather_isa gather_isa_##name;
 #include "kernel/isa.def"
 #undef GATHER_ISA
@@ -47,16 +45,13 @@ static void every_slot(void **state) {
 
 static int create_areas(void **state) {
   (void)state;
-  for (int area = 0; area < TRIAL_AREAS; area++) trial_areas[area] = guard_create(AREA);
-  trial_seed(1);
-  for (size_t at = 0; at < AREA; at += 8) trial_put(trial_areas[TRIAL_DATA].first + at, 8, trial_bits());
-  guard_lock(trial_areas[TRIAL_DATA], true);
+  trial_create(1 << 22);
   return 0;
 }
 
 static int destroy_areas(void **state) {
   (void)state;
-  for (int area = 0; area < TRIAL_AREAS; area++) guard_destroy(trial_areas[area]);
+  trial_destroy();
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "kernel/trial.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { MARGIN = 2 * TRIAL_LINE /* marked bytes before and behind the output */ };
 
@@ -15,6 +16,7 @@ char trial_text[100];
 gather_span trial_span;
 
 static uint64_t state;
+static uint8_t *view; /* of the indices */
 static struct {
   uint8_t *first, *wanted;
   size_t bytes, room;
@@ -45,6 +47,38 @@ uint8_t *trial_place(int area, trial_reach reach, bool at_end, int64_t align) {
   if (align < 0) return at;
   const size_t ahead = (size_t)align - (size_t)at;
   return at_end ? at - (TRIAL_LINE - ahead % TRIAL_LINE) % TRIAL_LINE : at + ahead % TRIAL_LINE;
+}
+
+uint8_t *trial_view(const void *indices) {
+  return view + ((const uint8_t *)indices - trial_areas[TRIAL_INDICES].first);
+}
+
+/* A file's pages are mapped twice, so that nothing has to be locked before each kernel runs: that takes longer than the kernel. */
+static void create_indices(size_t bytes) {
+  struct guard *area = &trial_areas[TRIAL_INDICES];
+  FILE *file = tmpfile();
+  if (!file || ftruncate(fileno(file), (off_t)bytes) != 0) abort();
+  *area = guard_create(bytes);
+  view = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+  if (view == MAP_FAILED) abort();
+  if (mmap(area->first, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fileno(file), 0) == MAP_FAILED) abort();
+  fclose(file);
+}
+
+void trial_create(size_t bytes) {
+  for (int area = 0; area < TRIAL_AREAS; area++)
+    if (area != TRIAL_INDICES) trial_areas[area] = guard_create(bytes);
+  create_indices(bytes);
+  trial_seed(1);
+  for (size_t at = 0; at < bytes; at += 8) trial_put(trial_areas[TRIAL_DATA].first + at, 8, trial_bits());
+  guard_lock(trial_areas[TRIAL_DATA], true);
+}
+
+void trial_destroy(void) {
+  munmap(view, trial_areas[TRIAL_INDICES].bytes);
+  for (int area = 0; area < TRIAL_AREAS; area++) guard_destroy(trial_areas[area]);
+  free(marked.wanted);
+  marked.wanted = NULL, marked.room = 0;
 }
 
 void trial_put(uint8_t *at, int width, uint64_t index) {
@@ -103,4 +137,5 @@ void trial_say(void) {
                 ", many %d, past %d\n",
                 (int)((uintptr_t)s->data % TRIAL_LINE), (int)((uintptr_t)s->indices % TRIAL_LINE),
                 (int)((uintptr_t)s->out % TRIAL_LINE), s->ahead, s->more, s->lines, s->table_bytes, s->many, s->past);
+  trial_span.count = 0;
 }

@@ -12,9 +12,13 @@
 
 enum { TRIAL_COUNT = 130 /* counts 1 to this one */, TRIAL_LINE = 64, TRIAL_SIZES = 40, TRIAL_TABLE = 256 };
 
-/* Memory of the inputs and the output. The data are bytes drawn by chance, which are never written again. */
+/* Memory of the inputs and the output, between forbidden pages. The data are bytes drawn by chance, and cannot be written; nor can
+ * the indices, but through another view of the same memory. */
 enum { TRIAL_DATA, TRIAL_INDICES, TRIAL_OUT, TRIAL_ENTRIES, TRIAL_AREAS };
 extern struct guard trial_areas[TRIAL_AREAS];
+void trial_create(size_t bytes);
+void trial_destroy(void);
+uint8_t *trial_view(const void *indices);
 
 /* The instruction set at hand; how many of its slots were tried, in how many cases. */
 extern const gather_isa *trial_isa;
