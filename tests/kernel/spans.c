@@ -77,15 +77,30 @@ static int64_t choose_rounds(int64_t count, int64_t row) {
   return rounds;
 }
 
+/* Tables of all lengths, and more often those that are about as long as some registers. Vectors of bytes are so long that counts
+ * up to TRIAL_COUNT hardly fill two: more are added, unless it is to be `exact`ly n. */
+static void choose_table(const trial_slot *slot, bool exact, coverage *seen, trial *t) {
+  gather_span *s = &t->span;
+  const int64_t most = slot->table_bytes / s->row_bytes;
+  t->len = 1 + seen->next_len % most;
+  if (trial_below(2)) {
+    const int64_t len = (((int64_t)16 << trial_below(5)) + s->row_bytes * (trial_below(3) - 1)) / s->row_bytes;
+    t->len = len < 1 ? 1 : len > most ? most : len;
+  } else {
+    seen->next_len++;
+  }
+  if (!exact) s->count += 128 * trial_below(2) * (1 + trial_below(2));
+}
+
 /* n: rows, or rounds where the slot wants few rows. Indices that follow the last one are only known in the last round. */
-static void choose(const trial_slot *slot, int64_t n, coverage *seen, trial *t) {
+static void choose(const trial_slot *slot, int64_t n, bool exact, coverage *seen, trial *t) {
   static const int64_t aheads[] = {0, 1, 5, 128}, mores[] = {0, 3, 200};
   const bool few = slot->demands & TRIAL_FEW;
   const int size = (int)trial_below(slot->size_count), ahead = (int)trial_below(4);
   gather_span *s = &t->span;
   *t = (trial){.span = {.row_bytes = slot->sizes[size]}, .len = 1 + trial_below(40)};
-  if (slot->table_bytes) t->len = 1 + seen->next_len++ % (slot->table_bytes / s->row_bytes);
   s->count = few ? 1 + trial_below(16) : n, s->rounds = few ? n : choose_rounds(n, s->row_bytes);
+  if (slot->table_bytes) choose_table(slot, exact, seen, t);
   const int more = s->rounds == 1 ? (int)trial_below(3) : 0;
   s->ahead = aheads[ahead], s->more = mores[more], s->lines = 1 + trial_below(4);
   s->many = trial_below(2), s->past = trial_below(2);
@@ -94,7 +109,8 @@ static void choose(const trial_slot *slot, int64_t n, coverage *seen, trial *t) 
   choose_data(t, slot->demands);
   if (!slot->demands && trial_below(2)) choose_usual(t, slot->width);
   s->table_bytes = t->len * s->row_bytes;
-  seen->counts[n] = seen->sizes[size] = seen->ahead[ahead] = seen->more[more] = true;
+  if (few || s->count == n) seen->counts[n] = true;
+  seen->sizes[size] = seen->ahead[ahead] = seen->more[more] = true;
   seen->many[s->many] = seen->past[s->past] = seen->rounds[s->rounds < 6 ? s->rounds : 0] = true;
   if (slot->table_bytes) seen->lens[t->len] = true;
 }
@@ -156,7 +172,7 @@ static void plainly(const gather_span *s, int width, uint8_t *wanted) {
 /* align: of the output; -1 = it touches the forbidden page behind it. */
 static void try(const trial_slot *slot, int64_t n, int64_t align, coverage *seen) {
   trial t;
-  choose(slot, n, seen, &t);
+  choose(slot, n, align < 0, seen, &t);
   place(slot, align, seen, &t);
   fill_indices(&t, slot->width);
   trial_span = t.span;
