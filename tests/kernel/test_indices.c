@@ -33,6 +33,38 @@ static void end_slot(void) {
   trial_slots++;
 }
 
+/* All indices below the limit but perhaps one, number `odd`, which is at it, one more, or anything. */
+static void within_one(gather_within_fn within, int width, int64_t count, int64_t odd) {
+  const uint64_t top = (uint64_t)1 << (8 * width - 1), mask = top - 1 + top;
+  const uint64_t limits[] = {1, 2, 100, top - 1, top, trial_bits() % top + 1}, limit = limits[trial_below(6)];
+  const uint64_t odds[] = {limit, limit + 1, mask, top, trial_bits() & mask, limit - 1};
+  const uint8_t *indices = place_input(TRIAL_INDICES, count * width);
+  bool want = true;
+  for (int64_t j = 0; j < count; j++) {
+    const uint64_t index = (j == odd ? odds[trial_below(6)] : trial_bits() % limit) & mask;
+    trial_put(trial_view(indices + j * width), width, index);
+    want = want && index < limit;
+  }
+  if (within((const char *)indices, count, turn % 2, limit) != want)
+    fail_msg("%s bytes, %d indices, number %d below %llx or not: wrong", trial_text, (int)count, (int)odd,
+             (unsigned long long)limit);
+  trial_cases++;
+}
+
+void test_within(void **state) {
+  (void)state;
+  for (int log2_width = 0; log2_width < 4; log2_width++) {
+    const gather_within_fn within = trial_isa->within[log2_width];
+    if (!within) continue;
+    begin_slot("within", 1 << log2_width);
+    for (int64_t count = 0; count <= TRIAL_COUNT; count++)
+      for (int64_t odd = -1; odd < count; odd += 1 + trial_below(2 * trial_step() - 1))
+        within_one(within, 1 << log2_width, count, odd);
+    for (int64_t count = 200; count < 5000; count += 97) within_one(within, 1 << log2_width, count, trial_below(count));
+    end_slot();
+  }
+}
+
 /* One index differs from the others, as the greatest or by its sign, so that none can be passed over. */
 static void fill_fold(uint8_t *indices, int width, int64_t count, int64_t peak) {
   const int kind = (int)trial_below(4), top = 8 * width - 1;
@@ -52,7 +84,7 @@ static void fold_one(gather_fold_fn fold, int width, int64_t count, int64_t peak
     const uint64_t index = trial_get(indices + j * width, width), moved = (index + shift) & mask;
     want_most = moved > want_most ? moved : want_most, want_signs |= index;
   }
-  fold((const char *)indices, count, turn % 2, shift, &most, &signs);
+  fold((const char *)indices, count, shift, &most, &signs);
   if (most != want_most || signs != want_signs)
     fail_msg("%s bytes, %d indices, number %d differs: %llx and %llx, not %llx and %llx", trial_text, (int)count,
              (int)peak, (unsigned long long)most, (unsigned long long)signs, (unsigned long long)want_most,

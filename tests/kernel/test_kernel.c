@@ -34,6 +34,7 @@ static void every_slot(void **state) {
   SET(isa->together);
   SET(isa->runs);
   SET(isa->stream_runs);
+  SET(isa->within);
   SET(isa->fold);
   SET(isa->widen);
   print_message("%s: %d slots, %d cases\n", isa->name, (int)trial_slots, (int)trial_cases);
@@ -65,10 +66,10 @@ static int say_where(void **state) {
 #define TEST(name) cmocka_unit_test_teardown(name, say_where)
 
 static int try_isa(const gather_isa *isa) {
-  const struct CMUnitTest tests[] = {TEST(test_rows),      TEST(test_stream),           TEST(test_together),
-                                     TEST(test_by_vector), TEST(test_by_rounds),        TEST(test_table),
-                                     TEST(test_runs),      TEST(test_stream_copy),      TEST(test_fold),
-                                     TEST(test_widen),     cmocka_unit_test(every_slot)};
+  const struct CMUnitTest tests[] = {TEST(test_rows),      TEST(test_stream),      TEST(test_together),
+                                     TEST(test_by_vector), TEST(test_by_rounds),   TEST(test_table),
+                                     TEST(test_runs),      TEST(test_stream_copy), TEST(test_within),
+                                     TEST(test_fold),      TEST(test_widen),       cmocka_unit_test(every_slot)};
   trial_isa = isa, trial_slots = trial_cases = 0;
   return cmocka_run_group_tests_name(isa->name, tests, create_areas, destroy_areas);
 }

@@ -91,6 +91,7 @@ void test_by_rounds(void **state);
 void test_table(void **state);
 void test_runs(void **state);
 void test_stream_copy(void **state);
+void test_within(void **state);
 void test_fold(void **state);
 void test_widen(void **state);
 void test_radix(void **state);
