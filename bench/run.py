@@ -24,6 +24,7 @@ from cases import Arenas
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Measures libgather and its peers, in one process, in turns.")
     parser.add_argument("--quick", action="store_true", help="some rows, few repetitions: under two minutes")
+    parser.add_argument("--minutes", type=float, default=0, metavar="N", help="all in about so long, with fewer repetitions of rows that are late")
     parser.add_argument("--every", action="store_true", help="with --quick: all rows, few repetitions")
     parser.add_argument("--only", default="", metavar="REGEX", help="the rows whose name or regime it is found in")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
@@ -87,7 +88,7 @@ def main() -> int:
     found, absent = peers.load(tuple(name for name in asked.peers.split(",") if name))
     for name, why in absent.items():
         print(f"bench: absent: {name}: {why}")
-    results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick), threads)
+    results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick, asked.minutes), threads)
     results["left_out"] = left_out
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(results), encoding="utf-8")
