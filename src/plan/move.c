@@ -8,7 +8,7 @@
 #include "kernel/copy.h"
 #include "plan/execution.h"
 
-enum { LOOK = 1024 /* indices that are looked at just before they move: they wait in the first cache */ };
+enum { LOOK_BYTES = 8192 /* of indices that are looked at just before they move: they wait in the first cache */ };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -206,8 +206,9 @@ static gather_form look(const gather_execution *e, const gather_way *way, const 
 }
 
 static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+  const int64_t block = LOOK_BYTES * 8 / gather_type_row(e->plan->rule.type)->bits;
   while (count > 0) {
-    const int64_t now = least(count, LOOK);
+    const int64_t now = least(count, block);
     move_in_form(e, look(e, way, walk, now), way, walk, now);
     count -= now;
   }

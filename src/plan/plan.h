@@ -93,6 +93,7 @@ struct gather_plan {
   bool linear;         /* row number i goes to out + out_offset + i * row_bytes */
   bool in_order;       /* row number i is named by index number i, dense in memory */
   int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
+  int64_t race_rows;   /* so many repay trying the ways on the first of them */
 };
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */

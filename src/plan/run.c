@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: a plan meets memory. Indices are verified first; then tasks move the rows.
+ * run.c: a plan meets memory. Indices are verified first, or as they are used; tasks move the rows.
  */
 #include <string.h>
 
@@ -58,8 +58,8 @@ static gather_status check_apart(const gather_plan *plan, const gather_run *run,
 /* Small gathers and those with one way go the first. */
 static int first_way(const gather_execution *e) {
   const gather_plan *plan = e->plan;
-  bool small = plan->row_count < gather_tuned(GATHER_TUNING_race_bytes) / plan->row_cost;
-  return small || plan->way_count < 2 || (!e->bad && e->form == GATHER_FORM_REPAIRED) ? 0 : -1;
+  return plan->row_count < plan->race_rows || plan->way_count < 2 || (!e->bad && e->form == GATHER_FORM_REPAIRED) ? 0
+                                                                                                                  : -1;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {

@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "plan/radix.h"
 
-enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */ };
+enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */, FAR_RACE = 8 };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
@@ -208,6 +208,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 
 void gather_plan_find_ways(gather_plan *plan) {
   plan->takes_bytes = false, plan->parts_way = -1, plan->cache_bytes = 0;
+  plan->race_rows = INT64_MAX;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
     return;
@@ -221,6 +222,9 @@ void gather_plan_find_ways(gather_plan *plan) {
   const bool far = plan->far = is_far(plan);
   /* A line that is not in the cache costs about what moving this much does. */
   plan->row_cost = plan->row_bytes + (far ? LINE : LINE / 16);
+  plan->race_rows = gather_tuned(GATHER_TUNING_race_bytes) / plan->row_cost;
+  /* Of short rows from afar the first way is seldom far from the fastest: fewer of them do not repay a race. */
+  if (far && plan->row_bytes <= LINE) plan->race_rows *= FAR_RACE;
   bool stream = plan->linear && gather_kernel_stream_copy() &&
                 plan->row_count >= gather_tuned(GATHER_TUNING_stream_bytes) / plan->row_bytes;
   if (plan->row_bytes > LINE)
