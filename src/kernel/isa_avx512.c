@@ -69,23 +69,25 @@ GATHER_INLINE __m512i lanes_u64(const char *indices) {
   return _mm512_permutex2var_epi32(_mm512_loadu_si512(indices), low, _mm512_loadu_si512(indices + 64));
 }
 
+enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
+
 /* The elements up to number `end`, one by one. */
 #define ONE_BY_ONE(w, E, end) \
   for (; j < (end); j++)      \
-    memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E);
-enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
+  memcpy(out + j * E, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, E)
 
-/* Sixteen elements of 4 and 8 bytes. */
-#define PICK_4(put) put(out + j * 4, _mm512_i32gather_epi32(at, data + j * data_step, 1));
-#define PICK_8(put)                                                                              \
-  put(out + j * 8, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), data + j * data_step, 1)); \
-  put(out + j * 8 + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), data + j * data_step, 1));
+/* Sixteen elements of 4 and of 8 bytes. put: how they are stored. */
+#define PICK_4(put, to, from, at) put(to, _mm512_i32gather_epi32(at, from, 1))
+#define PICK_8(put, to, from, at)                                       \
+  put(to, _mm512_i32gather_epi64(_mm512_castsi512_si256(at), from, 1)), \
+      put((to) + 64, _mm512_i32gather_epi64(_mm512_extracti64x4_epi64(at, 1), from, 1))
+
 #define BY_SIXTEEN(w, E, put)                                                  \
   for (; j + 16 <= count; j += 16) {                                           \
     if (many) later_##w(indices + j * WIDTH_##w);                              \
     __m512i at = _mm512_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
     if (data_step) at = _mm512_add_epi32(at, along);                           \
-    PICK_##E(put)                                                              \
+    PICK_##E(put, out + j * E, data + j * data_step, at);                      \
   }
 
 /* One table, or one that moves along by data_step. With stores past the caches the first elements bring the output to a line.
@@ -103,12 +105,12 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
       const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                                     \
       int64_t j = 0;                                                                                                \
       if (s->past && (uintptr_t)out % E == 0 && head < count) {                                                     \
-        ONE_BY_ONE(w, E, head)                                                                                      \
+        ONE_BY_ONE(w, E, head);                                                                                     \
         BY_SIXTEEN(w, E, put_past)                                                                                  \
       } else {                                                                                                      \
         BY_SIXTEEN(w, E, put)                                                                                       \
       }                                                                                                             \
-      ONE_BY_ONE(w, E, count)                                                                                       \
+      ONE_BY_ONE(w, E, count);                                                                                      \
     }                                                                                                               \
   }                                                                                                                 \
   static void by_vector_##E##_##w(const gather_span *s) {                                                           \
@@ -117,6 +119,11 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
     else                                                                                                            \
       sixteen_##E##_##w(s, s->data_step, s->axis_step);                                                             \
   }
+
+BY_VECTOR(u32, 4)
+BY_VECTOR(u32, 8)
+BY_VECTOR(u64, 4)
+BY_VECTOR(u64, 8)
 
 /* The first `lanes` of sixteen indices as 32-bit lanes, and of sixteen elements. */
 GATHER_INLINE __m512i some_u32(const char *indices, __mmask16 lanes) {
@@ -142,10 +149,10 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
 /* Rounds that fill vectors. Steps are those of a vector: nothing but pointers changes in the loop. */
 #define WHOLE_ROUNDS(w, E, put)                                                               \
   for (; left >= at_once; left -= at_once) {                                                  \
-    enum { j = 0, data_step = 0 };                                                            \
     if (many) later_##w(indices);                                                             \
     const __m512i at = _mm512_add_epi32(_mm512_mullo_epi32(lanes_##w(indices), step), along); \
-    PICK_##E(put) data += at_once * data_round, indices += 16 * WIDTH_##w, out += 16 * E;     \
+    PICK_##E(put, out, data, at);                                                             \
+    data += at_once * data_round, indices += 16 * WIDTH_##w, out += 16 * E;                   \
   }
 
 /* Rounds of 1 to 16 elements, as many at a time as fit in a vector: their places in the data repeat. */
@@ -173,7 +180,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
     }                                                                                                        \
     for (; left > 0; left--) {                                                                               \
       int64_t j = 0;                                                                                         \
-      ONE_BY_ONE(w, E, count)                                                                                \
+      ONE_BY_ONE(w, E, count);                                                                               \
       data += data_round, indices += s->index_round, out += s->out_round;                                    \
     }                                                                                                        \
   }
@@ -183,16 +190,9 @@ BY_ROUNDS(u32, 8)
 BY_ROUNDS(u64, 4)
 BY_ROUNDS(u64, 8)
 
-BY_VECTOR(u32, 4)
-BY_VECTOR(u32, 8)
-BY_VECTOR(u64, 4)
-BY_VECTOR(u64, 8)
-
-#include "kernel/within.tmpl.h"
-
 #include "kernel/fold.tmpl.h"
-
 #include "kernel/widen.tmpl.h"
+#include "kernel/within.tmpl.h"
 
 GATHER_TARGET_END
 
