@@ -207,8 +207,6 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 }
 
 void gather_plan_find_ways(gather_plan *plan) {
-  plan->takes_bytes = false, plan->parts_way = -1, plan->cache_bytes = 0;
-  plan->race_rows = INT64_MAX;
   if (plan->packed) {
     plan->row_cost = plan->row_bytes * 16;
     return;
