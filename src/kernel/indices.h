@@ -12,7 +12,7 @@
 typedef bool (*gather_within_fn)(const char *indices, int64_t count, bool many, uint64_t limit);
 
 /* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
- * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense.*/
+ * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
 typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
 
 /* Fewer bytes of indices stay in a core's own caches once they are read, and are not fetched ahead. */

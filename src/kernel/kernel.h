@@ -34,6 +34,17 @@ typedef struct gather_span {
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
+/* How many rows at the end of a round move without fetching: those `ahead` of them are not known. */
+GATHER_INLINE int64_t gather_span_stay(const gather_span *s) {
+  return s->ahead <= 0 ? s->count : s->more >= s->ahead ? 0 : s->ahead - s->more;
+}
+
+/* Many short rounds by the same few indices, which are best read once. */
+enum { GATHER_FEW_AGAIN = 16 };
+GATHER_INLINE bool gather_span_is_again(const gather_span *s) {
+  return s->index_round == 0 && s->count <= GATHER_FEW_AGAIN && s->rounds > GATHER_FEW_AGAIN;
+}
+
 /* Widths of indices that kernels read; other types are resolved to 8 bytes first. */
 enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
 /* Tables in registers take indices of one byte too. */

@@ -67,7 +67,7 @@ GATHER_INLINE NAME(lines_place) NAME(begin_lines)(const gather_span *s) {
   return p;
 }
 
-enum { NAME(FULL) = 256 /* bytes that are worth storing */, NAME(FEW_AGAIN) = 16 };
+enum { NAME(FULL) = 256 /* bytes that are worth storing */ };
 #define FILL(to, n) \
   NAME(fill)(&p, to, p.left >= stay + (n) ? ahead : 0, many, index_step, data_step, axis_step, n, bytes, copy)
 
@@ -77,7 +77,7 @@ GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t
                                size_t bytes, gather_copy_fn copy) {
   _Alignas(64) char lines[NAME(FULL) + 256 /* `step` rows */ + 64];
   const bool divides = 64 % bytes == 0, many = s->many;
-  const int64_t ahead = s->ahead, stay = ahead <= 0 ? s->count : s->more >= ahead ? 0 : ahead - s->more;
+  const int64_t ahead = s->ahead, stay = gather_span_stay(s);
   NAME(lines_place) p = NAME(begin_lines)(s);
   for (int64_t i = 0; i < s->rounds; i++) {
     p.data = s->data + i * s->data_round, p.indices = s->indices + i * s->index_round, p.left = s->count;
@@ -102,10 +102,10 @@ GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t
 }
 #undef FILL
 
-/* Many short rounds by the same few indices, which are read once: `again` of rows.tmpl.h. */
+/* For gather_span_is_again: `again` of rows.tmpl.h. */
 GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
-  _Alignas(64) char lines[NAME(FULL) + NAME(FEW_AGAIN) * 64 + 64];
-  int64_t from[NAME(FEW_AGAIN)];
+  _Alignas(64) char lines[NAME(FULL) + GATHER_FEW_AGAIN * 64 + 64];
+  int64_t from[GATHER_FEW_AGAIN];
   const int64_t count = s->count;
   NAME(lines_place) p = NAME(begin_lines)(s);
   for (int64_t j = 0; j < count; j++)
@@ -122,7 +122,7 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
 #define LINES(class, STEP, BYTES)                                                                    \
   static void NAME(lines_##class)(const gather_span *s) {                                            \
     const int64_t size = (int64_t)(BYTES), width = (int64_t)sizeof(INDEX);                           \
-    if (s->index_round == 0 && s->count <= NAME(FEW_AGAIN) && s->rounds > NAME(FEW_AGAIN))           \
+    if (gather_span_is_again(s))                                                                     \
       NAME(lines_again)(s, (BYTES), gather_copy_##class);                                            \
     else if (s->data_step == 0 && s->axis_step == size && s->index_step == width)                    \
       NAME(lines)(s, width, 0, size, STEP, (BYTES), gather_copy_##class);                            \

@@ -11,9 +11,6 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-enum { NAME(FEW) = 16 };
-#define FEW NAME(FEW)
-
 /* Four of something: a loop over four would be one in some compilers, and more rows at once run out of registers. */
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define FETCH(u)    \
@@ -27,8 +24,7 @@ enum { NAME(FEW) = 16 };
 GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step,
                               int64_t axis_step, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t ahead = s->ahead, lines = bytes > 64 ? s->lines : 1, count = s->count;
-  /* How many rows of a round may stay: those ahead of them are not known. */
-  const int64_t stay = ahead <= 0 ? count : s->more >= ahead ? 0 : ahead - s->more;
+  const int64_t stay = gather_span_stay(s);
   const int64_t data_back = s->data_round - count * data_step, index_back = s->index_round - count * index_step;
   const int64_t out_back = s->out_round - count * out_step;
   const char *restrict data = s->data, *restrict indices = s->indices;
@@ -72,9 +68,9 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
   }
 }
 
-/* Many short rounds by the same few indices, which are read once. */
+/* For gather_span_is_again. */
 GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
-  int64_t from[FEW];
+  int64_t from[GATHER_FEW_AGAIN];
   const char *restrict data = s->data;
   char *restrict out = s->out;
   const int64_t count = s->count, out_step = s->out_step;
@@ -96,7 +92,7 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
 GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX);
   const bool dense = by_four && s->index_step == width && s->out_step == size;
-  if (by_four && s->index_round == 0 && s->count <= FEW && s->rounds > FEW)
+  if (by_four && gather_span_is_again(s))
     NAME(again)(s, bytes, copy);
   else if (dense && s->data_step == 0 && s->axis_step == size)
     NAME(loop)(s, width, 0, size, size, true, bytes, copy);
@@ -128,7 +124,6 @@ ROWS(64, true, 64)
 ROWS(long, false, (size_t)s->row_bytes)
 
 #undef ROWS
-#undef FEW
 #undef NAME
 #undef NAME__
 #undef NAME_

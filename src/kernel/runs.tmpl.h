@@ -12,22 +12,18 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-GATHER_INLINE INDEX NAME(run_index)(const char *indices, int64_t j) {
-  INDEX value;
-  memcpy(&value, indices + j * (int64_t)sizeof value, sizeof value);
-  return value;
-}
+#define RUN_INDEX(j) ((INDEX)NAME(gather_row)(indices + (j) * (int64_t)sizeof(INDEX)))
 
 /* How many rows from j on follow one another. */
 GATHER_INLINE int64_t NAME(run_len)(const char *indices, int64_t j, int64_t count) {
-  const INDEX first = NAME(run_index)(indices, j);
+  const INDEX first = RUN_INDEX(j);
   int64_t k = 1;
   while (j + k + 16 <= count) {
     int more = NAME(follow)(indices + (j + k) * (int64_t)sizeof first, (INDEX)(first + (INDEX)k));
     k += more;
     if (more < 16) return k;
   }
-  while (j + k < count && NAME(run_index)(indices, j + k) == (INDEX)(first + (INDEX)k)) k++;
+  while (j + k < count && RUN_INDEX(j + k) == (INDEX)(first + (INDEX)k)) k++;
   return k;
 }
 
@@ -51,7 +47,7 @@ static void NAME(runs)(const gather_span *s) {
     char *out = s->out + i * s->out_round;
     for (int64_t j = 0, len; j < s->count; j += len) {
       len = NAME(run_len)(indices, j, s->count);
-      const char *in = data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes;
+      const char *in = data + (int64_t)RUN_INDEX(j) * s->row_bytes;
       NAME(copy_run)(out + j * s->row_bytes, in, len * s->row_bytes);
     }
   }
@@ -63,7 +59,7 @@ static void NAME(stream_runs)(const gather_span *s) {
     const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
     for (int64_t j = 0, len; j < s->count; j += len) {
       len = NAME(run_len)(indices, j, s->count);
-      const char *in = data + (int64_t)NAME(run_index)(indices, j) * s->row_bytes;
+      const char *in = data + (int64_t)RUN_INDEX(j) * s->row_bytes;
       char *out = s->out + i * s->out_round + j * s->row_bytes;
       int64_t bytes = len * s->row_bytes, at = (int64_t)(-(uintptr_t)out & 63);
       if (at > bytes) at = bytes;
@@ -78,6 +74,7 @@ static void NAME(stream_runs)(const gather_span *s) {
 }
 #endif
 
+#undef RUN_INDEX
 #undef NAME
 #undef NAME__
 #undef NAME_

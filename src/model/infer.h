@@ -84,6 +84,8 @@ const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_
 bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped);
 /* Element number i, in row-major order, of an integer or bool tensor: false for other types. */
 bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *value);
+/* The number at a place in memory; the bits of unsigned ones. false: the type is no integer and no bool. */
+bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value);
 
 /* ---- for the functions that follow values (infer_arith.c) */
 

@@ -65,7 +65,7 @@ bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_
   return known->rank >= 0;
 }
 
-static bool load(const char *at, gather_type type, bool swapped, int64_t *value) {
+bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value) {
   switch (type) {
 #define GATHER_LOAD_CASE(ctype, suffix, ENUM, is_signed) \
   case GATHER_TYPE_##ENUM:                               \
@@ -89,8 +89,8 @@ bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *valu
     offset += i % tensor->shape[d] * strides[d];
     i /= tensor->shape[d];
   }
-  return load((const char *)tensor->data + offset, tensor->type, (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
-              value);
+  return gather_integer_load((const char *)tensor->data + offset, tensor->type,
+                             (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, value);
 }
 
 static bool spend(gather_step *step, int64_t count) {

@@ -90,20 +90,9 @@ void gather_step_copy_view(gather_step *step, const gather_view *from) {
   if (gather_step_each(step, from, 1, NULL, &flat)) (void)gather_step_set_view(step, &to);
 }
 
+/* No number that is counted with is above the largest of 8 signed bytes. */
 static bool load(const char *at, gather_type type, bool swapped, int64_t *value) {
-  switch (type) {
-#define GATHER_LOAD_CASE(ctype, suffix, ENUM, is_signed) \
-  case GATHER_TYPE_##ENUM:                               \
-    *value = (int64_t)load_##suffix(at, swapped);        \
-    return is_signed || sizeof(ctype) < 8 || *value >= 0;
-    GATHER_INDEX_TYPES_LIST(GATHER_LOAD_CASE)
-#undef GATHER_LOAD_CASE
-    case GATHER_TYPE_BOOL:
-      *value = *at != 0;
-      return true;
-    default:
-      return false;
-  }
+  return gather_integer_load(at, type, swapped, value) && (type != GATHER_TYPE_UINT64 || *value >= 0);
 }
 
 static void store(char *at, gather_type type, int64_t value) {

@@ -58,8 +58,17 @@ static gather_status check_apart(const gather_plan *plan, const gather_run *run,
 /* Small gathers and those with one way go the first. */
 static int first_way(const gather_execution *e) {
   const gather_plan *plan = e->plan;
-  return plan->row_count < plan->race_rows || plan->way_count < 2 || (!e->bad && e->form == GATHER_FORM_REPAIRED) ? 0
-                                                                                                                  : -1;
+  if (plan->way_count < 2 || plan->row_count < plan->race_rows) return 0;
+  return !e->bad && e->form == GATHER_FORM_REPAIRED ? 0 : -1;
+}
+
+/* A call on a handful of rows is mostly what is asked and prepared round it: one call of a kernel is all of it. */
+static bool is_small(const gather_execution *e) {
+  enum { SMALL = 1024 };
+  const gather_plan *plan = e->plan;
+  if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
+  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->ways[0].stream && !plan->ways[0].in_parts &&
+         first_way(e) == 0;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
@@ -75,6 +84,10 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   } else {
     e->out += plan->out_offset;
     if (e->data) e->data += plan->data_offset; /* NULL where data has no elements: then every row is filled */
+  }
+  if (!executor && is_small(e)) {
+    gather_move_all(e);
+    return;
   }
   const bool races = !plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0;
   if (races && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
@@ -121,13 +134,6 @@ static gather_status run_looking(const gather_plan *plan, const gather_run *run,
   return gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error);
 }
 
-/* A call on a handful of rows is mostly what is asked and prepared round it. */
-static bool is_small(const gather_plan *plan, const gather_run *run, const gather_execution *e) {
-  enum { SMALL = 1024 };
-  if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2 || run->executor) return false;
-  return e->form == GATHER_FORM_PLAIN && !plan->ways[0].stream && !plan->ways[0].in_parts && first_way(e) == 0;
-}
-
 static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   gather_index_state state;
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
@@ -139,12 +145,7 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
   if (plan->row_count == 0) return GATHER_OK;
   GATHER_TRY(check_memory(plan, run, error));
   e.form = gather_form_of(plan, state);
-  if (!is_small(plan, run, &e)) {
-    run_rows(plan, &e, run->executor);
-    return GATHER_OK;
-  }
-  e.data += plan->data_offset, e.out += plan->out_offset;
-  gather_move_all(&e);
+  run_rows(plan, &e, run->executor);
   return GATHER_OK;
 }
 

@@ -203,7 +203,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
   if (!stream) return;
   add_stream(plan, ahead, all < 64 ? all : 64);
   if (all > few) add_stream(plan, ahead, few);
-  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0 && plan->linear) add_together(plan);
+  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0) add_together(plan);
 }
 
 void gather_plan_find_ways(gather_plan *plan) {

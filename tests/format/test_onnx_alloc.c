@@ -16,29 +16,8 @@
 
 #include "format/failing_alloc.h"
 #include "format/graph.h"
-
-/* A message while it is made. */
-typedef struct message {
-  uint8_t bytes[100000];
-  size_t size;
-} message;
-
-static void add_varint(message *m, uint64_t value) {
-  for (; value > 127; value >>= 7) m->bytes[m->size++] = (uint8_t)(value | 128);
-  m->bytes[m->size++] = (uint8_t)value;
-}
-
-static void add_block(message *m, unsigned field, const void *content, size_t bytes) {
-  add_varint(m, field << 3 | 2);
-  add_varint(m, bytes);
-  memcpy(m->bytes + m->size, content, bytes);
-  m->size += bytes;
-}
-
-static void add_number(message *m, unsigned field, uint64_t value) {
-  add_varint(m, field << 3);
-  add_varint(m, value);
-}
+#define MESSAGE_BYTES 100000
+#include "support/message.h"
 
 static message table, node, graph, model;
 

@@ -6,21 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.skip import skip_test
-
-try:
-    import openvino as ov
-    import openvino.opset13 as op
-except ImportError:
-    ov = None
+from support.openvino_package import needs_openvino, op, ov  # noqa: F401  the fixture holds for the whole file
 
 from test_check_values import ROWS, agree, check
-
-
-@pytest.fixture(autouse=True)
-def needs_openvino():
-    if ov is None:
-        skip_test("openvino", "the package is not installed")
 
 
 def c(*values):

@@ -12,21 +12,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from support.skip import skip_test
-
-try:
-    import openvino as ov
-    import openvino.opset13 as op
-except ImportError:
-    ov = None
+from support.openvino_package import needs_openvino, op, ov  # noqa: F401  the fixture holds for the whole file
 
 from test_infer_random import ROWS, inferred, shape_of
-
-
-@pytest.fixture(autouse=True)
-def needs_openvino():
-    if ov is None:
-        skip_test("openvino", "the package is not installed")
 
 
 def c(*values, kind=np.int64):

@@ -11,23 +11,14 @@ import onnx
 import pytest
 
 import real
-from support.skip import skip_test
+from support.openvino_package import needs_openvino, ov  # noqa: F401  the fixture holds for the whole file
 
-try:
-    import openvino as ov
+if ov:
     from openvino import Dimension, PartialShape, opset1, opset6, opset7, opset8
-except ImportError:
-    ov = None
 
 TORCH = Path(__file__).parent / "data" / "torch"
 EXPORTED = sorted(TORCH.glob("*.onnx"))
 BODIES = {"If": ("then_body", "else_body"), "Loop": ("body",), "TensorIterator": ("body",)}
-
-
-@pytest.fixture(autouse=True)
-def needs_openvino():
-    if ov is None:
-        skip_test("openvino", "the package is not installed")
 
 
 # ---- what OpenVINO says

@@ -10,6 +10,8 @@
 
 #include "base/arena.h"
 #include "gather/model.h"
+#define MESSAGE_BYTES 4096
+#include "support/message.h"
 #include "unit/support.h"
 
 void *__real_gather_alloc(int64_t bytes);
@@ -46,31 +48,9 @@ char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t byt
 
 /* ---- an ONNX model, made of messages in messages */
 
-typedef struct message {
-  uint8_t bytes[4096];
-  size_t size;
-} message;
-
-static void add_varint(message *m, uint64_t value) {
-  for (; value > 127; value >>= 7) m->bytes[m->size++] = (uint8_t)(value | 128);
-  m->bytes[m->size++] = (uint8_t)value;
-}
-
-static void add_block(message *m, unsigned field, const void *content, size_t bytes) {
-  add_varint(m, field << 3 | 2);
-  add_varint(m, bytes);
-  memcpy(m->bytes + m->size, content, bytes);
-  m->size += bytes;
-}
-
 static void add_text(message *m, unsigned field, const char *text) { add_block(m, field, text, strlen(text)); }
 static void add_message(message *m, unsigned field, const message *inner) {
   add_block(m, field, inner->bytes, inner->size);
-}
-
-static void add_number(message *m, unsigned field, uint64_t value) {
-  add_varint(m, field << 3);
-  add_varint(m, value);
 }
 
 /* "a b c" as one text each. */
