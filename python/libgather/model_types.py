@@ -77,14 +77,14 @@ def _pack_plane(codes: np.ndarray, bits: int, first_on_top: bool) -> np.ndarray:
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     if first_on_top:
         shifts = shifts[::-1]
-    return np.bitwise_or.reduce(codes.reshape(codes.shape[0], -1, 8 // bits) << shifts, axis=2)
+    return np.bitwise_or.reduce(codes.reshape(len(codes), codes.shape[1] * bits // 8, 8 // bits) << shifts, axis=2)
 
 
 def _unpack_plane(packed: np.ndarray, bits: int, first_on_top: bool) -> np.ndarray:
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     if first_on_top:
         shifts = shifts[::-1]
-    return ((packed[:, :, None] >> shifts) & np.uint8((1 << bits) - 1)).reshape(packed.shape[0], -1)
+    return ((packed[:, :, None] >> shifts) & np.uint8((1 << bits) - 1)).reshape(len(packed), packed.shape[1] * 8 // bits)
 
 
 def _pack(codes: np.ndarray, packing: _Packing) -> np.ndarray:
