@@ -149,6 +149,7 @@ int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather
 PyObject *gather_py_raise(const gather_error *error);
 /* Raises one of our own. input: "data", "indices", "output" or NULL. */
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
+PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
 
 /* How many threads a call uses that does not say. */
 int32_t gather_py_threads(void);

@@ -54,7 +54,9 @@ static PyMethodDef functions[] = {
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
     {"info", gather_py_info, METH_NOARGS, gather_py_doc_info},
-    {"_capsule", gather_py_capsule, METH_VARARGS, "_capsule(array, shape, code, bits, lanes)\n--\n\nA DLPack capsule."},
+    {"_capsule", gather_py_capsule, METH_VARARGS,
+     "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
+    {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
