@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from libgather.check_report import visible
-from libgather.errors import GatherError, GatherFileError, GatherTypeError, GatherValueError, make
-from libgather.model_types import dtype_of, to_item
+from libgather.errors import GatherError, GatherFileError, make
+from libgather.model_types import dtype_of, refuse, to_item
 
 if TYPE_CHECKING:
     from libgather.model import Model
@@ -67,7 +67,7 @@ class Picture:
         """Writes the picture: .svg, or .txt for the drawing as text. A file that exists is kept unless replace says otherwise."""
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
-            raise GatherValueError(f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}", status="usage", code=11)
+            refuse("usage", f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}")
         content = self.svg if kind == ".svg" else self._text
         try:
             with open(path, "w" if replace else "x", encoding="utf-8") as file:
@@ -116,7 +116,7 @@ def _check_size(role: str, elements: Any, advice: str) -> None:
     size = elements.nbytes if isinstance(elements, np.ndarray) else sum(map(len, elements))
     if size > MOST_BYTES:
         message = f"'{role}' has {size / 2**30:.1f} GiB, and at most {MOST_BYTES >> 20} MiB are handed over to be drawn: {advice}"
-        raise GatherValueError(message, status="usage", code=11, input=role if role in ("data", "indices") else None)
+        refuse("usage", message, role if role in ("data", "indices") else None)
 
 
 def _write(folder: str, role: str, item: tuple, advice: str) -> str:
@@ -131,7 +131,7 @@ def _write(folder: str, role: str, item: tuple, advice: str) -> str:
             file.write(_tensor_proto(kind, shape, value))
         return f"{role}.pb"
     if item[2] is not None or value.dtype.hasobject or value.dtype.name not in np.sctypeDict and value.dtype.kind not in "SUVMm":
-        raise GatherTypeError(f"'{role}' is {kind}, which cannot be drawn", status="type_unsupported", code=6)
+        refuse("type_unsupported", f"'{role}' is {kind}, which cannot be drawn")
     np.save(os.path.join(folder, f"{role}.npy"), value, allow_pickle=False)
     return f"{role}.npy"
 
@@ -152,7 +152,11 @@ def _exception(fields: dict[str, Any]) -> GatherError:
         names = ("value", "low", "high", "axis", "bad_count")
         index = (tuple(fields["position"]), *(fields[name] for name in names))
     known = [fields.get(name) for name in ("op", "rules", "input")]
-    return make(fields["status"], fields["code"], _for_python(fields["message"]), *known, index, fields.get("file"), fields.get("offset", -1))
+    message, file, offset = _for_python(fields["message"]), fields.get("file"), fields.get("offset", -1)
+    error = make(fields["status"], fields["code"], message, *known, index, file, offset)
+    if "node" in fields:
+        error.node = fields["node"]  # type: ignore[attr-defined]
+    return error
 
 
 def _call(folder: str, arguments: list[str]) -> tuple[int, bytes, bytes]:
@@ -202,9 +206,9 @@ def _fill_text(value: Any) -> str:
 
 def _policy(mode: str | None, negative: bool | None, fill_value: Any, rules: str | None) -> list[str]:
     if (mode == "fill") != (fill_value is not None):
-        raise GatherValueError("fill_value= goes with mode='fill', and only with it", status="usage", code=11)
+        refuse("usage", "fill_value= goes with mode='fill', and only with it")
     if mode not in (None, "fill", *_MODES):
-        raise GatherValueError(f"mode must be one of {', '.join(_MODES)} or fill, not {mode!r}", status="usage", code=11)
+        refuse("usage", f"mode must be one of {', '.join(_MODES)} or fill, not {mode!r}")
     arguments = [] if mode is None else [f"--on-bad={_MODES[mode]}" if mode != "fill" else f"--on-bad=fill={_fill_text(fill_value)}"]
     if negative is not None:
         arguments.append(f"--negative={'on' if negative else 'off'}")
@@ -269,7 +273,7 @@ def _index_item(indices: Any) -> tuple:
     if array.dtype.kind == "V" and "int" in array.dtype.name:
         array = array.astype(np.int64)  # int4, one to a byte
     if array.dtype.kind not in "iu":
-        raise GatherTypeError(f"indices must be integers, not {array.dtype}", status="type_unsupported", code=6, input="indices")
+        refuse("type_unsupported", f"indices must be integers, not {array.dtype}", "indices")
     return "indices", array, None, None
 
 
@@ -278,13 +282,17 @@ def explain_node(model: Model, node: str | None, inputs: Mapping[str, Any], dims
     with _folder() as folder:
         source = model.source
         if isinstance(source, bytes):
-            source = os.path.join(folder, "model")
-            with open(source, "wb") as file:
+            source = "model"
+            with open(os.path.join(folder, source), "wb") as file:
                 file.write(model.source)
         arguments = [source] if node is None else [source, f"--node={node}"]
         for number, (name, value) in enumerate(inputs.items()):
+            if not name or "=" in name:
+                refuse("usage", f"the name {name!r} cannot be handed to the command, which takes NAME=FILE")
             item = to_item(name, value, model.value_type(name, node))
             file_name = _write(folder, f"input_{number}", item, f"pass a part of '{name}'")
             arguments.append(f"--input={name}={file_name}")
+        if any(not name or "=" in name for name in dims):
+            refuse("usage", "the name of a dimension cannot be handed to the command, which takes NAME=LENGTH")
         arguments += [f"--dim={name}={operator.index(length)}" for name, length in dims.items()]
         return _draw(folder, arguments)

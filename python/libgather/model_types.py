@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from libgather.errors import GatherTypeError
+from libgather import _core
 
 Item = tuple[str, Any, str | None, tuple[int, ...] | None]
 
@@ -40,8 +40,10 @@ _OF_NUMPY = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint
 }  # fmt: skip
 
 
-def _fail(status: str, message: str) -> GatherTypeError:
-    return GatherTypeError(message, status=status, code={"type_unsupported": 6, "type_mismatch": 7}[status])
+def refuse(status: str, message: str, wrong: str | None = None) -> NoReturn:
+    """Raises the exception of that status. wrong: which argument is to blame."""
+    _core._fail(status, wrong, message)
+    raise AssertionError("unreachable")
 
 
 def dtype_of(name: str, what: str = "a value") -> np.dtype:
@@ -55,10 +57,10 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
     try:
         import ml_dtypes
     except ImportError:
-        raise _fail("type_unsupported", f"{what} is {name}, which NumPy has no dtype of: install ml_dtypes") from None
+        refuse("type_unsupported", f"{what} is {name}, which NumPy has no dtype of: install ml_dtypes")
     kind = getattr(ml_dtypes, name, None)
     if kind is None:
-        raise _fail("type_unsupported", f"{what} is {name}, which ml_dtypes {ml_dtypes.__version__} does not have: update it")
+        refuse("type_unsupported", f"{what} is {name}, which ml_dtypes {ml_dtypes.__version__} does not have: update it")
     return np.dtype(kind)
 
 
@@ -121,7 +123,7 @@ def pack(array: np.ndarray, name: str) -> np.ndarray:
     codes = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
     mask = np.uint8((1 << packing.bits) - 1)
     if packing.codes and codes.size and codes.max() > mask:
-        raise _fail("type_mismatch", f"{codes.max()} does not fit {name}, whose elements have {packing.bits} bits")
+        refuse("type_mismatch", f"{codes.max()} does not fit {name}, whose elements have {packing.bits} bits")
     return _pack(codes & mask, packing)
 
 
@@ -144,7 +146,7 @@ def _text(element: Any, name: str) -> bytes:
         return bytes(element)
     if isinstance(element, str):
         return element.encode()
-    raise _fail("type_unsupported", f"input '{name}': elements of arrays of objects must be str or bytes, not {type(element).__name__}")
+    refuse("type_unsupported", f"input '{name}': elements of arrays of objects must be str or bytes, not {type(element).__name__}")
 
 
 def _is_text(array: np.ndarray) -> bool:
@@ -174,12 +176,12 @@ def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
     if _is_text(array):
         return array
     if array.dtype.kind == "c" and dtype.kind != "c":
-        raise _fail("type_mismatch", f"input '{name}': these elements are complex, and the model declares {declared}")
+        refuse("type_mismatch", f"input '{name}': these elements are complex, and the model declares {declared}")
     with np.errstate(all="ignore"):
         converted = array.astype(dtype)
     exact = dtype.kind in "biu" or (declared in _PACKED and "int" in declared)
     if exact and array.size and not (array.dtype.kind in "biu" and np.array_equal(converted.astype(array.dtype), array)):
-        raise _fail("type_mismatch", f"input '{name}': these elements do not all fit {declared}, which the model declares")
+        refuse("type_mismatch", f"input '{name}': these elements do not all fit {declared}, which the model declares")
     return converted
 
 

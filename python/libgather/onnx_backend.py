@@ -17,8 +17,9 @@ try:
 except ImportError as error:
     raise ImportError(f"libgather.onnx_backend needs the package onnx ({error}): pip install onnx") from error
 
-from libgather.errors import GatherError, GatherNotSupportedError, GatherValueError
+from libgather.errors import GatherError, GatherNotSupportedError
 from libgather.model import Model
+from libgather.model_types import refuse
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
@@ -92,7 +93,7 @@ class BackendRep(_BackendRep):
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
             names = _input_names(self._proto, self.model, len(values))
             if len(values) > len(names):
-                raise GatherValueError(f"{len(values)} inputs for a model that has {len(names)}", status="usage", code=11)
+                refuse("usage", f"{len(values)} inputs for a model that has {len(names)}")
             inputs = dict(zip(names, values))
         try:
             return tuple(self.model.run(inputs).values())
@@ -115,7 +116,7 @@ class Backend(_Backend):
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> BackendRep:
         """A model that is ready to run. Other operators are a BackendIsNotSupposedToImplementIt, and a GatherNotSupportedError."""
         if not cls.supports_device(device):
-            raise GatherValueError(f"libgather runs on the CPU, not on {device!r}", status="usage", code=11)
+            refuse("usage", f"libgather runs on the CPU, not on {device!r}")
         if not isinstance(model, Model):
             super().prepare(model, device, **kwargs)  # checks it
         try:
@@ -147,7 +148,7 @@ class Backend(_Backend):
         if not isinstance(inputs, Mapping):
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
             if len(values) != len(names):
-                raise GatherValueError(f"{len(values)} inputs for a node that has {len(names)}", status="usage", code=11)
+                refuse("usage", f"{len(values)} inputs for a node that has {len(names)}")
             inputs = dict(zip(names, values))
         arrays = {name: np.asarray(value) for name, value in inputs.items()}
         return cls.run_model(_one_node(node, arrays, int(opset)), arrays, device, **kwargs)

@@ -171,6 +171,9 @@ int gather_py_model_init(PyObject *module) {
   PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
   int result = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
   Py_XDECREF(type);
-  if (result == 0) gather_py_result_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &gather_py_result_spec, NULL);
-  return gather_py_result_type ? result : -1;
+  PyObject *made = result == 0 ? PyType_FromModuleAndSpec(module, &gather_py_result_spec, NULL) : NULL;
+  if (!made) return -1;
+  Py_XDECREF((PyObject *)gather_py_result_type); /* the module may be imported anew */
+  gather_py_result_type = (PyTypeObject *)made;
+  return 0;
 }

@@ -26,30 +26,32 @@ static void result_free(PyObject *object) {
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(result_free)}, {0, NULL}};
 
-PyType_Spec gather_py_result_spec = {
-    "libgather._core._Result", sizeof(result_object), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
+PyType_Spec gather_py_result_spec = {"libgather._core._Result", sizeof(result_object), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                                     slots};
 
 /* From where to where the elements of an input lie. */
-static void extent(const gather_py_view *view, uintptr_t *begin, uintptr_t *end) {
-  const gather_tensor *tensor = &view->tensor;
-  int64_t low = 0, high = tensor->strides ? gather_type_get(tensor->type)->bits / 8 : gather_tensor_bytes(tensor);
+static void extent(const gather_tensor *tensor, uintptr_t *begin, uintptr_t *end) {
+  const gather_type_info *type = gather_type_get(tensor->type);
+  int64_t step = type->packing == GATHER_PACKING_BYTES ? 8 : type->bits; /* bits to a unit of the strides */
+  int64_t low = 0, high = type->bits;
   for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) {
-    int64_t reach = tensor->shape[d] > 0 ? (tensor->shape[d] - 1) * tensor->strides[d] : 0;
+    int64_t reach = tensor->shape[d] > 0 ? (tensor->shape[d] - 1) * tensor->strides[d] * step : 0;
     if (reach < 0)
       low += reach;
     else
       high += reach;
   }
-  *begin = (uintptr_t)tensor->data + (uintptr_t)low;
-  *end = (uintptr_t)tensor->data + (uintptr_t)high;
+  if (!tensor->strides) high = gather_tensor_bytes(tensor) * 8;
+  *begin = (uintptr_t)tensor->data + (uintptr_t)(low / 8);
+  *end = (uintptr_t)tensor->data + (uintptr_t)((high + tensor->packed_offset * step) / 8 + 1);
 }
 
 /* Whether the caller can change it. */
 static bool is_callers(const gather_py_given *given, const void *memory) {
   for (Py_ssize_t i = 0; i < given->count; i++) {
     uintptr_t begin, end;
-    extent(&given->views[i], &begin, &end);
+    extent(&given->inputs[i].tensor, &begin, &end);
     if ((uintptr_t)memory >= begin && (uintptr_t)memory < end) return true;
   }
   return false;
