@@ -2,6 +2,7 @@
 #
 # command.py: the command `gather`, which lies in the package (libgather/bin/gather).
 """The command `gather`: where it is, and the program that pip installs under that name."""
+
 from __future__ import annotations
 
 import os

@@ -2,6 +2,7 @@
 #
 # explain_picture.py: pictures of a gather, drawn by the bundled command from files in a temporary folder.
 """explain: a picture of which cell comes from where."""
+
 from __future__ import annotations
 
 import operator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from libgather.check_report import visible
+from libgather.check_text import visible
 from libgather.errors import GatherError, GatherFileError, make
 from libgather.model_types import dtype_of, refuse, to_item
 
@@ -130,7 +131,12 @@ def _write(folder: str, role: str, item: tuple, advice: str) -> str:
         with open(os.path.join(folder, f"{role}.pb"), "wb") as file:
             file.write(_tensor_proto(kind, shape, value))
         return f"{role}.pb"
-    if item[2] is not None or value.dtype.hasobject or value.dtype.name not in np.sctypeDict and value.dtype.kind not in "SUVMm":
+    if (
+        item[2] is not None
+        or value.dtype.hasobject
+        or value.dtype.name not in np.sctypeDict
+        and value.dtype.kind not in "SUVMm"
+    ):
         refuse("type_unsupported", f"'{role}' is {kind}, which cannot be drawn")
     np.save(os.path.join(folder, f"{role}.npy"), value, allow_pickle=False)
     return f"{role}.npy"
@@ -167,7 +173,12 @@ def _call(folder: str, arguments: list[str]) -> tuple[int, bytes, bytes]:
 
     environment = {**os.environ, "COLUMNS": str(shutil.get_terminal_size().columns)}
     done = subprocess.run(
-        [path(), "explain", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        [path(), "explain", *arguments],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -209,7 +220,11 @@ def _policy(mode: str | None, negative: bool | None, fill_value: Any, rules: str
         refuse("usage", "fill_value= goes with mode='fill', and only with it")
     if mode not in (None, "fill", *_MODES):
         refuse("usage", f"mode must be one of {', '.join(_MODES)} or fill, not {mode!r}")
-    arguments = [] if mode is None else [f"--on-bad={_MODES[mode]}" if mode != "fill" else f"--on-bad=fill={_fill_text(fill_value)}"]
+    arguments = (
+        []
+        if mode is None
+        else [f"--on-bad={_MODES[mode]}" if mode != "fill" else f"--on-bad=fill={_fill_text(fill_value)}"]
+    )
     if negative is not None:
         arguments.append(f"--negative={'on' if negative else 'off'}")
     return arguments + ([] if rules is None else [f"--rules={rules}"])
@@ -250,7 +265,9 @@ def explain(
     if batch_dims and rules is None and not elements:
         rules, mode = "openvino-8", mode or "raise"
     arguments = _policy(mode, negative, fill_value, rules)
-    arguments += [f"--axis={operator.index(axis)}", f"--batch-dims={operator.index(batch_dims)}"] + ["--elements"] * bool(elements)
+    arguments += [f"--axis={operator.index(axis)}", f"--batch-dims={operator.index(batch_dims)}"] + [
+        "--elements"
+    ] * bool(elements)
     with _folder() as folder:
         if made_up:
             shape = np.shape(x)

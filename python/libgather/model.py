@@ -2,6 +2,7 @@
 #
 # model.py: models (ONNX, OpenVINO IR): open, check, run, explain.
 """The gather nodes of a model: check their indices, run them, draw them."""
+
 from __future__ import annotations
 
 import operator
@@ -30,7 +31,9 @@ def _source_of(model: Any) -> str | bytes:
     if serialize is not None:  # an onnx.ModelProto
         return serialize()
     if not isinstance(model, str | os.PathLike):
-        raise TypeError(f"a model is a path, bytes, an onnx.ModelProto or a libgather.Model, not {type(model).__name__}")
+        raise TypeError(
+            f"a model is a path, bytes, an onnx.ModelProto or a libgather.Model, not {type(model).__name__}"
+        )
     path = os.fspath(model)
     return os.path.abspath(os.fsdecode(path))
 
@@ -87,7 +90,9 @@ class Model:
         return self.source if isinstance(self.source, str) else "<bytes>"
 
     def __repr__(self) -> str:
-        return f"<libgather.Model {self.name}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
+        return (
+            f"<libgather.Model {self.name}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
+        )
 
     def value_type(self, name: str, node: str | None = None) -> str | None:
         """The type that the model declares for a value; None where it says none."""
@@ -102,7 +107,9 @@ class Model:
         nodes = self._core.check(self._items(inputs), lengths, threads)
         return Check(self, nodes, dict(inputs or {}), dict(dims or {}))
 
-    def run(self, inputs: Inputs | None = None, *, node: str | None = None, threads: int | None = None) -> dict[str, np.ndarray]:
+    def run(
+        self, inputs: Inputs | None = None, *, node: str | None = None, threads: int | None = None
+    ) -> dict[str, np.ndarray]:
         """Runs the model, or one gather node of it; see libgather.run."""
         outputs = self._core.run(self._items(inputs, node), node, threads)
         return {name: from_item(name, *rest) for name, *rest in outputs}

@@ -2,6 +2,7 @@
 #
 # model_types.py: elements between NumPy and the library: types that NumPy has no dtype of, types smaller than a byte, strings.
 """Values of models as NumPy arrays."""
+
 from __future__ import annotations
 
 import sys
@@ -60,7 +61,9 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
         refuse("type_unsupported", f"{what} is {name}, which NumPy has no dtype of: install ml_dtypes")
     kind = getattr(ml_dtypes, name, None)
     if kind is None:
-        refuse("type_unsupported", f"{what} is {name}, which ml_dtypes {ml_dtypes.__version__} does not have: update it")
+        refuse(
+            "type_unsupported", f"{what} is {name}, which ml_dtypes {ml_dtypes.__version__} does not have: update it"
+        )
     return np.dtype(kind)
 
 
@@ -86,7 +89,9 @@ def _unpack_plane(packed: np.ndarray, bits: int, first_on_top: bool) -> np.ndarr
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     if first_on_top:
         shifts = shifts[::-1]
-    return ((packed[:, :, None] >> shifts) & np.uint8((1 << bits) - 1)).reshape(len(packed), packed.shape[1] * 8 // bits)
+    return ((packed[:, :, None] >> shifts) & np.uint8((1 << bits) - 1)).reshape(
+        len(packed), packed.shape[1] * 8 // bits
+    )
 
 
 def _pack(codes: np.ndarray, packing: _Packing) -> np.ndarray:
@@ -146,7 +151,10 @@ def _text(element: Any, name: str) -> bytes:
         return bytes(element)
     if isinstance(element, str):
         return element.encode()
-    refuse("type_unsupported", f"input '{name}': elements of arrays of objects must be str or bytes, not {type(element).__name__}")
+    refuse(
+        "type_unsupported",
+        f"input '{name}': elements of arrays of objects must be str or bytes, not {type(element).__name__}",
+    )
 
 
 def _is_text(array: np.ndarray) -> bool:
@@ -162,7 +170,9 @@ def _from_text(name: str, array: np.ndarray) -> Item:
 
 def _is_tensor(value: Any) -> bool:
     """Whether it has a dtype of its own. Numbers and lists take the type that the model declares."""
-    return isinstance(value, np.ndarray | np.generic) or not isinstance(value, int | float | complex | str | bytes | list | tuple)
+    return isinstance(value, np.ndarray | np.generic) or not isinstance(
+        value, int | float | complex | str | bytes | list | tuple
+    )
 
 
 def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
@@ -180,7 +190,11 @@ def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
     with np.errstate(all="ignore"):
         converted = array.astype(dtype)
     exact = dtype.kind in "biu" or (declared in _PACKED and "int" in declared)
-    if exact and array.size and not (array.dtype.kind in "biu" and np.array_equal(converted.astype(array.dtype), array)):
+    if (
+        exact
+        and array.size
+        and not (array.dtype.kind in "biu" and np.array_equal(converted.astype(array.dtype), array))
+    ):
         refuse("type_mismatch", f"input '{name}': these elements do not all fit {declared}, which the model declares")
     return converted
 

@@ -2,6 +2,7 @@
 #
 # onnx_backend.py: ONNX's interface for backends over models that have gather nodes and what comes with them. Needs the package onnx.
 """A backend for ONNX: prepare, run_model, run_node, supports_device, is_compatible."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +50,11 @@ def _made_up(model: Any) -> dict[str, np.ndarray]:
     for value in graph.input if graph is not None else ():
         kind = value.type.tensor_type
         shape = [dim.dim_value if dim.HasField("dim_value") else 1 for dim in kind.shape.dim]
-        if value.name in initialized or kind.elem_type == onnx.TensorProto.UNDEFINED or np.prod(shape, dtype=float) > _MOST_MADE_UP:
+        if (
+            value.name in initialized
+            or kind.elem_type == onnx.TensorProto.UNDEFINED
+            or np.prod(shape, dtype=float) > _MOST_MADE_UP
+        ):
             continue
         dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
         inputs[value.name] = np.full(shape, "", object) if dtype == object else np.zeros(shape, dtype)
@@ -165,10 +170,13 @@ class Backend(_Backend):
 def _one_node(node: onnx.NodeProto, arrays: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
     """A model of one node. Its outputs' types are left to be found out: the checker wants some, so a Gather's is its data's."""
     inputs = [
-        onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape)) for name, array in arrays.items()
+        onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape))
+        for name, array in arrays.items()
     ]
     first = inputs[0].type.tensor_type.elem_type if inputs else onnx.TensorProto.FLOAT
-    outputs = [onnx.helper.make_tensor_value_info(name, _output_type(node, first), None) for name in node.output if name]
+    outputs = [
+        onnx.helper.make_tensor_value_info(name, _output_type(node, first), None) for name in node.output if name
+    ]
     graph = onnx.helper.make_graph([node], "node", inputs, outputs)
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid(node.domain, opset)])
 
