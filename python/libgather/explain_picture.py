@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 import os
 import re
-import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +15,13 @@ import numpy as np
 
 from libgather.check_text import visible
 from libgather.errors import GatherError, GatherFileError, make
-from libgather.model_types import dtype_of, refuse, to_item
+from libgather.explain_files import numpy_of, write_tensor
+from libgather.model_types import refuse, to_item
 
 if TYPE_CHECKING:
     from libgather.model import Model
 
-MOST_BYTES = 256 << 20
 _MODES = {"raise": "error", "wrap": "wrap", "clip": "clamp", "zero": "zero", "promise": "promise"}
-# TensorProto.DataType of what .npy has not.
-_ONNX = {
-    "string": 8, "bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21,
-    "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24, "uint2": 25, "int2": 26, "float6_e2m3fn": 27, "float6_e3m2fn": 28,
-}  # fmt: skip
 
 
 class Picture:
@@ -40,8 +34,9 @@ class Picture:
     error : GatherError or None
         What the gather raises: a bad index is drawn all the same.
     cells : list of dict
-        Every cell of the output that is shown: its coordinates ('out'), the index as it is written ('index'), whether that is out
-        of range ('bad'), and the row and the cell of the data that it comes from ('row', 'data'; None where it comes from none).
+        Every cell of the output that is shown: its coordinates ('out'), the index as it is written ('index'), whether
+        that is out of range ('bad'), and the row and the cell of the data that it comes from ('row', 'data'; None
+        where it comes from none).
     complete : bool
         Whether every cell of the output is shown.
     formula : str
@@ -65,7 +60,9 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike, *, replace: bool = False) -> None:
-        """Writes the picture: .svg, or .txt for the drawing as text. A file that exists is kept unless replace says otherwise."""
+        """Writes the picture: .svg, or .txt for the drawing as text. A file that exists is kept unless replace says
+        otherwise.
+        """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
             refuse("usage", f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}")
@@ -79,70 +76,7 @@ class Picture:
             raise GatherFileError(message, status="file_exists", code=13, file=name) from None
 
 
-# ---- files for the command ---------------------------------------------------------------------------------------------
-
-
-def _varint(number: int) -> bytes:
-    made = bytearray()
-    while number > 0x7F:
-        made.append(number & 0x7F | 0x80)
-        number >>= 7
-    made.append(number)
-    return bytes(made)
-
-
-def _tensor_proto(kind: str, shape: tuple[int, ...], elements: Any) -> bytes:
-    """An ONNX TensorProto: its fields 1 (dims), 2 (data_type), and 6 (string_data) or 9 (raw_data)."""
-    made = [b"\x08" + _varint(length) for length in shape] + [b"\x10" + _varint(_ONNX[kind])]
-    if kind == "string":
-        made += [b"\x32" + _varint(len(text)) + text for text in elements]
-    else:
-        made += [b"\x4a" + _varint(elements.nbytes), elements.tobytes()]
-    return b"".join(made)
-
-
-def _numpy_of(value: Any) -> np.ndarray:
-    """Any tensor as a NumPy array; torch's tensors of types that NumPy has not by way of their bytes."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        kind = str(value.dtype).removeprefix("torch.")
-        if kind in _ONNX:
-            flat = value.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
-            return flat.view(dtype_of(kind)).reshape(tuple(value.shape))
-        return value.detach().numpy()
-    return np.asarray(value)
-
-
-def _check_size(role: str, elements: Any, advice: str) -> None:
-    size = elements.nbytes if isinstance(elements, np.ndarray) else sum(map(len, elements))
-    if size > MOST_BYTES:
-        message = f"'{role}' has {size / 2**30:.1f} GiB, and at most {MOST_BYTES >> 20} MiB are handed over to be drawn: {advice}"
-        refuse("usage", message, role if role in ("data", "indices") else None)
-
-
-def _write(folder: str, role: str, item: tuple, advice: str) -> str:
-    """Writes one tensor and gives the name of its file."""
-    _, value, kind, shape = item
-    if kind is None:
-        value = _numpy_of(value)
-        kind, shape = value.dtype.name, value.shape
-    _check_size(role, value, advice)
-    if kind in _ONNX:
-        with open(os.path.join(folder, f"{role}.pb"), "wb") as file:
-            file.write(_tensor_proto(kind, shape, value))
-        return f"{role}.pb"
-    if (
-        item[2] is not None
-        or value.dtype.hasobject
-        or value.dtype.name not in np.sctypeDict
-        and value.dtype.kind not in "SUVMm"
-    ):
-        refuse("type_unsupported", f"'{role}' is {kind}, which cannot be drawn")
-    np.save(os.path.join(folder, f"{role}.npy"), value, allow_pickle=False)
-    return f"{role}.npy"
-
-
-# ---- the command -------------------------------------------------------------------------------------------------------
+# ---- the command -----------------------------------------------------------------------------------------------------
 
 
 def _for_python(message: str) -> str:
@@ -157,9 +91,9 @@ def _exception(fields: dict[str, Any]) -> GatherError:
     if "position" in fields:
         names = ("value", "low", "high", "axis", "bad_count")
         index = (tuple(fields["position"]), *(fields[name] for name in names))
-    known = [fields.get(name) for name in ("op", "rules", "input")]
-    message, file, offset = _for_python(fields["message"]), fields.get("file"), fields.get("offset", -1)
-    error = make(fields["status"], fields["code"], message, *known, index, file, offset)
+    op, rules, wrong, file = (fields.get(name) for name in ("op", "rules", "input", "file"))
+    message, offset = _for_python(fields["message"]), fields.get("offset", -1)
+    error = make(fields["status"], fields["code"], message, op, rules, wrong, index, file, offset)
     if "node" in fields:
         error.node = fields["node"]  # type: ignore[attr-defined]
     return error
@@ -249,13 +183,13 @@ def explain(
     Parameters
     ----------
     x, indices, axis, batch_dims, mode, negative, fill_value, rules :
-        As for take() and gather_elements(). Without rules those of ONNX hold, and with batch_dims those of OpenVINO's Gather-8
-        with bad indices as an error.
+        As for take() and gather_elements(). Without rules those of ONNX hold, and with batch_dims those of OpenVINO's
+        Gather-8 with bad indices as an error.
     elements : bool
         Draw gather_elements() in place of take().
     made_up : bool
-        Only the shape of x is used, and each cell shows its number, counted row by row, as an int64: for an x of more than
-        256 MiB, which is not handed over to be drawn.
+        Only the shape of x is used, and each cell shows its number, counted row by row, as an int64: for an x of more
+        than 256 MiB, which is not handed over to be drawn.
 
     Returns
     -------
@@ -273,18 +207,18 @@ def explain(
             shape = np.shape(x)
             arguments.append("--data=" + "x".join(map(str, shape)))
         else:
-            arguments.append(_write(folder, "data", _data_item(x), "made_up=True draws it by its shape alone"))
-        arguments.append(_write(folder, "indices", _index_item(indices), "draw a part of them"))
+            arguments.append(write_tensor(folder, "data", _data_item(x), "made_up=True draws it by its shape alone"))
+        arguments.append(write_tensor(folder, "indices", _index_item(indices), "draw a part of them"))
         return _draw(folder, arguments)
 
 
 def _data_item(x: Any) -> tuple:
-    array = _numpy_of(x)
+    array = numpy_of(x)
     return to_item("data", array, "string" if array.dtype.kind == "O" else None)
 
 
 def _index_item(indices: Any) -> tuple:
-    array = _numpy_of(indices)
+    array = numpy_of(indices)
     if array.dtype == np.float64 and array.size == 0:
         array = array.astype(np.int64)  # an empty list has no type of its own
     if array.dtype.kind == "V" and "int" in array.dtype.name:
@@ -299,15 +233,15 @@ def explain_node(model: Model, node: str | None, inputs: Mapping[str, Any], dims
     with _folder() as folder:
         source = model.source
         if isinstance(source, bytes):
+            with open(os.path.join(folder, "model"), "wb") as file:
+                file.write(source)
             source = "model"
-            with open(os.path.join(folder, source), "wb") as file:
-                file.write(model.source)
         arguments = [source] if node is None else [source, f"--node={node}"]
         for number, (name, value) in enumerate(inputs.items()):
             if not name or "=" in name:
                 refuse("usage", f"the name {name!r} cannot be handed to the command, which takes NAME=FILE")
             item = to_item(name, value, model.value_type(name, node))
-            file_name = _write(folder, f"input_{number}", item, f"pass a part of '{name}'")
+            file_name = write_tensor(folder, f"input_{number}", item, f"pass a part of '{name}'")
             arguments.append(f"--input={name}={file_name}")
         if any(not name or "=" in name for name in dims):
             refuse("usage", "the name of a dimension cannot be handed to the command, which takes NAME=LENGTH")

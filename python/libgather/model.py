@@ -44,8 +44,8 @@ class Model:
     Parameters
     ----------
     source : str, os.PathLike, bytes or onnx.ModelProto
-        A path (an .onnx file, or the .xml of OpenVINO IR with its .bin beside it), or a model in memory, which cannot have
-        external data. Files are mapped, not read.
+        A path (an .onnx file, or the .xml of OpenVINO IR with its .bin beside it), or a model in memory, which cannot
+        have external data. Files are mapped, not read.
 
     It never changes: many threads may check and run one.
     """
@@ -81,7 +81,9 @@ class Model:
 
     @property
     def not_checked(self) -> dict[str, int]:
-        """Other operators that take indices, which no check looks at (GatherND, ...), and how many nodes of them there are."""
+        """Other operators that take indices, which no check looks at (GatherND, ...), and how many nodes of them
+        there are.
+        """
         return dict(self._core.not_checked)
 
     @property
@@ -122,8 +124,8 @@ class Model:
     ) -> Picture:
         """Draws one gather node: which cell comes from where.
 
-        node: its name, with or without the path of its graph; None where there is only one. inputs, dims: what is known beyond
-        the file; an input may also be any value of the node's graph, in place of what computes it.
+        node: its name, with or without the path of its graph; None where there is only one. inputs, dims: what is
+        known beyond the file; an input may also be any value of the node's graph, in place of what computes it.
         """
         from libgather.explain_picture import explain_node
 
@@ -173,7 +175,8 @@ def check(
     Returns
     -------
     Check
-        A sequence with one NodeCheck for each gather node. A bad index is no exception here: see Check.bad and NodeCheck.error.
+        A sequence with one NodeCheck for each gather node. A bad index is no exception here: see Check.bad and
+        NodeCheck.error.
     """
     return _model_of(model).check(inputs, dims, threads=threads)
 
@@ -190,11 +193,11 @@ def run(
     Parameters
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
-        With Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze and
-        Unsqueeze.
+        With Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze
+        and Unsqueeze.
     inputs : dict of str to array
-        A tensor for each input: anything that take() reads. Numbers and lists become the type that the model declares. Strings
-        are arrays of str or bytes. With node: any of the node's values by name.
+        A tensor for each input: anything that take() reads. Numbers and lists become the type that the model
+        declares. Strings are arrays of str or bytes. With node: any of the node's values by name.
     node : str, optional
         Run this node alone.
     threads : int, optional
@@ -203,9 +206,9 @@ def run(
     Returns
     -------
     dict of str to ndarray
-        The outputs in the model's order. They cannot be written: they are the run's own memory, or the model's. Types that NumPy
-        does not have are dtypes of ml_dtypes, those under a byte with one element to a byte; strings are arrays of str objects
-        (bytes where they are no UTF-8).
+        The outputs in the model's order. They cannot be written: they are the run's own memory, or the model's. Types
+        that NumPy does not have are dtypes of ml_dtypes, those under a byte with one element to a byte; strings are
+        arrays of str objects (bytes where they are no UTF-8).
 
     Raises
     ------

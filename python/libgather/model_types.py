@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# model_types.py: elements between NumPy and the library: types that NumPy has no dtype of, types smaller than a byte, strings.
+# model_types.py: elements between NumPy and the library: types that NumPy has no dtype of, types smaller than a byte,
+# strings.
 """Values of models as NumPy arrays."""
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
     return np.dtype(kind)
 
 
-# ---- packed elements ---------------------------------------------------------------------------------------------------
+# ---- packed elements -------------------------------------------------------------------------------------------------
 
 
 def _groups(codes: np.ndarray, length: int) -> np.ndarray:
@@ -143,7 +144,7 @@ def unpack(packed: np.ndarray, name: str, shape: tuple[int, ...], what: str = "a
     return codes.view(dtype).reshape(shape)
 
 
-# ---- strings -----------------------------------------------------------------------------------------------------------
+# ---- strings ---------------------------------------------------------------------------------------------------------
 
 
 def _text(element: Any, name: str) -> bytes:
@@ -165,7 +166,7 @@ def _from_text(name: str, array: np.ndarray) -> Item:
     return name, [_text(element, name) for element in array.reshape(-1).tolist()], "string", array.shape
 
 
-# ---- whole values ------------------------------------------------------------------------------------------------------
+# ---- whole values ----------------------------------------------------------------------------------------------------
 
 
 def _is_tensor(value: Any) -> bool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# onnx_backend.py: ONNX's interface for backends over models that have gather nodes and what comes with them. Needs the package onnx.
+# onnx_backend.py: ONNX's interface for backends over models that have gather nodes and what comes with them. Needs
+# the package onnx.
 """A backend for ONNX: prepare, run_model, run_node, supports_device, is_compatible."""
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ def _made_up(model: Any) -> dict[str, np.ndarray]:
         ):
             continue
         dtype = onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)
-        inputs[value.name] = np.full(shape, "", object) if dtype == object else np.zeros(shape, dtype)
+        inputs[value.name] = np.full(shape, "", object) if dtype.kind == "O" else np.zeros(shape, dtype)
     return inputs
 
 
 def _refused(model: Any, opened: Model) -> GatherNotSupportedError | None:
-    """Why it cannot run the model: an operator that it does not have, which it says before anything else, or a cast of types that
-    are only known as it runs."""
+    """Why it cannot run the model: an operator that it does not have, which it says before anything else, or a cast
+    of types that are only known as it runs.
+    """
     for inputs in ({}, _made_up(model)):
         try:
             opened.run(inputs)
@@ -93,13 +95,15 @@ class BackendRep(_BackendRep):
         self._proto, self.model = model, _model_of(model)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[np.ndarray, ...]:
-        """inputs: a list in the order of the model's inputs, one tensor, or a dict by name. Gives the outputs in order."""
+        """inputs: a list in the order of the model's inputs, one tensor, or a dict by name. Gives the outputs in
+        order.
+        """
         if not isinstance(inputs, Mapping):
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
             names = _input_names(self._proto, self.model, len(values))
             if len(values) > len(names):
                 refuse("usage", f"{len(values)} inputs for a model that has {len(names)}")
-            inputs = dict(zip(names, values))
+            inputs = dict(zip(names, values, strict=False))
         try:
             return tuple(self.model.run(inputs).values())
         except GatherNotSupportedError as error:
@@ -107,7 +111,9 @@ class BackendRep(_BackendRep):
 
 
 class Backend(_Backend):
-    """libgather as a backend. It runs models of Gather, GatherElements and what comes with them (see libgather.run) on the CPU."""
+    """libgather as a backend. It runs models of Gather, GatherElements and what comes with them (see libgather.run)
+    on the CPU.
+    """
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
@@ -119,7 +125,9 @@ class Backend(_Backend):
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> BackendRep:
-        """A model that is ready to run. Other operators are a BackendIsNotSupposedToImplementIt, and a GatherNotSupportedError."""
+        """A model that is ready to run. Other operators are a BackendIsNotSupposedToImplementIt, and a
+        GatherNotSupportedError.
+        """
         if not cls.supports_device(device):
             refuse("usage", f"libgather runs on the CPU, not on {device!r}")
         if not isinstance(model, Model):
@@ -146,7 +154,9 @@ class Backend(_Backend):
         outputs_info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None = None,
         **kwargs: Any,
     ) -> tuple[np.ndarray, ...]:
-        """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: whose rules hold."""
+        """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: whose
+        rules hold.
+        """
         super().run_node(node, inputs, device, outputs_info, **kwargs)  # checks it
         opset = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
         names = [name for name in node.input if name]
@@ -154,7 +164,7 @@ class Backend(_Backend):
             values = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
             if len(values) != len(names):
                 refuse("usage", f"{len(values)} inputs for a node that has {len(names)}")
-            inputs = dict(zip(names, values))
+            inputs = dict(zip(names, values, strict=False))
         arrays = {name: np.asarray(value) for name, value in inputs.items()}
         return cls.run_model(_one_node(node, arrays, int(opset)), arrays, device, **kwargs)
 
@@ -168,7 +178,9 @@ class Backend(_Backend):
 
 
 def _one_node(node: onnx.NodeProto, arrays: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
-    """A model of one node. Its outputs' types are left to be found out: the checker wants some, so a Gather's is its data's."""
+    """A model of one node. Its outputs' types are left to be found out: the checker wants some, so a Gather's is its
+    data's.
+    """
     inputs = [
         onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape))
         for name, array in arrays.items()
