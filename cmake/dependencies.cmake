@@ -17,8 +17,8 @@ find_library(NANOPB_LIBRARY NAMES protobuf-nanopb)
 set(GATHER_HAVE_NANOPB OFF)
 if(GATHER_ONNX)
   if(NOT NANOPB_INCLUDE OR NOT NANOPB_LIBRARY)
-    message(FATAL_ERROR "nanopb, which reads ONNX files, was not found. Run script/bootstrap, which installs it, or configure "
-      "with -DGATHER_ONNX=OFF: then ONNX models and tensors are not read.")
+    message(FATAL_ERROR "nanopb, which reads ONNX files, was not found. Run script/bootstrap, which installs it (Debian's "
+      "libnanopb-dev), or configure with -DGATHER_ONNX=OFF: then ONNX models and tensors are not read.")
   endif()
   set(GATHER_HAVE_NANOPB ON)
 endif()
@@ -30,8 +30,8 @@ find_library(EXPAT_LIBRARY expat)
 set(GATHER_HAVE_EXPAT OFF)
 if(GATHER_IR)
   if(NOT EXPAT_INCLUDE OR NOT EXPAT_LIBRARY)
-    message(FATAL_ERROR "expat, which reads OpenVINO models, was not found. Run script/bootstrap, which installs it, or "
-      "configure with -DGATHER_IR=OFF: then OpenVINO models are not read.")
+    message(FATAL_ERROR "expat, which reads OpenVINO models, was not found. Run script/bootstrap, which installs it (Debian's "
+      "libexpat1-dev), or configure with -DGATHER_IR=OFF: then OpenVINO models are not read.")
   endif()
   set(GATHER_HAVE_EXPAT ON)
 endif()

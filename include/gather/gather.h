@@ -210,9 +210,10 @@ typedef enum gather_off_axis {
   GATHER_OFF_AXIS_AT_MOST   /* off the axis, indices are no longer than data (ONNX, as its runtimes read it) */
 } gather_off_axis;
 
-/* An operator version: a row of the library's table, in static memory. Programs never make one. */
+/* An operator version: a row of the library's table, in static memory. A binding that has rules of its own may make one (with rules
+ * NULL); it must then live as long as the plans and errors that name it. */
 typedef struct gather_op {
-  const char *rules;   /* "onnx-13" */
+  const char *rules;   /* "onnx-13"; NULL: no document's, errors and plans name the operator alone */
   const char *dialect; /* "onnx" or "openvino" */
   const char *name;    /* "Gather" or "GatherElements" */
   int32_t version;     /* the first opset that has this version */

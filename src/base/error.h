@@ -24,6 +24,9 @@ GATHER_COLD GATHER_PRINTF(5, 6) gather_status
 /* Writes "[2, 3, 4]" into text, cut with "..." where it is too long; returns text. */
 char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape);
 
+/* The last two of "%s%s%s": how messages name an operator and its rules, where it has any. */
+#define GATHER_RULES_TEXT(op) (op)->rules ? " " : "", (op)->rules ? (op)->rules : ""
+
 /* Propagates a failure. */
 #define GATHER_TRY(call)                              \
   do {                                                \

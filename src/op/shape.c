@@ -62,8 +62,8 @@ gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims,
   *resolved = 0;
   if (!op->batch_dims) {
     if (batch_dims == 0) return GATHER_OK;
-    return gather_fail(error, status, "batch_dims is %" PRId64 ", but %s %s has no such attribute", batch_dims,
-                       op->name, op->rules);
+    return gather_fail(error, status, "batch_dims is %" PRId64 ", but %s%s%s has no such attribute", batch_dims,
+                       op->name, GATHER_RULES_TEXT(op));
   }
   int32_t least = data_rank < indices_rank ? data_rank : indices_rank;
   if (batch_dims < -least || batch_dims > least)

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "plan/plan.h"
 
 /* Text that grows; `at` counts what did not fit too. */
@@ -85,8 +86,8 @@ static void add_ways(line *l, const gather_plan *plan) {
 size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   line l = {text, bytes, 0};
   if (bytes) text[0] = '\0';
-  add(&l, "%s %s, %s, axis %" PRId32 ": ", plan->op->name, plan->op->rules, gather_type_get(plan->type)->name,
-      plan->axis);
+  add(&l, "%s%s%s, %s, axis %" PRId32 ": ", plan->op->name, GATHER_RULES_TEXT(plan->op),
+      gather_type_get(plan->type)->name, plan->axis);
   if (plan->row_count == 0)
     add(&l, "no elements");
   else

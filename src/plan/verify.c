@@ -128,8 +128,8 @@ static gather_status blame(const gather_plan *plan, gather_error *error, int64_t
     at += snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low,
                    error->high, plan->axis);
   (void)snprintf(error->message + at, sizeof error->message - (size_t)at,
-                 " (%s %s); %" PRId64 " of %" PRId64 " indices %s bad", plan->op->name, plan->op->rules, bad,
-                 plan->index_count, bad == 1 ? "is" : "are");
+                 " (%s%s%s); %" PRId64 " of %" PRId64 " indices %s bad", plan->op->name, GATHER_RULES_TEXT(plan->op),
+                 bad, plan->index_count, bad == 1 ? "is" : "are");
   return status;
 }
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+#
+# errors.py: the exceptions. Each is a subclass of the built-in one that a NumPy user would catch, and says in fields what its
+# message says in words.
+"""The errors of libgather, with fields for programs."""
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.exceptions import AxisError
+
+FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset")
+
+
+class GatherError(Exception):
+    """Any failure of libgather.
+
+    Attributes
+    ----------
+    message : str
+        One sentence.
+    status, code : str, int
+        Which error it is ("index_out_of_range", 5): the C library's status, whose meaning never changes.
+    op, rules : str or None
+        The operator ("take", "Gather") and its document ("onnx-13").
+    input : str or None
+        The argument that is wrong: "data", "indices", "axis", "output".
+    position : tuple of int or None
+        Of an index out of range: where it stands in indices, the first in row-major order.
+    value, low, high, axis, bad_count : int or None
+        Of an index out of range: its value, the valid range (both ends included), the axis counted from 0, and how many
+        indices are out of range in all.
+    file, offset : str or None, int or None
+        The file and the byte in it that is wrong.
+    """
+
+    status: str | None = None
+    code: int | None = None
+    op: str | None = None
+    rules: str | None = None
+    input: str | None = None
+    position: tuple[int, ...] | None = None
+    value: int | None = None
+    low: int | None = None
+    high: int | None = None
+    axis: int | None = None
+    bad_count: int | None = None
+    file: str | None = None
+    offset: int | None = None
+
+    def __init__(self, message: str = "", **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        for name, value in fields.items():
+            if name not in FIELDS:
+                raise TypeError(f"no such field: {name}")
+            setattr(self, name, value)
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple:
+        return _rebuild, (type(self), self.message, {name: getattr(self, name) for name in FIELDS})
+
+
+def _rebuild(kind: type[GatherError], message: str, fields: dict[str, Any]) -> GatherError:
+    return kind(message, **fields)
+
+
+class GatherIndexError(GatherError, IndexError):
+    """An index is out of range."""
+
+
+class GatherAxisError(GatherError, AxisError):
+    """The axis does not fit the rank: a ValueError and an IndexError, as NumPy's."""
+
+
+class GatherValueError(GatherError, ValueError):
+    """Shapes, ranks, batch_dims or other arguments do not fit each other."""
+
+
+class GatherTypeError(GatherError, TypeError):
+    """A dtype cannot be used, or two do not fit each other."""
+
+
+class GatherNotSupportedError(GatherError, NotImplementedError):
+    """Understood, but not supported."""
+
+
+class GatherMemoryError(GatherError, MemoryError):
+    """There is no memory for the call."""
+
+
+class GatherNameError(GatherError, LookupError):
+    """There is nothing of that name."""
+
+
+class GatherFileError(GatherError, OSError):
+    """A file cannot be read or written."""
+
+
+class GatherFileNotFoundError(GatherFileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class GatherFileFormatError(GatherFileError, ValueError):
+    """A file is malformed."""
+
+
+_CLASSES: dict[str, type[GatherError]] = {
+    "shape_mismatch": GatherValueError,
+    "rank_mismatch": GatherValueError,
+    "axis_out_of_range": GatherAxisError,
+    "batch_dims_out_of_range": GatherValueError,
+    "index_out_of_range": GatherIndexError,
+    "type_unsupported": GatherTypeError,
+    "type_mismatch": GatherTypeError,
+    "overflow": GatherValueError,
+    "out_of_memory": GatherMemoryError,
+    "unsupported": GatherNotSupportedError,
+    "usage": GatherValueError,
+    "file_not_found": GatherFileNotFoundError,
+    "file_exists": GatherFileError,
+    "file_malformed": GatherFileFormatError,
+    "io_error": GatherFileError,
+    "name_not_found": GatherNameError,
+    "mismatch": GatherValueError,
+}
+
+
+def make(
+    status: str,
+    code: int,
+    message: str | None,
+    op: str | None,
+    rules: str | None,
+    wrong: str | None,
+    index: tuple | None,
+    file: str | None,
+    offset: int,
+) -> GatherError:
+    """The exception for a status of the C library; the extension calls this."""
+    fields: dict[str, Any] = {"status": status, "code": code, "op": op, "rules": rules, "input": wrong, "file": file}
+    fields["offset"] = offset if offset >= 0 else None
+    if index is not None:
+        fields.update(zip(("position", "value", "low", "high", "axis", "bad_count"), index))
+    return _CLASSES.get(status, GatherError)(message or "", **fields)

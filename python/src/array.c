@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * array.c: the caller's objects as tensors. NumPy arrays and DLPack's C interface are read where they lie; what else there may be
+ * goes through NumPy, which makes an array of it without a copy where that can be done.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core.h"
+
+enum { VARIABLE_STRING = 2056 }; /* NPY_VSTRING, NumPy 2.0 */
+
+void gather_py_view_init(gather_py_view *view) {
+  memset(&view->tensor, 0, sizeof view->tensor);
+  view->array = NULL;
+  view->exchange = NULL;
+  view->managed = NULL;
+  view->managed_old = NULL;
+}
+
+void gather_py_view_clear(gather_py_view *view) {
+  Py_CLEAR(view->array);
+  if (view->managed && view->managed->deleter) view->managed->deleter(view->managed);
+  if (view->managed_old && view->managed_old->deleter) view->managed_old->deleter(view->managed_old);
+  view->managed = NULL;
+  view->managed_old = NULL;
+}
+
+static gather_type sized(npy_intp bytes, gather_type first, gather_type second, gather_type third, gather_type fourth,
+                         npy_intp smallest) {
+  const gather_type types[] = {first, second, third, fourth};
+  for (int i = 0; i < 4; i++)
+    if (bytes == smallest << i) return types[i];
+  return GATHER_TYPE_OPAQUE;
+}
+
+/* The type of a dtype that another package registered, by its name (bfloat16, float8_e5m2): whole bytes only, since such a package
+ * stores an int4 in a byte. */
+static gather_type registered(PyArray_Descr *descr) {
+  gather_type type = GATHER_TYPE_OPAQUE;
+  PyObject *name = PyObject_GetAttrString((PyObject *)descr, "name");
+  const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  gather_type found = text ? gather_type_parse(text) : GATHER_TYPE_NONE;
+  if (found != GATHER_TYPE_NONE && gather_type_get(found)->bits == 8 * PyDataType_ELSIZE(descr)) type = found;
+  PyErr_Clear();
+  Py_XDECREF(name);
+  return type;
+}
+
+static gather_type type_of(PyArray_Descr *descr) {
+  npy_intp bytes = PyDataType_ELSIZE(descr);
+  switch (descr->kind) {
+    case 'b':
+      return GATHER_TYPE_BOOL;
+    case 'i':
+      return sized(bytes, GATHER_TYPE_INT8, GATHER_TYPE_INT16, GATHER_TYPE_INT32, GATHER_TYPE_INT64, 1);
+    case 'u':
+      return sized(bytes, GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64, 1);
+    case 'f':
+      if (descr->type_num < NPY_USERDEF)
+        return sized(bytes, GATHER_TYPE_FLOAT16, GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT64, GATHER_TYPE_OPAQUE, 2);
+      break;
+    case 'c':
+      return sized(bytes, GATHER_TYPE_COMPLEX64, GATHER_TYPE_COMPLEX128, GATHER_TYPE_OPAQUE, GATHER_TYPE_OPAQUE, 8);
+    default:
+      break;
+  }
+  return descr->type_num >= NPY_USERDEF && descr->type_num != VARIABLE_STRING ? registered(descr) : GATHER_TYPE_OPAQUE;
+}
+
+int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
+  PyArray_Descr *descr = PyArray_DESCR(array);
+  gather_tensor *tensor = &view->tensor;
+  int rank = PyArray_NDIM(array);
+  if (rank > GATHER_MAX_RANK) {
+    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "an array of rank %d; %d at most", rank, GATHER_MAX_RANK);
+    return -1;
+  }
+  tensor->data = PyArray_DATA(array);
+  tensor->type = type_of(descr);
+  tensor->rank = rank;
+  tensor->item_bytes = PyDataType_ELSIZE(descr);
+  tensor->shape = view->shape;
+  tensor->strides = view->strides;
+  tensor->flags = (PyArray_ISWRITEABLE(array) ? 0 : GATHER_TENSOR_READ_ONLY) |
+                  (PyArray_ISNBO(descr->byteorder) ? 0 : GATHER_TENSOR_BYTE_SWAPPED);
+  for (int d = 0; d < rank; d++) {
+    view->shape[d] = PyArray_DIM(array, d);
+    view->strides[d] = PyArray_STRIDE(array, d);
+  }
+  Py_INCREF((PyObject *)array);
+  view->array = (PyObject *)array;
+  return 0;
+}
+
+/* Elements that are more than their bytes: references, strings that lie elsewhere, types that we do not know to be plain. */
+static int is_plain(PyArray_Descr *descr) {
+  return !PyDataType_REFCHK(descr) && descr->type_num != VARIABLE_STRING && descr->type_num >= 0;
+}
+
+/* An array with a mask, which is only imported where one was made. */
+static int is_masked(PyObject *object) {
+  static _Atomic(PyObject *) known; /* kept for good */
+  PyObject *type = atomic_load(&known);
+  if (!type) {
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
+    PyObject *module = modules ? PyDict_GetItemString(modules, "numpy.ma") : NULL;
+    PyObject *found = module ? PyObject_GetAttrString(module, "MaskedArray") : NULL;
+    PyErr_Clear();
+    if (!found) return 0;
+    atomic_store(&known, found);
+    type = found;
+  }
+  return PyObject_IsInstance(object, type) == 1;
+}
+
+/* Anything that NumPy makes an array of, owned by the view. bytes are memory here, not text. */
+static PyObject *as_array(PyObject *object) {
+  PyObject *source = object, *memory = NULL, *array;
+  if (PyBytes_Check(object) || PyByteArray_Check(object)) source = memory = PyMemoryView_FromObject(object);
+  array = source ? PyArray_FromAny(source, NULL, 0, 0, 0, NULL) : NULL;
+  Py_XDECREF(memory);
+  return array;
+}
+
+static int has(PyObject *object, PyObject *name) { return PyObject_HasAttr((PyObject *)Py_TYPE(object), name); }
+
+static int is_number_or_list(PyObject *object) {
+  return PyLong_Check(object) || PyList_Check(object) || PyTuple_Check(object);
+}
+
+/* The libraries in the order in which they are cheapest to read. Returns 1 where the object is left to NumPy. */
+static int read_tensor(PyObject *object, const char *what, gather_py_view *view) {
+  if (PyArray_Check(object)) return gather_py_view_array((PyArrayObject *)object, view);
+  if (is_number_or_list(object)) return 1;
+  if (gather_py_exchange_of(object)) return gather_py_read_exchange(object, what, view);
+  if (has(object, gather_py.dlpack) && !PyArray_CheckScalar(object)) return gather_py_read_dlpack(object, what, view);
+  return 1;
+}
+
+static int read_by_numpy(PyObject *object, gather_py_view *view) {
+  PyObject *array = as_array(object);
+  if (!array) return -1;
+  int result = gather_py_view_array((PyArrayObject *)array, view);
+  Py_DECREF(array);
+  return result;
+}
+
+int gather_py_read_data(PyObject *object, gather_py_view *view) {
+  int result = read_tensor(object, "data", view);
+  if (result == 1) result = read_by_numpy(object, view);
+  if (result < 0 || !view->array) return result;
+  if (!is_plain(PyArray_DESCR((PyArrayObject *)view->array))) return 1;
+  return !PyArray_CheckExact(view->array) && is_masked(view->array);
+}
+
+/* np.asarray([]) is float64: an empty list has no type of its own. */
+static int read_list(PyObject *object, gather_py_view *view) {
+  PyObject *array = as_array(object);
+  if (!array) return -1;
+  if (PyArray_SIZE((PyArrayObject *)array) == 0 && PyArray_TYPE((PyArrayObject *)array) == NPY_DOUBLE) {
+    PyObject *integers = PyArray_FromAny(array, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_FORCECAST, NULL);
+    Py_DECREF(array);
+    if (!integers) return -1;
+    array = integers;
+  }
+  int result = gather_py_view_array((PyArrayObject *)array, view);
+  Py_DECREF(array);
+  return result;
+}
+
+/* Integers of another package (int4, one to a byte) are widened to int64. */
+static int widen(gather_py_view *view) {
+  PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)view->array);
+  PyObject *name = PyObject_GetAttrString((PyObject *)descr, "name");
+  const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  gather_type type = text ? gather_type_parse(text) : GATHER_TYPE_NONE;
+  const gather_type_info *info = type == GATHER_TYPE_NONE ? NULL : gather_type_get(type);
+  int result = 0;
+  if (!text) {
+    result = -1;
+  } else if (descr->type_num >= NPY_USERDEF && info &&
+             (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)) {
+    PyObject *wide = PyArray_FromAny(view->array, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_FORCECAST, NULL);
+    gather_py_view_clear(view);
+    result = wide ? gather_py_view_array((PyArrayObject *)wide, view) : -1;
+    Py_XDECREF(wide);
+  } else {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s", text);
+    result = -1;
+  }
+  Py_XDECREF(name);
+  return result;
+}
+
+int gather_py_read_indices(PyObject *object, gather_py_view *view) {
+  int result = read_tensor(object, "indices", view);
+  if (result == 1) result = read_list(object, view);
+  if (result == 0 && view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "indices", "indices with a mask: fill or compress them first");
+    return -1;
+  }
+  if (result == 0 && view->array && view->tensor.type == GATHER_TYPE_OPAQUE) return widen(view);
+  return result;
+}
+
+/* Two dtypes whose elements have the same bytes for the same values. */
+static int same_type(const gather_py_view *data, const gather_py_view *out) {
+  if (data->array && out->array)
+    return PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)data->array), PyArray_DESCR((PyArrayObject *)out->array));
+  if (!data->array && !out->array) return memcmp(&data->dl_type, &out->dl_type, sizeof data->dl_type) == 0;
+  return data->tensor.type == out->tensor.type && data->tensor.type != GATHER_TYPE_OPAQUE;
+}
+
+/* What else may be an output: memory that others see, never a copy. */
+static int read_memory(PyObject *object, gather_py_view *view) {
+  if (PyObject_CheckBuffer(object) || has(object, gather_py.array_interface) || has(object, gather_py.array_struct))
+    return read_by_numpy(object, view);
+  PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
+  const char *name = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
+  if (name) gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out must be an array, not %s", name);
+  Py_XDECREF(type);
+  return -1;
+}
+
+int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_view *view) {
+  int result = read_tensor(object, "output", view);
+  if (result == 1) result = read_memory(object, view);
+  if (result < 0) return -1;
+  if (view->tensor.flags & GATHER_TENSOR_READ_ONLY) {
+    gather_py_fail(GATHER_USAGE, "output", "out is read-only");
+    return -1;
+  }
+  if (view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out has a mask, and data has none");
+    return -1;
+  }
+  if (same_type(data, view)) return 0;
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another dtype than x: elements are moved, never converted");
+  return -1;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * call.c: take, take_along_axis and gather_elements: one call from Python is one call of the engine.
+ */
+#include "call.h"
+
+#define ALL_TYPES UINT64_MAX
+#define BIT(keyword) (1u << GATHER_PY_##keyword)
+#define POLICY (BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
+
+/* Rules of our own: what NumPy's users expect, and no document's. */
+static const gather_op TAKE = {NULL,
+                               "python",
+                               "take",
+                               0,
+                               GATHER_FAMILY_GATHER,
+                               true,
+                               GATHER_ON_BAD_ERROR,
+                               true,
+                               GATHER_OFF_AXIS_NONE,
+                               false,
+                               ALL_TYPES,
+                               ALL_TYPES,
+                               "libgather's take"};
+static const gather_op ALONG = {NULL,
+                                "python",
+                                "take_along_axis",
+                                0,
+                                GATHER_FAMILY_ELEMENTS,
+                                true,
+                                GATHER_ON_BAD_ERROR,
+                                false,
+                                GATHER_OFF_AXIS_EQUAL,
+                                false,
+                                ALL_TYPES,
+                                ALL_TYPES,
+                                "libgather's take_along_axis"};
+static const gather_op ELEMENTS = {NULL,
+                                   "python",
+                                   "gather_elements",
+                                   0,
+                                   GATHER_FAMILY_ELEMENTS,
+                                   true,
+                                   GATHER_ON_BAD_ERROR,
+                                   false,
+                                   GATHER_OFF_AXIS_AT_MOST,
+                                   false,
+                                   ALL_TYPES,
+                                   ALL_TYPES,
+                                   "libgather's gather_elements"};
+
+const gather_py_function gather_py_take = {"take", "Gather", &TAKE, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
+const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY};
+const gather_py_function gather_py_elements = {"gather_elements",  "GatherElements", &ELEMENTS, false, 0,
+                                               POLICY | BIT(RULES)};
+
+/* One dimension to the length of the other: a length of 1 is repeated by a stride of 0. */
+static int stretch(gather_py_view *view, int32_t d, int64_t length) {
+  if (view->shape[d] == length) return 0;
+  if (view->shape[d] != 1) return -1;
+  view->shape[d] = length;
+  view->strides[d] = 0;
+  return 0;
+}
+
+int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather_py_view *data,
+                        gather_py_view *indices) {
+  int32_t rank = data->tensor.rank;
+  if (!function->along || indices->tensor.rank != rank) return 0; /* the engine complains of ranks */
+  int64_t on = axis < 0 ? axis + rank : axis;
+  for (int32_t d = 0; d < rank; d++) {
+    if (d == on) continue;
+    int64_t length = data->shape[d] == 1 ? indices->shape[d] : data->shape[d];
+    if (stretch(data, d, length) < 0 || stretch(indices, d, length) < 0) {
+      gather_py_fail(GATHER_SHAPE_MISMATCH, "indices",
+                     "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
+                     (long long)data->shape[d], (long long)indices->shape[d]);
+      return -1;
+    }
+  }
+  return 0;
+}
+
+/* axis=None: take_along_axis takes x as flat; take wants an axis unless there is but one. */
+static int choose_axis(gather_py_call *call, gather_py_tensors *t) {
+  if (call->function->along || (call->axis_given && !call->axis_none)) return 0;
+  if (call->function == &gather_py_take && t->data.tensor.rank > 1) {
+    PyErr_SetString(PyExc_TypeError, "take() needs axis= where x has more than one dimension");
+    return -1;
+  }
+  call->options.axis = 0;
+  return 0;
+}
+
+static void like_data(gather_py_call *call, gather_py_tensors *t) {
+  t->like.descr = t->data.array ? (PyObject *)PyArray_DESCR((PyArrayObject *)t->data.array) : NULL;
+  t->like.subtype = t->data.array ? Py_TYPE(t->data.array) : NULL;
+  t->like.object = call->x;
+  t->like.exchange = t->data.exchange;
+  t->like.dl_type = t->data.dl_type;
+}
+
+int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
+  gather_py_view_init(&t->data);
+  gather_py_view_init(&t->indices);
+  gather_py_view_init(&t->out);
+  gather_py_view_init(&t->fill);
+  t->flat = t->fill_owner = NULL;
+  if (call->function->along && call->axis_none) {
+    t->flat = PyObject_CallMethod(call->x, "reshape", "i", -1);
+    if (!t->flat) return -1;
+    call->x = t->flat;
+    call->options.axis = 0;
+  }
+  int result = gather_py_read_data(call->x, &t->data);
+  if (result) return result;
+  if (gather_py_read_indices(call->indices, &t->indices) < 0 || choose_axis(call, t) < 0) return -1;
+  if (gather_py_broadcast(call->function, call->options.axis, &t->data, &t->indices) < 0) return -1;
+  like_data(call, t);
+  return call->fill ? gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) : 0;
+}
+
+void gather_py_tensors_clear(gather_py_tensors *t) {
+  gather_py_view_clear(&t->data);
+  gather_py_view_clear(&t->indices);
+  gather_py_view_clear(&t->out);
+  gather_py_view_clear(&t->fill);
+  Py_XDECREF(t->flat);
+  Py_XDECREF(t->fill_owner);
+}
+
+/* The output: the caller's, or a new one. */
+static int make_output(gather_py_call *call, gather_py_tensors *t) {
+  gather_error error;
+  if (call->out) return gather_py_read_out(call->out, &t->data, &t->out);
+  gather_status status =
+      gather_output_shape(call->op, &t->data.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error);
+  if (status != GATHER_OK) {
+    gather_py_raise(&error);
+    return -1;
+  }
+  call->options.fresh_output = true;
+  return gather_py_output(&t->like, t->rank, t->shape, &t->out);
+}
+
+/* What the call moves, roughly: whether threads and another holder of the GIL are worth it. */
+static int64_t work_of(const gather_py_tensors *t) {
+  return gather_tensor_bytes(&t->out.tensor) + gather_tensor_bytes(&t->indices.tensor);
+}
+
+static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
+  gather_error error;
+  gather_status status;
+  if (make_output(call, t) < 0) return NULL;
+  int64_t bytes = work_of(t);
+  if (bytes < GATHER_PY_RELEASE_BYTES) {
+    status = gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, &error);
+  } else {
+    PyThreadState *state = PyEval_SaveThread();
+    call->options.executor = gather_py_executor(call->threads, bytes);
+    status = gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, &error);
+    PyEval_RestoreThread(state);
+  }
+  if (status != GATHER_OK) return gather_py_raise(&error);
+  if (!call->out) return gather_py_finish(&t->like, &t->out);
+  Py_INCREF(call->out);
+  return call->out;
+}
+
+/* libgather._fallback.NAME(x, indices, **keywords) */
+static PyObject *fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  PyObject *module = PyImport_ImportModule("libgather._fallback");
+  PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
+  PyObject *positional = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
+  int ready = function && positional && keywords;
+  for (Py_ssize_t i = 0; ready && i < count; i++) {
+    Py_INCREF(args[i]);
+    ready = PyTuple_SetItem(positional, i, args[i]) == 0;
+  }
+  for (Py_ssize_t i = 0; ready && names && i < PyTuple_Size(names); i++)
+    ready = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]) == 0;
+  if (ready) result = PyObject_Call(function, positional, keywords);
+  Py_XDECREF(module);
+  Py_XDECREF(function);
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return result;
+}
+
+static PyObject *run(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  gather_py_call call;
+  gather_py_tensors tensors;
+  PyObject *result = NULL;
+  if (gather_py_read_call(function, args, count, names, &call) < 0) return NULL;
+  int read = gather_py_tensors_read(&call, &tensors);
+  if (read == 0) result = apply(&call, &tensors);
+  if (read == 1) result = fall_back(function->name, args, count, names);
+  gather_py_tensors_clear(&tensors);
+  return result;
+}
+
+PyObject *gather_py_call_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  (void)self;
+  return run(&gather_py_take, args, count, names);
+}
+
+PyObject *gather_py_call_along(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  (void)self;
+  return run(&gather_py_along, args, count, names);
+}
+
+PyObject *gather_py_call_elements(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  (void)self;
+  return run(&gather_py_elements, args, count, names);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * error.c: the library's errors as exceptions of libgather.errors, with every field.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core.h"
+
+static PyObject *text_or_none(const char *text) {
+  if (text && *text) return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+static PyObject *position_of(const gather_error *error) {
+  PyObject *position = PyTuple_New(error->position_rank);
+  for (int32_t d = 0; position && d < error->position_rank; d++) {
+    PyObject *at = PyLong_FromLongLong(error->position[d]);
+    if (!at || PyTuple_SetItem(position, d, at) < 0) Py_CLEAR(position);
+  }
+  return position;
+}
+
+static PyObject *index_fields(const gather_error *error) {
+  PyObject *position = position_of(error);
+  PyObject *value = error->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)error->value)
+                                             : PyLong_FromLongLong(error->value);
+  if (!position || !value) {
+    Py_XDECREF(position);
+    Py_XDECREF(value);
+    return NULL;
+  }
+  return Py_BuildValue("(NNLLiL)", position, value, (long long)error->low, (long long)error->high, (int)error->axis,
+                       (long long)error->bad_count);
+}
+
+/* libgather.errors.make(status, code, message, op, rules, input, index fields or None, file, offset) */
+PyObject *gather_py_raise(const gather_error *error) {
+  PyObject *index = NULL;
+  if (error->status == GATHER_INDEX_OUT_OF_RANGE) {
+    index = index_fields(error);
+    if (!index) return NULL;
+  } else {
+    Py_INCREF(Py_None);
+    index = Py_None;
+  }
+  PyObject *made =
+      PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNL", gather_status_name(error->status), (int)error->status,
+                          text_or_none(error->message), text_or_none(error->op), text_or_none(error->rules),
+                          text_or_none(error->input), index, text_or_none(error->file), (long long)error->file_offset);
+  if (!made) return NULL;
+  PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+  Py_DECREF(made);
+  return NULL;
+}
+
+PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...) {
+  gather_error error = {.status = status, .input = input, .file_offset = -1, .axis = -1, .position_rank = -1};
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(error.message, sizeof error.message, format, arguments);
+  va_end(arguments);
+  return gather_py_raise(&error);
+}

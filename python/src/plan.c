@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plan.c: the type Plan: a gather with everything decided but the memory it works on.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "core.h"
+
+/* How a tensor lies in memory. */
+typedef struct layout {
+  gather_type type;
+  int32_t rank;
+  int64_t item_bytes;
+  uint32_t swapped;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+} layout;
+
+typedef struct plan_object {
+  PyObject ob_base;
+  gather_plan *plan;
+  gather_py_call call; /* for outputs that are not row-major; its fill lives in fill_owner */
+  gather_py_like like; /* its references are owned */
+  PyObject *fill_owner;
+  layout data, indices;
+  int32_t rank;
+  int64_t shape[GATHER_MAX_RANK], bytes;
+} plan_object;
+
+static void remember(layout *lies, const gather_py_view *view) {
+  lies->type = view->tensor.type;
+  lies->rank = view->tensor.rank;
+  lies->item_bytes = view->tensor.item_bytes;
+  lies->swapped = view->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
+  memcpy(lies->shape, view->shape, (size_t)lies->rank * sizeof *lies->shape);
+  memcpy(lies->strides, view->strides, (size_t)lies->rank * sizeof *lies->strides);
+}
+
+/* A stride over one element, or over none, is never taken. */
+static int is_like(const layout *lies, const gather_py_view *view) {
+  const gather_tensor *tensor = &view->tensor;
+  if (lies->type != tensor->type || lies->rank != tensor->rank ||
+      (lies->type == GATHER_TYPE_OPAQUE && lies->item_bytes != tensor->item_bytes) ||
+      lies->swapped != (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED))
+    return 0;
+  for (int32_t d = 0; d < lies->rank; d++) {
+    if (lies->shape[d] != view->shape[d]) return 0;
+    if (lies->shape[d] > 1 && lies->strides[d] != view->strides[d]) return 0;
+  }
+  return 1;
+}
+
+static int check_layout(const layout *lies, const gather_py_view *view, const char *what) {
+  if (is_like(lies, view)) return 0;
+  gather_py_fail(GATHER_SHAPE_MISMATCH, what, "%s has another dtype, shape or strides than the plan was made for",
+                 what);
+  return -1;
+}
+
+static int decide(plan_object *self, gather_py_tensors *t) {
+  gather_error error;
+  gather_py_call *call = &self->call;
+  gather_status status =
+      gather_plan_create(call->op, &t->data.tensor, &t->indices.tensor, NULL, &call->options, &self->plan, &error);
+  if (status != GATHER_OK) {
+    gather_py_raise(&error);
+    return -1;
+  }
+  self->rank = gather_plan_shape(self->plan, self->shape);
+  self->bytes = gather_tensor_bytes(&t->indices.tensor);
+  gather_tensor out = {
+      .type = t->data.tensor.type, .item_bytes = t->data.tensor.item_bytes, .rank = self->rank, .shape = self->shape};
+  self->bytes += gather_tensor_bytes(&out);
+  return 0;
+}
+
+static void own(plan_object *self, gather_py_tensors *t) {
+  self->like = t->like;
+  if (!self->like.descr)
+    Py_INCREF(self->like.object); /* its library makes the outputs */
+  else
+    self->like.object = NULL;
+  Py_XINCREF(self->like.descr);
+  Py_XINCREF((PyObject *)self->like.subtype);
+  self->fill_owner = t->fill_owner;
+  t->fill_owner = NULL;
+  self->call.x = self->call.indices = self->call.out = NULL;
+}
+
+/* The layouts are those before broadcasting, as calls will bring them. */
+static int read_layouts(plan_object *self, gather_py_tensors *t) {
+  gather_py_view data, indices;
+  gather_py_view_init(&data);
+  gather_py_view_init(&indices);
+  int result = gather_py_read_data(self->call.x, &data);
+  if (result == 0) result = gather_py_read_indices(self->call.indices, &indices);
+  if (result == 1) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
+    result = -1;
+  }
+  if (result == 0) {
+    remember(&self->data, &data);
+    remember(&self->indices, &indices);
+  }
+  gather_py_view_clear(&data);
+  gather_py_view_clear(&indices);
+  return result < 0 ? -1 : gather_py_tensors_read(&self->call, t);
+}
+
+static PyObject *create(PyObject *type, const gather_py_function *like, PyObject *const *args, Py_ssize_t count,
+                        PyObject *names) {
+  gather_py_tensors tensors;
+  gather_py_function function = *like;
+  gather_py_call call;
+  function.keywords &= ~(1u << GATHER_PY_OUT);
+  if (gather_py_read_call(&function, args, count, names, &call) < 0) return NULL;
+  call.function = like;
+  if (like->along && call.axis_none) {
+    PyErr_SetString(PyExc_TypeError, "a plan needs axis=");
+    return NULL;
+  }
+  allocfunc allocate = GATHER_PY_FROM_SLOT(allocfunc, PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc));
+  plan_object *self = (plan_object *)allocate((PyTypeObject *)type, 0);
+  if (!self) return NULL;
+  self->call = call;
+  int made = read_layouts(self, &tensors);
+  if (made == 0) made = decide(self, &tensors);
+  if (made == 0) own(self, &tensors);
+  gather_py_tensors_clear(&tensors);
+  if (made == 0) return (PyObject *)self;
+  Py_DECREF((PyObject *)self);
+  return NULL;
+}
+
+static PyObject *plan_take(PyObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return create(type, &gather_py_take, args, count, names);
+}
+
+static PyObject *plan_along(PyObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return create(type, &gather_py_along, args, count, names);
+}
+
+static PyObject *plan_elements(PyObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return create(type, &gather_py_elements, args, count, names);
+}
+
+static void plan_free(PyObject *object) {
+  plan_object *self = (plan_object *)object;
+  PyTypeObject *type = Py_TYPE(object);
+  gather_plan_destroy(self->plan);
+  Py_XDECREF(self->like.descr);
+  Py_XDECREF((PyObject *)self->like.subtype);
+  Py_XDECREF(self->like.object);
+  Py_XDECREF(self->fill_owner);
+  freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
+  release(object);
+  Py_DECREF((PyObject *)type);
+}
+
+/* The plan writes row-major outputs. */
+static int is_row_major(const plan_object *self, const gather_py_view *out) {
+  const gather_tensor *tensor = &out->tensor;
+  int64_t step = tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : gather_type_get(tensor->type)->bits / 8;
+  if (tensor->rank != self->rank || gather_type_get(tensor->type)->group_len > 1) return 0;
+  for (int32_t d = self->rank - 1; d >= 0; d--) {
+    if (out->shape[d] != self->shape[d]) return 0;
+    if (out->shape[d] > 1 && out->strides[d] != step) return 0;
+    step *= out->shape[d];
+  }
+  return 1;
+}
+
+/* An output that is not row-major is not the plan's: it is decided anew. */
+static gather_status run_into(const plan_object *self, gather_py_tensors *t, const gather_executor *executor,
+                              gather_error *error) {
+  gather_options options = self->call.options;
+  options.executor = executor;
+  return gather_apply(self->call.op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &options, error);
+}
+
+static gather_status run_plan(const plan_object *self, gather_py_tensors *t, const gather_executor *executor,
+                              bool fresh, gather_error *error) {
+  gather_run run = {sizeof run, t->data.tensor.data, t->indices.tensor.data, t->out.tensor.data, executor, NULL, fresh};
+  return gather_plan_run(self->plan, &run, error);
+}
+
+static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *out) {
+  gather_error error;
+  gather_status status;
+  PyThreadState *state = NULL;
+  int release = self->bytes >= GATHER_PY_RELEASE_BYTES;
+  bool planned = !out || is_row_major(self, &t->out);
+  if (!planned && gather_py_broadcast(self->call.function, self->call.options.axis, &t->data, &t->indices) < 0)
+    return NULL;
+  if (release) state = PyEval_SaveThread();
+  const gather_executor *executor = release ? gather_py_executor(self->call.threads, self->bytes) : NULL;
+  status = planned ? run_plan(self, t, executor, !out, &error) : run_into(self, t, executor, &error);
+  if (release) PyEval_RestoreThread(state);
+  if (status != GATHER_OK) return gather_py_raise(&error);
+  if (!out) {
+    gather_py_like like = self->like;
+    return gather_py_finish(&like, &t->out);
+  }
+  Py_INCREF(out);
+  return out;
+}
+
+static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *indices, PyObject *out) {
+  int result = gather_py_read_data(x, &t->data);
+  if (result == 0) result = gather_py_read_indices(indices, &t->indices);
+  if (result < 0) return NULL;
+  if (result == 1) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
+    return NULL;
+  }
+  if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0)
+    return NULL;
+  if (out ? gather_py_read_out(out, &t->data, &t->out) < 0
+          : gather_py_output(&self->like, self->rank, self->shape, &t->out) < 0)
+    return NULL;
+  return execute(self, t, out);
+}
+
+static PyObject *call_plan(plan_object *self, PyObject *x, PyObject *indices, PyObject *out) {
+  gather_py_tensors tensors;
+  tensors.flat = tensors.fill_owner = NULL;
+  gather_py_view_init(&tensors.data);
+  gather_py_view_init(&tensors.indices);
+  gather_py_view_init(&tensors.out);
+  gather_py_view_init(&tensors.fill);
+  PyObject *result = run_views(self, &tensors, x, indices, out == Py_None ? NULL : out);
+  gather_py_tensors_clear(&tensors);
+  return result;
+}
+
+static PyObject *plan_call(PyObject *object, PyObject *args, PyObject *keywords) {
+  PyObject *out = NULL;
+  Py_ssize_t given = keywords ? PyDict_Size(keywords) : 0;
+  if (PyTuple_Size(args) != 2)
+    return PyErr_Format(PyExc_TypeError, "a plan takes 2 positional arguments (x, indices), not %zd",
+                        PyTuple_Size(args));
+  if (given) out = PyDict_GetItemWithError(keywords, gather_py.keyword[GATHER_PY_OUT]);
+  if (PyErr_Occurred()) return NULL;
+  if (given > (out ? 1 : 0)) return PyErr_Format(PyExc_TypeError, "a plan takes no keyword argument but out");
+  return call_plan((plan_object *)object, PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1), out);
+}
+
+static PyObject *plan_check(PyObject *object, PyObject *indices) {
+  plan_object *self = (plan_object *)object;
+  gather_py_view view;
+  gather_error error;
+  gather_py_view_init(&view);
+  int result = gather_py_read_indices(indices, &view);
+  if (result == 0) result = check_layout(&self->indices, &view, "indices");
+  if (result == 0) {
+    gather_run run = GATHER_RUN_INIT;
+    run.indices = view.tensor.data;
+    PyThreadState *state = PyEval_SaveThread();
+    run.executor = gather_py_executor(self->call.threads, self->bytes);
+    gather_status status = gather_plan_check(self->plan, &run, &error);
+    PyEval_RestoreThread(state);
+    if (status != GATHER_OK) {
+      gather_py_raise(&error);
+      result = -1;
+    }
+  }
+  gather_py_view_clear(&view);
+  if (result != 0) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *plan_shape(PyObject *object, void *closure) {
+  const plan_object *self = (const plan_object *)object;
+  PyObject *shape = PyTuple_New(self->rank);
+  (void)closure;
+  for (int32_t d = 0; shape && d < self->rank; d++) {
+    PyObject *length = PyLong_FromLongLong(self->shape[d]);
+    if (!length || PyTuple_SetItem(shape, d, length) < 0) Py_CLEAR(shape);
+  }
+  return shape;
+}
+
+static PyObject *plan_text(PyObject *object, void *closure) {
+  char text[1024];
+  (void)closure;
+  gather_plan_print(((plan_object *)object)->plan, text, sizeof text);
+  return PyUnicode_FromString(text);
+}
+
+static PyObject *plan_repr(PyObject *object) {
+  PyObject *text = plan_text(object, NULL);
+  PyObject *repr = text ? PyUnicode_FromFormat("<libgather.Plan: %U>", text) : NULL;
+  Py_XDECREF(text);
+  return repr;
+}
+
+#define FAST (METH_CLASS | METH_FASTCALL | METH_KEYWORDS)
+static PyMethodDef methods[] = {
+    {"take", (PyCFunction)(void (*)(void))plan_take, FAST,
+     "take(x, indices, /, *, axis=None, batch_dims=0, mode=None, fill_value=None, negative=None, rules=None, "
+     "threads=None)\n"
+     "--\n\nDecides libgather.take for tensors that lie in memory as x and indices do."},
+    {"take_along_axis", (PyCFunction)(void (*)(void))plan_along, FAST,
+     "take_along_axis(x, indices, /, *, axis=-1, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
+     "Decides libgather.take_along_axis for tensors that lie in memory as x and indices do."},
+    {"gather_elements", (PyCFunction)(void (*)(void))plan_elements, FAST,
+     "gather_elements(x, indices, /, *, axis=0, mode=None, fill_value=None, negative=None, rules=None, "
+     "threads=None)\n--\n\n"
+     "Decides libgather.gather_elements for tensors that lie in memory as x and indices do."},
+    {"check", plan_check, METH_O,
+     "check(indices, /)\n--\n\nLooks at every index as a call would, and moves nothing.\n\n"
+     "Raises\n------\nGatherIndexError\n    The first index that is out of range, and how many there are."},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef getters[] = {
+    {"shape", plan_shape, NULL, "The shape of the result: a tuple of int.", NULL},
+    {"text", plan_text, NULL, "What was decided, one line for people; its words may change.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static char doc[] =
+    "A gather with everything decided but the memory it works on.\n\n"
+    "Made by Plan.take, Plan.take_along_axis or Plan.gather_elements from the layouts (dtype, shape, strides) of x "
+    "and\n"
+    "indices. plan(x, indices, out=None) then gathers from tensors of these layouts; others are a GatherValueError. A "
+    "plan\n"
+    "never changes: many threads may call one at once.";
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(plan_free)},
+                              {Py_tp_call, GATHER_PY_SLOT(plan_call)},
+                              {Py_tp_repr, GATHER_PY_SLOT(plan_repr)},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},
+                              {Py_tp_doc, doc},
+                              {0, NULL}};
+
+PyType_Spec gather_py_plan_spec = {"libgather.Plan", sizeof(plan_object), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
+                                   slots};
