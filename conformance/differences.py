@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FILE = Path(__file__).parent / "differences.toml"
-KINDS = {"defect": "a defect of theirs", "choice": "a choice of ours", "scope": "something that libgather does not do"}
+KINDS = {"defect": "a defect of theirs", "lack": "something they do not have", "choice": "a choice of ours"}
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Difference:
     prints: str
     tests: list[str] = field(default_factory=list)
     raises: str = ""
-    shows: str = "always"  # "chance": where memory decides whether a run of the suite meets it
+    shows: str = "always"  # in each run of the suite; "chance": where memory decides; "example": the suite keeps clear of it
 
     def seen_here(self) -> bool:
         """Whether this version of the peer is one that the entry was made with."""
