@@ -13,7 +13,7 @@ from openvino_child import FILL, NAMES, Child, Theirs
 from ours import Answer, answer, same
 from report import NotRun, Report, main, require_cases
 
-CASES = 16  # of each version and type
+CASES = 12  # of each version and type
 VERSIONS = {
     ("Gather", "openvino-1"): False,
     ("Gather", "openvino-7"): False,
@@ -36,8 +36,11 @@ def narrowed(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, str]:
     if case.type in ("int64", "uint64"):
         return low_half(wanted), "openvino-64-bit-integers"
     if case.type == "float64":
-        with np.errstate(over="ignore"):
-            return wanted.astype(np.float32).astype(np.float64), "openvino-float64"
+        largest = float(np.finfo(np.float32).max)
+        return wanted.clip(-largest, largest).astype(np.float32).astype(np.float64), "openvino-float64"
+    if case.type == "float16":
+        quiet = np.where(np.isnan(wanted), wanted.view(np.uint16) | 0x200, wanted.view(np.uint16))
+        return quiet.astype(np.uint16).view(np.float16), "openvino-float16-nan"
     return wanted, ""
 
 
@@ -49,8 +52,9 @@ def as_openvino_means(case: Case) -> tuple[Answer, str]:
     fill = {"mode": "fill", "fill_value": ""} if case.type == "string" else {"mode": "zero"}
     if case.op == ELEMENTS:
         return answer(cut), "openvino-wide-index"
-    negative = case.rules == "openvino-8"
-    return answer(cut, negative=negative, **fill), "openvino-wide-index" if wide else "openvino-zeros"
+    strings = case.type == "string"
+    name = "openvino-wide-index" if wide else "openvino-string-negative" if strings and case.kind == "negative" else "openvino-zeros"
+    return answer(cut, negative=case.rules == "openvino-8" or strings, **fill), name
 
 
 def is_short(case: Case) -> bool:
@@ -70,12 +74,18 @@ def judge_result(report: Report, group: str, case: Case, mine: Answer, theirs: T
             report.different(group, name)
             return
     meant, name = as_openvino_means(case)
-    if meant.result is not None and same(meant.result, theirs.result) and case.kind != "valid":
+    meant_bits = [] if meant.result is None else [meant.result, narrowed(case, meant.result)[0]]
+    if case.kind != "valid" and any(same(wanted, theirs.result) for wanted in meant_bits):
         report.different(group, name)
     elif is_short(case) and case.kind != "valid":
         report.different(group, "openvino-short-unchecked")
     else:
         report.failed(group, f"{case}: {theirs.result.reshape(-1)[:8].tolist()}, libgather {mine.error or mine.result.reshape(-1)[:8].tolist()}")
+
+
+def deadly(case: Case) -> bool:
+    """Whether OpenVINO may die of it where the model knows its lengths (openvino-empty-static, openvino-batch-of-one)."""
+    return case.empty or (case.batch_dims > 0 and np.prod(case.data.shape[: case.batch_dims]) == 1)
 
 
 def judge(report: Report, group: str, case: Case, theirs: Theirs) -> None:
@@ -89,6 +99,8 @@ def judge(report: Report, group: str, case: Case, theirs: Theirs) -> None:
         judge_result(report, group, case, mine, theirs)
     elif case.op == ELEMENTS and case.type == "string":
         report.different(group, "openvino-elements-string")
+    elif case.type == "string" and case.indices.dtype.itemsize == 1 and "ngraph reference" in theirs.error:
+        report.different(group, "openvino-string-index-types")
     elif mine.error is not None:
         partly = theirs.out is not None and (theirs.out != FILL).any()
         if partly:
@@ -109,7 +121,7 @@ def run() -> Report:
             for seed in range(CASES):
                 index_types = ("int32", "int64") if op == ELEMENTS else INDEX_TYPES
                 case = make([2, number, kind, seed], op, rules, type_, index_types, negative)
-                static = seed % 2 == 0 and not case.empty
+                static = seed % 2 == 0 and not deadly(case)
                 judge(report, f"{op} {rules}", case, child.ask(case, static))
     child.close()
     report.remark(f"OpenVINO's process was started {child.deaths + 1} times")
