@@ -240,6 +240,10 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
     gather_py_fail(GATHER_USAGE, "output", "out is read-only");
     return -1;
   }
+  if (view->managed && (view->managed->flags & GATHER_DL_COPIED)) {
+    gather_py_fail(GATHER_USAGE, "output", "out comes through DLPack as a copy, which nobody would see the result in");
+    return -1;
+  }
   if (view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out has a mask, and data has none");
     return -1;
