@@ -78,7 +78,10 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
         if options.get("mode") == "fill":
             options = {**options, "fill_value": False if x.dtype.names is None else np.zeros((), x.mask.dtype)[()]}
         mask = function(np.ma.getmaskarray(x), indices, **options)
-    return np.ma.MaskedArray(data, mask=mask, fill_value=x.fill_value)[()]
+    result = np.ma.MaskedArray(data, mask=mask)
+    if getattr(x, "_fill_value", None) is not None:  # asking for the default one would compute it, with its warnings
+        result.fill_value = x.fill_value
+    return result[()]
 
 
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
@@ -107,6 +110,8 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
 
 def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
     """fill_value as one element. What the dtype cannot hold is an error, where NumPy would cut it off."""
+    if np.iscomplexobj(value) and dtype.kind != "c" and value.imag != 0:
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}")
     try:
         with np.errstate(all="ignore"):
             element = np.array(value).astype(dtype) if isinstance(value, np.ndarray | np.generic) else np.array(value, dtype)
@@ -118,15 +123,19 @@ def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
 
 
 def _holds(element: np.ndarray, value: Any) -> bool:
-    """Whether the value came through whole, where that is a question: rounding to a coarser float is none."""
-    kind = element.dtype.kind
+    """Whether the value came through whole. Rounding to a coarser float is all right; losing a part or the range is not."""
+    kind, name = element.dtype.kind, element.dtype.name
     if kind in "SU":
         return element[()] == value or not isinstance(value, str | bytes)
-    if kind == "f" and np.isinf(element) and isinstance(value, int | float | np.number):
-        return bool(np.isinf(value))
-    if kind not in "biu" or not isinstance(value, int | float | complex | np.generic):
+    if not isinstance(value, bool | int | float | complex | np.number | np.bool_) or kind not in "biufcV":
         return True
-    return bool(element[()] == value)
+    if kind == "c":
+        return bool(np.isfinite(element)) or not np.isfinite(value)
+    value = value.real
+    if kind in "biu" or name.lstrip("u").startswith("int"):
+        return int(element) == value
+    got = float(element)
+    return got == value or (bool(np.isnan(value)) == (got != got) and bool(np.isfinite(value)) == bool(np.isfinite(got)))
 
 
 def fill_tensor(x: Any, value: Any) -> Any:

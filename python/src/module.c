@@ -66,13 +66,18 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
   return result;
 }
 
+/* Names and NumPy's functions are the process's: a second interpreter would use another's objects. */
+static int claim_process(void) {
+  static int64_t owner = -1;
+  int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+  if (owner == -1) owner = interpreter;
+  if (owner == interpreter) return 0;
+  PyErr_SetString(PyExc_ImportError, "libgather cannot be loaded by two interpreters of one process");
+  return -1;
+}
+
 static int execute(PyObject *module) {
-  static int started;
-  if (started) {
-    PyErr_SetString(PyExc_ImportError, "libgather cannot be loaded by two interpreters of one process");
-    return -1;
-  }
-  started = 1;
+  if (claim_process() < 0) return -1;
   if (PyArray_ImportNumPyAPI() < 0) return -1;
   if (init_names() < 0 || gather_py_threads_init() < 0) return -1;
   if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
