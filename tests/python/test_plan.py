@@ -79,8 +79,9 @@ def test_arguments_of_a_call():
                                TABLE[None], TABLE[0], np.asfortranarray(TABLE), TABLE[::-1], TABLE.repeat(2, 0)[::2], TABLE.astype(object),
                                np.ma.array(TABLE)], ids=lambda x: f"{type(x).__name__}-{x.dtype.str}-{x.shape}-{x.strides}")
 def test_another_x(x):
-    with pytest.raises(libgather.GatherError, match="data"):
+    with pytest.raises(libgather.GatherError) as caught:
         Plan.take(TABLE, IDS, axis=0)(x, IDS)
+    assert caught.value.input == "data"
 
 
 @pytest.mark.parametrize("ids", [IDS.astype("i4"), IDS.astype(">i8"), IDS.astype("u8"), IDS[0], IDS.T, IDS[:, ::-1], IDS[None], 1, [1, 2], []],
@@ -88,8 +89,9 @@ def test_another_x(x):
 def test_other_indices(ids):
     plan = Plan.take(TABLE, IDS, axis=0)
     for call in (lambda: plan(TABLE, ids), lambda: plan.check(ids)):
-        with pytest.raises(libgather.GatherError, match="indices"):
+        with pytest.raises(libgather.GatherError) as caught:
             call()
+        assert caught.value.input == "indices"
 
 
 @pytest.mark.parametrize("made, given", [("M8[D]", "M8[h]"), ("M8[D]", "m8[D]"), ("S4", "U1"), ("S4", "V4"), ("V8", "M8[s]"),
