@@ -78,7 +78,10 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
         if options.get("mode") == "fill":
             options = {**options, "fill_value": False if x.dtype.names is None else np.zeros((), x.mask.dtype)[()]}
         mask = function(np.ma.getmaskarray(x), indices, **options)
-    return np.ma.MaskedArray(data, mask=mask, fill_value=x.fill_value)[()]
+    result = np.ma.MaskedArray(data, mask=mask)
+    if getattr(x, "_fill_value", None) is not None:  # asking for the default one would compute it, with its warnings
+        result.fill_value = x.fill_value
+    return result[()]
 
 
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
