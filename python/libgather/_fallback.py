@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from libgather import _core
-from libgather.errors import GatherTypeError
 
 
 def _is_masked(x: Any) -> bool:
@@ -19,63 +18,91 @@ def _is_masked(x: Any) -> bool:
     return masked is not None and isinstance(x, masked.MaskedArray)
 
 
-def _by_position(function: Any, x: np.ndarray, indices: Any, out: Any, mode: str | None, fill_value: Any, options: dict) -> Any:
+def _refuse(status: str, wrong: str, message: str) -> NoReturn:
+    _core._fail(status, wrong, message)
+    raise AssertionError("unreachable")
+
+
+def _policy(name: str, options: dict) -> str:
+    """The mode that rules= brings, which is raise without them."""
+    op = "Gather" if name == "take" else "GatherElements"
+    return next((row["mode"] for row in _core.ops() if (row["name"], row["rules"]) == (op, options.get("rules"))), "raise")
+
+
+def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
     """The engine says which element goes where; NumPy moves it, since it knows what an element owns."""
-    positions = np.arange(x.size, dtype=np.int64).reshape(x.shape)
-    where = np.asarray(function(positions, indices, mode=mode, fill_value=None if fill_value is None else -1, **options))
-    if mode is None and (options.get("rules") or "").startswith("openvino-8"):
-        raise GatherTypeError(f"{options['rules']} gives zeros for bad indices, which dtype {x.dtype} has none of", input="data")
+    out, mode, fill_value = options.pop("out", None), options.pop("mode", None), options.pop("fill_value", None)
+    mode = mode or _policy(name, options)
+    if (mode == "fill") != (fill_value is not None):
+        raise ValueError("mode='fill' needs fill_value" if mode == "fill" else "fill_value goes with mode='fill' alone")
     if mode == "zero":
-        raise GatherTypeError(f"mode='zero' has no meaning for dtype {x.dtype}: use mode='fill'", input="data")
-    filled = where < 0
-    result = x.reshape(-1)[np.where(filled, 0, where)] if x.size else np.empty(where.shape, x.dtype)
-    if filled.any():
-        result[filled] = fill_value
+        fill_value = np.zeros((), x.dtype)[()]
+    if mode in ("zero", "fill"):
+        options.update(mode="fill", fill_value=-1)
+    else:
+        options.update(mode=mode)
+    positions = np.arange(x.size, dtype=np.int64).reshape(x.shape)
+    where = np.asarray(getattr(_core, name)(positions, indices, **options))
+    flat = x.reshape(-1)[np.where(where < 0, 0, where).reshape(-1)] if x.size else np.empty(where.size, x.dtype)
+    result = flat.reshape(where.shape)
+    if (where < 0).any():
+        result[where < 0] = fill_value
     if out is None:
         return result if result.ndim else result[()]
-    _write(out, result)
+    _write(out, result, x)
     return out
 
 
-def _write(out: Any, result: np.ndarray) -> None:
-    if not isinstance(out, np.ndarray) or out.dtype != result.dtype or out.shape != result.shape:
-        raise GatherTypeError(f"out must be an array of dtype {result.dtype} and shape {result.shape}", input="output")
+def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
+    if not isinstance(out, np.ndarray):
+        _refuse("type_unsupported", "output", f"out must be an array, not {type(out).__name__}")
+    if not out.flags.writeable:
+        _refuse("usage", "output", "out is read-only")
+    if out.dtype != result.dtype:
+        _refuse("type_mismatch", "output", "out has another dtype than x: elements are moved, never converted")
+    if out.shape != result.shape:
+        _refuse("shape_mismatch", "output", f"out has the shape {out.shape}, not {result.shape}")
+    if np.may_share_memory(out, x):
+        _refuse("usage", "output", "the output overlaps data in memory")
     out[...] = result
 
 
-def _masked(function: Any, x: Any, indices: Any, out: Any, options: dict) -> Any:
+def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     """Data and mask, each gathered. A filled element is not masked."""
-    if out is not None:
-        raise GatherTypeError("out= does not go with a masked array", input="output")
-    data = function(x.data, indices, **options)
-    if x.mask is np.ma.nomask:
-        return x.__array_wrap__(np.asarray(data)) if np.ndim(data) else data
-    if options.get("mode") == "fill":
-        options = {**options, "fill_value": False}
-    mask = function(np.ma.getmaskarray(x), indices, **options)
-    if np.ndim(data) == 0:
-        return np.ma.masked if mask else data
-    return np.ma.MaskedArray(data, mask=mask, fill_value=x.fill_value)
+    if options.get("out") is not None:
+        _refuse("type_unsupported", "output", "out= does not go with a masked array")
+    function = getattr(_core, name)
+    data = np.asarray(function(x.data, indices, **options))
+    mask = np.ma.nomask
+    if x.mask is not np.ma.nomask:
+        if options.get("mode") == "fill":
+            options = {**options, "fill_value": False if x.dtype.names is None else np.zeros((), x.mask.dtype)[()]}
+        mask = function(np.ma.getmaskarray(x), indices, **options)
+    result = np.ma.MaskedArray(data, mask=mask)
+    if getattr(x, "_fill_value", None) is not None:  # asking for the default one would compute it, with its warnings
+        result.fill_value = x.fill_value
+    return result[()]
 
 
-def _call(function: Any, x: Any, indices: Any, options: dict) -> Any:
-    out = options.pop("out", None)
+def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if _is_masked(x):
-        return _masked(function, x, indices, out, options)
-    mode, fill_value = options.pop("mode", None), options.pop("fill_value", None)
-    return _by_position(function, np.asarray(x), indices, out, mode, fill_value, options)
+        return _masked(name, x, indices, options)
+    array = np.asarray(x)
+    if name == "take_along_axis" and options.get("axis", -1) is None:
+        array, options["axis"] = array.reshape(-1), 0
+    return _by_position(name, array, indices, options)
 
 
 def take(x: Any, indices: Any, /, **options: Any) -> Any:
-    return _call(_core.take, x, indices, options)
+    return _call("take", x, indices, options)
 
 
 def take_along_axis(x: Any, indices: Any, /, **options: Any) -> Any:
-    return _call(_core.take_along_axis, x, indices, options)
+    return _call("take_along_axis", x, indices, options)
 
 
 def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
-    return _call(_core.gather_elements, x, indices, options)
+    return _call("gather_elements", x, indices, options)
 
 
 # ---- fill values -------------------------------------------------------------------------------------------------------
@@ -83,24 +110,32 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
 
 def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
     """fill_value as one element. What the dtype cannot hold is an error, where NumPy would cut it off."""
+    if np.iscomplexobj(value) and dtype.kind != "c" and value.imag != 0:
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}")
     try:
         with np.errstate(all="ignore"):
             element = np.array(value).astype(dtype) if isinstance(value, np.ndarray | np.generic) else np.array(value, dtype)
     except (OverflowError, ValueError, TypeError) as error:
-        raise GatherTypeError(f"fill_value {value!r} is no {dtype}: {error}", status="type_mismatch", input="data") from None
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}: {error}")
     if element.ndim or not _holds(element, value):
-        raise GatherTypeError(f"fill_value {value!r} is no {dtype}", status="type_mismatch", input="data")
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}")
     return element
 
 
 def _holds(element: np.ndarray, value: Any) -> bool:
-    """Whether the value came through whole, where that is a question: rounding to a coarser float is none."""
-    kind = element.dtype.kind
+    """Whether the value came through whole. Rounding to a coarser float is all right; losing a part or the range is not."""
+    kind, name = element.dtype.kind, element.dtype.name
     if kind in "SU":
         return element[()] == value or not isinstance(value, str | bytes)
-    if kind not in "biu" or not isinstance(value, int | float | complex | np.generic):
+    if not isinstance(value, bool | int | float | complex | np.number | np.bool_) or kind not in "biufcV":
         return True
-    return bool(element[()] == value)
+    if kind == "c":
+        return bool(np.isfinite(element)) or not np.isfinite(value)
+    value = value.real
+    if kind in "biu" or name.lstrip("u").startswith("int"):
+        return int(element) == value
+    got = float(element)
+    return got == value or (bool(np.isnan(value)) == (got != got) and bool(np.isfinite(value)) == bool(np.isfinite(got)))
 
 
 def fill_tensor(x: Any, value: Any) -> Any:
@@ -109,14 +144,14 @@ def fill_tensor(x: Any, value: Any) -> Any:
     if full is None:
         like = np.asarray(x[:0]) if hasattr(x, "__array__") else None
         if like is None:
-            raise GatherTypeError(f"no fill_value for {type(x).__name__}", status="type_unsupported", input="data")
+            _refuse("type_unsupported", "data", f"no fill_value for {type(x).__name__}")
         return fill_array(like.dtype, value)
     try:
         element = full((1,), value)
     except (RuntimeError, OverflowError, ValueError, TypeError) as error:
-        raise GatherTypeError(f"fill_value {value!r} is no {x.dtype}: {error}", status="type_mismatch", input="data") from None
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {x.dtype}: {error}")
     if not (element.is_floating_point() or element.is_complex()) and element.item() != value:
-        raise GatherTypeError(f"fill_value {value!r} is no {x.dtype}", status="type_mismatch", input="data")
+        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {x.dtype}")
     return element
 
 
@@ -148,7 +183,5 @@ def _importer(x: Any) -> Any:
 def hand_over(x: Any, array: np.ndarray, shape: tuple[int, ...], code: int, bits: int, lanes: int) -> Any:
     importer = _importer(x)
     if importer is None:
-        raise GatherTypeError(
-            f"the library of {type(x).__name__} has no from_dlpack to make a result with: pass out=", input="data"
-        )
+        _refuse("type_unsupported", "data", f"the library of {type(x).__name__} has no from_dlpack for a result: pass out=")
     return importer(_Exported(array, shape, code, bits, lanes))

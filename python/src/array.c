@@ -10,22 +10,6 @@
 
 enum { VARIABLE_STRING = 2056 }; /* NPY_VSTRING, NumPy 2.0 */
 
-void gather_py_view_init(gather_py_view *view) {
-  memset(&view->tensor, 0, sizeof view->tensor);
-  view->array = NULL;
-  view->exchange = NULL;
-  view->managed = NULL;
-  view->managed_old = NULL;
-}
-
-void gather_py_view_clear(gather_py_view *view) {
-  Py_CLEAR(view->array);
-  if (view->managed && view->managed->deleter) view->managed->deleter(view->managed);
-  if (view->managed_old && view->managed_old->deleter) view->managed_old->deleter(view->managed_old);
-  view->managed = NULL;
-  view->managed_old = NULL;
-}
-
 static gather_type sized(npy_intp bytes, gather_type first, gather_type second, gather_type third, gather_type fourth,
                          npy_intp smallest) {
   const gather_type types[] = {first, second, third, fourth};
@@ -78,10 +62,11 @@ int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
   }
   tensor->data = PyArray_DATA(array);
   tensor->type = type_of(descr);
+  view->dl_type = (gather_dl_type){0, 0, 0};
   tensor->rank = rank;
   tensor->item_bytes = PyDataType_ELSIZE(descr);
   tensor->shape = view->shape;
-  tensor->strides = view->strides;
+  tensor->strides = PyArray_IS_C_CONTIGUOUS(array) ? NULL : view->strides;
   tensor->flags = (PyArray_ISWRITEABLE(array) ? 0 : GATHER_TENSOR_READ_ONLY) |
                   (PyArray_ISNBO(descr->byteorder) ? 0 : GATHER_TENSOR_BYTE_SWAPPED);
   for (int d = 0; d < rank; d++) {
@@ -154,18 +139,36 @@ int gather_py_read_data(PyObject *object, gather_py_view *view) {
   return !PyArray_CheckExact(view->array) && is_masked(view->array);
 }
 
+int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner) {
+  PyObject *array = view->array, *flat;
+  if (array) {
+    flat = PyArray_Ravel((PyArrayObject *)array, NPY_CORDER);
+  } else {
+    flat = *owner = PyObject_CallMethod(object, "reshape", "i", -1);
+  }
+  if (!flat) return -1;
+  gather_py_view_clear(view);
+  gather_py_view_init(view);
+  int result = array ? gather_py_view_array((PyArrayObject *)flat, view) : gather_py_read_data(flat, view);
+  if (array) Py_DECREF(flat);
+  return result;
+}
+
 /* np.asarray([]) is float64: an empty list has no type of its own. */
+static int is_empty_list(PyObject *object, PyObject *array) {
+  return (PyList_Check(object) || PyTuple_Check(object)) && PyArray_SIZE((PyArrayObject *)array) == 0 &&
+         PyArray_TYPE((PyArrayObject *)array) == NPY_DOUBLE;
+}
+
 static int read_list(PyObject *object, gather_py_view *view) {
   PyObject *array = as_array(object);
-  if (!array) return -1;
-  if (PyArray_SIZE((PyArrayObject *)array) == 0 && PyArray_TYPE((PyArrayObject *)array) == NPY_DOUBLE) {
+  if (array && is_empty_list(object, array)) {
     PyObject *integers = PyArray_FromAny(array, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_FORCECAST, NULL);
     Py_DECREF(array);
-    if (!integers) return -1;
     array = integers;
   }
-  int result = gather_py_view_array((PyArrayObject *)array, view);
-  Py_DECREF(array);
+  int result = array ? gather_py_view_array((PyArrayObject *)array, view) : -1;
+  Py_XDECREF(array);
   return result;
 }
 
@@ -204,18 +207,24 @@ int gather_py_read_indices(PyObject *object, gather_py_view *view) {
   return result;
 }
 
-/* Two dtypes whose elements have the same bytes for the same values. */
-static int same_type(const gather_py_view *data, const gather_py_view *out) {
-  if (data->array && out->array)
-    return PyArray_EquivTypes(PyArray_DESCR((PyArrayObject *)data->array), PyArray_DESCR((PyArrayObject *)out->array));
-  if (!data->array && !out->array) return memcmp(&data->dl_type, &out->dl_type, sizeof data->dl_type) == 0;
-  return data->tensor.type == out->tensor.type && data->tensor.type != GATHER_TYPE_OPAQUE;
+gather_py_dtype gather_py_dtype_of(const gather_py_view *view) {
+  PyObject *descr = view->array ? (PyObject *)PyArray_DESCR((PyArrayObject *)view->array) : NULL;
+  return (gather_py_dtype){descr, view->dl_type, view->tensor.type};
+}
+
+int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b) {
+  if (a->descr && b->descr) return PyArray_EquivTypes((PyArray_Descr *)a->descr, (PyArray_Descr *)b->descr);
+  if (!a->descr && !b->descr)
+    return a->dl_type.code == b->dl_type.code && a->dl_type.bits == b->dl_type.bits &&
+           a->dl_type.lanes == b->dl_type.lanes;
+  return a->type == b->type && a->type != GATHER_TYPE_OPAQUE;
 }
 
 /* What else may be an output: memory that others see, never a copy. */
 static int read_memory(PyObject *object, gather_py_view *view) {
-  if (PyObject_CheckBuffer(object) || has(object, gather_py.array_interface) || has(object, gather_py.array_struct))
-    return read_by_numpy(object, view);
+  bool shared =
+      PyObject_CheckBuffer(object) || has(object, gather_py.array_interface) || has(object, gather_py.array_struct);
+  if (shared && !PyArray_CheckScalar(object)) return read_by_numpy(object, view); /* of a scalar NumPy makes a copy */
   PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
   const char *name = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
   if (name) gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out must be an array, not %s", name);
@@ -235,7 +244,8 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out has a mask, and data has none");
     return -1;
   }
-  if (same_type(data, view)) return 0;
+  gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
+  if (gather_py_same_dtype(&have, &want)) return 0;
   gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another dtype than x: elements are moved, never converted");
   return -1;
 }

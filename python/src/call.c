@@ -60,6 +60,7 @@ static int stretch(gather_py_view *view, int32_t d, int64_t length) {
   if (view->shape[d] != 1) return -1;
   view->shape[d] = length;
   view->strides[d] = 0;
+  view->tensor.strides = view->strides;
   return 0;
 }
 
@@ -81,23 +82,17 @@ int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather
   return 0;
 }
 
-/* axis=None: take_along_axis takes x as flat; take wants an axis unless there is but one. */
+/* axis=None: take_along_axis takes x as flat; the others want an axis, but for take where there is only one. */
 static int choose_axis(gather_py_call *call, gather_py_tensors *t) {
-  if (call->function->along || (call->axis_given && !call->axis_none)) return 0;
-  if (call->function == &gather_py_take && t->data.tensor.rank > 1) {
-    PyErr_SetString(PyExc_TypeError, "take() needs axis= where x has more than one dimension");
-    return -1;
+  if (!call->axis_none && (call->axis_given || call->function != &gather_py_take)) return 0;
+  if (call->function->along) {
+    call->options.axis = 0;
+    return gather_py_flatten(call->x, &t->data, &t->flat);
   }
-  call->options.axis = 0;
-  return 0;
-}
-
-static void like_data(gather_py_call *call, gather_py_tensors *t) {
-  t->like.descr = t->data.array ? (PyObject *)PyArray_DESCR((PyArrayObject *)t->data.array) : NULL;
-  t->like.subtype = t->data.array ? Py_TYPE(t->data.array) : NULL;
-  t->like.object = call->x;
-  t->like.exchange = t->data.exchange;
-  t->like.dl_type = t->data.dl_type;
+  if (call->function == &gather_py_take && t->data.tensor.rank <= 1) return 0;
+  PyErr_Format(PyExc_TypeError, "%s() needs axis=%s", call->function->name,
+               call->function == &gather_py_take ? " where x has more than one dimension" : "");
+  return -1;
 }
 
 int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
@@ -106,17 +101,10 @@ int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
   gather_py_view_init(&t->out);
   gather_py_view_init(&t->fill);
   t->flat = t->fill_owner = NULL;
-  if (call->function->along && call->axis_none) {
-    t->flat = PyObject_CallMethod(call->x, "reshape", "i", -1);
-    if (!t->flat) return -1;
-    call->x = t->flat;
-    call->options.axis = 0;
-  }
   int result = gather_py_read_data(call->x, &t->data);
   if (result) return result;
   if (gather_py_read_indices(call->indices, &t->indices) < 0 || choose_axis(call, t) < 0) return -1;
   if (gather_py_broadcast(call->function, call->options.axis, &t->data, &t->indices) < 0) return -1;
-  like_data(call, t);
   return call->fill ? gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) : 0;
 }
 
@@ -140,7 +128,7 @@ static int make_output(gather_py_call *call, gather_py_tensors *t) {
     return -1;
   }
   call->options.fresh_output = true;
-  return gather_py_output(&t->like, t->rank, t->shape, &t->out);
+  return gather_py_output(&t->data, t->rank, t->shape, &t->out);
 }
 
 /* What the call moves, roughly: whether threads and another holder of the GIL are worth it. */
@@ -162,7 +150,7 @@ static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!call->out) return gather_py_finish(&t->like, &t->out);
+  if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out);
   Py_INCREF(call->out);
   return call->out;
 }

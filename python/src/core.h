@@ -49,18 +49,21 @@ int gather_py_names_init(void);
 /* A tensor of the caller's. The object is borrowed: whoever calls us holds it. Shape and strides are copied, so that another
  * thread that changes the object's shape meanwhile cannot move them away. */
 typedef struct gather_py_view {
-  gather_tensor tensor;               /* its strides are always set */
-  PyObject *array;                    /* NumPy array whose memory it is, owned; NULL for others */
-  const gather_py_exchange *exchange; /* of the object's library; NULL */
-  gather_dl_type dl_type;             /* where array is NULL */
-  gather_dl_versioned *managed;       /* given back by gather_py_view_clear */
-  gather_dl_managed *managed_old;     /* the same, before DLPack 1.0 */
-  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+  gather_tensor tensor;                                     /* its strides are always set */
+  PyObject *array;                                          /* NumPy array whose memory it is, owned; NULL for others */
+  const gather_py_exchange *exchange;                       /* of the object's library; NULL */
+  gather_dl_type dl_type;                                   /* where array is NULL */
+  gather_dl_versioned *managed;                             /* given back by gather_py_view_clear */
+  gather_dl_managed *managed_old;                           /* the same, before DLPack 1.0 */
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK]; /* always filled in */
 } gather_py_view;
 
 /* A view without memory. Every view must be cleared, also after a failure. */
 void gather_py_view_init(gather_py_view *view);
 void gather_py_view_clear(gather_py_view *view);
+/* Points tensor.shape and tensor.strides at the view's own, once tensor.rank and shape are set, and strides or tensor.strides = NULL. */
+void gather_py_view_settle(gather_py_view *view);
+int gather_py_is_row_major(const gather_py_view *view);
 
 /* data: any tensor. Returns 0, -1, or 1 where only libgather._fallback can do it (objects, strings of variable size, masks). */
 int gather_py_read_data(PyObject *object, gather_py_view *view);
@@ -68,6 +71,8 @@ int gather_py_read_data(PyObject *object, gather_py_view *view);
 int gather_py_read_indices(PyObject *object, gather_py_view *view);
 /* out: a tensor that can be written, of data's type. */
 int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_view *view);
+/* data.reshape(-1). *owner keeps it where it is no NumPy array. */
+int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner);
 /* A NumPy array as a view: its type is one of ours, or opaque. */
 int gather_py_view_array(PyArrayObject *array, gather_py_view *view);
 /* exchange.c: an object that has DLPack's C interface, or __dlpack__. `what` names it in errors. */
@@ -76,18 +81,20 @@ int gather_py_read_dlpack(PyObject *object, const char *what, gather_py_view *vi
 /* DLPack's C interface of the object's type; NULL (no exception) where it has none. */
 const gather_py_exchange *gather_py_exchange_of(PyObject *object);
 
-/* What a new output is made like. */
-typedef struct gather_py_like {
-  PyObject *descr; /* NumPy: the dtype, borrowed */
-  PyTypeObject *subtype;
-  PyObject *object; /* the caller's data, borrowed: its library makes the output; NULL = NumPy */
-  const gather_py_exchange *exchange;
+/* An element type as its library sees it. Two are the same where the same bytes mean the same value. */
+typedef struct gather_py_dtype {
+  PyObject *descr; /* NumPy's, borrowed from the view; NULL */
   gather_dl_type dl_type;
-} gather_py_like;
+  gather_type type;
+} gather_py_dtype;
 
-/* A new tensor of that shape, and the view that the engine writes to. gather_py_finish makes the caller's object of it. */
-int gather_py_output(const gather_py_like *like, int32_t rank, const int64_t *shape, gather_py_view *view);
-PyObject *gather_py_finish(const gather_py_like *like, gather_py_view *view);
+gather_py_dtype gather_py_dtype_of(const gather_py_view *view);
+int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b);
+
+/* A new tensor of data's library and type, and the view that the engine writes to. */
+int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view);
+/* The caller's object of it. x: the data that `data` is a view of. */
+PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view);
 /* _capsule(array, shape, code, bits, lanes): memory of a NumPy array as a DLPack capsule. */
 PyObject *gather_py_capsule(PyObject *self, PyObject *args);
 
@@ -131,7 +138,6 @@ int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call
 typedef struct gather_py_tensors {
   gather_py_view data, indices, out, fill;
   PyObject *flat, *fill_owner;
-  gather_py_like like;
   int32_t rank; /* of the output */
   int64_t shape[GATHER_MAX_RANK];
 } gather_py_tensors;
@@ -149,6 +155,7 @@ int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather
 PyObject *gather_py_raise(const gather_error *error);
 /* Raises one of our own. input: "data", "indices", "output" or NULL. */
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
+PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
 
 /* How many threads a call uses that does not say. */
 int32_t gather_py_threads(void);

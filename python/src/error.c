@@ -64,3 +64,14 @@ PyObject *gather_py_fail(gather_status status, const char *input, const char *fo
   va_end(arguments);
   return gather_py_raise(&error);
 }
+
+/* _fail(status, input, message): for the package's own Python. */
+PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args) {
+  const char *name, *input, *message;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "szs", &name, &input, &message)) return NULL;
+  for (int status = 0; strcmp(gather_status_name((gather_status)status), "unknown") != 0; status++)
+    if (strcmp(gather_status_name((gather_status)status), name) == 0)
+      return gather_py_fail((gather_status)status, input, "%s", message);
+  return PyErr_Format(PyExc_ValueError, "no such status: %s", name);
+}

@@ -111,18 +111,7 @@ static int describe(const gather_dl_tensor *tensor, uint64_t flags, gather_py_vi
   }
   view->dl_type = tensor->dtype;
   for (int32_t d = 0; d < tensor->ndim; d++) view->shape[d] = tensor->shape[d];
-  if (!view->tensor.strides) { /* before DLPack 1.2 NULL is row-major; packed types count elements, others bytes */
-    const gather_type_info *type = gather_type_get(view->tensor.type);
-    int64_t step = type->kind == GATHER_KIND_OPAQUE ? view->tensor.item_bytes
-                   : type->group_len > 1            ? 1
-                                                    : type->bits / 8;
-    for (int32_t d = tensor->ndim - 1; d >= 0; d--) {
-      view->strides[d] = step;
-      step *= view->shape[d] > 0 ? view->shape[d] : 1;
-    }
-  }
-  view->tensor.shape = view->shape;
-  view->tensor.strides = view->strides;
+  gather_py_view_settle(view); /* before DLPack 1.2 strides may be NULL */
   return 0;
 }
 

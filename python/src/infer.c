@@ -89,7 +89,7 @@ static int read_options(PyObject *const *keyword, gather_options *options) {
     return -1;
   }
   if (axis != Py_None && gather_py_read_int(axis, "axis", &options->axis) < 0) return -1;
-  return batch_dims ? gather_py_read_int(batch_dims, "batch_dims", &options->batch_dims) : 0;
+  return batch_dims && batch_dims != Py_None ? gather_py_read_int(batch_dims, "batch_dims", &options->batch_dims) : 0;
 }
 
 static PyObject *infer(PyObject *const *positional, PyObject *const *keyword, PyObject **owners) {

@@ -54,7 +54,9 @@ static PyMethodDef functions[] = {
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
     {"info", gather_py_info, METH_NOARGS, gather_py_doc_info},
-    {"_capsule", gather_py_capsule, METH_VARARGS, "_capsule(array, shape, code, bits, lanes)\n--\n\nA DLPack capsule."},
+    {"_capsule", gather_py_capsule, METH_VARARGS,
+     "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
+    {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 
 static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
@@ -64,13 +66,18 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
   return result;
 }
 
+/* Names and NumPy's functions are the process's: a second interpreter would use another's objects. */
+static int claim_process(void) {
+  static int64_t owner = -1;
+  int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+  if (owner == -1) owner = interpreter;
+  if (owner == interpreter) return 0;
+  PyErr_SetString(PyExc_ImportError, "libgather cannot be loaded by two interpreters of one process");
+  return -1;
+}
+
 static int execute(PyObject *module) {
-  static int started;
-  if (started) {
-    PyErr_SetString(PyExc_ImportError, "libgather cannot be loaded by two interpreters of one process");
-    return -1;
-  }
-  started = 1;
+  if (claim_process() < 0) return -1;
   if (PyArray_ImportNumPyAPI() < 0) return -1;
   if (init_names() < 0 || gather_py_threads_init() < 0) return -1;
   if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;

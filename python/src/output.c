@@ -2,6 +2,8 @@
  *
  * output.c: new outputs, made by the library that the data came from.
  */
+#include <stdlib.h>
+
 #include "core.h"
 
 static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gather_py_view *view) {
@@ -15,36 +17,55 @@ static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gat
   return result;
 }
 
-static void set_error(void *context, const char *kind, const char *message) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  (void)context;
-  PyErr_Format(PyExc_RuntimeError, "%s: %s", kind ? kind : "DLPack", message ? message : "no tensor could be made");
-  PyGILState_Release(state);
+/* A tensor and its elements in one block, which the library that takes it over gives back with free. Asking the library for one
+ * would cost PyTorch's callers as much as the gather of a small call. */
+typedef struct owned {
+  gather_dl_versioned managed;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+} owned;
+
+enum { ALIGNMENT = 64, HEAD = (sizeof(owned) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, HUGE_BYTES = 4 << 20 };
+
+static void free_owned(gather_dl_versioned *managed) { free(managed->manager); }
+
+static owned *allocate(int64_t bytes) {
+  if (bytes > INT64_MAX - HEAD - ALIGNMENT || (uint64_t)bytes > SIZE_MAX - HEAD - ALIGNMENT) return NULL;
+  size_t whole = ((size_t)bytes + HEAD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  owned *made = (owned *)aligned_alloc(ALIGNMENT, whole);
+  if (made && bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(made, whole);
+  return made;
 }
 
-static int exchange_output(const gather_py_like *like, int32_t rank, const int64_t *shape, gather_py_view *view) {
-  gather_dl_tensor prototype = {.device = {1, 0}, .ndim = rank, .dtype = like->dl_type};
+static int exchange_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
+  int64_t step = 1;
+  view->tensor = (gather_tensor){.type = data->tensor.type, .rank = rank, .item_bytes = data->tensor.item_bytes};
+  view->tensor.shape = view->shape;
   for (int32_t d = 0; d < rank; d++) view->shape[d] = shape[d];
-  prototype.shape = view->shape;
-  if (like->exchange->allocate(&prototype, &view->managed, NULL, set_error) != 0) {
-    view->managed = NULL;
-    if (!PyErr_Occurred()) PyErr_NoMemory();
+  owned *made = allocate(gather_tensor_bytes(&view->tensor));
+  if (!made) {
+    PyErr_NoMemory();
     return -1;
   }
-  gather_error error;
-  gather_status status = gather_tensor_from_dlpack_versioned(view->managed, view->strides, &view->tensor, &error);
-  if (status == GATHER_OK) return 0;
-  gather_py_raise(&error);
-  return -1;
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    made->shape[d] = shape[d];
+    made->strides[d] = step;
+    step *= shape[d] > 0 ? shape[d] : 1;
+  }
+  view->tensor.data = (char *)made + HEAD;
+  view->managed = &made->managed;
+  made->managed = (gather_dl_versioned){.version = {1, 1}, .manager = made, .deleter = free_owned};
+  made->managed.tensor =
+      (gather_dl_tensor){view->tensor.data, {1, 0}, rank, data->dl_type, made->shape, made->strides, 0};
+  return 0;
 }
 
 /* Bytes of NumPy's, seen with the data's type: gather_py_finish hands them to the library. */
-static int bytes_output(const gather_py_like *like, int32_t rank, const int64_t *shape, gather_py_view *view) {
+static int bytes_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
   gather_error error;
   gather_py_view bytes;
   int64_t count = 0;
   gather_tensor tensor = {.rank = rank};
-  gather_dl_tensor source = {.device = {1, 0}, .ndim = rank, .dtype = like->dl_type};
+  gather_dl_tensor source = {.device = {1, 0}, .ndim = rank, .dtype = data->dl_type};
   for (int32_t d = 0; d < rank; d++) view->shape[d] = shape[d];
   source.shape = view->shape;
   gather_status status = gather_tensor_from_dlpack(&source, view->strides, &tensor, &error);
@@ -62,35 +83,34 @@ static int bytes_output(const gather_py_like *like, int32_t rank, const int64_t 
   tensor.shape = view->shape;
   view->tensor = tensor; /* row-major: strides NULL */
   view->array = bytes.array;
-  view->dl_type = like->dl_type;
+  view->dl_type = data->dl_type;
   return 0;
 }
 
-int gather_py_output(const gather_py_like *like, int32_t rank, const int64_t *shape, gather_py_view *view) {
-  if (like->exchange) return exchange_output(like, rank, shape, view);
-  if (!like->descr) return bytes_output(like, rank, shape, view);
-  return numpy_output(like->descr, rank, shape, view);
+int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
+  if (data->exchange) return exchange_output(data, rank, shape, view);
+  if (!data->array) return bytes_output(data, rank, shape, view);
+  return numpy_output((PyObject *)PyArray_DESCR((PyArrayObject *)data->array), rank, shape, view);
 }
 
-static PyObject *fallback_import(const gather_py_like *like, gather_py_view *view) {
-  PyObject *shape = PyTuple_New(view->tensor.rank);
+static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_view *view) {
+  PyObject *shape = PyTuple_New(view->tensor.rank), *result = NULL;
   for (int32_t d = 0; shape && d < view->tensor.rank; d++) {
     PyObject *length = PyLong_FromLongLong(view->tensor.shape[d]);
     if (!length || PyTuple_SetItem(shape, d, length) < 0) Py_CLEAR(shape);
   }
   PyObject *module = shape ? PyImport_ImportModule("libgather._fallback") : NULL;
-  PyObject *result = NULL;
   if (module)
-    result = PyObject_CallMethod(module, "hand_over", "OOOiii", like->object, view->array, shape, like->dl_type.code,
-                                 like->dl_type.bits, like->dl_type.lanes);
+    result = PyObject_CallMethod(module, "hand_over", "OOOiii", x, view->array, shape, data->dl_type.code,
+                                 data->dl_type.bits, data->dl_type.lanes);
   Py_XDECREF(module);
   Py_XDECREF(shape);
   return result;
 }
 
 /* DLPack has one code for types that PyTorch keeps apart (int4 in a byte is int8): then the result is seen as x is. */
-static PyObject *same_dtype(PyObject *made, PyObject *x, gather_dl_type type) {
-  if (!made || !x || type.bits != 8 || type.code > 1) return made;
+static PyObject *as_x(PyObject *made, PyObject *x, gather_dl_type type) {
+  if (!made || type.bits != 8 || type.code > 1) return made;
   PyObject *have = PyObject_GetAttrString(made, "dtype"), *want = PyObject_GetAttrString(x, "dtype");
   PyObject *result = made;
   if (have && want && have != want) {
@@ -104,21 +124,31 @@ static PyObject *same_dtype(PyObject *made, PyObject *x, gather_dl_type type) {
   return result;
 }
 
-PyObject *gather_py_finish(const gather_py_like *like, gather_py_view *view) {
-  if (like->exchange) {
+/* The same memory under x's class, which learns of x in __array_finalize__, as it would from NumPy. It is made on finished memory,
+ * since a class may change its shape as it comes to life. */
+static PyObject *as_subclass(PyObject *plain, PyObject *x) {
+  PyArrayObject *array = (PyArrayObject *)plain;
+  PyArray_Descr *descr = PyArray_DESCR(array);
+  Py_INCREF((PyObject *)descr); /* the call takes it over */
+  PyObject *made = PyArray_NewFromDescr(Py_TYPE(x), descr, PyArray_NDIM(array), PyArray_DIMS(array), NULL,
+                                        PyArray_DATA(array), NPY_ARRAY_CARRAY, x);
+  if (made && PyArray_SetBaseObject((PyArrayObject *)made, plain) == 0) return made; /* which takes `plain` over */
+  if (!made) Py_DECREF(plain);
+  Py_XDECREF(made);
+  return NULL;
+}
+
+PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view) {
+  if (data->exchange) {
     void *object = NULL;
     gather_dl_versioned *managed = view->managed;
     view->managed = NULL; /* the other library owns it from here on */
-    if (like->exchange->to_object(managed, &object) != 0) return NULL;
-    return same_dtype((PyObject *)object, like->object, like->dl_type);
+    if (data->exchange->to_object(managed, &object) != 0) return NULL;
+    return as_x((PyObject *)object, x, data->dl_type);
   }
-  if (!like->descr) return fallback_import(like, view);
+  if (!data->array) return hand_over(x, data, view);
   PyObject *array = view->array;
   view->array = NULL;
-  if (like->subtype != &PyArray_Type) { /* made plain first: a subclass may change its shape as it comes to life */
-    PyObject *plain = array;
-    array = PyArray_View((PyArrayObject *)plain, NULL, like->subtype);
-    Py_DECREF(plain);
-  }
+  if (!PyArray_CheckExact(data->array)) array = as_subclass(array, data->array);
   return array ? PyArray_Return((PyArrayObject *)array) : NULL;
 }

@@ -20,8 +20,8 @@ typedef struct plan_object {
   PyObject ob_base;
   gather_plan *plan;
   gather_py_call call; /* for outputs that are not row-major; its fill lives in fill_owner */
-  gather_py_like like; /* its references are owned */
-  PyObject *fill_owner;
+  PyObject *fill_owner, *descr;
+  gather_py_dtype dtype; /* of data; its descr is the one above */
   layout data, indices;
   int32_t rank;
   int64_t shape[GATHER_MAX_RANK], bytes;
@@ -74,14 +74,11 @@ static int decide(plan_object *self, gather_py_tensors *t) {
   return 0;
 }
 
-static void own(plan_object *self, gather_py_tensors *t) {
-  self->like = t->like;
-  if (!self->like.descr)
-    Py_INCREF(self->like.object); /* its library makes the outputs */
-  else
-    self->like.object = NULL;
-  Py_XINCREF(self->like.descr);
-  Py_XINCREF((PyObject *)self->like.subtype);
+/* What outlives the tensors that the plan was made from. */
+static void keep(plan_object *self, gather_py_tensors *t) {
+  self->dtype = gather_py_dtype_of(&t->data);
+  self->descr = self->dtype.descr;
+  Py_XINCREF(self->descr);
   self->fill_owner = t->fill_owner;
   t->fill_owner = NULL;
   self->call.x = self->call.indices = self->call.out = NULL;
@@ -125,7 +122,7 @@ static PyObject *create(PyObject *type, const gather_py_function *like, PyObject
   self->call = call;
   int made = read_layouts(self, &tensors);
   if (made == 0) made = decide(self, &tensors);
-  if (made == 0) own(self, &tensors);
+  if (made == 0) keep(self, &tensors);
   gather_py_tensors_clear(&tensors);
   if (made == 0) return (PyObject *)self;
   Py_DECREF((PyObject *)self);
@@ -148,26 +145,17 @@ static void plan_free(PyObject *object) {
   plan_object *self = (plan_object *)object;
   PyTypeObject *type = Py_TYPE(object);
   gather_plan_destroy(self->plan);
-  Py_XDECREF(self->like.descr);
-  Py_XDECREF((PyObject *)self->like.subtype);
-  Py_XDECREF(self->like.object);
+  Py_XDECREF(self->descr);
   Py_XDECREF(self->fill_owner);
   freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
   release(object);
   Py_DECREF((PyObject *)type);
 }
 
-/* The plan writes row-major outputs. */
-static int is_row_major(const plan_object *self, const gather_py_view *out) {
-  const gather_tensor *tensor = &out->tensor;
-  int64_t step = tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : gather_type_get(tensor->type)->bits / 8;
-  if (tensor->rank != self->rank || gather_type_get(tensor->type)->group_len > 1) return 0;
-  for (int32_t d = self->rank - 1; d >= 0; d--) {
-    if (out->shape[d] != self->shape[d]) return 0;
-    if (out->shape[d] > 1 && out->strides[d] != step) return 0;
-    step *= out->shape[d];
-  }
-  return 1;
+/* The plan writes row-major outputs of its shape. */
+static int is_planned(const plan_object *self, const gather_py_view *out) {
+  return out->tensor.rank == self->rank &&
+         memcmp(out->shape, self->shape, (size_t)self->rank * sizeof *self->shape) == 0 && gather_py_is_row_major(out);
 }
 
 /* An output that is not row-major is not the plan's: it is decided anew. */
@@ -184,12 +172,12 @@ static gather_status run_plan(const plan_object *self, gather_py_tensors *t, con
   return gather_plan_run(self->plan, &run, error);
 }
 
-static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *out) {
+static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *out) {
   gather_error error;
   gather_status status;
   PyThreadState *state = NULL;
   int release = self->bytes >= GATHER_PY_RELEASE_BYTES;
-  bool planned = !out || is_row_major(self, &t->out);
+  bool planned = !out || is_planned(self, &t->out);
   if (!planned && gather_py_broadcast(self->call.function, self->call.options.axis, &t->data, &t->indices) < 0)
     return NULL;
   if (release) state = PyEval_SaveThread();
@@ -197,10 +185,7 @@ static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *out)
   status = planned ? run_plan(self, t, executor, !out, &error) : run_into(self, t, executor, &error);
   if (release) PyEval_RestoreThread(state);
   if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!out) {
-    gather_py_like like = self->like;
-    return gather_py_finish(&like, &t->out);
-  }
+  if (!out) return gather_py_finish(x, &t->data, &t->out);
   Py_INCREF(out);
   return out;
 }
@@ -213,12 +198,17 @@ static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x,
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
     return NULL;
   }
+  gather_py_dtype dtype = gather_py_dtype_of(&t->data);
+  if (!gather_py_same_dtype(&self->dtype, &dtype)) {
+    gather_py_fail(GATHER_TYPE_MISMATCH, "data", "data has another dtype than the plan was made for");
+    return NULL;
+  }
   if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0)
     return NULL;
   if (out ? gather_py_read_out(out, &t->data, &t->out) < 0
-          : gather_py_output(&self->like, self->rank, self->shape, &t->out) < 0)
+          : gather_py_output(&t->data, self->rank, self->shape, &t->out) < 0)
     return NULL;
-  return execute(self, t, out);
+  return execute(self, t, x, out);
 }
 
 static PyObject *call_plan(plan_object *self, PyObject *x, PyObject *indices, PyObject *out) {

@@ -132,6 +132,52 @@ static void versions_by_opset(void **state) {
   }
 }
 
+/* A binding's own rules: named by the operator alone, in errors and in plans, and otherwise rules like any. */
+static void rules_of_a_program(void **state) {
+  static const gather_op pick = {NULL,
+                                 "mine",
+                                 "pick",
+                                 0,
+                                 GATHER_FAMILY_GATHER,
+                                 true,
+                                 GATHER_ON_BAD_ERROR,
+                                 false,
+                                 GATHER_OFF_AXIS_NONE,
+                                 false,
+                                 UINT64_MAX,
+                                 UINT64_MAX,
+                                 "mine"};
+  const int32_t numbers[] = {10, 11, 12};
+  const int64_t ids[] = {-1, 0, 3};
+  int32_t out[3] = {0};
+  char text[256];
+  gather_error error = dirty_error();
+  gather_tensor data = tensor_of(GATHER_TYPE_INT32, numbers, 1, DIMS(3));
+  gather_tensor two = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(2));
+  gather_tensor three = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
+  gather_tensor good = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(2)),
+                bad = tensor_of(GATHER_TYPE_INT32, out, 1, DIMS(3));
+  gather_options options = options_of(0, 0);
+  (void)state;
+  assert_status(gather_apply(&pick, &data, &two, &good, &options, &error), GATHER_OK);
+  assert_int_equal(out[0], 12);
+  assert_int_equal(out[1], 10);
+  assert_status(gather_apply(&pick, &data, &three, &bad, &options, &error), GATHER_INDEX_OUT_OF_RANGE);
+  assert_string_equal(error.message, "indices[2] = 3 is outside [-3, 2] of axis 0 (pick); 1 of 3 indices is bad");
+  assert_string_equal(error.op, "pick");
+  assert_null(error.rules);
+  options.batch_dims = 1;
+  assert_status(gather_apply(&pick, &data, &two, &good, &options, &error), GATHER_BATCH_DIMS_OUT_OF_RANGE);
+  assert_string_equal(error.message, "batch_dims is 1, but pick has no such attribute");
+
+  gather_plan *plan;
+  options.batch_dims = 0;
+  assert_status(gather_plan_create(&pick, &data, &two, NULL, &options, &plan, &error), GATHER_OK);
+  gather_plan_print(plan, text, sizeof text);
+  assert_memory_equal(text, "pick, int32, axis 0: ", 21);
+  gather_plan_destroy(plan);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_say_what_the_documents_say),
@@ -139,6 +185,7 @@ int main(void) {
       cmocka_unit_test(rows_that_do_not_exist),
       cmocka_unit_test(listed_types),
       cmocka_unit_test(versions_by_opset),
+      cmocka_unit_test(rules_of_a_program),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+# What the extension offers, for type checkers.
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Out = TypeVar("_Out")
+Mode: TypeAlias = Literal["raise", "wrap", "clip", "zero", "fill", "promise"]
+TakeRules: TypeAlias = Literal["onnx-1", "onnx-11", "onnx-13", "openvino-1", "openvino-7", "openvino-8"]
+ElementsRules: TypeAlias = Literal["onnx-11", "onnx-13", "openvino-6"]
+Dim: TypeAlias = int | str | tuple[int, int | None] | None
+
+class Op(TypedDict):
+    rules: str
+    name: str
+    dialect: str
+    version: int
+    negative: bool
+    mode: str
+    batch_dims: bool
+    off_axis: str
+    axis_is_input: bool
+    types: list[str]
+    index_types: list[str]
+    document: str
+
+class Info(TypedDict):
+    version: str
+    isa: str
+    features: str
+    pool: str
+    cpus: int
+    formats: list[str]
+    limited_api: bool
+    free_threaded: bool
+
+@overload
+def take(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    out: _Out,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: TakeRules | None = None,
+    threads: int | None = None,
+) -> _Out: ...
+@overload
+def take(
+    x: npt.NDArray[_Scalar],
+    indices: Any,
+    /,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: TakeRules | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[_Scalar]: ...
+@overload
+def take(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: TakeRules | None = None,
+    threads: int | None = None,
+) -> Any: ...
+@overload
+def take_along_axis(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    out: _Out,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> _Out: ...
+@overload
+def take_along_axis(
+    x: npt.NDArray[_Scalar],
+    indices: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[_Scalar]: ...
+@overload
+def take_along_axis(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> Any: ...
+@overload
+def gather_elements(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int = 0,
+    out: _Out,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: ElementsRules | None = None,
+    threads: int | None = None,
+) -> _Out: ...
+@overload
+def gather_elements(
+    x: npt.NDArray[_Scalar],
+    indices: Any,
+    /,
+    *,
+    axis: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: ElementsRules | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[_Scalar]: ...
+@overload
+def gather_elements(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    axis: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: ElementsRules | None = None,
+    threads: int | None = None,
+) -> Any: ...
+def infer_shape(
+    x: Sequence[Dim] | None,
+    indices: Sequence[Dim] | None,
+    /,
+    *,
+    axis: int | None,
+    batch_dims: int = 0,
+    op: Literal["take", "gather_elements"] = "take",
+    rules: str | None = None,
+) -> tuple[Dim, ...] | None: ...
+def set_threads(n: int | None, /) -> None: ...
+def get_threads() -> int: ...
+def ops() -> list[Op]: ...
+def types() -> list[str]: ...
+def info() -> Info: ...
+def _capsule(array: npt.NDArray[Any], shape: tuple[int, ...], code: int, bits: int, lanes: int, /) -> Any: ...
+def _fail(status: str, input: str | None, message: str, /) -> None: ...
+
+class Plan:
+    @classmethod
+    def take(
+        cls,
+        x: Any,
+        indices: Any,
+        /,
+        *,
+        axis: int | None = None,
+        batch_dims: int = 0,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        rules: TakeRules | None = None,
+        threads: int | None = None,
+    ) -> Plan: ...
+    @classmethod
+    def take_along_axis(
+        cls,
+        x: Any,
+        indices: Any,
+        /,
+        *,
+        axis: int = -1,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> Plan: ...
+    @classmethod
+    def gather_elements(
+        cls,
+        x: Any,
+        indices: Any,
+        /,
+        *,
+        axis: int = 0,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        rules: ElementsRules | None = None,
+        threads: int | None = None,
+    ) -> Plan: ...
+    @overload
+    def __call__(self, x: Any, indices: Any, /, *, out: None = None) -> Any: ...
+    @overload
+    def __call__(self, x: Any, indices: Any, /, *, out: _Out) -> _Out: ...
+    def check(self, indices: Any, /) -> None: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def text(self) -> str: ...
+
+class Model:
+    def __new__(cls, source: str | bytes, /) -> Model: ...
+    @property
+    def dialect(self) -> str: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def node_count(self) -> int: ...
+    @property
+    def inputs(self) -> tuple[str, ...]: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    @property
+    def not_checked(self) -> tuple[tuple[str, int], ...]: ...
+    def value_type(self, name: str, node: str | None, /) -> str | None: ...
+    def check(self, inputs: list[Any], dims: list[tuple[str, int]], threads: int | None, /) -> list[dict[str, Any]]: ...
+    def missing(self, node: str, /) -> list[str]: ...
+    def run(self, inputs: list[Any], node: str | None, threads: int | None, /) -> list[tuple[str, str, bool, tuple[int, ...], Any]]: ...

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+#
+# check_report.py: what a check of a model found, for programs. check_text.py shows it to people.
+"""Check and NodeCheck: what libgather.check found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from libgather.check_text import check_html, check_text, node_text, operand_text, visible
+from libgather.errors import FIELDS, GatherError
+
+if TYPE_CHECKING:
+    from libgather.explain_picture import Picture
+    from libgather.model import Model
+
+# Advice asks the model again: not for very many nodes, nor in very large models.
+_MOST_ASKED, _MOST_NODES = 64, 2000
+_FIELDS = (
+    *("name", "op", "domain", "rules", "graph", "number", "axis", "batch_dims"),
+    *("type_listed", "verdict", "reason", "cause"),
+)
+
+
+class Operand:
+    """One operand of a node.
+
+    name : str
+    type : str or None
+        None = not known.
+    shape : tuple of int, str and None; or None
+        A length, its name, or None where nothing is known of it. None = the rank is not known.
+    source : str or None
+        Where its value comes from: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
+    min, max, count, bad : int or None
+        Of indices that are known: the smallest and the largest, how many there are, and how many are out of range.
+    """
+
+    __slots__ = ("bad", "count", "max", "min", "name", "shape", "source", "type")
+    name: str
+    type: str | None
+    shape: tuple[int | str | None, ...] | None
+    source: str | None
+    min: int | None
+    max: int | None
+    count: int | None
+    bad: int | None
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name))
+
+    def __repr__(self) -> str:
+        return f"<{visible(operand_text(self))}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields that stand, as `gather check --json` has them."""
+        shape = None if self.shape is None else [-1 if length is None else length for length in self.shape]
+        fields: dict[str, Any] = {"name": self.name, "type": self.type, "shape": shape}
+        for name in ("source", "min", "max", "count", "bad"):
+            if getattr(self, name) is not None:
+                fields[name] = getattr(self, name)
+        return fields
+
+
+class NodeCheck:
+    """One gather node.
+
+    name, op, domain, graph : str
+        Its name ('' where it has none), operator, domain, and the path of its graph ('main/if_3/then_branch').
+    number : int
+        Its number among the nodes of its graph, in the file's order.
+    rules : str or None
+        The operator's version ('onnx-13'); None where it is none that is known.
+    axis : int or None
+        Counted from 0 where the rank is known; None where only a run tells it.
+    batch_dims : int
+    data, indices, output : Operand
+    type_listed : bool
+        Whether the operator's version lists these types.
+    verdict : str
+        'ok', 'bad' or 'unknown'.
+    reason : str
+        Why, in one sentence; '' where nothing needs to be said.
+    cause : str
+        The likely cause of bad indices; ''.
+    error : GatherError or None
+        What a run would raise, of a bad node.
+    runtimes : dict of str to str
+        What each runtime does with a node that is bad, or has indices out of range that its rules repair; else empty.
+    """
+
+    __slots__ = (*_FIELDS, "_advice", "_check", "_is_asked", "data", "error", "indices", "output", "runtimes")
+    name: str
+    op: str
+    domain: str
+    graph: str
+    number: int
+    rules: str | None
+    axis: int | None
+    batch_dims: int
+    data: Operand
+    indices: Operand
+    output: Operand
+    type_listed: bool
+    verdict: str
+    reason: str
+    cause: str
+    error: GatherError | None
+    runtimes: dict[str, str]
+
+    def __init__(self, check: Check, fields: dict[str, Any], is_asked: bool) -> None:
+        for name in _FIELDS:
+            setattr(self, name, fields[name])
+        self.data, self.indices, self.output = (Operand(fields[role]) for role in ("data", "indices", "output"))
+        self.error, self.runtimes = fields.get("error"), fields.get("runtimes", {})
+        self._check, self._is_asked = check, is_asked
+        self._advice: tuple[str, list[str]] | None = None
+
+    @property
+    def path(self) -> str:
+        """Graph and name, or operator and number where it has no name: what node= takes."""
+        return f"{self.graph}/{self.name or f'{self.op}_{self.number}'}"
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether an index is out of range, also where the rules repair it, or the operands cannot be legal."""
+        return self.verdict == "bad" or bool(self.indices.bad)
+
+    @property
+    def advice(self) -> tuple[str, list[str]]:
+        """What would make an unknown node known: ('inputs', 'dims', 'explain' or '', names)."""
+        if self._advice is None:
+            self._advice = self._check._advise(self) if self._is_asked else ("", [])
+        return self._advice
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The inputs, dimensions or values in between that, given, would make an unknown node known."""
+        return tuple(self.advice[1])
+
+    @property
+    def give(self) -> str | None:
+        """The same for the command line of `gather check`; None where nothing can be given."""
+        kind, names = self.advice
+        if not names:
+            return None
+        if kind == "dims":
+            return f"--dim {names[0]}=LENGTH"
+        before = f"gather explain MODEL --node {self.path} " if kind == "explain" else ""
+        return before + " ".join(f"--input {name}=TENSOR" for name in names)
+
+    def explain(self) -> Picture:
+        """Draws it, with what the check was given."""
+        return self._check.model.explain(self.path, self._check.inputs, self._check.dims)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields as `gather check --json` has them."""
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS[:8]}
+        for role in ("data", "indices", "output"):
+            fields[role] = getattr(self, role).as_dict()
+        fields.update(type_listed=self.type_listed, verdict=self.verdict)
+        for name in ("reason", "give"):
+            if getattr(self, name):
+                fields[name] = getattr(self, name)
+        if self.error is not None:
+            fields["error"] = _error_dict(self.error)
+        for name in ("runtimes", "cause"):
+            if getattr(self, name):
+                fields[name] = getattr(self, name)
+        return fields
+
+    def __repr__(self) -> str:
+        return node_text(self)
+
+
+class Check(Sequence[NodeCheck]):
+    """What a check of a model found: one NodeCheck for each gather node, in the file's order.
+
+    ok, bad, unknown : int
+        How many nodes have that verdict.
+    not_checked : dict of str to int
+        Other operators that take indices, which no check looks at, and how many nodes of them there are.
+    model, inputs, dims :
+        What was checked, and with what.
+    """
+
+    def __init__(self, model: Model, nodes: list[dict[str, Any]], inputs: dict[str, Any], dims: dict[str, int]) -> None:
+        self.model, self.inputs, self.dims = model, inputs, dims
+        self.not_checked = model.not_checked
+        self._dims_taken: dict[str, bool] = {}
+        self._nodes: list[NodeCheck] = []
+        asked = 0
+        for fields in nodes:
+            unknown = fields["verdict"] == "unknown" and fields["rules"] is not None
+            asked += unknown
+            self._nodes.append(NodeCheck(self, fields, unknown and asked <= _MOST_ASKED and len(nodes) <= _MOST_NODES))
+        self.ok, self.bad, self.unknown = (self._count(verdict) for verdict in ("ok", "bad", "unknown"))
+
+    def _count(self, verdict: str) -> int:
+        return sum(node.verdict == verdict for node in self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @overload
+    def __getitem__(self, at: int) -> NodeCheck: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[NodeCheck]: ...
+    def __getitem__(self, at: int | slice) -> NodeCheck | list[NodeCheck]:
+        return self._nodes[at]
+
+    def __iter__(self) -> Iterator[NodeCheck]:
+        return iter(self._nodes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as `gather check --json` has it."""
+        fields: dict[str, Any] = {"command": "check", "model": self.model.name, "format": self.model.format}
+        fields["nodes"] = [node.as_dict() for node in self._nodes]
+        fields.update(ok=self.ok, unknown=self.unknown, bad=self.bad)
+        fields["not_checked"] = [{"op": op, "count": count} for op, count in self.not_checked.items()]
+        return fields
+
+    def __repr__(self) -> str:
+        return check_text(self)
+
+    def _repr_html_(self) -> str:
+        return check_html(self)
+
+    # What would make an unknown node known.
+
+    def _advise(self, node: NodeCheck) -> tuple[str, list[str]]:
+        return self._advise_length(node) if node.indices.count is not None else self._advise_indices(node)
+
+    def _advise_indices(self, node: NodeCheck) -> tuple[str, list[str]]:
+        """What the indices are made of: inputs of the model, or values in between, which only explain and run take."""
+        try:
+            names = self.model._core.missing(node.path)
+        except GatherError:
+            return "", []
+        kind = "inputs" if all(name in self.model.inputs for name in names) else "explain"
+        return kind, [name for name in names if name not in self.inputs]
+
+    def _advise_length(self, node: NodeCheck) -> tuple[str, list[str]]:
+        data = node.data
+        if node.axis is not None and data.shape is not None and 0 <= node.axis < len(data.shape):
+            symbol = data.shape[node.axis]
+            if isinstance(symbol, str) and self._takes(symbol):
+                return "dims", [symbol]
+        return ("inputs", [data.name]) if data.source == "input" and data.name in self.model.inputs else ("", [])
+
+    def _takes(self, name: str) -> bool:
+        if name not in self._dims_taken:
+            self._dims_taken[name] = self.model._takes_dim(name)
+        return self._dims_taken[name]
+
+
+def _error_dict(error: GatherError) -> dict[str, Any]:
+    """An error's fields as the command's JSON has them: those that stand."""
+    fields: dict[str, Any] = {"status": error.status, "code": error.code, "message": visible(error.message)}
+    for name in FIELDS:
+        value = getattr(error, name)
+        if name not in fields and value is not None:
+            fields[name] = list(value) if name == "position" else value
+    return fields

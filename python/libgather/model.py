@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+#
+# model.py: models (ONNX, OpenVINO IR): open, check, run, explain.
+"""The gather nodes of a model: check their indices, run them, draw them."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from libgather import _core
+from libgather.check_report import Check
+from libgather.errors import GatherNameError
+from libgather.model_types import from_item, to_item
+
+if TYPE_CHECKING:
+    from libgather.explain_picture import Picture
+
+Inputs = Mapping[str, Any]
+Dims = Mapping[str, int]
+
+
+def _source_of(model: Any) -> str | bytes:
+    if isinstance(model, bytes | bytearray | memoryview):
+        return bytes(model)
+    serialize = getattr(model, "SerializeToString", None)
+    if serialize is not None:  # an onnx.ModelProto
+        return serialize()
+    if not isinstance(model, str | os.PathLike):
+        raise TypeError(
+            f"a model is a path, bytes, an onnx.ModelProto or a libgather.Model, not {type(model).__name__}"
+        )
+    path = os.fspath(model)
+    return os.path.abspath(os.fsdecode(path))
+
+
+class Model:
+    """A model, ONNX or OpenVINO IR, and its gather nodes.
+
+    Parameters
+    ----------
+    source : str, os.PathLike, bytes or onnx.ModelProto
+        A path (an .onnx file, or the .xml of OpenVINO IR with its .bin beside it), or a model in memory, which cannot
+        have external data. Files are mapped, not read.
+
+    It never changes: many threads may check and run one.
+    """
+
+    def __init__(self, source: str | os.PathLike | bytes | Any) -> None:
+        self.source = _source_of(source)
+        self._core = _core.Model(self.source)
+
+    @property
+    def dialect(self) -> str:
+        """'onnx' or 'openvino'."""
+        return self._core.dialect
+
+    @property
+    def format(self) -> str:
+        """The format of its file."""
+        return self._core.format
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of its main graph that have no value of their own, by name."""
+        return self._core.inputs
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The outputs of its main graph, by name."""
+        return self._core.outputs
+
+    @property
+    def node_count(self) -> int:
+        """How many gather nodes it has, subgraphs and functions included."""
+        return self._core.node_count
+
+    @property
+    def not_checked(self) -> dict[str, int]:
+        """Other operators that take indices, which no check looks at (GatherND, ...), and how many nodes of them
+        there are.
+        """
+        return dict(self._core.not_checked)
+
+    @property
+    def name(self) -> str:
+        """Its path; '<bytes>' where it came from memory."""
+        return self.source if isinstance(self.source, str) else "<bytes>"
+
+    def __repr__(self) -> str:
+        return (
+            f"<libgather.Model {self.name}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
+        )
+
+    def value_type(self, name: str, node: str | None = None) -> str | None:
+        """The type that the model declares for a value; None where it says none."""
+        return self._core.value_type(name, node)
+
+    def _items(self, inputs: Inputs | None, node: str | None = None) -> list:
+        return [to_item(name, value, self.value_type(name, node)) for name, value in (inputs or {}).items()]
+
+    def check(self, inputs: Inputs | None = None, dims: Dims | None = None, *, threads: int | None = None) -> Check:
+        """Looks at every gather node whose indices and axis length are known; see libgather.check."""
+        lengths = [(name, _length(name, value)) for name, value in (dims or {}).items()]
+        nodes = self._core.check(self._items(inputs), lengths, threads)
+        return Check(self, nodes, dict(inputs or {}), dict(dims or {}))
+
+    def run(
+        self, inputs: Inputs | None = None, *, node: str | None = None, threads: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Runs the model, or one gather node of it; see libgather.run."""
+        outputs = self._core.run(self._items(inputs, node), node, threads)
+        return {name: from_item(name, *rest) for name, *rest in outputs}
+
+    def explain(
+        self,
+        node: str | None = None,
+        inputs: Inputs | None = None,
+        dims: Dims | None = None,
+    ) -> Picture:
+        """Draws one gather node: which cell comes from where.
+
+        node: its name, with or without the path of its graph; None where there is only one. inputs, dims: what is
+        known beyond the file; an input may also be any value of the node's graph, in place of what computes it.
+        """
+        from libgather.explain_picture import explain_node
+
+        return explain_node(self, node, inputs or {}, dims or {})
+
+    def _takes_dim(self, name: str) -> bool:
+        """Whether dims= takes that name: one that stands in a subgraph only it does not."""
+        try:
+            self._core.check([], [(name, 1)], 1)
+        except GatherNameError:
+            return False
+        except ValueError:
+            return True
+        return True
+
+
+def _length(name: str, value: Any) -> int:
+    length = operator.index(value)
+    if not 0 <= length < 2**63:
+        raise ValueError(f"dims: '{name}' must have a length from 0 on, not {length}")
+    return length
+
+
+def _model_of(model: Any) -> Model:
+    return model if isinstance(model, Model) else Model(model)
+
+
+def check(
+    model: str | os.PathLike | bytes | Any,
+    inputs: Inputs | None = None,
+    dims: Dims | None = None,
+    *,
+    threads: int | None = None,
+) -> Check:
+    """Checks the indices of every gather node of a model.
+
+    Parameters
+    ----------
+    model : str, os.PathLike, bytes, onnx.ModelProto or Model
+    inputs : dict of str to array, optional
+        Tensors for inputs of the model: then what they lead to is known too.
+    dims : dict of str to int, optional
+        Lengths for dimensions that have a name.
+    threads : int, optional
+        How many threads may work; None is the process' default.
+
+    Returns
+    -------
+    Check
+        A sequence with one NodeCheck for each gather node. A bad index is no exception here: see Check.bad and
+        NodeCheck.error.
+    """
+    return _model_of(model).check(inputs, dims, threads=threads)
+
+
+def run(
+    model: str | os.PathLike | bytes | Any,
+    inputs: Inputs | None = None,
+    *,
+    node: str | None = None,
+    threads: int | None = None,
+) -> dict[str, np.ndarray]:
+    """Runs a model whose nodes are gather nodes and what comes with them, or one gather node of any model.
+
+    Parameters
+    ----------
+    model : str, os.PathLike, bytes, onnx.ModelProto or Model
+        With Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze
+        and Unsqueeze.
+    inputs : dict of str to array
+        A tensor for each input: anything that take() reads. Numbers and lists become the type that the model
+        declares. Strings are arrays of str or bytes. With node: any of the node's values by name.
+    node : str, optional
+        Run this node alone.
+    threads : int, optional
+        How many threads may work; None is the process' default.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The outputs in the model's order. They cannot be written: they are the run's own memory, or the model's. Types
+        that NumPy does not have are dtypes of ml_dtypes, those under a byte with one element to a byte; strings are
+        arrays of str objects (bytes where they are no UTF-8).
+
+    Raises
+    ------
+    GatherError
+        Of any kind; its attribute `node` names the node at which the run failed.
+    """
+    return _model_of(model).run(inputs, node=node, threads=threads)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * view.c: views without a library: their start and end, and whether they are row-major.
+ */
+#include <string.h>
+
+#include "core.h"
+
+void gather_py_view_init(gather_py_view *view) {
+  memset(&view->tensor, 0, sizeof view->tensor);
+  view->array = NULL;
+  view->exchange = NULL;
+  view->managed = NULL;
+  view->managed_old = NULL;
+}
+
+void gather_py_view_clear(gather_py_view *view) {
+  Py_CLEAR(view->array);
+  if (view->managed && view->managed->deleter) view->managed->deleter(view->managed);
+  if (view->managed_old && view->managed_old->deleter) view->managed_old->deleter(view->managed_old);
+  view->managed = NULL;
+  view->managed_old = NULL;
+}
+
+/* The step from one element to the next, in the unit of strides: packed types count elements, others bytes. */
+static int64_t unit(const gather_tensor *tensor) {
+  const gather_type_info *type = gather_type_get(tensor->type);
+  if (type->packing != GATHER_PACKING_BYTES) return 1;
+  return type->kind == GATHER_KIND_OPAQUE ? tensor->item_bytes : type->bits / 8;
+}
+
+static int64_t length_or_1(int64_t length) { return length > 0 ? length : 1; }
+
+int gather_py_is_row_major(const gather_py_view *view) {
+  int64_t step = unit(&view->tensor);
+  for (int32_t d = view->tensor.rank - 1; d >= 0; d--) {
+    if (view->shape[d] > 1 && view->strides[d] != step) return 0;
+    step *= length_or_1(view->shape[d]);
+  }
+  return view->tensor.packed_offset == 0;
+}
+
+void gather_py_view_settle(gather_py_view *view) {
+  int64_t step = unit(&view->tensor);
+  view->tensor.shape = view->shape;
+  if (!view->tensor.strides) {
+    for (int32_t d = view->tensor.rank - 1; d >= 0; d--) {
+      view->strides[d] = step;
+      step *= length_or_1(view->shape[d]);
+    }
+  }
+  view->tensor.strides = gather_py_is_row_major(view) ? NULL : view->strides;
+}
