@@ -23,7 +23,7 @@ have() {
 sources() {
   local names=() pattern
   for pattern in "$@"; do names+=(-o -name "$pattern"); done
-  find include src cli tests examples bench -type f \( "${names[@]:1}" \) | sort
+  find include src cli python tests examples bench -type f \( "${names[@]:1}" \) | sort
 }
 
 # build_preset PRESET: configures and builds it; quiet unless something is wrong.

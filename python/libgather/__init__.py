@@ -20,6 +20,7 @@ from libgather._core import (
     take_along_axis,
     types,
 )
+from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
     GatherAxisError,
     GatherError,
@@ -33,8 +34,11 @@ from libgather.errors import (
     GatherTypeError,
     GatherValueError,
 )
+from libgather.explain_picture import Picture, explain
+from libgather.model import Model, check, run
 
 __all__ = [
+    "Check",
     "GatherAxisError",
     "GatherError",
     "GatherFileError",
@@ -46,13 +50,19 @@ __all__ = [
     "GatherNotSupportedError",
     "GatherTypeError",
     "GatherValueError",
+    "Model",
+    "NodeCheck",
+    "Picture",
     "Plan",
     "__version__",
+    "check",
+    "explain",
     "gather_elements",
     "get_threads",
     "infer_shape",
     "info",
     "ops",
+    "run",
     "set_threads",
     "take",
     "take_along_axis",

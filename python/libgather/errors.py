@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.exceptions import AxisError
 
-FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset")
+FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset", "node")
 
 
 class GatherError(Exception):
@@ -32,6 +32,8 @@ class GatherError(Exception):
         indices are out of range in all.
     file, offset : str or None, int or None
         The file and the byte in it that is wrong.
+    node : str or None
+        The node of a model at which a run failed.
     """
 
     status: str | None = None
@@ -47,6 +49,7 @@ class GatherError(Exception):
     bad_count: int | None = None
     file: str | None = None
     offset: int | None = None
+    node: str | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message)

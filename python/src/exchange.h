@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * exchange.h: DLPack's C interface between libraries (DLPack 1.3, __dlpack_c_exchange_api__), under names of our own. A tensor of
- * another library is described, and a new one made, without a call of Python.
+ * another library is described, and a new one handed to it, without a call of Python.
  */
 #ifndef GATHER_PY_EXCHANGE_H
 #define GATHER_PY_EXCHANGE_H

@@ -2,6 +2,8 @@
  *
  * output.c: new outputs, made by the library that the data came from.
  */
+#include <stdlib.h>
+
 #include "core.h"
 
 static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gather_py_view *view) {
@@ -15,27 +17,46 @@ static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gat
   return result;
 }
 
-static void set_error(void *context, const char *kind, const char *message) {
-  PyGILState_STATE state = PyGILState_Ensure();
-  (void)context;
-  PyErr_Format(PyExc_RuntimeError, "%s: %s", kind ? kind : "DLPack", message ? message : "no tensor could be made");
-  PyGILState_Release(state);
+/* A tensor and its elements in one block, which the library that takes it over gives back with free. Asking the library for one
+ * would cost PyTorch's callers as much as the gather of a small call. */
+typedef struct owned {
+  gather_dl_versioned managed;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+} owned;
+
+enum { ALIGNMENT = 64, HEAD = (sizeof(owned) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, HUGE_BYTES = 4 << 20 };
+
+static void free_owned(gather_dl_versioned *managed) { free(managed->manager); }
+
+static owned *allocate(int64_t bytes) {
+  if (bytes > INT64_MAX - HEAD - ALIGNMENT || (uint64_t)bytes > SIZE_MAX - HEAD - ALIGNMENT) return NULL;
+  size_t whole = ((size_t)bytes + HEAD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  owned *made = (owned *)aligned_alloc(ALIGNMENT, whole);
+  if (made && bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(made, whole);
+  return made;
 }
 
 static int exchange_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
-  gather_dl_tensor prototype = {.device = {1, 0}, .ndim = rank, .dtype = data->dl_type};
+  int64_t step = 1;
+  view->tensor = (gather_tensor){.type = data->tensor.type, .rank = rank, .item_bytes = data->tensor.item_bytes};
+  view->tensor.shape = view->shape;
   for (int32_t d = 0; d < rank; d++) view->shape[d] = shape[d];
-  prototype.shape = view->shape;
-  if (data->exchange->allocate(&prototype, &view->managed, NULL, set_error) != 0) {
-    view->managed = NULL;
-    if (!PyErr_Occurred()) PyErr_NoMemory();
+  owned *made = allocate(gather_tensor_bytes(&view->tensor));
+  if (!made) {
+    PyErr_NoMemory();
     return -1;
   }
-  gather_error error;
-  gather_status status = gather_tensor_from_dlpack_versioned(view->managed, view->strides, &view->tensor, &error);
-  if (status == GATHER_OK) return 0;
-  gather_py_raise(&error);
-  return -1;
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    made->shape[d] = shape[d];
+    made->strides[d] = step;
+    step *= shape[d] > 0 ? shape[d] : 1;
+  }
+  view->tensor.data = (char *)made + HEAD;
+  view->managed = &made->managed;
+  made->managed = (gather_dl_versioned){.version = {1, 1}, .manager = made, .deleter = free_owned};
+  made->managed.tensor =
+      (gather_dl_tensor){view->tensor.data, {1, 0}, rank, data->dl_type, made->shape, made->strides, 0};
+  return 0;
 }
 
 /* Bytes of NumPy's, seen with the data's type: gather_py_finish hands them to the library. */

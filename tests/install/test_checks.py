@@ -14,7 +14,7 @@ CC = os.environ.get("GATHER_CC", "cc")
 
 @pytest.fixture
 def copy(gather_source: Path, tmp_path: Path) -> Path:
-    for folder in ("script", "include", "src", "cli"):
+    for folder in ("script", "include", "src", "cli", "python"):
         shutil.copytree(gather_source / folder, tmp_path / folder)
     return tmp_path
 
@@ -48,6 +48,9 @@ def test_layers_pass_as_they_are(copy: Path):
         ("src/api/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
         ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
         ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
+        ("python/src/module.c", '#include "base/error.h"\n', "may not include base/error.h"),
+        ("python/src/module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
+        ("python/src/module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
         ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
         ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
         ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
@@ -87,8 +90,10 @@ gather_two(int x);
 SOURCE = '#include "gather.h"\nint gather_one(int x) { return x; }\nint gather_two(int x) { return x; }\n'
 
 
-def small_library(root: Path, gather_source: Path, source: str, soname: str = "libgather.so.0") -> tuple[int, str]:
-    """A library of two functions, and what check-symbols says of it."""
+def small_library(
+    root: Path, gather_source: Path, source: str, soname: str = "libgather.so.0", module: str | None = None
+) -> tuple[int, str]:
+    """A library of two functions, with a module for Python where its source is given, and what check-symbols says of it."""
     shutil.copytree(gather_source / "script", root / "script")
     for folder in ("include/gather", "build/lib"):
         (root / folder).mkdir(parents=True)
@@ -99,12 +104,42 @@ def small_library(root: Path, gather_source: Path, source: str, soname: str = "l
     subprocess.run([CC, *flags, "-c", "x.c", "-o", "x.o"], cwd=root, check=True)
     subprocess.run([CC, "-shared", f"-Wl,-soname,{soname}", "x.o", "-o", lib / "libgather.so"], cwd=root, check=True)
     subprocess.run(["ar", "rcs", lib / "libgather.a", "x.o"], cwd=root, check=True)
+    if module is not None:
+        (root / "build/python/libgather").mkdir(parents=True)
+        (root / "m.c").write_text(module)
+        output = root / "build/python/libgather/_core.abi3.so"
+        subprocess.run([CC, *flags, "-shared", "m.c", "-o", output], cwd=root, check=True)
     return check(root, "check-symbols", root / "build")
 
 
 def test_symbols_pass(gather_source: Path, tmp_path: Path):
     assert small_library(tmp_path, gather_source, SOURCE + "#include <stdlib.h>\nvoid gather_in(void) { free(0); }\n") == (
         0, "symbols: 2 promised, 2 exported, 3 global, 0 faults\n")
+
+
+MODULE = """
+#include <stdlib.h>
+void *PyModule_Create2(void *definition, int version);
+__attribute__((visibility("default"))) void *PyInit__core(void) { return PyModule_Create2(malloc(1), 3); }
+"""
+
+
+def test_symbols_pass_with_a_module(gather_source: Path, tmp_path: Path):
+    code, said = small_library(tmp_path, gather_source, SOURCE, module=MODULE)
+    assert code == 0 and said.endswith("2 global, 1 Python module, 0 faults\n"), said
+
+
+@pytest.mark.parametrize(
+    ("module", "complaint"),
+    [
+        (MODULE + SOURCE, "the Python module exports more than its beginning: gather_one gather_two"),
+        (MODULE.replace("PyInit__core", "PyInit_core"), "the Python module lacks its beginning: PyInit__core"),
+        (MODULE.replace("malloc", "png_init"), "the Python module needs what is not known: png_init"),
+    ],
+)
+def test_symbols_find_in_a_module(gather_source: Path, tmp_path: Path, module: str, complaint: str):
+    code, said = small_library(tmp_path, gather_source, SOURCE, module=module)
+    assert code == 1 and complaint in said, said
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""NumPy's functions by NumPy's names and arguments, answered by libgather. What is translated stands in docs/conformance.md; what
+libgather refuses is refused here too.
+
+`calls` counts what reached libgather.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import libgather
+import numpy as np
+
+numpy_take = np.take
+numpy_take_along_axis = np.take_along_axis
+calls = 0
+inside = False  # libgather is at work: what it asks of NumPy itself (arrays of objects) is NumPy's answer
+
+MODES = {"raise": {"mode": "raise"}, "wrap": {"mode": "wrap"}, "clip": {"mode": "clip", "negative": False}}
+
+
+def ours(function, *arguments, **options):
+    """A call of libgather, counted."""
+    global calls, inside
+    calls, inside = calls + 1, True
+    try:
+        return function(*arguments, **options)
+    finally:
+        inside = False
+
+
+def is_plain(a) -> bool:
+    """Whether `a.take` is NumPy's own method; a class that has its own (masked arrays) keeps it."""
+    return isinstance(a, np.ndarray | np.generic) and type(a).take in (np.ndarray.take, np.generic.take)
+
+
+def take(a, indices, axis=None, out=None, mode="raise"):
+    """numpy.take: without an axis the array counts as flat, and data of rank 0 as one element."""
+    if inside:
+        return numpy_take(a, indices, axis, out, mode)
+    if not is_plain(a):
+        if hasattr(type(a), "take"):
+            return a.take(indices, axis=axis, out=out, mode=mode)
+        a = np.asarray(a)
+    a = np.asanyarray(a)
+    if axis is None:
+        a, axis = a.reshape(-1), 0
+    elif a.ndim == 0:
+        a = a.reshape(1)
+    if not isinstance(axis, int):
+        axis = operator.index(axis)
+    return ours(libgather.take, a, indices, axis=axis, out=out, **MODES.get(mode, {"mode": mode}))
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """numpy.take_along_axis."""
+    if inside:
+        return numpy_take_along_axis(arr, indices, axis)
+    return ours(libgather.take_along_axis, arr, indices, axis=axis)
+
+
+def method(owner):
+    """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, whatever it is for everything else."""
+    if owner is np:
+        return np.take
+    if not is_plain(owner):
+        return owner.take
+
+    def bound(indices, axis=None, out=None, mode="raise"):
+        return take(owner, indices, axis, out, mode)
+
+    return bound

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""wheels.py [--limited|--free-threaded]: asks the installed package for what a wheel must bring along; for script/wheels.
+
+Nothing of it may come from the project's folder or from anywhere but the environment that the wheel was installed into.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import libgather
+
+
+def answers_from_here() -> None:
+    folder = Path(libgather.__file__).resolve()
+    assert folder.is_relative_to(Path(sys.prefix).resolve()), f"imported from {folder}"
+    typed = folder.parent / "py.typed"
+    assert typed.is_file(), f"{typed} is missing"
+
+
+def takes() -> None:
+    table = np.arange(24, dtype=np.float32).reshape(6, 4)
+    ids = np.array([[5, -6], [2, 2]], dtype=np.int32)
+    got = libgather.take(table, ids, axis=0)
+    assert got.dtype == table.dtype and got.tobytes() == table[ids].tobytes(), got
+    order = np.array([[3, 2, 1, 0]] * 6)
+    got = libgather.gather_elements(table, order, axis=1)
+    assert got.tobytes() == np.ascontiguousarray(table[:, ::-1]).tobytes(), got
+    # Large enough for several threads.
+    large = np.arange(4_000_000, dtype=np.int64).reshape(-1, 16)
+    rows = np.random.default_rng(1).integers(0, len(large), 400_000)
+    assert np.array_equal(libgather.take(large, rows, axis=0, threads=4), large[rows])
+
+
+def names_what_is_wrong() -> None:
+    wanted = dict(status="index_out_of_range", input="indices", position=(0, 1), value=6, low=-6, high=5, axis=0, bad_count=2)
+    out = np.full((1, 3), 7, dtype=np.int16)
+    try:
+        libgather.take(np.arange(6, dtype=np.int16), [[1, 6, -7]], axis=0, out=out)
+    except IndexError as error:
+        assert isinstance(error, libgather.GatherIndexError), type(error)
+        said = {name: getattr(error, name) for name in wanted}
+        assert said == wanted, said
+    else:
+        raise AssertionError("a bad index was taken")
+    assert (out == 7).all(), "the output was touched"
+
+
+def runs_the_command() -> None:
+    """The console script, which stands beside the interpreter."""
+    command = Path(sys.executable).parent / "gather"
+    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith(f"gather {libgather.__version__}\n"), said
+    with tempfile.TemporaryDirectory() as folder:
+        table, rows = Path(folder) / "table.npy", Path(folder) / "rows.npy"
+        np.save(table, np.array([10, 20, 30]))
+        subprocess.run([command, "take", table, "[2, 0]", "-o", rows], capture_output=True, check=True)
+        assert np.load(rows).tolist() == [30, 10]
+
+
+def is_of_the_kind(kind: str) -> None:
+    info = libgather.info()
+    limited = kind == "--limited"
+    assert info["limited_api"] is limited and info["free_threaded"] is not limited, info
+    if not limited:
+        assert not sys._is_gil_enabled(), "importing libgather brought the GIL back"
+
+
+def main() -> None:
+    is_of_the_kind(sys.argv[1])
+    for check in (answers_from_here, takes, names_what_is_wrong, runs_the_command):
+        check()
+    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], check=True, stdout=subprocess.DEVNULL)
+    print(f"wheels: Python {sys.version.split()[0]}, NumPy {np.__version__}: as it should be")
+
+
+if __name__ == "__main__":
+    main()
