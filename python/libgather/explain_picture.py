@@ -95,7 +95,7 @@ def _exception(fields: dict[str, Any]) -> GatherError:
     message, offset = _for_python(fields["message"]), fields.get("offset", -1)
     error = make(fields["status"], fields["code"], message, op, rules, wrong, index, file, offset)
     if "node" in fields:
-        error.node = fields["node"]  # type: ignore[attr-defined]
+        error.node = fields["node"]
     return error
 
 
