@@ -4,6 +4,7 @@
 import gc
 import importlib.util
 import os
+import pickle
 import subprocess
 import sys
 import weakref
@@ -83,6 +84,16 @@ def test_goes_away():
     assert gone() is None
 
 
+def test_travels(tmp_path):
+    """Another process opens it anew; a check goes along with its model."""
+    for source in (saved(parsed(BAD), tmp_path / "m.onnx"), parsed(BAD)):
+        found = check(source, {"free": [4, 5]})
+        again = pickle.loads(pickle.dumps(found))
+        assert repr(again) == repr(found)
+        assert again.as_dict() == found.as_dict()
+        assert again.model.inputs == ("x", "free")
+
+
 def test_relative_path(tmp_path, monkeypatch):
     """A path is that of the moment at which the model was opened."""
     saved(parsed(BAD), tmp_path / "m.onnx")
@@ -103,7 +114,7 @@ def test_name_of_any_bytes(tmp_path):
     assert Model(os.fsdecode(path)).inputs == ("ids",)
 
 
-# ---- what is no model --------------------------------------------------------------------------------------------------
+# ---- what is no model ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("source", [5, None, [], object(), 1.5])
@@ -124,7 +135,9 @@ def test_not_there(tmp_path):
         Model("a\0b")
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no model", b"<xml/>", b"\x08\x07", b"\xff" * 1000, b"\x93NUMPY"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 100, b"no model", b"<xml/>", b"\x08\x07", b"\xff" * 1000, b"\x93NUMPY"]
+)
 def test_no_model(content):
     with pytest.raises((errors.GatherFileFormatError, errors.GatherNotSupportedError)) as caught:
         Model(content)
@@ -167,7 +180,7 @@ def test_changed_bytes():
     assert np.array_equal(run(whole, {"ids": [1, 2, 3]})["y"], np.zeros((3, 3)))
 
 
-# ---- external data -----------------------------------------------------------------------------------------------------
+# ---- external data ---------------------------------------------------------------------------------------------------
 
 
 def external(tmp_path: Path) -> Path:
@@ -194,7 +207,7 @@ def test_external_data_in_memory(tmp_path):
         run(external(tmp_path).read_bytes(), {"ids": [1, 2, 3]})
 
 
-# ---- OpenVINO IR -------------------------------------------------------------------------------------------------------
+# ---- OpenVINO IR -----------------------------------------------------------------------------------------------------
 
 
 # In a process of its own: what it loads does not go with sanitizers.
