@@ -43,11 +43,13 @@ results are new memory from the system in every library.
 
 GIL = """### Beside another thread
 
-A second Python thread counts while the calls of the last table run, on one thread of their own. *counted* is what it gets counted
-during such a call, as a share of what it counts in the same time while nobody else wants the interpreter: 100% is a call that
-does not disturb it at all (there are {cpus} CPUs, which both share with the rest of the machine), 0% one that stops it. `sum(repeat(1, many))`,
-which keeps the interpreter's lock (GIL) throughout, is there as a scale. *ms* is the time of such a call, which includes its wait for
-the lock at the end: about 5 ms each time, as Python is set, in which the other thread counts.
+A second Python thread counts while the calls of the last table run one after another, on one thread of their own. *free* is the share of
+the time in which that thread ran or waited for nothing but a CPU, as the system counts it, whatever else the machine does: 100% is a call that
+never keeps it from running. *counted* is what it counted, as a share of what it counts in the same time while nobody else wants
+the interpreter; there are {cpus} CPUs, which both share with the rest of the machine. `sum(repeat(1, many))`, which keeps the interpreter's
+lock (GIL) throughout, is there as a scale: a thread that waits for the lock asks for it every 5 ms, and its wait for a CPU to do so
+is taken for free time, so that it stands above 0%. *ms* is the time of a call, which includes its wait for the lock whenever it has given it
+back: about 5 ms each time, as Python is set, in which the other thread counts.
 """
 
 
@@ -131,9 +133,11 @@ def large(results: dict) -> str:
 
 
 def gil(results: dict) -> str:
-    lines = [[code(row["form"]), percent(row["share"]), f"{percent(row['low'])} - {percent(row['high'])}", number(row["ms"])]
-             for row in results["gil"]]
-    return table(["call", "counted", "quartiles", "ms"], lines)
+    lines = []
+    for row in results["gil"]:
+        free = [percent(row["ready"]), f"{percent(row['low'])} - {percent(row['high'])}"] if row["ready"] is not None else ["-", "-"]
+        lines.append([code(row["form"]), *free, percent(row["share"]), number(row["ms"])])
+    return table(["call", "free", "quartiles", "counted", "ms"], lines)
 
 
 def section(results: dict | None) -> str:

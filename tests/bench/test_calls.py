@@ -158,15 +158,20 @@ def test_the_count_tells_who_keeps_the_lock(modules):
     """The thread counts while a call sleeps, and next to nothing during a call that keeps the interpreter's lock."""
     import calls_large
 
+    def measured(call) -> list[dict]:
+        return [calls_large.beside(counter, call, 0.1) for _ in range(5)]
+
     counter = calls_large.Counter()
     counter.start()
     try:
-        free = max(calls_large.beside(counter, lambda: time.sleep(0.1), 0.1)[0] for _ in range(5))
-        held = min(calls_large.beside(counter, lambda: sum(repeat(1, 20_000_000)), 0.1)[0] for _ in range(5))
+        free, held = measured(lambda: time.sleep(0.1)), measured(lambda: sum(repeat(1, 20_000_000)))
     finally:
         counter.going = False
         counter.join()
-    assert held < free / 3
+    assert min(r["rate"] for r in held) < max(r["rate"] for r in free) / 3
+    assert all(r["each"] >= 0.1 for r in free)
+    if sys.platform == "linux":
+        assert max(r["ready"] for r in free) > 0.8 and min(r["ready"] for r in held) < 0.7
 
 
 def test_wrong_elements_of_a_large_call_end_the_run(more):
