@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Large calls from Python: whether the package adds anything to the call from C, and what another Python thread gets done meanwhile."""
+"""Large calls from Python: what the package adds to the call from C, and what another Python thread gets done meanwhile."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ COUNT, QUICK_COUNT = 1 << 20, 1 << 16
 ROUNDS, QUICK_ROUNDS = 9, 3
 BESIDE_ROUNDS = 5
 ATTEMPTS = 3  # at one measurement
+SECONDS = 20  # after so long for a number of threads there is one attempt only
 SEGMENT, QUICK_SEGMENT = 0.4, 0.1  # seconds of each measurement beside a thread
 
 FORMS = (
@@ -94,9 +95,9 @@ def contenders(names: dict, threads: int, expected: np.ndarray) -> list[tuple[Fo
     return found
 
 
-def timed(contender: Contender) -> None:
+def timed(contender: Contender, attempts: int) -> None:
     """One call, again where another program had the CPU meanwhile. Its result is given back at once."""
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         before = measure.switches()
         elapsed = contender.time_once()
         during = measure.switches() - before
@@ -123,8 +124,8 @@ def rows_of(pairs: list[tuple[Form, Contender]], threads: int) -> list[dict]:
         ours = next(c for f, c in pairs if f.who == OURS and f.kind == form.kind and not f.plan)
         times = [ns / 1e6 for ns in contender.times]
         low, high = quartiles(times)
-        row = {"who": form.who, "form": form.text, "kind": form.kind, "threads": threads, "median": median(times), "low": low, "high": high,
-               "disturbed": contender.disturbed}
+        row = {"who": form.who, "form": form.text, "kind": form.kind, "threads": threads, "median": median(times),
+               "low": low, "high": high, "disturbed": contender.disturbed}
         if contender is not ours:
             ratio = summary.ratios(contender, ours)
             row["to_ours"] = {**ratio, "verdict": summary.verdict(ratio)}
@@ -145,7 +146,8 @@ class Counter(threading.Thread):
 
 
 def ready_ns(thread: threading.Thread) -> float:
-    """How long the thread ran or waited for nothing but a CPU, by Linux's count; NaN elsewhere. Other programs do not change it."""
+    """How long the thread ran or waited for nothing but a CPU, by Linux's count; NaN elsewhere. Other programs do not
+    change it."""
     try:
         text = Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text(encoding="ascii")
         return float(sum(int(word) for word in text.split()[:2]))
@@ -154,14 +156,16 @@ def ready_ns(thread: threading.Thread) -> float:
 
 
 def beside(counter: Counter, call, seconds: float) -> dict:
-    """Calls one after another for so long: what the thread counts a second meanwhile, its share of ready time, seconds per call."""
+    """Calls one after another for so long: what the thread counts a second meanwhile, its share of ready time, seconds
+    per call."""
     calls, ready, count, start = 0, ready_ns(counter), counter.count, time.perf_counter()
     while time.perf_counter() - start < seconds:
         kept = call()
         del kept
         calls += 1
     spent = time.perf_counter() - start
-    return {"rate": (counter.count - count) / spent, "ready": (ready_ns(counter) - ready) / 1e9 / spent, "each": spent / calls}
+    free = (ready_ns(counter) - ready) / 1e9 / spent
+    return {"rate": (counter.count - count) / spent, "ready": free, "each": spent / calls}
 
 
 def beside_all(names: dict, quick: bool) -> list[dict]:
@@ -183,8 +187,10 @@ def beside_all(names: dict, quick: bool) -> list[dict]:
     for form, rounds in found.items():
         ready, shares = [r["ready"] for r in rounds], [r["rate"] / median(alone) for r in rounds]
         low, high = quartiles(ready)
-        rows.append({"who": form.who, "form": form.text, "ready": median(ready) if ready[0] == ready[0] else None, "low": low, "high": high,
-                     "share": median(shares), "ms": median(r["each"] for r in rounds) * 1e3})
+        known = ready[0] == ready[0]
+        rows.append({"who": form.who, "form": form.text, "share": median(shares),
+                     "ready": median(ready) if known else None, "low": low if known else None,
+                     "high": high if known else None, "ms": median(r["each"] for r in rounds) * 1e3})
     return rows
 
 
@@ -196,9 +202,10 @@ def measure_all(results: dict, more: dict, quick: bool) -> None:
     for threads in (1, 2)[: max(1, min(2, native.library()["cpus"]))]:
         set_threads(names, threads)
         pairs = contenders(names, threads, expected)
+        until = time.monotonic() + SECONDS
         for _ in range(QUICK_ROUNDS if quick else ROUNDS):
             for n in shuffle(len(pairs)):
-                timed(pairs[n][1])
+                timed(pairs[n][1], ATTEMPTS if time.monotonic() < until else 1)
         results["large"] += rows_of(pairs, threads)
     set_threads(names, 1)
     results["gil"] = beside_all(names, quick)
