@@ -21,7 +21,7 @@ for such arrays.
 
 AGAIN = """```sh
 script/bench --python --quick                        # some seconds
-script/bench --python                                # under two minutes
+script/bench --python                                # under two minutes on a machine that does nothing else
 script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this part of the page
 ```
 """
