@@ -50,8 +50,7 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         a = a.reshape(1)
     if not isinstance(axis, int):
         axis = operator.index(axis)
-    found = ours(libgather.take, a, indices, axis=axis, out=out, **MODES.get(mode, {"mode": mode}))
-    return found if out is not None or np.ndim(found) else found[()]
+    return ours(libgather.take, a, indices, axis=axis, out=out, **MODES.get(mode, {"mode": mode}))
 
 
 def take_along_axis(arr, indices, axis=-1):

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from differences.toml."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+from pathlib import Path
+
+from differences import KINDS, Difference, load
+
+TABLES = "<!-- tables: made by script/conformance --write-docs -->"
+LIST = "<!-- differences: made by script/conformance --write-docs -->"
+END = "<!-- end of what is made -->"
+TITLES = {
+    "onnx": "ONNX", "numpy": "NumPy", "torch": "PyTorch", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO",
+    "array_api": "array-api-strict", "pyarrow": "Arrow", "jax": "JAX",
+}  # fmt: skip
+
+
+def processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def row(cells) -> str:
+    return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
+
+
+def tables(answers: list[dict]) -> str:
+    """The run: what it was on, and a line for each group."""
+    today = datetime.date.today().isoformat()
+    text = f"\n{today}, {processor()}, {os.cpu_count()} CPUs, Python {platform.python_version()}.\n\n"
+    text += row(["suite", "tests", "passed", "failed", "different", "not reached", "of other things"])
+    text += row(["---", "---"] + ["---:"] * 5)
+    for answer in answers:
+        title = TITLES[answer["suite"]]
+        if "groups" not in answer:
+            text += row([title, f"not run: {answer.get('not_run', answer.get('broken', ''))}", *[""] * 5])
+            continue
+        name = f"{title} {answer['version']}"
+        for group, counts in answer["groups"].items():
+            columns = ("passed", "failed", "different", "unreached", "foreign")
+            text += row([name, group, *(counts[column] or "" for column in columns)])
+            name = ""
+    return text + "\n" + "".join(f"- {TITLES[a['suite']]}: {remark}.\n" for a in answers for remark in a.get("remarks", []))
+
+
+def entry_text(entry: Difference) -> str:
+    versions = ", ".join(entry.versions)
+    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n\n{entry.reason.strip()}\n"
+    if entry.tests:
+        lines += "\n" + "".join(f"- `{test}`\n" for test in entry.tests)
+    return f"{lines}\n```py\n{entry.example.strip()}\n```\n\n```text\n{entry.prints.strip()}\n```\n"
+
+
+def differences() -> str:
+    """All entries, peer by peer."""
+    entries = load()
+    text = ""
+    for suite, title in TITLES.items():
+        mine = [entry for entry in entries if entry.suite == suite]
+        text += f"\n### {title}\n"
+        text += "".join(entry_text(entry) for entry in mine) if mine else "\nNone.\n"
+    return text
+
+
+def exchanged(page: str, marker: str, made: str) -> str:
+    """The page with what stands between the marker and END exchanged."""
+    before, found, rest = page.partition(marker)
+    _, end, after = rest.partition(END)
+    if not found or not end:
+        sys.exit(f"the page lacks the marks {marker!r} and {END!r}")
+    return f"{before}{marker}\n{made}\n{END}{after}"
+
+
+def write(path: Path, answers: list[dict] | None) -> None:
+    """Without answers only the list of differences is made anew."""
+    page = path.read_text(encoding="utf-8")
+    page = exchanged(page, LIST, differences())
+    if answers is not None:
+        page = exchanged(page, TABLES, tables(answers))
+    path.write_text(page, encoding="utf-8")
