@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import calls_page
 import growth
 import pictures
 import summary
@@ -13,11 +15,12 @@ from summary import as_kept, by, lost, number, percent, ratio_mean, share_mean, 
 HEAD = """# Benchmarks
 
 This page and its pictures are made by `script/bench --report` from [benchmarks.json](benchmarks.json), the results of one run of
-`script/bench`. Rows in which libgather loses are rows like all others; a list of them stands [below](#rows-that-are-lost).
+`script/bench`; the part on [calls from Python](#calls-from-python) has a run of its own. Rows in which libgather loses are rows like
+all others; a list of them stands [below](#rows-that-are-lost).
 
 Contents: [Summary](#summary) - [The machine](#the-machine) - [How to run it](#how-to-run-it) - [How to read it](#how-to-read-it) -
-[Ceilings](#ceilings) - [Growth](#growth) - [Rows](#rows) - [Rows that are lost](#rows-that-are-lost) -
-[Peers that were left out](#peers-that-were-left-out) - [Not covered](#not-covered)
+[Calls from Python](#calls-from-python) - [Ceilings](#ceilings) - [Growth](#growth) - [Rows](#rows) -
+[Rows that are lost](#rows-that-are-lost) - [Peers that were left out](#peers-that-were-left-out) - [Not covered](#not-covered)
 """
 
 RUN = """## How to run it
@@ -214,12 +217,13 @@ def not_run(results: dict) -> str:
     return table(["left out", "why"], [[left["row"], left["why"]] for left in found]) if found else ""
 
 
-def page(results: dict, drawn: list[str]) -> str:
+def page(results: dict, drawn: list[str], python: dict | None) -> str:
+    """python: the results of script/bench --python."""
     rows = summary.in_means(results["rows"])
     curves = [r for r in results["rows"] if summary.is_curve(r)]
     parts = [HEAD, "## Summary\n", "Geometric means over the rows of a regime.\n", summaries(rows), kept_means(rows), fastest(rows)]
     parts += [picture(name, pictures.title(name)) for name in drawn if name in pictures.WHAT]
-    parts += ["## The machine\n", about(results), RUN, READ, "## Ceilings\n", ceilings(results), GROWTH]
+    parts += ["## The machine\n", about(results), RUN, READ, calls_page.section(python), "## Ceilings\n", ceilings(results), GROWTH]
     parts += [picture(name, pictures.title(name)) for name in drawn if name in growth.CURVES]
     parts += ["" if curves else "This run has none of these rows: a full run has them.\n", not_run(results), by_regime(curves)]
     parts += ["## Rows\n", by_regime(rows)]
@@ -227,8 +231,21 @@ def page(results: dict, drawn: list[str]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def write(results: dict, root: Path) -> None:
-    drawn = pictures.draw(results, root / "docs/pictures")
+def read(path: Path) -> dict | None:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def write_page(results: dict, drawn: list[str], root: Path) -> None:
     path = root / "docs/benchmarks.md"
-    path.write_text(page(results, drawn), encoding="utf-8")
+    path.write_text(page(results, drawn, read(root / "docs/benchmarks-python.json")), encoding="utf-8")
     print(f"written: {path.relative_to(root)}, {len(drawn)} pictures")
+
+
+def write(results: dict, root: Path) -> None:
+    write_page(results, pictures.draw(results, root / "docs/pictures"), root)
+
+
+def rewrite(root: Path) -> None:
+    """The page anew from the results beside it; its pictures are as they were."""
+    results = read(root / "docs/benchmarks.json")
+    write_page(results, pictures.names(results), root)

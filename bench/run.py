@@ -19,6 +19,7 @@ import peers
 import report
 import summary
 from cases import Arenas
+from results import written
 
 
 def arguments() -> argparse.Namespace:
@@ -54,20 +55,6 @@ def run(cases, everybody, absent, settings, threads) -> dict:
     return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}
 
 
-def written(results: dict) -> str:
-    """JSON with one row to a line, four digits to a number."""
-    def short(value):
-        if isinstance(value, float):
-            return float(f"{value:.4g}")
-        if isinstance(value, dict):
-            return {key: short(item) for key, item in value.items()}
-        return [short(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-    head = ",\n".join(f"{json.dumps(key)}: {json.dumps(short(results[key]))}" for key in ("machine", "settings", "limits", "left_out"))
-    rows = ",\n".join(json.dumps(short(row), separators=(",", ":")) for row in results["rows"])
-    return f'{{{head},\n"rows": [\n{rows}\n]}}\n'
-
-
 def main() -> int:
     asked = arguments()
     path = Path(asked.json)
@@ -91,7 +78,7 @@ def main() -> int:
     results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick, asked.minutes), threads)
     results["left_out"] = left_out
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(written(results), encoding="utf-8")
+    path.write_text(written(results, ("machine", "settings", "limits", "left_out"), ("rows",)), encoding="utf-8")
     print(summary.closing(results))
     print(f"written: {path}")
     return 0

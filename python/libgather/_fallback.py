@@ -181,7 +181,13 @@ def _importer(x: Any) -> Any:
 
 
 def hand_over(x: Any, array: np.ndarray, shape: tuple[int, ...], code: int, bits: int, lanes: int) -> Any:
+    """The result as x's library has it; as NumPy's array where the library cannot take it."""
     importer = _importer(x)
-    if importer is None:
-        _refuse("type_unsupported", "data", f"the library of {type(x).__name__} has no from_dlpack for a result: pass out=")
-    return importer(_Exported(array, shape, code, bits, lanes))
+    exported = _Exported(array, shape, code, bits, lanes)
+    if importer is not None:
+        return importer(exported)
+    try:
+        return np.from_dlpack(exported)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        message = f"{type(x).__name__} has no from_dlpack for a result, and NumPy no such dtype ({error}): pass out="
+        _refuse("type_unsupported", "data", message)

@@ -222,8 +222,8 @@ int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b) {
 
 /* What else may be an output: memory that others see, never a copy. */
 static int read_memory(PyObject *object, gather_py_view *view) {
-  bool shared =
-      PyObject_CheckBuffer(object) || has(object, gather_py.array_interface) || has(object, gather_py.array_struct);
+  bool shared = PyObject_CheckBuffer(object) || PyObject_HasAttr(object, gather_py.array_interface) ||
+                PyObject_HasAttr(object, gather_py.array_struct);
   if (shared && !PyArray_CheckScalar(object)) return read_by_numpy(object, view); /* of a scalar NumPy makes a copy */
   PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
   const char *name = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
@@ -238,6 +238,10 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   if (result < 0) return -1;
   if (view->tensor.flags & GATHER_TENSOR_READ_ONLY) {
     gather_py_fail(GATHER_USAGE, "output", "out is read-only");
+    return -1;
+  }
+  if (view->managed && (view->managed->flags & GATHER_DL_COPIED)) {
+    gather_py_fail(GATHER_USAGE, "output", "out comes through DLPack as a copy, which nobody would see the result in");
     return -1;
   }
   if (view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {

@@ -95,12 +95,15 @@ static int choose_axis(gather_py_call *call, gather_py_tensors *t) {
   return -1;
 }
 
-int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
+void gather_py_tensors_init(gather_py_tensors *t) {
   gather_py_view_init(&t->data);
   gather_py_view_init(&t->indices);
   gather_py_view_init(&t->out);
   gather_py_view_init(&t->fill);
   t->flat = t->fill_owner = NULL;
+}
+
+int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
   int result = gather_py_read_data(call->x, &t->data);
   if (result) return result;
   if (gather_py_read_indices(call->indices, &t->indices) < 0 || choose_axis(call, t) < 0) return -1;
@@ -180,6 +183,7 @@ static PyObject *run(const gather_py_function *function, PyObject *const *args, 
   gather_py_tensors tensors;
   PyObject *result = NULL;
   if (gather_py_read_call(function, args, count, names, &call) < 0) return NULL;
+  gather_py_tensors_init(&tensors);
   int read = gather_py_tensors_read(&call, &tensors);
   if (read == 0) result = apply(&call, &tensors);
   if (read == 1) result = fall_back(function->name, args, count, names);

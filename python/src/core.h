@@ -142,7 +142,9 @@ typedef struct gather_py_tensors {
   int64_t shape[GATHER_MAX_RANK];
 } gather_py_tensors;
 
-/* Returns 0, -1, or 1 (see gather_py_read_data). Clear it in every case. */
+/* Starts without memory; clear it in every case. */
+void gather_py_tensors_init(gather_py_tensors *tensors);
+/* Returns 0, -1, or 1 (see gather_py_read_data). */
 int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *tensors);
 void gather_py_tensors_clear(gather_py_tensors *tensors);
 /* Broadcasts data and indices off the axis. */

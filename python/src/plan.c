@@ -120,6 +120,7 @@ static PyObject *create(PyObject *type, const gather_py_function *like, PyObject
   plan_object *self = (plan_object *)allocate((PyTypeObject *)type, 0);
   if (!self) return NULL;
   self->call = call;
+  gather_py_tensors_init(&tensors);
   int made = read_layouts(self, &tensors);
   if (made == 0) made = decide(self, &tensors);
   if (made == 0) keep(self, &tensors);
@@ -213,11 +214,7 @@ static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x,
 
 static PyObject *call_plan(plan_object *self, PyObject *x, PyObject *indices, PyObject *out) {
   gather_py_tensors tensors;
-  tensors.flat = tensors.fill_owner = NULL;
-  gather_py_view_init(&tensors.data);
-  gather_py_view_init(&tensors.indices);
-  gather_py_view_init(&tensors.out);
-  gather_py_view_init(&tensors.fill);
+  gather_py_tensors_init(&tensors);
   PyObject *result = run_views(self, &tensors, x, indices, out == Py_None ? NULL : out);
   gather_py_tensors_clear(&tensors);
   return result;

@@ -14,12 +14,22 @@ void gather_py_view_init(gather_py_view *view) {
   view->managed_old = NULL;
 }
 
+/* A deleter may run Python, which must not meet the exception that is on its way. */
+static void give_back(gather_dl_versioned *managed, gather_dl_managed *managed_old) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (managed && managed->deleter) managed->deleter(managed);
+  if (managed_old && managed_old->deleter) managed_old->deleter(managed_old);
+  PyErr_Restore(type, value, trace);
+}
+
 void gather_py_view_clear(gather_py_view *view) {
-  Py_CLEAR(view->array);
-  if (view->managed && view->managed->deleter) view->managed->deleter(view->managed);
-  if (view->managed_old && view->managed_old->deleter) view->managed_old->deleter(view->managed_old);
+  gather_dl_versioned *managed = view->managed;
+  gather_dl_managed *managed_old = view->managed_old;
   view->managed = NULL;
   view->managed_old = NULL;
+  if (managed || managed_old) give_back(managed, managed_old);
+  Py_CLEAR(view->array);
 }
 
 /* The step from one element to the next, in the unit of strides: packed types count elements, others bytes. */

@@ -310,6 +310,6 @@ def test_page_is_of_its_results(modules):
     import pictures
     import report
 
-    found = results(SOURCE / "docs/benchmarks.json")
+    found, python = results(SOURCE / "docs/benchmarks.json"), results(SOURCE / "docs/benchmarks-python.json")
     page = (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page == report.page(found, pictures.names(found))
+    assert page == report.page(found, pictures.names(found), python)

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""script/bench --python works: calls are checked before they are timed, losses are told, results become a part of the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from itertools import repeat
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from support.skip import skip_test
+
+SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
+PACKAGE = BUILD / "python"
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """The benchmark's own modules and the package, in this process."""
+    if not list(PACKAGE.glob("libgather/_core.*")):
+        skip_test("python", "this build has no Python package (-DGATHER_PYTHON_PACKAGE=ON)")
+    for folder in (SOURCE / "bench", BUILD / "bench", PACKAGE):
+        monkeypatch.syspath_prepend(str(folder))
+
+
+@pytest.fixture
+def more(modules):
+    import libgather
+    import numpy as np
+
+    return {"libgather": libgather, "np": np}
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "PYTHONPATH": f"{BUILD / 'bench'}:{PACKAGE}", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([sys.executable, str(SOURCE / "bench/calls_run.py"), *arguments], env=environment, text=True,
+                          capture_output=True, timeout=300)
+
+
+def settings(rounds: int = 3):
+    return SimpleNamespace(rounds=rounds, attempts=lambda: 1)
+
+
+def with_forms(case, *forms):
+    """The case with other statements."""
+    from dataclasses import replace
+
+    return replace(case, forms=forms)
+
+
+def test_run(tmp_path, modules):
+    path = tmp_path / "calls.json"
+    ran = run("--quick", "--json", str(path))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["machine"]["date"] and found["machine"]["commit"] and found["settings"]["quick"]
+    names = [row["name"] for row in found["calls"]]
+    assert len(names) == len(set(names)) >= 6
+    for row in found["calls"]:
+        assert not row["wrong"], row
+        for form in row["forms"]:
+            assert 0 < form["min"] <= form["low"] <= form["median"] <= form["high"] and form["rounds"] >= 15, form
+        for kind in row["kinds"].values():
+            assert kind["ours"]["form"].startswith("libgather.")
+            if "best" in kind:
+                assert kind["best"]["ns"] <= kind["namesake"]["ns"] and kind["best"]["verdict"] in ("win", "even", "loss")
+    assert {row["who"] for row in found["large"]} >= {"C", "libgather", "NumPy"} and {row["threads"] for row in found["large"]} >= {1}
+    assert {row["who"] for row in found["gil"]} >= {"libgather", "NumPy", "Python"}
+
+
+def test_only(tmp_path, modules):
+    path = tmp_path / "calls.json"
+    assert run("--quick", "--only", "no call is named so", "--json", str(path)).returncode == 2 and not path.exists()
+    assert run("--quick", "--only", "by a list, NumPy", "--json", str(path)).returncode == 0
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert [row["name"] for row in found["calls"]] == ["take 4 rows by a list, NumPy"] and not found["large"] and not found["gil"]
+
+
+def test_every_form_gives_the_same_elements(more):
+    """What the table of calls says is what NumPy gives, in each of its statements."""
+    import calls
+    import calls_run
+
+    try:
+        import torch
+
+        more["torch"] = torch
+    except ImportError:
+        pass
+    seen = 0
+    for case in calls.cases():
+        if case.library == calls.TORCH and "torch" not in more:
+            continue
+        names = case.globals(more)
+        for form in case.forms:
+            assert calls_run.why_wrong(form, names, case.expected) == "", (case.title(), form.text)
+            seen += 1
+    assert seen > 40
+
+
+def test_wrong_elements_have_no_time(more):
+    """A statement that is fast because it does something else: another type, a wrong place, nothing, or an error."""
+    import calls
+    import calls_run
+
+    case = calls.cases()[0]
+    bad = [calls.Form(calls.NUMPY, text) for text in ("x", "x[i].astype('int32')", "x[i][:, None]", "1 / 0")]
+    bad += [calls.Form(calls.NUMPY, "None", calls.OUT)]
+    good = calls.Form(calls.OURS, "libgather.take(x, i, axis=0)")
+    row = calls_run.run_case(with_forms(case, good, *bad), more, settings())
+    assert [found["form"] for found in row["wrong"]] == [form.text for form in bad]
+    assert "ZeroDivisionError" in row["wrong"][3]["why"] and [form["form"] for form in row["forms"]] == [good.text]
+    with pytest.raises(SystemExit, match="libgather is wrong"):
+        calls_run.run_case(with_forms(case, calls.Form(calls.OURS, "x")), more, settings())
+
+
+def timed(form, *times: float):
+    from contender import Contender
+
+    made = Contender(form.who, form.text, lambda: None)
+    made.times, made.cpu = list(times), list(times)
+    return form, made
+
+
+def standing(ours: float, plan: float, first: float, other: float) -> dict:
+    import calls
+    import calls_run
+
+    forms = [timed(calls.Form(calls.OURS, "ours"), *[ours] * 5), timed(calls.Form(calls.OURS, "plan", plan=True), *[plan] * 5),
+             timed(calls.Form(calls.NUMPY, "first"), *[first] * 5), timed(calls.Form(calls.NUMPY, "other"), *[other] * 5)]
+    return calls_run.standing(forms, calls.NEW)
+
+
+def test_standing(modules):
+    """The first statement of a peer is the namesake, its fastest one decides; a plan is neither ours nor a peer."""
+    found = standing(100, 50, 200, 80)
+    assert found["namesake"]["form"] == "first" and found["namesake"]["ratio"] == 2 and found["namesake"]["verdict"] == "win"
+    assert found["best"]["form"] == "other" and found["best"]["ratio"] == 0.8 and found["best"]["verdict"] == "loss"
+    assert found["best_to_plan"]["ratio"] == 1.6 and found["best_to_plan"]["verdict"] == "win"
+    assert standing(100, 50, 70, 80)["best"]["form"] == "first"
+
+
+def test_losses_are_told(modules):
+    import calls_page
+
+    row = {"name": "a row", "kinds": {"new": standing(100, 50, 200, 80)}}
+    assert calls_page.lost({"calls": [row]}).splitlines()[-1] == "| a row | `other` | the call | 0.80x loss |"
+    assert "None" in calls_page.lost({"calls": [{"name": "a row", "kinds": {"new": standing(10, 5, 200, 80)}}]})
+
+
+def test_the_count_tells_who_keeps_the_lock(modules):
+    """The thread counts while a call sleeps, and next to nothing during a call that keeps the interpreter's lock."""
+    import calls_large
+
+    counter = calls_large.Counter()
+    counter.start()
+    try:
+        free = max(calls_large.beside(counter, lambda: time.sleep(0.1), 0.1)[0] for _ in range(5))
+        held = min(calls_large.beside(counter, lambda: sum(repeat(1, 20_000_000)), 0.1)[0] for _ in range(5))
+    finally:
+        counter.going = False
+        counter.join()
+    assert held < free / 3
+
+
+def test_wrong_elements_of_a_large_call_end_the_run(more):
+    import calls_large
+
+    names = calls_large.names_of(more, True)
+    calls_large.set_threads(names, 1)
+    expected = names["x"][names["i"]]
+    pairs = calls_large.contenders(names, 1, expected)
+    assert len(pairs) >= 7
+    with pytest.raises(SystemExit, match="wrong elements"):
+        calls_large.contenders(names, 1, expected + 1)
+
+
+def results() -> dict:
+    return json.loads((SOURCE / "docs/benchmarks-python.json").read_text(encoding="utf-8"))
+
+
+def test_section(modules):
+    """Every number's row stands in it."""
+    import calls_page
+
+    found = results()
+    text = calls_page.section(found)
+    for row in found["calls"]:
+        for form in row["forms"]:
+            assert any(f"`{form['form']}`" in line for line in text.splitlines() if line.startswith(f"| {row['name']} |")), form
+    for row in (*found["large"], *found["gil"]):
+        assert row["form"] in text
+    assert "script/bench --python" in calls_page.section(None)
+
+
+def test_results_are_of_these_calls(modules):
+    """docs/benchmarks-python.json is of a full run of the table of calls as it is now."""
+    import calls
+    import calls_large
+
+    found = results()
+    assert not found["settings"]["quick"] and not found["machine"]["absent"]
+    have = {row["name"]: [form["form"] for form in row["forms"]] + [wrong["form"] for wrong in row["wrong"]] for row in found["calls"]}
+    assert have == {case.title(): [form.text for form in case.forms] for case in calls.cases()}
+    assert {row["form"] for row in found["large"]} == {form.text for form in calls_large.FORMS}
+    assert {row["form"] for row in found["gil"]} == {form.text for form in calls_large.BESIDE}

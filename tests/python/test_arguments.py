@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+#
+# test_arguments.py: how calls are written: keywords, defaults, what counts as an integer, and the words for what does not fit.
+"""Arguments."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import libgather
+from libgather import gather_elements, take, take_along_axis
+
+ROW = np.array([10, 20, 30, 40])
+TABLE = np.arange(12).reshape(3, 4)
+FUNCTIONS = [take, take_along_axis, gather_elements]
+ALL = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+
+
+class Index:
+    """Counts as an integer, as operator.index says."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+
+@ALL
+def test_positional_only(function):
+    with pytest.raises(TypeError, match=r"takes 2 positional arguments \(x, indices\), not 3"):
+        function(ROW, [0], 0)
+    with pytest.raises(TypeError, match="not 1"):
+        function(ROW)
+    with pytest.raises(TypeError):
+        function(x=ROW, indices=[0])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'axes'"):
+        function(ROW, [0], axes=0)
+
+
+@pytest.mark.parametrize("function, keyword", [(take_along_axis, "batch_dims"), (gather_elements, "batch_dims"),
+                                               (take_along_axis, "rules"), (take, "op")], ids=str)
+def test_keywords_of_others(function, keyword):
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{keyword}'"):
+        function(ROW, [0], **{keyword: None})
+
+
+@ALL
+def test_none_is_the_default(function):
+    names = {"out", "mode", "fill_value", "negative", "threads"} | ({"rules"} if function is not take_along_axis else set())
+    assert function(ROW, [-1, 0], **dict.fromkeys(names)).tolist() == [40, 10]
+
+
+@ALL
+@pytest.mark.parametrize("key", ["mo" + "de", "".join(["m", "o", "d", "e"])])
+def test_names_need_not_be_interned(function, key):
+    assert function(ROW, [9], **{key: "".join(["cl", "ip"])}).tolist() == [40]
+
+
+@pytest.mark.parametrize("axis", [1, -1, np.int8(1), np.uint64(1), np.array(1), Index(1)], ids=repr)
+def test_axis_is_an_integer(axis):
+    assert take(TABLE, [2, 0], axis=axis).tolist() == TABLE[:, [2, 0]].tolist()
+
+
+@pytest.mark.parametrize("axis", [1.0, "0", [0], np.float32(0), np.array([0, 1])], ids=repr)
+@ALL
+def test_axis_is_no_integer(function, axis):
+    with pytest.raises(TypeError, match="axis must be an integer"):
+        function(TABLE, [[0, 0, 0, 0]], axis=axis)
+
+
+@ALL
+@pytest.mark.parametrize("axis", [2, -3, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63)])
+def test_axis_out_of_range(function, axis):
+    with pytest.raises(libgather.GatherAxisError, match=rf"axis {axis} is outside \[-2, 1\]"):
+        function(TABLE, [[0]], axis=axis)
+
+
+@ALL
+def test_axis_beyond_64_bits(function):
+    with pytest.raises(OverflowError):
+        function(TABLE, [[0]], axis=2**70)
+
+
+def test_axis_may_be_left_out_for_one_dimension():
+    """As the array API says."""
+    assert take(ROW, [3]).tolist() == [40] and take(ROW, [3], axis=None).tolist() == [40]
+    for x in (TABLE, TABLE[None], TABLE[:, :1], TABLE[:0]):
+        with pytest.raises(TypeError, match="needs axis="):
+            take(x, [0])
+
+
+def test_default_axes():
+    assert take_along_axis(TABLE, [[3], [0], [1]]).tolist() == [[3], [4], [9]]
+    assert gather_elements(TABLE, [[2, 1, 0, -1]]).tolist() == [[8, 5, 2, 11]]
+
+
+def test_axis_none_is_flat():
+    assert take_along_axis(TABLE, [11, 0, -1], axis=None).tolist() == [11, 0, 11]
+    assert take_along_axis(TABLE.T, [1], axis=None).tolist() == [4]
+    with pytest.raises(libgather.GatherValueError):
+        take_along_axis(TABLE, [[0]], axis=None)
+
+
+@pytest.mark.parametrize("value", ["", "Raise", "RAISE", "clamp", "error", 1, b"clip", True, ("clip",)], ids=repr)
+@ALL
+def test_mode_is_one_of_six(function, value):
+    with pytest.raises(ValueError, match="mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'"):
+        function(ROW, [0], mode=value)
+
+
+@pytest.mark.parametrize("function, known", [(take, "onnx-1, onnx-11, onnx-13, openvino-1, openvino-7, openvino-8"),
+                                             (gather_elements, "onnx-11, onnx-13, openvino-6")], ids=["take", "gather_elements"])
+@pytest.mark.parametrize("value", ["onnx", "onnx-12", "ONNX-13", "python", "", 13, b"onnx-13"], ids=repr)
+def test_rules_are_of_the_table(function, known, value):
+    with pytest.raises(ValueError, match=known):
+        function(ROW, [0], rules=value)
+
+
+@ALL
+def test_fill_value_goes_with_fill(function):
+    with pytest.raises(ValueError, match="mode='fill' needs fill_value"):
+        function(ROW, [0], mode="fill")
+    for mode in (None, "raise", "zero", "clip"):
+        with pytest.raises(ValueError, match="fill_value goes with mode='fill' alone"):
+            function(ROW, [0], mode=mode, fill_value=0)
+
+
+FILLS = [("i1", 128), ("u1", -1), ("i4", 1.5), ("i8", 2**63), ("i8", float("nan")), ("?", 2), ("f8", 1j), ("f8", "one"), ("f4", None),
+         ("i8", [1, 2]), ("S2", b"abc"), ("U1", "ab"), ("u1", np.int64(300)), ("f8", np.complex128(1j)), ("f4", 1e300),
+         ("<M8[s]", 1.5)]
+
+
+@pytest.mark.parametrize("dtype, value", [fill for fill in FILLS if fill[1] is not None], ids=repr)
+def test_fill_value_must_fit(dtype, value):
+    """Nothing is cut off, wrapped or made infinite."""
+    with pytest.raises(libgather.GatherTypeError, match="fill_value"):
+        take(np.zeros(3, dtype), [7], mode="fill", fill_value=value)
+
+
+@pytest.mark.parametrize("dtype, value, wanted", [
+    ("i1", -128, -128), ("u8", 2**64 - 1, 2**64 - 1), ("f4", 0.1, np.float32(0.1)), ("f2", float("inf"), np.inf), (">i4", 7, 7),
+    ("?", True, True), ("c8", 1j, 1j), ("S3", b"ab", b"ab"), ("U2", "ab", "ab"), ("M8[D]", np.datetime64("2020-02-02"), None),
+    ("f8", np.float32(0.5), 0.5), ("i8", np.uint8(3), 3), ("i8", np.array(4), 4), ("f8", 3, 3.0)], ids=repr)
+def test_fill_value_fits(dtype, value, wanted):
+    result = take(np.zeros(3, dtype), [7, 0], mode="fill", fill_value=value)
+    assert result[0] == (value if wanted is None else wanted) and result[1] == np.zeros(1, dtype)[0] and result.dtype == dtype
+
+
+def test_fill_value_nan():
+    assert np.isnan(take(np.zeros(3), [7], mode="fill", fill_value=float("nan")))[0]
+
+
+INTEGERS = [1, np.int8(1), np.uint64(1), np.array(1), np.array(1, ">i2"), Index(1)]
+
+
+@pytest.mark.parametrize("index", INTEGERS[:-1], ids=repr)
+def test_an_integer_removes_the_axis(index):
+    result = take(ROW, index)
+    assert result == 20 and type(result) is type(np.take(ROW, 1))
+    assert take(TABLE, index, axis=0).shape == (4,)
+
+
+@pytest.mark.parametrize("indices", [[1], (1,), [[1]], ((1, 2),), [np.int64(1)], range(2), [], [[]], (), [[], []]], ids=repr)
+def test_lists(indices):
+    wanted = np.take(ROW, np.asarray(indices, np.int64))
+    result = take(ROW, indices)
+    assert result.shape == wanted.shape and result.tolist() == wanted.tolist() and result.dtype == ROW.dtype
+
+
+REFUSED = [[True, False], True, np.True_, np.array([True]), [1.0], 1.0, np.float32(1), np.array([1.0]), np.empty(0), 1j, "1", ["1"],
+           None, [None], {}, {"a": 1}, [2**64], [-1, 2**63], np.array([1], "M8[D]"), np.array([1], "m8[s]"), np.array([1], object),
+           np.zeros(1, [("a", "i8")]), np.array([b"1"])]
+
+
+@ALL
+@pytest.mark.parametrize("indices", REFUSED, ids=repr)
+def test_indices_are_integers(function, indices):
+    """Truth values and floats are not rounded or counted: np.take would take True as 1."""
+    with pytest.raises(libgather.GatherTypeError, match="indices must be integers") as caught:
+        function(ROW, indices)
+    assert caught.value.input == "indices" and caught.value.status == "type_unsupported"
+
+
+def test_ragged_lists_are_numpys_error():
+    with pytest.raises(ValueError):
+        take(ROW, [[1], [1, 2]])
+
+
+@pytest.mark.parametrize("x", [5, 2.5, None, np.float64(1), np.array(3), "text", {}, object()], ids=repr)
+@ALL
+def test_x_has_a_dimension(function, x):
+    with pytest.raises((libgather.GatherValueError, libgather.GatherTypeError)):
+        function(x, [0])
+
+
+@pytest.mark.parametrize("batch_dims", [2, -3, 2**62])
+def test_batch_dims_out_of_range(batch_dims):
+    with pytest.raises(libgather.GatherValueError) as caught:
+        take(TABLE, [[0], [0], [0]], axis=1, batch_dims=batch_dims)
+    assert caught.value.status == "batch_dims_out_of_range"
+
+
+def test_batch_dims():
+    assert take(TABLE, [[0], [1], [-1]], axis=1, batch_dims=1).tolist() == [[0], [5], [11]]
+    assert take(TABLE, [[0], [1], [-1]], axis=1, batch_dims=-1).tolist() == [[0], [5], [11]]
+    assert take(TABLE, [2, 1, 0], axis=1, batch_dims=1).tolist() == [2, 5, 8]
+    with pytest.raises(libgather.GatherValueError):
+        take(TABLE, [[0], [1]], axis=1, batch_dims=1)
+    with pytest.raises(TypeError, match="batch_dims must be an integer"):
+        take(TABLE, [0], axis=0, batch_dims=1.0)
+
+
+@pytest.mark.parametrize("threads", [0, -1, -(2**40)])
+def test_threads_at_least_one(threads):
+    for call in (lambda: take(ROW, [0], threads=threads), lambda: libgather.set_threads(threads)):
+        with pytest.raises(ValueError, match="threads must be at least 1"):
+            call()
+
+
+@pytest.mark.parametrize("threads", ["2", 1.5, [1]], ids=repr)
+def test_threads_is_an_integer(threads):
+    with pytest.raises(TypeError, match="threads must be an integer"):
+        take(ROW, [0], threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 1000, 2**40, np.int16(2)])
+def test_any_number_of_threads(threads):
+    assert take(ROW, [1, -1], threads=threads).tolist() == [20, 40]
+
+
+RULES = [
+    # function, rules, indices that are good, one that is an error, one that is repaired
+    (take, "onnx-1", [0, 3], [-1], None), (take, "onnx-11", [-4, 3], [4], None), (take, "onnx-13", [-4, 3], [-5], None),
+    (take, "openvino-1", [0, 3], [-1], [-1, 4]), (take, "openvino-7", [0, 3], None, None), (take, "openvino-8", [-4, 3], None, [4, -5]),
+    (gather_elements, "onnx-11", [-4, 3], [4], None), (gather_elements, "onnx-13", [-4, 3], [-5], None),
+    (gather_elements, "openvino-6", [0, 3], None, None),
+]
+
+
+@pytest.mark.parametrize("function, rules, good, bad, repaired", RULES, ids=lambda v: v if isinstance(v, str) else None)
+def test_rules(function, rules, good, bad, repaired):
+    """What a document says of negative and bad indices, which `ops` lists; mode= and negative= come before it."""
+    name = "Gather" if function is take else "GatherElements"
+    row = next(row for row in libgather.ops() if (row["name"], row["rules"]) == (name, rules))
+    assert function(ROW, good, rules=rules).tolist() == ROW[good].tolist()
+    for index in (4, -5, *([] if row["negative"] else [-1])):
+        if row["mode"] == "zero":
+            assert function(ROW, [index], rules=rules).tolist() == [0]
+        else:
+            with pytest.raises(libgather.GatherIndexError) as caught:
+                function(ROW, [index], rules=rules)
+            assert (caught.value.rules, caught.value.op) == (rules, name)
+        assert function(ROW, [index], rules=rules, mode="clip").tolist() == [40 if index > 0 else 10]
+        with pytest.raises(libgather.GatherIndexError):
+            function(ROW, [index], rules=rules, mode="raise")
+    assert function(ROW, [-1], rules=rules, negative=True).tolist() == [40]
+    with pytest.raises(libgather.GatherIndexError) as caught:
+        function(ROW, [-1], rules=rules, negative=False, mode="raise")
+    assert caught.value.low == 0
+    assert bad is None or row["mode"] == "raise" or repaired
+
+
+def test_rules_of_shapes():
+    """OpenVINO wants equal lengths off the axis where ONNX lets the indices be shorter."""
+    assert gather_elements(TABLE, [[0, 1]], rules="onnx-13").tolist() == [[0, 5]]
+    with pytest.raises(libgather.GatherValueError):
+        gather_elements(TABLE, [[0, 1]], rules="openvino-6")
+    with pytest.raises(libgather.GatherValueError):
+        take(TABLE, [[0], [0], [0]], axis=1, batch_dims=1, rules="onnx-13")
+
+
+@pytest.mark.parametrize("mode, wanted", [("clip", [10, 40, 10, 40]), ("wrap", [30, 10, 20, 20]), ("zero", [0, 0, 0, 0]),
+                                          ("fill", [-7, -7, -7, -7])])
+def test_modes(mode, wanted):
+    """Modulo as in Python, of the index as it is written. What lies within [-n, n - 1] is not bad."""
+    keywords = {"mode": mode, "fill_value": -7 if mode == "fill" else None}
+    for function in FUNCTIONS:
+        assert function(ROW, [-6, 4, -7, 9], **keywords).tolist() == wanted
+        assert function(ROW, [-1, 3], **keywords).tolist() == [40, 40]
+    low = {"clip": [10], "wrap": [40], "zero": [0], "fill": [-7]}[mode]
+    assert take(ROW, [-1], negative=False, **keywords).tolist() == low
+
+
+@pytest.mark.parametrize("mode", ["clip", "wrap", "raise"])
+def test_nothing_to_clip_to(mode):
+    with pytest.raises(libgather.GatherIndexError) as caught:
+        take(np.empty((0, 2)), [0], axis=0, mode=mode)
+    assert (caught.value.low, caught.value.high) == (0, -1)
+    assert take(np.empty((0, 2)), [], axis=0, mode=mode).shape == (0, 2)
+    assert take(np.empty((0, 2)), [5], axis=0, mode="zero").tolist() == [[0, 0]]
+
+
+def test_negative_off():
+    for off in (False, 0, np.False_):
+        with pytest.raises(libgather.GatherIndexError) as caught:
+            take(ROW, [1, -1], negative=off)
+        assert (caught.value.low, caught.value.value, caught.value.position) == (0, -1, (1,))
+
+
+def test_tables():
+    """ops, types and info say what there is."""
+    assert {(row["name"], row["rules"]) for row in libgather.ops()} >= {("Gather", "onnx-13"), ("GatherElements", "openvino-6")}
+    assert len(libgather.ops()) == 9 and set(libgather.ops()[0]) == {
+        "rules", "name", "dialect", "version", "negative", "mode", "batch_dims", "off_axis", "axis_is_input", "types", "index_types",
+        "document"}
+    assert {"bool", "float32", "bfloat16", "int4", "complex128", "string"} <= set(libgather.types())
+    info = libgather.info()
+    assert info["version"] == libgather.__version__ and info["cpus"] >= 1 and "npy" in info["formats"]
+    assert isinstance(info["limited_api"], bool) and isinstance(info["free_threaded"], bool)

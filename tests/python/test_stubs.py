@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+#
+# test_stubs.py: what type checkers and help() are told is what there is. The stubs of the extension are compared with it name by name.
+"""Stubs, signatures, docstrings."""
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import typing
+from pathlib import Path
+
+import pytest
+
+import libgather
+from libgather import _core
+
+FOLDER = Path(libgather.__file__).parent
+STUB = ast.parse((FOLDER / "_core.pyi").read_text(encoding="utf-8"))
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def definitions(body: list) -> dict[str, list]:
+    """Functions by name, each with all its overloads."""
+    found: dict[str, list] = {}
+    for node in body:
+        if isinstance(node, FUNCTIONS):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+def classes() -> dict[str, ast.ClassDef]:
+    return {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
+
+
+def parameters(node: ast.FunctionDef) -> list[tuple[str, str, object]]:
+    """(name, kind, default) of each parameter but self and cls; `...` where there is no default."""
+    a = node.args
+    positional = [(arg.arg, "positional" if arg in a.posonlyargs else "any") for arg in a.posonlyargs + a.args]
+    defaults = [...] * (len(positional) - len(a.defaults)) + [ast.literal_eval(d) for d in a.defaults]
+    found = [(*pair, default) for pair, default in zip(positional, defaults)]
+    found += [(arg.arg, "keyword", ... if d is None else ast.literal_eval(d)) for arg, d in zip(a.kwonlyargs, a.kw_defaults)]
+    return [p for p in found if p[0] not in ("self", "cls")]
+
+
+def real_parameters(function) -> list[tuple[str, str, object]]:
+    kinds = {inspect.Parameter.POSITIONAL_ONLY: "positional", inspect.Parameter.POSITIONAL_OR_KEYWORD: "any",
+             inspect.Parameter.KEYWORD_ONLY: "keyword"}
+    found = [(p.name, kinds[p.kind], ... if p.default is p.empty else p.default) for p in inspect.signature(function).parameters.values()]
+    return [p for p in found if p[0] not in ("self", "cls", "type")]
+
+
+def is_typed_dict(node: ast.ClassDef) -> bool:
+    return any(isinstance(base, ast.Name) and base.id == "TypedDict" for base in node.bases)
+
+
+def public(thing) -> set[str]:
+    return {name for name in vars(thing) if not name.startswith("__")}
+
+
+def test_names():
+    """The stub names everything that the extension has, and nothing else."""
+    told = set(definitions(STUB.body)) | {name for name, node in classes().items() if not is_typed_dict(node)}
+    assert told == public(_core)
+    assert "__version__" in {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)} and _core.__version__
+
+
+@pytest.mark.parametrize("name", sorted(definitions(STUB.body)))
+def test_functions(name):
+    """Parameters, their order, kind and defaults, in every overload."""
+    real = real_parameters(getattr(_core, name))
+    for node in definitions(STUB.body)[name]:
+        told = [(n, kind, None if n == "out" and default is ... else default) for n, kind, default in parameters(node)]
+        assert told == real or [p[:1] for p in told] == [p[:1] for p in real] and name.startswith("_")
+        assert node.returns is not None and all(arg.annotation for arg in node.args.posonlyargs + node.args.kwonlyargs)
+
+
+@pytest.mark.parametrize("name", [name for name, node in classes().items() if not is_typed_dict(node)])
+def test_classes(name):
+    kind, node = getattr(_core, name), classes()[name]
+    told = definitions(node.body)
+    assert set(told) - {"__new__", "__call__"} == public(kind)
+    for method, overloads in told.items():
+        for overload in overloads:
+            properties = [d.id for d in overload.decorator_list if isinstance(d, ast.Name)]
+            if "property" in properties:
+                assert inspect.isgetsetdescriptor(getattr(kind, method))
+            elif method not in ("__new__", "__call__") and (name != "Model" or vars(kind)[method].__text_signature__):
+                assert parameters(overload) == real_parameters(getattr(kind, method)), method
+                assert ("classmethod" in properties) == isinstance(vars(kind)[method], type(vars(dict)["fromkeys"]))
+
+
+def test_tables():
+    """The keys of the dicts."""
+    told = {name: [item.target.id for item in node.body] for name, node in classes().items() if is_typed_dict(node)}
+    assert told == {"Op": list(libgather.ops()[0]), "Info": list(libgather.info())}
+
+
+def literal(name: str) -> list[str]:
+    """The words of an alias like Mode."""
+    alias = next(node.value for node in STUB.body if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == name)
+    return list(ast.literal_eval(alias.slice))
+
+
+def test_words():
+    """The words that the stub allows are those that calls take."""
+    for name, op in (("TakeRules", "Gather"), ("ElementsRules", "GatherElements")):
+        assert sorted(literal(name)) == sorted(row["rules"] for row in libgather.ops() if row["name"] == op)
+    for mode in literal("Mode"):
+        libgather.take([1], [0], mode=mode, fill_value=0 if mode == "fill" else None)
+    with pytest.raises(ValueError) as caught:
+        libgather.take([1], [0], mode="?")
+    assert sorted(literal("Mode")) == sorted(word for word in str(caught.value).split("'")[1::2] if word != "?")
+
+
+def test_all():
+    """__all__ is what there is, sorted."""
+    assert list(libgather.__all__) == sorted(libgather.__all__)
+    modules = {name for _, name, _ in pkgutil.iter_modules(libgather.__path__)}
+    assert {n for n in vars(libgather) if not n.startswith("_")} - modules <= set(libgather.__all__)
+    for name in libgather.__all__:
+        assert getattr(libgather, name) is not None
+
+
+@pytest.mark.parametrize("name", [n for n in libgather.__all__ if n != "__version__"])
+def test_docstrings(name):
+    text = inspect.getdoc(getattr(libgather, name))
+    assert text and len(text) > 10
+
+
+@pytest.mark.parametrize("name", ["take", "take_along_axis", "gather_elements"])
+def test_docstrings_name_every_parameter(name):
+    text = inspect.getdoc(getattr(libgather, name))
+    for parameter, _, _ in real_parameters(getattr(libgather, name)):
+        assert f"\n{parameter} : " in text or f"{parameter}, " in text or f", {parameter} : " in text, parameter
+    for section in ("Parameters", "Returns", "Raises", "Notes"):
+        assert f"\n{section}\n{'-' * len(section)}\n" in text
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.name)
+def test_python_files_are_typed(path):
+    """py.typed is a promise: every function says what it takes and gives."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            bare = [a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs] if not a.annotation]
+            assert set(bare) <= {"self", "cls"} and node.returns is not None, f"{path.name}:{node.lineno} {node.name} {bare}"
+    assert (FOLDER / "py.typed").exists()
+
+
+def test_annotations_can_be_read():
+    """Nothing in them is misspelt: documentation tools evaluate them. What is imported for type checkers alone is in another module."""
+    modules = [importlib.import_module(f"libgather.{name}") for _, name, _ in pkgutil.iter_modules(libgather.__path__)
+               if name not in ("_core", "onnx_backend")]
+    names = {name: value for module in modules for name, value in vars(module).items()}
+    for module in modules:
+        for thing in vars(module).values():
+            if inspect.isfunction(thing) and thing.__module__ == module.__name__:
+                typing.get_type_hints(thing, {**names, **vars(module)})
