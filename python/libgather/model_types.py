@@ -177,13 +177,15 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
-    """Numbers and lists as the type that the model declares; int64 where it says none. What does not fit is an error."""
+    """Numbers and lists as the type that the model declares; what does not fit it is an error."""
     if declared == "string":
         return np.array(value, object)
     array = np.asarray(value)
     if declared is None:
         return array.astype(np.int64) if array.size == 0 and array.dtype == np.float64 else array
     dtype = dtype_of(declared, f"input '{name}'")
+    if array.dtype.kind == "O":
+        refuse("type_mismatch", f"input '{name}': these elements are no {declared}, which the model declares")
     if _is_text(array):
         return array
     if array.dtype.kind == "c" and dtype.kind != "c":
@@ -206,6 +208,9 @@ def to_item(name: str, value: Any, declared: str | None) -> Item:
         value = _typed(name, value, declared)
     if not isinstance(value, np.ndarray | np.generic):
         return name, value, None, None  # another library's: the extension reads it where it lies
+    masked = sys.modules.get("numpy.ma")
+    if masked and isinstance(value, masked.MaskedArray):
+        refuse("type_unsupported", f"input '{name}' has a mask: fill or compress it first")
     array = np.asarray(value)
     if _is_text(array):
         if declared == "string" or array.dtype.kind != "O":
@@ -218,8 +223,7 @@ def to_item(name: str, value: Any, declared: str | None) -> Item:
         packed = declared
     if packed is not None:
         return name, pack(array, packed), packed, array.shape
-    masked = sys.modules.get("numpy.ma")
-    return name, value if masked and isinstance(value, masked.MaskedArray) else array, None, None
+    return name, array, None, None
 
 
 def from_item(name: str, kind: str, swapped: bool, shape: tuple[int, ...], elements: Any) -> np.ndarray:

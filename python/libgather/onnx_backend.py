@@ -110,6 +110,22 @@ class BackendRep(_BackendRep):
             raise _refusal(error) from None
 
 
+def _need_cpu(device: str) -> None:
+    if not Backend.supports_device(device):
+        refuse("usage", f"libgather runs on the CPU, not on {device!r}")
+
+
+def _prepared(model: Any) -> BackendRep:
+    try:
+        prepared = BackendRep(model)
+        error = _refused(model, prepared.model)
+    except GatherNotSupportedError as refused:
+        error = refused
+    if error is not None:
+        raise _refusal(error) from None
+    return prepared
+
+
 class Backend(_Backend):
     """libgather as a backend. It runs models of Gather, GatherElements and what comes with them (see libgather.run)
     on the CPU.
@@ -128,18 +144,10 @@ class Backend(_Backend):
         """A model that is ready to run. Other operators are a BackendIsNotSupposedToImplementIt, and a
         GatherNotSupportedError.
         """
-        if not cls.supports_device(device):
-            refuse("usage", f"libgather runs on the CPU, not on {device!r}")
+        _need_cpu(device)
         if not isinstance(model, Model):
             super().prepare(model, device, **kwargs)  # checks it
-        try:
-            prepared = BackendRep(model)
-            error = _refused(model, prepared.model)
-        except GatherNotSupportedError as refused:
-            error = refused
-        if error is not None:
-            raise _refusal(error) from None
-        return prepared
+        return _prepared(model)
 
     @classmethod
     def run_model(cls, model: Any, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[np.ndarray, ...]:
@@ -157,6 +165,7 @@ class Backend(_Backend):
         """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: whose
         rules hold.
         """
+        _need_cpu(device)
         super().run_node(node, inputs, device, outputs_info, **kwargs)  # checks it
         opset = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
         names = [name for name in node.input if name]
@@ -166,7 +175,7 @@ class Backend(_Backend):
                 refuse("usage", f"{len(values)} inputs for a node that has {len(names)}")
             inputs = dict(zip(names, values, strict=False))
         arrays = {name: np.asarray(value) for name, value in inputs.items()}
-        return cls.run_model(_one_node(node, arrays, int(opset)), arrays, device, **kwargs)
+        return _prepared(_one_node(node, arrays, int(opset))).run(arrays)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
@@ -178,9 +187,7 @@ class Backend(_Backend):
 
 
 def _one_node(node: onnx.NodeProto, arrays: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
-    """A model of one node. Its outputs' types are left to be found out: the checker wants some, so a Gather's is its
-    data's.
-    """
+    """A model of one node. It has no shapes for its outputs, which running finds out, so it would not pass the checker."""
     inputs = [
         onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape))
         for name, array in arrays.items()

@@ -133,16 +133,29 @@ int gather_py_read_exchange(PyObject *object, const char *what, gather_py_view *
   return result < 0 ? -1 : check_lazy(object, what, view);
 }
 
+/* Without the argument; where that fails too, the first complaint stays. */
+static PyObject *ask_again(PyObject *method) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *capsule = PyObject_CallNoArgs(method);
+  if (!capsule) {
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return NULL;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return capsule;
+}
+
 /* object.__dlpack__(max_version=(1, 1)), without the argument where the library is older. */
 static PyObject *ask_capsule(PyObject *object) {
   PyObject *method = PyObject_GetAttr(object, gather_py.dlpack), *capsule = NULL;
   PyObject *none = PyTuple_New(0), *keywords = PyDict_New(), *version = Py_BuildValue("(ii)", 1, 1);
   if (method && none && keywords && version && PyDict_SetItem(keywords, gather_py.max_version, version) == 0) {
     capsule = PyObject_Call(method, none, keywords);
-    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
-      PyErr_Clear();
-      capsule = PyObject_CallNoArgs(method);
-    }
+    if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) capsule = ask_again(method);
   }
   Py_XDECREF(method);
   Py_XDECREF(none);

@@ -79,14 +79,20 @@ static int read_packed(PyObject *value, gather_py_view *view) {
   return result;
 }
 
-static int read_value(PyObject *item, gather_py_view *view, gather_string **strings) {
-  PyObject *value = PyTuple_GetItem(item, 1), *type = PyTuple_GetItem(item, 2);
-  if (type == Py_None) {
-    int result = gather_py_read_data(value, view);
-    if (result == 1)
-      gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "a model has no values of this dtype, and none with a mask");
-    return result == 0 ? 0 : -1;
+/* Any tensor, as long as a model can have its elements. */
+static int read_any(const char *input, PyObject *value, gather_py_view *view) {
+  int result = gather_py_read_data(value, view);
+  if (result == 1 || (result == 0 && view->tensor.type == GATHER_TYPE_OPAQUE)) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': no model has values of such an object or dtype",
+                   input);
+    return -1;
   }
+  return result;
+}
+
+static int read_value(PyObject *item, const char *input, gather_py_view *view, gather_string **strings) {
+  PyObject *value = PyTuple_GetItem(item, 1), *type = PyTuple_GetItem(item, 2);
+  if (type == Py_None) return read_any(input, value, view);
   const char *name = gather_py_name(type);
   view->tensor.type = name ? gather_type_parse(name) : GATHER_TYPE_NONE;
   if (view->tensor.type == GATHER_TYPE_NONE) {
@@ -122,7 +128,8 @@ int gather_py_given_read(PyObject *list, gather_py_given *given) {
       return -1;
     }
     given->inputs[i].name = gather_py_name(PyTuple_GetItem(item, 0));
-    if (!given->inputs[i].name || read_value(item, &given->views[i], &given->strings[i]) < 0) return -1;
+    if (!given->inputs[i].name || read_value(item, given->inputs[i].name, &given->views[i], &given->strings[i]) < 0)
+      return -1;
     given->inputs[i].tensor = given->views[i].tensor;
   }
   return 0;
