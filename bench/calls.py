@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The calls from Python that are measured: a table of cases, and the ways in which each library's users write them.
 
-A form is the Python statement itself. The first one of a peer is the function that a user would look for; "new" makes its result,
-"out" writes into memory that is there.
+A form is the Python statement itself. The first one of a peer is the function that a user would look for; "new" makes
+its result, "out" writes into memory that is there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Case:
         out = np.empty_like(self.expected)
         arrays = {"x": self.x, "i": self.i, "o": out}
         if self.library == TORCH:
-            arrays = {name: more["torch"].from_numpy(array) for name, array in arrays.items() if isinstance(array, np.ndarray)}
+            arrays = {name: more["torch"].from_numpy(a) for name, a in arrays.items() if isinstance(a, np.ndarray)}
         names = {**more, **arrays, **self.names, "out_memory": out}
         if self.plan:
             names["plan"] = eval(self.plan, names)
@@ -67,8 +67,10 @@ TAKE = "libgather.take(x, i, axis=0"
 TAKE_PLAN = "libgather.Plan.take(x, i, axis=0)"
 NUMPY_TAKE = peer(NUMPY, ("np.take(x, i, 0)", "x.take(i, 0)", "x[i]"),
                   ("np.take(x, i, 0, o)", "np.take(x, i, 0, o, 'clip')", "x.take(i, 0, o)", "x.take(i, 0, o, 'clip')"))
-TORCH_TAKE = peer(TORCH, ("torch.index_select(x, 0, i)", "x.index_select(0, i)", "x[i]"), ("torch.index_select(x, 0, i, out=o)",))
-TORCH_FLAT = peer(TORCH, ("torch.gather(x, 0, i)", "torch.take(x, i)"), ("torch.gather(x, 0, i, out=o)", "torch.take(x, i, out=o)"))
+TORCH_TAKE = peer(TORCH, ("torch.index_select(x, 0, i)", "x.index_select(0, i)", "x[i]"),
+                  ("torch.index_select(x, 0, i, out=o)",))
+TORCH_FLAT = peer(TORCH, ("torch.gather(x, 0, i)", "torch.take(x, i)"),
+                  ("torch.gather(x, 0, i, out=o)", "torch.take(x, i, out=o)"))
 TORCH_ROWS = peer(TORCH, ("torch.embedding(x, i)",))
 
 
@@ -87,8 +89,8 @@ def elements(name: str, x: np.ndarray, i: np.ndarray):
               TORCH: peer(TORCH, ("torch.gather(x, 1, i)", "x.gather(1, i)", "torch.take_along_dim(x, i, 1)"),
                           ("torch.gather(x, 1, i, out=o)", "torch.take_along_dim(x, i, 1, out=o)"))}
     for library, found in others.items():
-        yield Case(name, library, x, i, np.take_along_axis(x, i, 1), (*forms, *found), "libgather.Plan.gather_elements(x, i, axis=1)",
-                   rows if library == NUMPY else {})
+        yield Case(name, library, x, i, np.take_along_axis(x, i, 1), (*forms, *found),
+                   "libgather.Plan.gather_elements(x, i, axis=1)", rows if library == NUMPY else {})
 
 
 def plain(name: str, x: np.ndarray, index, text: str):
@@ -98,7 +100,8 @@ def plain(name: str, x: np.ndarray, index, text: str):
     selected = "torch.index_select(x, 0, torch.tensor(ids))" if ids else "x.select(0, 3)"
     others = {NUMPY: (f"np.take(x, {text}, 0)", f"x.take({text}, 0)", f"x[{text}]"), TORCH: (selected, f"x[{text}]")}
     for library, found in others.items():
-        yield Case(name, library, x, None, np.asarray(np.take(x, index, 0)), (*ours(call, False, False), *peer(library, found)), names=ids)
+        forms = (*ours(call, False, False), *peer(library, found))
+        yield Case(name, library, x, None, np.asarray(np.take(x, index, 0)), forms, names=ids)
 
 
 def cases() -> list[Case]:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Large calls from Python: whether the package adds anything to the call from C, and what another Python thread gets done meanwhile."""
+"""Large calls from Python: what the package adds to the call from C, and what another Python thread gets done meanwhile."""
 
 from __future__ import annotations
 
 import threading
 import time
 from itertools import repeat
+from pathlib import Path
 from statistics import median
 
 import gather_bench_native as native
@@ -20,6 +21,7 @@ COUNT, QUICK_COUNT = 1 << 20, 1 << 16
 ROUNDS, QUICK_ROUNDS = 9, 3
 BESIDE_ROUNDS = 5
 ATTEMPTS = 3  # at one measurement
+SECONDS = 20  # after so long for a number of threads there is one attempt only
 SEGMENT, QUICK_SEGMENT = 0.4, 0.1  # seconds of each measurement beside a thread
 
 FORMS = (
@@ -93,9 +95,9 @@ def contenders(names: dict, threads: int, expected: np.ndarray) -> list[tuple[Fo
     return found
 
 
-def timed(contender: Contender) -> None:
+def timed(contender: Contender, attempts: int) -> None:
     """One call, again where another program had the CPU meanwhile. Its result is given back at once."""
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         before = measure.switches()
         elapsed = contender.time_once()
         during = measure.switches() - before
@@ -110,14 +112,20 @@ def timed(contender: Contender) -> None:
     contender.cpu.append(contender.spent)
 
 
+def quartiles(values: list[float]) -> tuple[float, float]:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 4], ordered[-1 - len(ordered) // 4]
+
+
 def rows_of(pairs: list[tuple[Form, Contender]], threads: int) -> list[dict]:
     """ratio: how many times as long as libgather.take of that kind it takes."""
     found = []
     for form, contender in pairs:
         ours = next(c for f, c in pairs if f.who == OURS and f.kind == form.kind and not f.plan)
-        times = sorted(contender.times)
-        row = {"who": form.who, "form": form.text, "kind": form.kind, "threads": threads, "median": median(times) / 1e6,
-               "low": times[len(times) // 4] / 1e6, "high": times[-1 - len(times) // 4] / 1e6, "disturbed": contender.disturbed}
+        times = [ns / 1e6 for ns in contender.times]
+        low, high = quartiles(times)
+        row = {"who": form.who, "form": form.text, "kind": form.kind, "threads": threads, "median": median(times),
+               "low": low, "high": high, "disturbed": contender.disturbed}
         if contender is not ours:
             ratio = summary.ratios(contender, ours)
             row["to_ours"] = {**ratio, "verdict": summary.verdict(ratio)}
@@ -137,42 +145,53 @@ class Counter(threading.Thread):
             self.count += 1
 
 
-def beside(counter: Counter, call, seconds: float) -> tuple[float, float]:
-    """Counts per second while the call runs, and seconds per call."""
-    counted, spent, calls = 0, 0.0, 0
-    while spent < seconds:
-        before, start = counter.count, time.perf_counter()
+def ready_ns(thread: threading.Thread) -> float:
+    """How long the thread ran or waited for nothing but a CPU, by Linux's count; NaN elsewhere. Other programs do not
+    change it."""
+    try:
+        text = Path(f"/proc/self/task/{thread.native_id}/schedstat").read_text(encoding="ascii")
+        return float(sum(int(word) for word in text.split()[:2]))
+    except (OSError, ValueError):
+        return float("nan")
+
+
+def beside(counter: Counter, call, seconds: float) -> dict:
+    """Calls one after another for so long: what the thread counts a second meanwhile, its share of ready time, seconds
+    per call."""
+    calls, ready, count, start = 0, ready_ns(counter), counter.count, time.perf_counter()
+    while time.perf_counter() - start < seconds:
         kept = call()
-        spent += time.perf_counter() - start
-        counted += counter.count - before
-        calls += 1
         del kept
-    return counted / spent, spent / calls
+        calls += 1
+    spent = time.perf_counter() - start
+    free = (ready_ns(counter) - ready) / 1e9 / spent
+    return {"rate": (counter.count - count) / spent, "ready": free, "each": spent / calls}
 
 
 def beside_all(names: dict, quick: bool) -> list[dict]:
-    """Everybody in turns; what counts is the share of what the thread counts while nobody else wants the GIL."""
+    """Everybody in turns. share: of what the thread counts while the other one sleeps."""
     calls = {form: call_of(form, names, 1) for form in BESIDE if form.who != TORCH or "torch" in names}
-    rates, times, alone = {form: [] for form in calls}, {form: [] for form in calls}, []
+    found, alone = {form: [] for form in calls}, []
     seconds = QUICK_SEGMENT if quick else SEGMENT
     counter = Counter()
     counter.start()
     try:
         for _ in range(QUICK_ROUNDS if quick else BESIDE_ROUNDS):
-            alone.append(beside(counter, lambda: time.sleep(seconds), seconds)[0])
+            alone.append(beside(counter, lambda: time.sleep(seconds), seconds)["rate"])
             for form, call in calls.items():
-                rate, each = beside(counter, call, seconds)
-                rates[form].append(rate)
-                times[form].append(each * 1e3)
+                found[form].append(beside(counter, call, seconds))
     finally:
         counter.going = False
         counter.join()
-    found = []
-    for form, counted in rates.items():
-        shares = sorted(rate / median(alone) for rate in counted)
-        found.append({"who": form.who, "form": form.text, "share": median(shares), "low": shares[len(shares) // 4],
-                      "high": shares[-1 - len(shares) // 4], "ms": median(times[form])})
-    return found
+    rows = []
+    for form, rounds in found.items():
+        ready, shares = [r["ready"] for r in rounds], [r["rate"] / median(alone) for r in rounds]
+        low, high = quartiles(ready)
+        known = ready[0] == ready[0]
+        rows.append({"who": form.who, "form": form.text, "share": median(shares),
+                     "ready": median(ready) if known else None, "low": low if known else None,
+                     "high": high if known else None, "ms": median(r["each"] for r in rounds) * 1e3})
+    return rows
 
 
 def measure_all(results: dict, more: dict, quick: bool) -> None:
@@ -183,9 +202,10 @@ def measure_all(results: dict, more: dict, quick: bool) -> None:
     for threads in (1, 2)[: max(1, min(2, native.library()["cpus"]))]:
         set_threads(names, threads)
         pairs = contenders(names, threads, expected)
+        until = time.monotonic() + SECONDS
         for _ in range(QUICK_ROUNDS if quick else ROUNDS):
             for n in shuffle(len(pairs)):
-                timed(pairs[n][1])
+                timed(pairs[n][1], ATTEMPTS if time.monotonic() < until else 1)
         results["large"] += rows_of(pairs, threads)
     set_threads(names, 1)
     results["gil"] = beside_all(names, quick)

@@ -10,44 +10,50 @@ TITLE = "## Calls from Python\n"
 
 NONE = "No results: `script/bench --python` makes them.\n"
 
-ABOUT = """This part is made from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench --python`: the
-Python package beside NumPy and PyTorch, in one process, in turns in an order that changes. A row names the statement as it is written
-in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated where the system gave the CPU to another program meanwhile;
-times are nanoseconds a call, medians of the rounds, with the quartiles; an empty loop, which is in all of them, takes {loop} ns. Each
-statement's result was compared with NumPy's before, bit for bit. PyTorch is called without gradients and on one thread.
-`plan` is a `libgather.Plan` made before for such arrays.
+ABOUT = """This part is made from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
+--python`: the Python package beside NumPy and PyTorch, in one process, in turns in an order that changes. A row names
+the statement as it is written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated where
+the system gave the CPU to another program meanwhile; times are nanoseconds a call, medians of the rounds, with the
+quartiles; an empty loop, which is in all of them, takes {loop} ns. Each statement's result was compared with NumPy's
+before, bit for bit. PyTorch is called without gradients and on one thread. `plan` is a `libgather.Plan` made before
+for such arrays.
 """
 
 AGAIN = """```sh
 script/bench --python --quick                        # some seconds
-script/bench --python                                # under two minutes
+script/bench --python                                # under two minutes on a machine that does nothing else
 script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this part of the page
 ```
 """
 
 SMALL = """### Small calls
 
-*x / ours*: how many times as long the other statement takes as libgather's of that kind, above 1 we win; *even*: the middle half
-of the rounds lies on both sides of 1. *namesake* is the function that does the same by its name (`np.take`), *fastest* the fastest
-statement of that library that gives the same elements. An index by brackets or `select` with a number is a view in PyTorch: no element is
-moved. NumPy's `out=` without `mode='clip'` gathers into memory of its own, then copies; with it, bad indices are clipped. libgather
-looks at every index in all its forms, and leaves `out` as it was where one is bad.
+*x / ours*: how many times as long the other statement takes as libgather's of that kind, above 1 we win; *even*: the
+middle half of the rounds lies on both sides of 1. *namesake* is the function that does the same by its name
+(`np.take`), *fastest* the fastest statement of that library that gives the same elements. An index by brackets or
+`select` with a number is a view in PyTorch: no element is moved. NumPy's `out=` without `mode='clip'` gathers into
+memory of its own, then copies; with it, bad indices are clipped. libgather looks at every index in all its forms, and
+leaves `out` as it was where one is bad.
 """
 
 LARGE = """### Large calls
 
-{count} rows of 256 bytes out of a table of 16 MiB, random, call after call, in milliseconds. *from C* is the same gather in the same
-memory by `gather_plan_run`, called from C: where it stands even with the call from Python, the package adds nothing. New
-results are new memory from the system in every library.
+{count} rows of 256 bytes out of a table of 16 MiB, random, call after call, in milliseconds. *from C* is the same
+gather in the same memory by `gather_plan_run`, called from C: where it stands even with the call from Python, the
+package adds nothing. New results are new memory from the system in every library, which is most of their time. CPU
+time is of all threads; other programs do not stretch it.
 """
 
 GIL = """### Beside another thread
 
-A second Python thread counts while the calls of the last table run, on one thread of their own. *counted* is what it gets counted
-during such a call, as a share of what it counts in the same time while nobody else wants the interpreter: 100% is a call that
-does not disturb it at all (there are {cpus} CPUs, which both share with the rest of the machine), 0% one that stops it. `sum(repeat(1, many))`,
-which keeps the interpreter's lock (GIL) throughout, is there as a scale. *ms* is the time of such a call, which includes its wait for
-the lock at the end: about 5 ms each time, as Python is set, in which the other thread counts.
+A second Python thread counts while the calls of the last table run one after another, on one thread of their own.
+*free* is the share of the time in which that thread ran or waited for nothing but a CPU, as the system counts it,
+whatever else the machine does: 100% is a call that never keeps it from running. *counted* is what it counted, as a
+share of what it counts in the same time while nobody else wants the interpreter; there are {cpus} CPUs, which both
+share with the rest of the machine. `sum(repeat(1, many))`, which keeps the interpreter's lock (GIL) throughout, is
+there as a scale: a thread that waits for the lock asks for it every 5 ms, and its wait for a CPU to do so is taken
+for free time, so that it stands above 0%. *ms* is the time of a call, which includes its wait for the lock whenever
+it has given it back: about 5 ms each time, as Python is set, in which the other thread counts.
 """
 
 
@@ -69,9 +75,9 @@ def ratio(found: dict | None) -> str:
 
 def machine_of(results: dict) -> str:
     about, settings = results["machine"], results["settings"]
-    wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"), ("caches of a CPU", "caches"),
-              ("system", "system"), ("compiler", "compiler"), ("build type", "build_type"), ("flags", "flags"), ("kernels used", "isa"),
-              ("Python", "python"), ("commit", "commit"), ("load when it began", "load"))
+    wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"),
+              ("caches of a CPU", "caches"), ("system", "system"), ("compiler", "compiler"), ("build type", "build_type"),
+              ("flags", "flags"), ("kernels used", "isa"), ("Python", "python"), ("commit", "commit"), ("load when it began", "load"))
     lines = [[name, str(about.get(key, "unknown")).strip() or "none"] for name, key in wanted]
     lines.append(["versions", ", ".join(f"{name} {version}" for name, version in about["versions"].items())])
     lines.append(["absent", ", ".join(about["absent"]) or "none"])
@@ -90,11 +96,11 @@ def overview(results: dict, kind: str) -> str:
         if "best" not in found:
             continue
         namesake, best, plan = found["namesake"], found["best"], found.get("plan")
-        lines.append([row["name"], code(namesake["form"]), f"**{number(found['ours']['median'])}**", number(namesake["ns"]), ratio(namesake),
-                      code(best["form"]), number(best["ns"]), ratio(best), number(plan["median"]) if plan else "-",
-                      ratio(found.get("best_to_plan"))])
-    head = ["row", "namesake", "ours, ns", "namesake, ns", "namesake / ours", "fastest", "fastest, ns", "fastest / ours", "plan, ns",
-            "fastest / plan"]
+        lines.append([row["name"], code(namesake["form"]), f"**{number(found['ours']['median'])}**", number(namesake["ns"]),
+                      ratio(namesake), code(best["form"]), number(best["ns"]), ratio(best),
+                      number(plan["median"]) if plan else "-", ratio(found.get("best_to_plan"))])
+    head = ["row", "namesake", "ours, ns", "namesake, ns", "namesake / ours", "fastest", "fastest, ns", "fastest / ours",
+            "plan, ns", "fastest / plan"]
     return table(head, lines, 2)
 
 
@@ -111,7 +117,8 @@ def all_forms(results: dict) -> str:
 
 
 def wrong(results: dict) -> str:
-    lines = [[row["name"], code(found["form"]), found["why"].replace("|", "/")] for row in results["calls"] for found in row["wrong"]]
+    lines = [[row["name"], code(found["form"]), found["why"].replace("|", "/")]
+             for row in results["calls"] for found in row["wrong"]]
     return "Left out:\n\n" + table(["row", "statement", "why"], lines, 3) if lines else ""
 
 
@@ -119,21 +126,30 @@ def lost(results: dict) -> str:
     """Every statement that is faster than ours of its kind, also where only the plan is beaten."""
     lines = [[row["name"], code(found["best"]["form"]), f"{key}", ratio(found[to])]
              for row in results["calls"] for found in row["kinds"].values()
-             for to, key in (("best", "the call"), ("best_to_plan", "the plan")) if found.get(to, {}).get("verdict") == "loss"]
-    return "Lost, the fastest statement against ours:\n\n" + table(["row", "to", "loses", "its time / ours"], lines, 3) if lines else "None is lost.\n"
+             for to, key in (("best", "the call"), ("best_to_plan", "the plan"))
+             if found.get(to, {}).get("verdict") == "loss"]
+    if not lines:
+        return "None is lost.\n"
+    return "Lost, the fastest statement against ours:\n\n" + table(["row", "to", "loses", "its time / ours"], lines, 3)
 
 
 def large(results: dict) -> str:
     lines = [[code(row["form"]) if row["who"] != "C" else row["form"], f"{row['threads']}", number(row["median"]),
-              f"{number(row['low'])} - {number(row['high'])}", ratio(row.get("to_ours"))]
+              f"{number(row['low'])} - {number(row['high'])}", ratio(row.get("to_ours")),
+              times(row["to_ours"]["cpu"]) if "to_ours" in row else "-"]
              for kind in (OUT, NEW) for row in results["large"] if row["kind"] == kind]
-    return table(["call", "threads", "ms", "quartiles", "its time / libgather.take's"], lines)
+    head = ["call", "threads", "ms", "quartiles", "its time / libgather.take's", "its CPU time / libgather.take's"]
+    return table(head, lines)
 
 
 def gil(results: dict) -> str:
-    lines = [[code(row["form"]), percent(row["share"]), f"{percent(row['low'])} - {percent(row['high'])}", number(row["ms"])]
-             for row in results["gil"]]
-    return table(["call", "counted", "quartiles", "ms"], lines)
+    lines = []
+    for row in results["gil"]:
+        free = ["-", "-"]
+        if row["ready"] is not None:
+            free = [percent(row["ready"]), f"{percent(row['low'])} - {percent(row['high'])}"]
+        lines.append([code(row["form"]), *free, percent(row["share"]), number(row["ms"])])
+    return table(["call", "free", "quartiles", "counted", "ms"], lines)
 
 
 def section(results: dict | None) -> str:
@@ -142,7 +158,8 @@ def section(results: dict | None) -> str:
         return f"{TITLE}\n{NONE}"
     loop, count = number(results["settings"]["loop"]["median"]), results["settings"]["large_rows"]
     parts = [TITLE, ABOUT.format(loop=loop), AGAIN, machine_of(results), SMALL]
-    parts += ["New results:\n", overview(results, NEW), "Into `out=`:\n", overview(results, OUT), lost(results), wrong(results)]
+    parts += ["New results:\n", overview(results, NEW), "Into `out=`:\n", overview(results, OUT)]
+    parts += [lost(results), wrong(results)]
     parts += ["All statements:\n", all_forms(results)]
     if results["large"]:
         parts += [LARGE.format(count=f"{count:,}".replace(",", " ")), large(results)]

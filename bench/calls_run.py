@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures calls from Python: small ones, large ones, and what another thread gets done meanwhile. `script/bench --python` calls it."""
+"""Measures calls from Python: small ones, large ones, and beside another thread. `script/bench --python` calls it."""
 
 from __future__ import annotations
 
@@ -113,14 +113,16 @@ def run_case(case: Case, more: dict, settings) -> dict:
         else:
             pairs.append((form, timed(form, names)))
     compete([contender for _, contender in pairs], settings)
-    forms = [{"who": form.who, "form": form.text, "kind": form.kind, "plan": form.plan, **spread(contender)} for form, contender in pairs]
+    forms = [{"who": form.who, "form": form.text, "kind": form.kind, "plan": form.plan, **spread(contender)}
+             for form, contender in pairs]
     kinds = {kind: found for kind in (NEW, OUT) if (found := standing(pairs, kind))}
     return {"name": case.title(), "library": case.library, "kinds": kinds, "forms": forms, "wrong": wrong}
 
 
 def libraries() -> tuple[dict, dict, dict]:
     """The modules, their versions, and who is absent."""
-    more, versions, absent = {"libgather": libgather, "np": np}, {OURS: libgather.__version__, "NumPy": np.__version__}, {}
+    more, absent = {"libgather": libgather, "np": np}, {}
+    versions = {OURS: libgather.__version__, "NumPy": np.__version__}
     try:
         import torch
 
@@ -165,17 +167,19 @@ def run(asked) -> dict:
         print(line(results["calls"][-1]), flush=True)
     if not asked.only:
         calls_large.measure_all(results, more, asked.quick)
-    results["settings"] = {"quick": asked.quick, "rounds": settings.rounds, "seconds": round(time.monotonic() - start, 1), "loop": spread(empty),
-                           "large_rows": calls_large.QUICK_COUNT if asked.quick else calls_large.COUNT}
+    results["settings"] = {"quick": asked.quick, "rounds": settings.rounds, "seconds": round(time.monotonic() - start, 1),
+                           "loop": spread(empty), "large_rows": calls_large.QUICK_COUNT if asked.quick else calls_large.COUNT}
     return results
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="bench --python", description="Measures calls of libgather and its peers from Python.")
+    parser = argparse.ArgumentParser(prog="bench --python", description="Measures calls from Python.")
     parser.add_argument("--quick", action="store_true", help="few repetitions and smaller arrays")
-    parser.add_argument("--only", default="", metavar="REGEX", help="the small calls in whose names it is found, and nothing else")
-    parser.add_argument("--json", default="build/bench-python.json", metavar="FILE", help="where the results go (default: %(default)s)")
-    parser.add_argument("--report", action="store_true", help="make docs/benchmarks.md from docs/benchmarks*.json, no measuring")
+    parser.add_argument("--only", default="", metavar="REGEX", help="the small calls with such a name, and nothing else")
+    parser.add_argument("--json", default="build/bench-python.json", metavar="FILE",
+                        help="where the results go (default: %(default)s)")
+    parser.add_argument("--report", action="store_true",
+                        help="make docs/benchmarks.md from docs/benchmarks*.json, no measuring")
     asked = parser.parse_args()
     if asked.report:
         report.rewrite(machine.ROOT)
@@ -187,7 +191,8 @@ def main() -> int:
     path = Path(asked.json)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(results, ("machine", "settings"), ("calls", "large", "gil")), encoding="utf-8")
-    print(f"{results['settings']['seconds']:.0f} s; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs")
+    about, seconds = results["machine"], results["settings"]["seconds"]
+    print(f"{seconds:.0f} s; load when it began {about['load']} on {about['cpus']} CPUs")
     print(f"written: {path}")
     return 0
 

@@ -3,6 +3,7 @@
 
     ```c         a whole program; a ```text block behind it is what it prints
     ```console   "$ COMMAND" lines, each followed by what it prints, both streams
+    ```python    ">>> " lines, each followed by what it prints; the blocks of one document go on from one another
 """
 
 from __future__ import annotations
@@ -41,10 +42,10 @@ def linking_documents() -> list[Path]:
     return [*documents(), *sorted(ROOT.glob("*.md")), *sorted((ROOT / "examples").rglob("*.md"))]
 
 
-def blocks(language: str) -> list[Block]:
-    """Every block of a language in docs/."""
+def blocks(language: str, *others: Path) -> list[Block]:
+    """Every block of a language in docs/, and in other documents."""
     found = []
-    for file in documents():
+    for file in [*documents(), *others]:
         text = file.read_text(encoding="utf-8")
         fences = list(FENCE.finditer(text))
         for fence, behind in zip(fences, [*fences[1:], None]):

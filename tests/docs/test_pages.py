@@ -13,7 +13,7 @@ import pytest
 from blocks import DOCS, ROOT, anchors, documents, linking_documents, prose
 
 # Paths in backticks that begin with one of the tree's folders. A name in angle brackets stands for any.
-PATH = re.compile(r"`((?:src|include|cli|tests|script|cmake|examples|docs)/[^`\s]*)`")
+PATH = re.compile(r"`((?:src|include|cli|python|conformance|tests|script|cmake|examples|docs)/[^`\s]*)`")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
