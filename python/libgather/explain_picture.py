@@ -81,7 +81,8 @@ class Picture:
 def _for_python(message: str) -> str:
     """The command's advice names its options; here they are arguments."""
     message = re.sub(r"--input (\S+)=TENSOR", r"inputs={'\1': TENSOR}", message)
-    return re.sub(r"--dim (\S+)=LENGTH", r"dims={'\1': LENGTH}", message)
+    message = re.sub(r"--dim (\S+)=LENGTH", r"dims={'\1': LENGTH}", message)
+    return re.sub(r"(?<!\S)--batch-dims\b", "batch_dims", message)
 
 
 def _exception(fields: dict[str, Any]) -> GatherError:

@@ -70,8 +70,8 @@ PLAIN = {
 }
 SMALL = {
     **{"bfloat16": T.BFLOAT16, "float8_e4m3fn": T.FLOAT8E4M3FN, "float8_e4m3fnuz": T.FLOAT8E4M3FNUZ},
-    **{"float8_e5m2": T.FLOAT8E5M2, "float8_e5m2fnuz": T.FLOAT8E5M2FNUZ, "float8_e8m0fnu": T.FLOAT8E8M0},
-    **{"float4_e2m1fn": T.FLOAT4E2M1, "int4": T.INT4, "uint4": T.UINT4, "int2": 26, "uint2": 25},
+    **{"float8_e5m2": T.FLOAT8E5M2, "float8_e5m2fnuz": T.FLOAT8E5M2FNUZ, "float8_e8m0fnu": 24},
+    **{"float4_e2m1fn": 23, "int4": T.INT4, "uint4": T.UINT4, "int2": 26, "uint2": 25},
     **{"float6_e2m3fn": 27, "float6_e3m2fn": 28},
 }
 BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
