@@ -11,7 +11,6 @@
 struct gather_py_recalled {
   gather_plan *plan;
   uint64_t number;
-  const gather_py_function *function;
   const gather_op *op;
   int64_t axis, batch_dims;
   gather_on_bad on_bad;
@@ -41,18 +40,18 @@ static uint64_t number_of(const gather_py_call *call, const gather_py_tensors *t
   return mix_view(mix_view(sum, &t->data), &t->indices);
 }
 
-/* Fill values and flattened data belong to one call; large work does not notice what it takes to decide. */
+/* The element type plays no part but by its size: outputs are made like the data of each call. Fill values and flattened data belong
+ * to one call; large work does not notice what it takes to decide. */
 static bool is_recallable(const gather_py_call *call, const gather_py_tensors *t) {
-  return !call->fill && !call->axis_none && t->data.tensor.type != GATHER_TYPE_OPAQUE &&
-         gather_tensor_bytes(&t->indices.tensor) < GATHER_PY_RELEASE_BYTES;
+  return !call->fill && !call->axis_none && gather_tensor_bytes(&t->indices.tensor) < GATHER_PY_RELEASE_BYTES;
 }
 
 static bool is_same(const gather_py_recalled *plan, const gather_py_call *call, const gather_py_tensors *t) {
   const gather_options *options = &call->options;
-  return plan->function == call->function && plan->op == call->op && plan->axis == options->axis &&
-         plan->batch_dims == options->batch_dims && plan->on_bad == options->on_bad &&
-         plan->negative == options->negative && plan->axis_given == call->axis_given &&
-         gather_py_is_like(&plan->data, &t->data) && gather_py_is_like(&plan->indices, &t->indices);
+  return plan->op == call->op && plan->axis == options->axis && plan->batch_dims == options->batch_dims &&
+         plan->on_bad == options->on_bad && plan->negative == options->negative &&
+         plan->axis_given == call->axis_given && gather_py_is_like(&plan->data, &t->data) &&
+         gather_py_is_like(&plan->indices, &t->indices);
 }
 
 gather_py_recalled *gather_py_recall(const gather_py_call *call, const gather_py_tensors *t) {
@@ -90,7 +89,6 @@ gather_py_recalled *gather_py_consider(const gather_py_call *call, const gather_
 
 void gather_py_decide(gather_py_recalled *plan, const gather_py_call *call, const gather_py_tensors *t) {
   const gather_options *options = &call->options;
-  plan->function = call->function;
   plan->op = call->op;
   plan->axis = options->axis;
   plan->batch_dims = options->batch_dims;
