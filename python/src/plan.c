@@ -29,8 +29,7 @@ static PyObject *plan_vectorcall(PyObject *object, PyObject *const *args, size_t
 
 static int check_layout(const gather_py_layout *lies, const gather_py_view *view, const char *what) {
   if (gather_py_is_like(lies, view)) return 0;
-  gather_py_fail(GATHER_SHAPE_MISMATCH, what, "%s has another dtype, shape or strides than the plan was made for",
-                 what);
+  gather_py_fail(GATHER_SHAPE_MISMATCH, what, "the plan was made for %s of another dtype, shape or strides", what);
   return -1;
 }
 
@@ -173,7 +172,7 @@ static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x,
   }
   gather_py_dtype dtype = gather_py_dtype_of(&t->data);
   if (!gather_py_same_dtype(&self->dtype, &dtype)) {
-    gather_py_fail(GATHER_TYPE_MISMATCH, "data", "data has another dtype than the plan was made for");
+    gather_py_fail(GATHER_TYPE_MISMATCH, "data", "the plan was made for data of another dtype");
     return NULL;
   }
   if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0)
