@@ -7,6 +7,7 @@ Nothing of it may come from the project's folder or from anywhere but the enviro
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,12 @@ def answers_from_here() -> None:
     assert folder.is_relative_to(Path(sys.prefix).resolve()), f"imported from {folder}"
     typed = folder.parent / "py.typed"
     assert typed.is_file(), f"{typed} is missing"
+
+
+def brings_licences() -> None:
+    """Its own, and those of the libraries inside."""
+    names = {file.name for file in metadata.files("libgather") if "licenses" in file.parts}
+    assert names == {"LICENSE", "libnanopb-dev", "libpthreadpool0"}, names
 
 
 def takes() -> None:
@@ -71,7 +78,7 @@ def is_of_the_kind(kind: str) -> None:
 
 def main() -> None:
     is_of_the_kind(sys.argv[1])
-    for check in (answers_from_here, takes, names_what_is_wrong, runs_the_command):
+    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command):
         check()
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], check=True, stdout=subprocess.DEVNULL)
     print(f"wheels: Python {sys.version.split()[0]}, NumPy {np.__version__}: as it should be")
