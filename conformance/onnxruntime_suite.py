@@ -11,9 +11,9 @@ import libgather
 import numpy as np
 from cases import ELEMENTS, Case, is_bad, make
 from ours import answer, call, same
-from report import Report, main, require_cases, version_of
+from report import Report, cases, main, require_cases, version_of
 
-CASES = 60  # of each version and type
+CASES = cases(60)  # of each version and type
 FILL = 0xA5
 # rules: (operator, opset and IR version of the model, negative indices)
 VERSIONS = {

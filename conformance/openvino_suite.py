@@ -11,9 +11,9 @@ import numpy as np
 from cases import ELEMENTS, Case, make
 from openvino_child import FILL, NAMES, Child, Theirs
 from ours import Answer, answer, same
-from report import NotRun, Report, main, require_cases
+from report import NotRun, Report, cases, main, require_cases
 
-CASES = 12  # of each version and type
+CASES = cases(12)  # of each version and type
 VERSIONS = {
     ("Gather", "openvino-1"): False,
     ("Gather", "openvino-7"): False,

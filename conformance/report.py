@@ -17,6 +17,11 @@ COUNTS = ("passed", "failed", "different", "unreached", "foreign")
 KEPT_FAILURES = 40  # in words; all are counted
 
 
+def cases(number: int) -> int:
+    """How many random cases of a kind: fewer in a quick run."""
+    return max(3, number // 4) if os.environ.get("CONFORMANCE_QUICK") else number
+
+
 class NotRun(Exception):
     """The suite cannot run here; its text says why."""
 

@@ -20,8 +20,7 @@ import pytest
 from support.skip import skip_test
 
 ROOT = Path(__file__).parents[2]
-# OpenVINO does not run in a process that a sanitizer was loaded into.
-QUICK = ("onnx", "numpy", "onnxruntime") if os.environ.get("GATHER_SANITIZE") else ("onnx", "numpy", "onnxruntime", "openvino")
+QUICK = ("onnx", "numpy", "onnxruntime", "openvino")
 sys.path.insert(0, str(ROOT / "conformance"))
 
 
@@ -39,7 +38,7 @@ def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str
 def test_suite(suite, tmp_path):
     """Nothing fails, and every listed difference is still one."""
     needs(suite)
-    done = run("--suites", suite, "--json", str(tmp_path / "found.json"))
+    done = run("--quick", "--suites", suite, "--json", str(tmp_path / "found.json"))
     print(done.stdout)
     found = json.loads((tmp_path / "found.json").read_text())
     if "not_run" in found["answers"][0]:
@@ -73,17 +72,17 @@ libgather.gather_elements = lambda *arguments, **options: real(*arguments, **opt
 def test_a_suite_that_cannot_run_is_said(tmp_path):
     """Without the package: printed, and a failure only where it is required."""
     hidden = customized(tmp_path, HIDDEN)
-    done = run("--suites", "onnxruntime", **hidden)
+    done = run("--quick", "--suites", "onnxruntime", **hidden)
     assert done.returncode == 0 and "not run: the package onnxruntime is not installed" in done.stdout, done.stderr
     for words, changed in ((("--require", "onnxruntime"), {}), ((), {"GATHER_TEST_REQUIRE": "all"})):
-        done = run("--suites", "onnxruntime", *words, **{**hidden, **changed})
+        done = run("--quick", "--suites", "onnxruntime", *words, **{**hidden, **changed})
         assert done.returncode == 1 and "FAILED onnxruntime: required, but not run" in done.stdout
 
 
 def test_a_wrong_answer_is_found(tmp_path):
     """A libgather that turns its results around fails."""
     needs("onnxruntime")
-    done = run("--suites", "onnxruntime", **customized(tmp_path, WRONG))
+    done = run("--quick", "--suites", "onnxruntime", **customized(tmp_path, WRONG))
     assert done.returncode == 1 and "other elements" in done.stdout, done.stdout
 
 
@@ -100,7 +99,7 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
         changed = re.sub(r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1)
         assert changed != text
         table.write_text(changed)
-        done = run("--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE="")
+        done = run("--quick", "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE="")
         assert "difference gone: onnxruntime-string-rows" in done.stdout, done.stdout + done.stderr
         assert (done.returncode == 1) == fails, done.stdout
 
