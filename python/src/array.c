@@ -196,8 +196,20 @@ static int widen(gather_py_view *view) {
   return result;
 }
 
+/* An int needs no array. One beyond 64 bits is left to NumPy, which knows uint64 and complains of the rest. */
+static int read_number(PyObject *object, gather_py_view *view) {
+  int overflow = 0;
+  view->number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow || (view->number == -1 && PyErr_Occurred())) {
+    PyErr_Clear();
+    return 1;
+  }
+  view->tensor = (gather_tensor){.data = &view->number, .type = GATHER_TYPE_INT64, .shape = view->shape};
+  return 0;
+}
+
 int gather_py_read_indices(PyObject *object, gather_py_view *view) {
-  int result = read_tensor(object, "indices", view);
+  int result = PyLong_CheckExact(object) ? read_number(object, view) : read_tensor(object, "indices", view);
   if (result == 1) result = read_list(object, view);
   if (result == 0 && view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, "indices", "indices with a mask: fill or compress them first");

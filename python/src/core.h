@@ -55,6 +55,7 @@ typedef struct gather_py_view {
   gather_dl_type dl_type;                                   /* where array is NULL */
   gather_dl_versioned *managed;                             /* given back by gather_py_view_clear */
   gather_dl_managed *managed_old;                           /* the same, before DLPack 1.0 */
+  int64_t number;                                           /* the element, where the object is an int */
   int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK]; /* always filled in */
 } gather_py_view;
 

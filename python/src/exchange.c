@@ -17,55 +17,74 @@ static const gather_py_exchange *supported(const gather_py_exchange_header *head
   return (const gather_py_exchange *)header;
 }
 
-/* The first such type is remembered: most programs have one. A type that we hold cannot go away under its address. */
-const gather_py_exchange *gather_py_exchange_of(PyObject *object) {
-  static _Atomic(PyTypeObject *) known;
-  static const gather_py_exchange *known_exchange; /* stands before `known` does, and stays */
+/* The first type that has the interface is remembered: most programs have one. It is held, so that no other type can come to lie at
+ * its address; the rest stands before `type` does, and stays. */
+static struct {
+  _Atomic(PyTypeObject *) type;
+  const gather_py_exchange *exchange;
+  PyObject *is_conj, *is_neg; /* its methods, unbound; NULL */
+} known;
+
+static PyTypeObject *known_type(void) { return atomic_load_explicit(&known.type, memory_order_acquire); }
+
+/* An attribute that may be missing. */
+static PyObject *find(PyObject *object, PyObject *name) {
+  PyObject *value = PyObject_GetAttr(object, name);
+  if (!value) PyErr_Clear();
+  return value;
+}
+
+static void remember(PyTypeObject *type, const gather_py_exchange *exchange) {
   static atomic_flag claimed = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&claimed)) return;
+  known.exchange = exchange;
+  known.is_conj = find((PyObject *)type, gather_py.is_conj);
+  known.is_neg = find((PyObject *)type, gather_py.is_neg);
+  Py_INCREF((PyObject *)type);
+  atomic_store_explicit(&known.type, type, memory_order_release);
+}
+
+const gather_py_exchange *gather_py_exchange_of(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
-  if (type == atomic_load_explicit(&known, memory_order_acquire)) return known_exchange;
-  PyObject *capsule = PyObject_GetAttr((PyObject *)type, gather_py.exchange);
-  if (!capsule) {
-    PyErr_Clear();
-    return NULL;
-  }
+  if (type == known_type()) return known.exchange;
+  PyObject *capsule = find((PyObject *)type, gather_py.exchange);
+  if (!capsule) return NULL;
   const gather_py_exchange *found = NULL;
   if (PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
     found = supported((const gather_py_exchange_header *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   Py_DECREF(capsule);
-  if (found && !atomic_flag_test_and_set(&claimed)) {
-    known_exchange = found;
-    Py_INCREF((PyObject *)type);
-    atomic_store_explicit(&known, type, memory_order_release);
-  }
+  if (found) remember(type, found);
   return found;
 }
 
-/* A method without arguments, or an attribute, that says True; absent is False. */
-static int says(PyObject *object, PyObject *name, int call) {
-  PyObject *value = PyObject_GetAttr(object, name);
-  if (!value) {
-    PyErr_Clear();
-    return 0;
-  }
-  if (call) {
-    PyObject *answer = PyObject_CallNoArgs(value);
-    Py_DECREF(value);
-    if (!answer) return -1;
-    value = answer;
-  }
-  int result = PyObject_IsTrue(value);
-  Py_DECREF(value);
+/* Whether an answer is True; it is taken over. NULL is -1. */
+static int is_true(PyObject *answer) {
+  int result = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
   return result;
+}
+
+static int requires_grad(PyObject *object) {
+  PyObject *value = find(object, gather_py.requires_grad);
+  return value ? is_true(value) : 0;
+}
+
+/* A method without arguments; one that is missing says False. */
+static int says(PyObject *object, PyObject *name, PyObject *unbound) {
+  if (unbound && Py_TYPE(object) == known_type()) return is_true(PyObject_CallFunctionObjArgs(unbound, object, NULL));
+  PyObject *method = find(object, name);
+  PyObject *answer = method ? PyObject_CallNoArgs(method) : NULL;
+  Py_XDECREF(method);
+  return method ? is_true(answer) : 0;
 }
 
 /* What a tensor's memory alone does not show, and would make a wrong or silently different result. Integers have none of it. */
 static int check_lazy(PyObject *object, const char *what, const gather_py_view *view) {
   gather_kind kind = gather_type_get(view->tensor.type)->kind;
   if (kind == GATHER_KIND_INT || kind == GATHER_KIND_UINT || kind == GATHER_KIND_BOOL) return 0;
-  int grad = says(object, gather_py.requires_grad, 0);
-  int conjugate = grad < 0 || kind == GATHER_KIND_FLOAT ? 0 : says(object, gather_py.is_conj, 1);
-  int negative = grad < 0 || conjugate < 0 ? -1 : says(object, gather_py.is_neg, 1);
+  int grad = requires_grad(object);
+  int conjugate = grad < 0 || kind == GATHER_KIND_FLOAT ? 0 : says(object, gather_py.is_conj, known.is_conj);
+  int negative = grad < 0 || conjugate < 0 ? -1 : says(object, gather_py.is_neg, known.is_neg);
   if (negative < 0) return -1;
   if (grad)
     gather_py_fail(GATHER_UNSUPPORTED, what,

@@ -22,8 +22,8 @@ static bool is_host(gather_dl_device device) {
 static gather_status read_type(gather_dl_type dtype, bool padded, gather_tensor *tensor, gather_error *error) {
   tensor->type = GATHER_TYPE_OPAQUE;
   tensor->item_bytes = 0;
-  for (int t = 1; dtype.lanes == 1 && gather_type_get((gather_type)t); t++) {
-    const gather_type_info *type = gather_type_get((gather_type)t);
+  const gather_type_info *type;
+  for (int t = 1; dtype.lanes == 1 && (type = gather_type_get((gather_type)t)) != NULL; t++) {
     if (type->dlpack != dtype.code || type->bits != dtype.bits) continue;
     if (padded && gather_type_is_packed(type)) break;
     tensor->type = type->type;

@@ -298,8 +298,15 @@ def test_shapes_of_such_results(indices):
 
 
 def test_a_library_without_from_dlpack():
+    """Then the result is NumPy's, where NumPy has such a dtype."""
+    x = Producer(TABLE)
+    result = take(x, [3, 0], axis=0)
+    assert type(result) is np.ndarray and result.dtype == np.float32 and result.tolist() == TABLE[[3, 0]].tolist()
+    given_back(x)
+    x = Producer(np.arange(4, dtype=np.uint16), dtype=(4, 16, 1))  # bfloat16
     with pytest.raises(libgather.GatherTypeError, match="pass out="):
-        take(Producer(TABLE), [0], axis=0)
+        take(x, [0])
+    given_back(x)
 
 
 def test_numpys_own_dlpack():

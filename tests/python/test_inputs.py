@@ -176,12 +176,17 @@ def test_recarray():
     assert take(x, [1]).s[0] == "b"
 
 
+OLD_MATRIX = pytest.mark.filterwarnings("ignore:the matrix subclass")
+
+
+@OLD_MATRIX
 @pytest.mark.parametrize("indices", [[1], 1, [0, 1, 0]], ids=repr)
 def test_matrix(indices):
     x = np.matrix([[1, 2], [3, 4]])
     same(take(x, indices, axis=0), np.take(x, indices, axis=0))
 
 
+@OLD_MATRIX
 def test_subclasses_of_indices_do_not_matter():
     assert type(take(np.arange(3), np.array([1]).view(Tagged))) is np.ndarray
     same(take(np.arange(3), np.matrix([1, 0])), np.take(np.arange(3), [[1, 0]]))
