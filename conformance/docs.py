@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from differences.toml."""
+"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from
+differences/*.toml.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,17 @@ def tables(answers: list[dict]) -> str:
             columns = ("passed", "failed", "different", "unreached", "foreign")
             text += row([name, group, *(counts[column] or "" for column in columns)])
             name = ""
-    return text + "\n" + "".join(f"- {TITLES[a['suite']]}: {remark}.\n" for a in answers for remark in a.get("remarks", []))
+    return (
+        text
+        + "\n"
+        + "".join(f"- {TITLES[a['suite']]}: {remark}.\n" for a in answers for remark in a.get("remarks", []))
+    )
 
 
 def entry_text(entry: Difference) -> str:
     versions = ", ".join(entry.versions)
-    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n\n{entry.reason.strip()}\n"
+    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n"
+    lines += f"\n{entry.reason.strip()}\n"
     if entry.tests:
         lines += "\n" + "".join(f"- `{test}`\n" for test in entry.tests)
     return f"{lines}\n```py\n{entry.example.strip()}\n```\n\n```text\n{entry.prints.strip()}\n```\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the suites, each in a process of its own with a time limit, checks that every known difference is still one, prints the table
-and writes it as JSON. script/conformance builds what this needs and calls it.
+"""Runs the suites, each in a process of its own with a time limit, checks that every known difference is still one,
+prints the table and writes it as JSON. script/conformance builds what this needs and calls it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,12 @@ def required(asked: list[str]) -> set[str]:
 def run_suite(name: str, python: str, quick: bool) -> dict:
     """The suite's answer, or what became of its process."""
     seconds, _ = SUITES[name]
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {
+        **os.environ,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "ignore",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
     environment["CONFORMANCE_QUICK"] = "1" if quick else ""
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     start = time.monotonic()
@@ -70,7 +75,8 @@ def stale(answers: list[dict], python: str, quick: bool) -> tuple[list[str], lis
             what.append(f"its example printed {other[entry.id][-400:]!r} instead of {entry.prints.strip()!r}")
         version = ran[entry.suite]["version"]
         if what:
-            line = f"difference gone: {entry.id} ({entry.package} {version}, entry made with {', '.join(entry.versions)}): {'; '.join(what)}"
+            made = f"{entry.package} {version}, entry made with {', '.join(entry.versions)}"
+            line = f"difference gone: {entry.id} ({made}): {'; '.join(what)}"
             (here if version in entry.versions else elsewhere).append(line)
     return here, elsewhere
 
@@ -111,7 +117,9 @@ def problems(answers: list[dict], wanted: set[str], gone: tuple[list[str], list[
 def main() -> int:
     parser = argparse.ArgumentParser(description="Peers' own test suites on libgather.")
     parser.add_argument("--suites", default=",".join(SUITES), help=f"comma-separated; default {','.join(SUITES)}")
-    parser.add_argument("--require", default="", help="suites (or all) that must run; GATHER_TEST_REQUIRE does the same")
+    parser.add_argument(
+        "--require", default="", help="suites (or all) that must run; GATHER_TEST_REQUIRE does the same"
+    )
     parser.add_argument("--quick", action="store_true", help="fewer random cases")
     parser.add_argument("--python", default=sys.executable, help="the interpreter with the peers")
     parser.add_argument("--json", type=Path, help="writes what was found here")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The suites of conformance/ that need the tests' own packages alone: ONNX's tests, NumPy's, and random models in ONNX Runtime and OpenVINO.
-script/conformance runs all of them.
+"""The suites of conformance/ that need the tests' own packages alone: ONNX's tests, NumPy's, and random models in ONNX
+Runtime and OpenVINO. script/conformance runs all of them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def needs(package: str) -> None:
 
 def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str) -> subprocess.CompletedProcess:
     command = [sys.executable, str(program), *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=800, env={**os.environ, **changed}, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=800, env={**os.environ, **changed}, check=False
+    )
 
 
 @pytest.mark.parametrize("suite", QUICK)
@@ -87,16 +89,20 @@ def test_a_wrong_answer_is_found(tmp_path):
 
 
 def test_a_difference_that_is_gone_is_found(tmp_path):
-    """An entry whose program prints something else is a failure; with another version of the peer it is one where it is required."""
+    """An entry whose program prints something else is a failure; with another version of the peer it is one where it is
+    required.
+    """
     needs("onnxruntime")
     folder = tmp_path / "conformance"
     shutil.copytree(ROOT / "conformance", folder, ignore=shutil.ignore_patterns("__pycache__"))
-    table = folder / "differences.toml"
+    table = folder / "differences/onnxruntime.toml"
     text = table.read_text()
     version = importlib.metadata.version("onnxruntime")
     for versions, fails in ((version, True), ("0.1", False)):
         changed = text.replace("ONNX Runtime: [['b0', ''], ['a0', '']]", "ONNX Runtime: all of them")
-        changed = re.sub(r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1)
+        changed = re.sub(
+            r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1
+        )
         assert changed != text
         table.write_text(changed)
         done = run("--quick", "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE="")
@@ -105,7 +111,7 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
 
 
 def test_the_page_has_every_difference():
-    """docs/conformance.md is what differences.toml says."""
+    """docs/conformance.md is what differences/*.toml says."""
     import docs
 
     page = ROOT / "docs/conformance.md"
