@@ -38,7 +38,7 @@ def test_indices(kind):
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "c8", "c16"])
 def test_output_and_data(kind, dtype):
     data, memory = np.arange(4).astype(dtype), np.zeros(3, dtype)
-    x, out = kind(data), kind(memory)
+    x, out = kind(data), Producer(memory)
     assert take(x, [3, 0, 1], out=out) is out and memory.tolist() == data[[3, 0, 1]].tolist()
     given_back(x, out)
 
@@ -83,6 +83,16 @@ def test_read_only_data_is_fine_and_a_read_only_output_is_not():
         take(x, [0], axis=0, out=out)
     assert not memory.any()
     given_back(x, out)
+
+
+def test_an_old_struct_is_no_output():
+    """It cannot say that its memory is read-only, and comes from libraries whose arrays never change (JAX, Arrow)."""
+    memory = np.zeros((1, 3), np.float32)
+    out = Old(memory)
+    with pytest.raises(libgather.GatherValueError, match="read-only"):
+        take(TABLE, [1], axis=0, out=out)
+    assert not memory.any()
+    given_back(out)
 
 
 def test_a_copy_is_no_output():
@@ -135,16 +145,15 @@ def test_other_minor_versions(minor):
 
 @BOTH
 def test_errors_give_back_too(kind):
-    cases = [({}, [0], None, libgather.GatherTypeError), ({}, np.array([9]), None, libgather.GatherIndexError)]
     x, ids = kind(TABLE), kind(np.array([0.5]))
     with pytest.raises(libgather.GatherTypeError):
         take(x, ids, axis=0)
     given_back(x, ids)
-    x, ids, out = kind(TABLE), kind(np.array([9])), kind(np.zeros((1, 3), np.float32))
+    x, ids, out = kind(TABLE), kind(np.array([9])), Producer(np.zeros((1, 3), np.float32))
     with pytest.raises(libgather.GatherIndexError):
         take(x, ids, axis=0, out=out)
     given_back(x, ids, out)
-    x, ids, out = kind(TABLE), kind(np.array([0])), kind(np.zeros((1, 3)))
+    x, ids, out = kind(TABLE), kind(np.array([0])), Producer(np.zeros((1, 3)))
     with pytest.raises(libgather.GatherTypeError, match="dtype"):
         take(x, ids, axis=0, out=out)
     given_back(x, ids, out)
@@ -152,13 +161,12 @@ def test_errors_give_back_too(kind):
     with pytest.raises(libgather.GatherAxisError):
         gather_elements(x, [[0, 0, 0]], axis=5)
     given_back(x)
-    assert len(cases) == 2
 
 
 @BOTH
 def test_plans_give_back(kind):
     x, ids = kind(np.arange(9)), kind(np.array([3, -1]))
-    out = kind(np.zeros(2, np.int64))
+    out = Producer(np.zeros(2, np.int64))
     plan = libgather.Plan.take(x, ids)
     given_back(x, ids)
     plan(x, ids, out=out)
