@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""array-api-strict: its own tests of take, and its argument checks beside ours. Its arrays go into libgather by DLPack and come back.
+"""array-api-strict: its own tests of take, and its argument checks beside ours. Its arrays go into libgather by DLPack
+and come back.
 """
 
 from __future__ import annotations
@@ -45,11 +46,14 @@ def random_pairs(report: Report, xp) -> None:
             if right and np.asarray(got._array).tobytes() == np.asarray(wanted._array).tobytes():
                 report.passed(PAIRS)
             else:
-                report.failed(PAIRS, f"{function} {name}{list(shape)} axis {axis}, case {number}: {error or type(got).__name__}")
+                report.failed(
+                    PAIRS, f"{function} {name}{list(shape)} axis {axis}, case {number}: {error or type(got).__name__}"
+                )
 
 
 NAMES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    "complex64", "complex128",
 )  # fmt: skip
 
 
@@ -66,7 +70,12 @@ def checks(report: Report, xp) -> None:
         ("an index out of range", (vector, xp.asarray([3])), {"axis": 0}, None),
         ("indices of rank 2", (vector, xp.asarray([[0], [1]])), {"axis": 0}, "array-api-index-rank"),
         ("indices of rank 0", (vector, xp.asarray(1)), {"axis": 0}, "array-api-index-rank"),
-        ("arrays of two devices", (vector, xp.asarray([0], device=xp.Device("device1"))), {"axis": 0}, "array-api-devices"),
+        (
+            "arrays of two devices",
+            (vector, xp.asarray([0], device=xp.Device("device1"))),
+            {"axis": 0},
+            "array-api-devices",
+        ),
     ]
     for what, arguments, options, difference in calls:
         _, refused = attempt(lambda a=arguments, o=options: xp.take(*a, **o))

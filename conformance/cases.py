@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random gathers from fixed seeds, for the runtimes: shapes, axis, batch_dims, elements of any bits, and indices that are all good, or
-good but for one.
+"""Random gathers from fixed seeds, for the runtimes: shapes, axis, batch_dims, elements of any bits, and indices that
+are all good, or good but for one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Case:
     def __str__(self) -> str:
         where = f"axis {self.axis}, batch_dims {self.batch_dims}"
         return (
-            f"{self.op} {self.rules} {self.type}{list(self.data.shape)} by {self.indices.dtype}{list(self.indices.shape)}, {where}, "
+            f"{self.op} {self.rules} {self.type}{list(self.data.shape)} by "
+            f"{self.indices.dtype}{list(self.indices.shape)}, {where}, "
             f"{self.kind}: {self.indices.reshape(-1)[:12].tolist()}"
         )
 
@@ -97,12 +98,19 @@ def shapes(rng: np.random.Generator, op: str, batches: bool, shorter: bool) -> t
 
 
 def spoil(rng: np.random.Generator, kind: str, indices: np.ndarray, n: int, negative: bool) -> np.ndarray:
-    """Good indices, counted from either end where the rules say so, but for one of that kind. Index types too narrow for it keep it good."""
+    """Good indices, counted from either end where the rules say so, but for one of that kind. Index types too narrow
+    for it keep it good.
+    """
     signed = indices.dtype.kind == "i"
     if kind == "valid":
         turned = indices.astype(np.int64) - n * rng.integers(0, 2, indices.shape) if negative and signed else indices
         return np.asarray(turned).astype(indices.dtype).reshape(indices.shape)
-    value = {"negative": -1 - int(rng.integers(n)), "high": n + int(rng.integers(3)), "low": -n - 1, "wide": 2**32 + n // 2}[kind]
+    value = {
+        "negative": -1 - int(rng.integers(n)),
+        "high": n + int(rng.integers(3)),
+        "low": -n - 1,
+        "wide": 2**32 + n // 2,
+    }[kind]
     info = np.iinfo(indices.dtype)
     if info.min <= value <= info.max:
         indices.reshape(-1)[int(rng.integers(indices.size))] = value
@@ -133,7 +141,9 @@ def make(seed: list[int], op: str, rules: str, type_: str, index_types: tuple[st
 
 
 def without_elements(rng, op: str, data: tuple, indices: tuple, axis: int) -> tuple[tuple, tuple]:
-    """A length of 0: of the axis' indices, or of another dimension of data (then of the indices too, where they go along it)."""
+    """A length of 0: of the axis' indices, or of another dimension of data (then of the indices too, where they go
+    along it).
+    """
     a = axis % len(data)
     if op == ELEMENTS:
         return data, tuple(0 if d == a else n for d, n in enumerate(indices))

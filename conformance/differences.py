@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The known differences: differences.toml as objects, and their examples run to see whether they are still true."""
+"""The known differences: differences/SUITE.toml as objects, and their examples run to see whether they are still true.
+
+An entry says where a peer and libgather differ, and why. Its small program and what that prints are compared at each
+run, so that an entry that is no longer true is noticed. docs/conformance.md is made from them.
+"""
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import subprocess
 import sys
@@ -12,13 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-FILE = Path(__file__).parent / "differences.toml"
+FOLDER = Path(__file__).parent / "differences"
 KINDS = {"defect": "a defect of theirs", "lack": "something they do not have", "choice": "a choice of ours"}
+# always: each run of the suite meets it; chance: memory decides; example: the suite keeps clear of it.
+SHOWS = ("always", "chance", "example")
 
 
 @dataclass
 class Difference:
-    """One entry. `tests` are tests of the peer that end with `raises`; `example` is a program that prints `prints`."""
+    """One entry: `tests` are tests of the peer that end with `raises`; `versions` are the package's, with which it was
+    made.
+    """
 
     id: str
     suite: str
@@ -31,26 +38,22 @@ class Difference:
     prints: str
     tests: list[str] = field(default_factory=list)
     raises: str = ""
-    shows: str = "always"  # in each run of the suite; "chance": where memory decides; "example": the suite keeps clear of it
-
-    def seen_here(self) -> bool:
-        """Whether this version of the peer is one that the entry was made with."""
-        try:
-            return importlib.metadata.version(self.package) in self.versions
-        except importlib.metadata.PackageNotFoundError:
-            return False
-
-
-def load() -> list[Difference]:
-    entries = [Difference(**entry) for entry in tomllib.loads(FILE.read_text())["difference"]]
-    names = [entry.id for entry in entries]
-    assert len(set(names)) == len(names), "an id stands twice in differences.toml"
-    assert all(entry.kind in KINDS and entry.reason and entry.example and entry.prints for entry in entries)
-    return entries
+    shows: str = "always"
 
 
 def of_suite(suite: str) -> dict[str, Difference]:
-    return {entry.id: entry for entry in load() if entry.suite == suite}
+    """The entries of a suite, by their ids."""
+    file = FOLDER / f"{suite}.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {"package": "", "difference": []}
+    entries = [Difference(suite=suite, package=table["package"], **entry) for entry in table["difference"]]
+    assert all(entry.kind in KINDS and entry.shows in SHOWS and entry.reason and entry.prints for entry in entries)
+    found = {entry.id: entry for entry in entries}
+    assert len(found) == len(entries), f"an id stands twice in {file}"
+    return found
+
+
+def load() -> list[Difference]:
+    return [entry for file in sorted(FOLDER.glob("*.toml")) for entry in of_suite(file.stem).values()]
 
 
 def printed(entry: Difference, python: str, seconds: int = 120) -> str:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from differences.toml."""
+"""The part of docs/conformance.md that is made: the tables of a run, and the list of differences from
+differences/*.toml.
+"""
 
 from __future__ import annotations
 
@@ -31,30 +33,47 @@ def row(cells) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
 
 
-def tables(answers: list[dict]) -> str:
-    """The run: what it was on, and a line for each group."""
-    today = datetime.date.today().isoformat()
-    text = f"\n{today}, {processor()}, {os.cpu_count()} CPUs, Python {platform.python_version()}.\n\n"
-    text += row(["suite", "tests", "passed", "failed", "different", "not reached", "of other things"])
-    text += row(["---", "---"] + ["---:"] * 5)
+COLUMNS = ("passed", "failed", "different", "unreached", "foreign")
+HEAD = ("passed", "failed", "different", "not reached", "of other things")
+
+
+def head(*words: str) -> str:
+    return row([*words, *HEAD]) + row(["---"] * len(words) + ["---:"] * len(HEAD))
+
+
+def summary(answers: list[dict]) -> str:
+    """A line for each suite."""
+    text = head("suite")
     for answer in answers:
         title = TITLES[answer["suite"]]
         if "groups" not in answer:
-            text += row([title, f"not run: {answer.get('not_run', answer.get('broken', ''))}", *[""] * 5])
+            text += row([f"{title}: not run, {answer.get('not_run', answer.get('broken', ''))}", *[""] * len(HEAD)])
             continue
-        name = f"{title} {answer['version']}"
-        for group, counts in answer["groups"].items():
-            columns = ("passed", "failed", "different", "unreached", "foreign")
-            text += row([name, group, *(counts[column] or "" for column in columns)])
+        totals = [sum(group[column] for group in answer["groups"].values()) for column in COLUMNS]
+        text += row([f"{title} {answer['version']}", *totals])
+    return text
+
+
+def tables(answers: list[dict]) -> str:
+    """The run: what it was on, a line for each suite, and a line for each group."""
+    today = datetime.date.today().isoformat()
+    text = f"\n{today}, {processor()}, {os.cpu_count()} CPUs, Python {platform.python_version()}.\n\n{summary(answers)}"
+    text += "\nIn detail:\n\n" + head("suite", "tests")
+    for answer in answers:
+        name = TITLES[answer["suite"]]
+        for group, counts in answer.get("groups", {}).items():
+            text += row([name, group, *(counts[column] or "" for column in COLUMNS)])
             name = ""
-    return text + "\n" + "".join(f"- {TITLES[a['suite']]}: {remark}.\n" for a in answers for remark in a.get("remarks", []))
+    remarks = [f"- {TITLES[answer['suite']]}: {remark}.\n" for answer in answers for remark in answer.get("remarks", [])]
+    return text + "\n" + "".join(remarks)
 
 
 def entry_text(entry: Difference) -> str:
     versions = ", ".join(entry.versions)
-    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n\n{entry.reason.strip()}\n"
+    lines = f"\n#### {entry.title}\n\n`{entry.id}`, {KINDS[entry.kind]} (seen with {entry.package} {versions})\n"
+    lines += f"\n{entry.reason.strip()}\n"
     if entry.tests:
-        lines += "\n" + "".join(f"- `{test}`\n" for test in entry.tests)
+        lines += "\n" + "".join(f"- `{entry.suite}/{test}`\n" for test in entry.tests)
     return f"{lines}\n```py\n{entry.example.strip()}\n```\n\n```text\n{entry.prints.strip()}\n```\n"
 
 

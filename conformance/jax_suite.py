@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""jax.numpy.take and take_along_axis beside libgather, mode by mode: fill, clip and wrap, on random arrays of every dtype. JAX arrays go into
-libgather and come back.
+"""jax.numpy.take and take_along_axis beside libgather, mode by mode: fill, clip and wrap, on random arrays of every
+dtype. JAX arrays go into libgather and come back.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import numpy as np
 from report import Report, main, require_cases
 
 DTYPES = (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32", "float64",
-    "complex64", "complex128",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128",
 )  # fmt: skip
 INDEX_TYPES = ("int8", "int32", "int64", "uint8", "uint64")
 # shape of data, shape of indices, axis; JAX compiles each of them, so they are few.
 SHAPES = (((7,), (5,), 0), ((4, 3), (), 0), ((2, 5, 3), (2, 2), -2))
 ALONG = (((3, 4), (3, 6), 1), ((2, 5, 3), (2, 4, 3), -2))
-# What libgather calls JAX's modes. jnp.take clips negative indices to 0, jnp.take_along_axis counts them from the end first.
+# What libgather calls JAX's modes. jnp.take clips negative indices to 0, jnp.take_along_axis counts them from the end
+# first.
 MODES = {
     "fill": ({"mode": "fill"}, {"mode": "fill"}),
     "clip": ({"mode": "clip", "negative": False}, {"mode": "clip"}),
@@ -66,7 +67,9 @@ def by_mode(report: Report, jnp) -> None:
                     report,
                     f"{function}, mode {mode}",
                     lambda f=function, x=x, i=i, a=axis, m=mode, v=fill: getattr(jnp, f)(x, i, axis=a, mode=m, **v),
-                    lambda f=function, x=x, i=i, a=axis, o=options, v=fill: getattr(libgather, f)(x, i, axis=a, **o, **v),
+                    lambda f=function, x=x, i=i, a=axis, o=options, v=fill: getattr(libgather, f)(
+                        x, i, axis=a, **o, **v
+                    ),
                 )
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter says so) becomes a
-call of the adapter while the module is loaded from the installed package, and the adapter exchanges functions. Each test is reported
-with the number of calls that reached libgather.
+"""A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter
+says so) becomes a call of the adapter while the module is loaded from the installed package, and the adapter exchanges
+functions. Each test is reported with the number of calls that reached libgather.
 
     CONFORMANCE_PACKAGE   the package whose tests these are
     CONFORMANCE_ADAPTER   the module with `method(owner)`, `calls` and `install()`
     CONFORMANCE_ALSO      further modules of the package in which x.take is ours
-    CONFORMANCE_SELECT    file of tests -> regular expression, as JSON
+    CONFORMANCE_SELECT    file of tests -> regular expression for Class::function, as JSON
     CONFORMANCE_RESULTS   where the results go
 """
 
@@ -27,6 +27,7 @@ import pytest
 PACKAGE = os.environ["CONFORMANCE_PACKAGE"]
 ADAPTER = os.environ["CONFORMANCE_ADAPTER"]
 ALSO = os.environ.get("CONFORMANCE_ALSO", "").split(",")
+SELECT = {file: re.compile(pattern) for file, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
 REWRITTEN = "__libgather_method__"
 
 
@@ -87,15 +88,12 @@ adapter().install()
 results: dict[str, dict] = {}
 
 
-def pytest_collection_modifyitems(config, items) -> None:
-    """Keeps the tests that CONFORMANCE_SELECT names."""
-    wanted = {name: re.compile(pattern) for name, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
-    kept, left = [], []
-    for item in items:
-        file, _, test = item.nodeid.partition("::")
-        (kept if file in wanted and wanted[file].search(test) else left).append(item)
-    config.hook.pytest_deselected(items=left)
-    items[:] = kept
+def pytest_pycollect_makeitem(collector, name, obj):
+    """Only the tests that CONFORMANCE_SELECT names; the parameters of the others, ten thousands, are not even made."""
+    if isinstance(obj, type) or not name.startswith("test"):
+        return None
+    file, _, test = f"{collector.nodeid}::{name}".partition("::")
+    return None if file in SELECT and SELECT[file].search(test) else []
 
 
 @pytest.hookimpl(wrapper=True)

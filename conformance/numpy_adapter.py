@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's functions by NumPy's names and arguments, answered by libgather. What is translated stands in docs/conformance.md; what
-libgather refuses is refused here too.
+"""NumPy's functions by NumPy's names and arguments, answered by libgather. What is translated stands in
+docs/conformance.md; what libgather refuses is refused here too.
 
 `calls` counts what reached libgather.
 """
@@ -62,7 +62,8 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def method(owner):
-    """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, whatever it is for everything else."""
+    """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, whatever it is for everything else.
+    """
     if owner is np:
         return np.take
     if not is_plain(owner):

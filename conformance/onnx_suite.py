@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""ONNX's backend tests through ONNX's own runner, on libgather.onnx_backend. Every test whose model has only Gather and GatherElements
-nodes must run and pass; the others are of operators that libgather does not have, and are counted as such. Values are compared byte by
-byte, which is stricter than the runner's own tolerance.
+"""ONNX's backend tests through ONNX's own runner, on libgather.onnx_backend. Every test whose model has only Gather and
+GatherElements nodes must run and pass; the others are of operators that libgather does not have, and are counted as
+such. Values are compared byte by byte, which is stricter than the runner's own tolerance.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def run() -> Report:
             report.failed(group_of(case), f"{name} was not run")
     report.foreign(BESIDES, len(cases) - len(ours))
     mixed = sum(1 for case in cases if node_types(case) & set(OURS) and case.name + "_cpu" not in ours)
-    report.remark(f"{mixed} of the tests of other operators have a Gather or GatherElements node among nodes of other operators")
+    report.remark(
+        f"{mixed} of the tests of other operators have a Gather or GatherElements node among nodes of other operators"
+    )
     relatives = sum(1 for case in cases if any(kind.startswith(("GatherND", "Scatter")) for kind in node_types(case)))
     report.remark(f"{relatives} of them have GatherND or Scatter nodes, which libgather does not have")
     require_cases(report, LEAST)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random models of one node in ONNX Runtime and in libgather: every version of ONNX Gather and GatherElements, every type that ONNX Runtime
-takes, good and bad indices. Results are compared bit by bit, errors by whether there is one.
+"""Random models of one node in ONNX Runtime and in libgather: every version of ONNX Gather and GatherElements, every
+type that ONNX Runtime takes, good and bad indices. Results are compared bit by bit, errors by whether there is one.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import libgather
 import numpy as np
 from cases import ELEMENTS, Case, is_bad, make
 from ours import answer, call, same
-from report import Report, main, require_cases, version_of
+from report import Report, cases, main, require_cases, version_of
 
-CASES = 60  # of each version and type
+CASES = cases(60)  # of each version and type
 FILL = 0xA5
 # rules: (operator, opset and IR version of the model, negative indices)
 VERSIONS = {
@@ -24,18 +24,21 @@ VERSIONS = {
     (ELEMENTS, "onnx-13"): (21, 10, True),
 }
 ONNX = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9, "float16": 10,
-    "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16,
+    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9,
+    "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16,
 }  # fmt: skip
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def session(op: str, opset: int, ir: int, type_: int, index_type: int, axis: int):
     """A model of one node that takes tensors of any shape."""
     import onnxruntime
     from onnx import helper
 
-    values = [helper.make_tensor_value_info(name, kind, None) for name, kind in (("x", type_), ("i", index_type), ("y", type_))]
+    values = [
+        helper.make_tensor_value_info(name, kind, None)
+        for name, kind in (("x", type_), ("i", index_type), ("y", type_))
+    ]
     graph = helper.make_graph([helper.make_node(op, ["x", "i"], ["y"], axis=axis)], "g", values[:2], values[2:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
     options = onnxruntime.SessionOptions()
@@ -90,7 +93,9 @@ def judge(report: Report, group: str, case: Case) -> None:
     elif mine.error is not None and error:
         partly = out is not None and (out != FILL).any()
         if partly:
-            report.different(group, "onnxruntime-elements-half-written" if case.op == ELEMENTS else "a half-written Gather")
+            report.different(
+                group, "onnxruntime-elements-half-written" if case.op == ELEMENTS else "a half-written Gather"
+            )
         else:
             report.passed(group)
     elif mine.result is not None and result is not None:
@@ -108,7 +113,9 @@ def judge(report: Report, group: str, case: Case) -> None:
         else:
             report.failed(group, f"{case}: negative indices give other elements")
     else:
-        report.failed(group, f"{case}: ONNX Runtime {error or 'gives a result'}; libgather {mine.error or 'gives a result'}")
+        report.failed(
+            group, f"{case}: ONNX Runtime {error or 'gives a result'}; libgather {mine.error or 'gives a result'}"
+        )
 
 
 def complex_types(report: Report) -> None:
@@ -133,7 +140,9 @@ def illegal_shapes(report: Report) -> None:
     for op, rules in VERSIONS:
         group = f"{op} {rules}, shapes"
         wrong = [((2, 3), (2, 2), 2), ((2, 3), (2, 2), -3), ((), (1,), 0)]
-        wrong += [((2, 3), (2,), 0), ((2, 3), (2, 4), 0), ((2, 3), (3, 1), 1), ((3, 4), (9, 0), 1)] if op == ELEMENTS else []
+        wrong += (
+            [((2, 3), (2,), 0), ((2, 3), (2, 4), 0), ((2, 3), (3, 1), 1), ((3, 4), (9, 0), 1)] if op == ELEMENTS else []
+        )
         for data, indices, axis in wrong:
             case = Case(op, rules, "float32", np.zeros(data, np.float32), np.zeros(indices, np.int64), axis)
             try:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""OpenVINO in a process of its own, since some inputs end it: cases go in by a pipe, answers come back, and a death is an answer too."""
+"""OpenVINO in a process of its own, since some inputs end it: cases go in by a pipe, answers come back, and a death is
+an answer too.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,10 @@ FILL = 0xA5
 SECONDS = 120  # for one case
 # The names of OpenVINO's element types, by ours.
 NAMES = {
-    "bool": "boolean", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64",
-    "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16", "float8_e4m3fn": "f8e4m3",
-    "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4", "string": "string",
+    "bool": "boolean", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32",
+    "int64": "i64", "uint64": "u64", "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16",
+    "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4",
+    "string": "string",
 }  # fmt: skip
 OPSETS = {"openvino-1": "opset1", "openvino-6": "opset6", "openvino-7": "opset7", "openvino-8": "opset8"}
 SETTINGS = {"INFERENCE_NUM_THREADS": 2, "EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_PRECISION_HINT": "f32"}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random models of one node on OpenVINO's CPU device and in libgather: every version of OpenVINO Gather and GatherElements, every type that
-can be compared, good and bad indices, with and without lengths that the model knows. Results are compared bit by bit.
+"""Random models of one node on OpenVINO's CPU device and in libgather: every version of OpenVINO Gather and
+GatherElements, every type that can be compared, good and bad indices, with and without lengths that the model knows.
+Results are compared bit by bit.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import numpy as np
 from cases import ELEMENTS, Case, make
 from openvino_child import FILL, NAMES, Child, Theirs
 from ours import Answer, answer, same
-from report import NotRun, Report, main, require_cases
+from report import NotRun, Report, cases, main, require_cases
 
-CASES = 12  # of each version and type
+CASES = cases(12)  # of each version and type
 VERSIONS = {
     ("Gather", "openvino-1"): False,
     ("Gather", "openvino-7"): False,
@@ -45,7 +46,9 @@ def narrowed(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, str]:
 
 
 def as_openvino_means(case: Case) -> tuple[Answer, str]:
-    """A bad index by OpenVINO's own rule: zeros, after the indices were cut to 32 bits. And what that difference is called."""
+    """A bad index by OpenVINO's own rule: zeros, after the indices were cut to 32 bits. And what that difference is
+    called.
+    """
     wide = case.indices.dtype.itemsize == 8 and not np.array_equal(low_half(case.indices), case.indices)
     indices = low_half(case.indices) if wide else case.indices
     cut = Case(case.op, case.rules, case.type, case.data, indices, case.axis, case.batch_dims, case.kind)
@@ -53,12 +56,20 @@ def as_openvino_means(case: Case) -> tuple[Answer, str]:
     if case.op == ELEMENTS:
         return answer(cut), "openvino-wide-index"
     strings = case.type == "string"
-    name = "openvino-wide-index" if wide else "openvino-string-negative" if strings and case.kind == "negative" else "openvino-zeros"
+    name = (
+        "openvino-wide-index"
+        if wide
+        else "openvino-string-negative"
+        if strings and case.kind == "negative"
+        else "openvino-zeros"
+    )
     return answer(cut, negative=case.rules == "openvino-8" or strings, **fill), name
 
 
 def is_short(case: Case) -> bool:
-    """The path that does not look at indices: small vectors of 32-bit integers, as which it computes 16 and 64 bits too."""
+    """The path that does not look at indices: small vectors of 32-bit integers, as which it computes 16 and 64 bits
+    too.
+    """
     small = case.data.ndim <= 1 and case.data.size <= SHORT and case.indices.size <= SHORT
     return case.op != ELEMENTS and small and case.type in SHORT_TYPES
 
@@ -80,11 +91,15 @@ def judge_result(report: Report, group: str, case: Case, mine: Answer, theirs: T
     elif is_short(case) and case.kind != "valid":
         report.different(group, "openvino-short-unchecked")
     else:
-        report.failed(group, f"{case}: {theirs.result.reshape(-1)[:8].tolist()}, libgather {mine.error or mine.result.reshape(-1)[:8].tolist()}")
+        report.failed(
+            group,
+            f"{case}: {theirs.result.reshape(-1)[:8]}, libgather {mine.error or mine.result.reshape(-1)[:8]}",
+        )
 
 
 def deadly(case: Case) -> bool:
-    """Whether OpenVINO may die of it where the model knows its lengths (openvino-empty-static, openvino-batch-of-one)."""
+    """Whether OpenVINO may die of it where the model knows its lengths (openvino-empty-static, openvino-batch-of-one).
+    """
     return case.empty or (case.batch_dims > 0 and np.prod(case.data.shape[: case.batch_dims]) == 1)
 
 
@@ -124,7 +139,7 @@ def run() -> Report:
                 static = seed % 2 == 0 and not deadly(case)
                 judge(report, f"{op} {rules}", case, child.ask(case, static))
     child.close()
-    report.remark(f"OpenVINO's process was started {child.deaths + 1} times")
+    report.remark(f"its process died {child.deaths} times")
     require_cases(report, len(VERSIONS) * len(NAMES) * CASES)
     return report
 

@@ -28,7 +28,9 @@ def call(case: Case, **options):
 def answer(case: Case, **options) -> Answer:
     """The case by its rules. Where that is an error, again with out=, which must stay as it was."""
     options = options or {"rules": case.rules}
-    if case.type == "string" and case.rules == "openvino-8":  # Python strings have no "all bits zero": the rule, spelled out
+    if (
+        case.type == "string" and case.rules == "openvino-8"
+    ):  # Python strings have no "all bits zero": the rule, spelled out
         options = {"mode": "fill", "fill_value": ""}
     try:
         return Answer(np.asarray(call(case, **options), case.data.dtype))

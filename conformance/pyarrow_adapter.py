@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Arrow's method `take` of arrays, answered by libgather, for Arrow's own tests. Arrow's nulls and types are Arrow's: values go in as Python
-objects, or as they are where DLPack carries them, and what comes back is made an array of the same type again.
+"""Arrow's method `take` of arrays, answered by libgather, for Arrow's own tests. Arrow's nulls and types are Arrow's:
+values go in as Python objects, or as they are where DLPack carries them, and what comes back is made an array of the
+same type again.
 
 `calls` counts what reached libgather.
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Arrow's own tests of the method take, answered by libgather (method_plugin.py, pyarrow_adapter.py); and pyarrow.compute.take beside
-libgather: random Arrow arrays of every type that DLPack carries, by every index type, good and bad, as they are.
+"""Arrow's own tests of the method take, answered by libgather (method_plugin.py, pyarrow_adapter.py); and
+pyarrow.compute.take beside libgather: random Arrow arrays of every type that DLPack carries, by every index type, good
+and bad, as they are.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def attempt(call):
 
 
 def ours(x, indices, n: int):
-    """Arrow makes no array of a DLPack capsule, so that the caller brings the output. Negative indices are errors in Arrow."""
+    """Arrow makes no array of a DLPack capsule, so that the caller brings the output. Negative indices are errors in
+    Arrow.
+    """
     import libgather
 
     out = np.empty(n, x.type.to_pandas_dtype())
@@ -81,7 +84,13 @@ def run() -> Report:
             bad = rows.copy()
             bad[int(rng.integers(count))] = n if seed % 2 or index_name.startswith("u") else -1
             compare(report, "one bad index", text, x, pa.array(bad))
-        compare(report, "slices", text, x[n // 3 :], pa.array(np.zeros(count, index_name)) if n > n // 3 else pa.array(rows[:0]))
+        compare(
+            report,
+            "slices",
+            text,
+            x[n // 3 :],
+            pa.array(np.zeros(count, index_name)) if n > n // 3 else pa.array(rows[:0]),
+        )
     nulls(report, pa, pc)
     require_cases(report, 500)
     return report

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a suite found: counts by group, failures in words, and which known differences showed themselves. Every suite is a program
-of its own that writes one report as JSON; run.py reads them all."""
+"""What a suite found: counts by group, failures in words, and which known differences showed themselves. Every suite is
+a program of its own that writes one report as JSON; run.py reads them all.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +16,11 @@ from differences import Difference, of_suite
 
 COUNTS = ("passed", "failed", "different", "unreached", "foreign")
 KEPT_FAILURES = 40  # in words; all are counted
+
+
+def cases(number: int) -> int:
+    """How many random cases of a kind: fewer in a quick run."""
+    return max(3, number // 4) if os.environ.get("CONFORMANCE_QUICK") else number
 
 
 class NotRun(Exception):
@@ -55,9 +61,9 @@ class Report:
             self.failures.append(f"{group}: {text}")
 
     def different(self, group: str, name: str) -> None:
-        """A difference that differences.toml explains."""
+        """A difference that differences/*.toml explains."""
         if name not in self.known:
-            self.failed(group, f"a difference without an entry in differences.toml: {name}")
+            self.failed(group, f"a difference without an entry in differences/*.toml: {name}")
             return
         self._count(group, "different")
         self.seen[name] = self.seen.get(name, 0) + 1

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's functions by their names and arguments, answered by libgather. What is translated stands in docs/conformance.md."""
+"""PyTorch's functions by their names and arguments, answered by libgather. What is translated stands in
+docs/conformance.md.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ def with_axis(tensor: torch.Tensor) -> torch.Tensor:
 def gather(x, dim, index, *, sparse_grad=False, out=None):
     """torch.gather: data and indices of rank 0 count as lists of one."""
     if x.dim() == 0 and index.dim() <= 1:
-        got = libgather.gather_elements(with_axis(x), with_axis(index), axis=dim, out=None if out is None else with_axis(out), **STRICT)
+        got = libgather.gather_elements(
+            with_axis(x), with_axis(index), axis=dim, out=None if out is None else with_axis(out), **STRICT
+        )
         return out if out is not None else got.reshape(index.shape)
     return libgather.gather_elements(x, index, axis=dim, out=out, **STRICT)
 
@@ -43,7 +47,9 @@ def take_along_dim(x, indices, dim=None, *, out=None):
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """torch.nn.functional.embedding. Scaling the rows to max_norm, in place, is PyTorch's own; the rest is about gradients."""
+    """torch.nn.functional.embedding. Scaling the rows to max_norm, in place, is PyTorch's own; the rest is about
+    gradients.
+    """
     if max_norm is not None:
         torch.embedding_renorm_(weight.detach(), input.contiguous(), max_norm, norm_type)
     return libgather.take(weight, input, axis=0, **STRICT)

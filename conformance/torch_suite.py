@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch's OpInfo samples and error inputs, from the installed package, for every dtype that it lists on the CPU: libgather takes the
-same tensors and must give the same bits, or an error where PyTorch gives one. Each sample also runs with out=, and with tensors that are
-not contiguous; and each function is asked about bad indices.
+"""PyTorch's OpInfo samples and error inputs, from the installed package, for every dtype that it lists on the CPU:
+libgather takes the same tensors and must give the same bits, or an error where PyTorch gives one. Each sample also runs
+with out=, and with tensors that are not contiguous; and each function is asked about bad indices.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def run_sample(report: Report, op, ours: Callable, sample, label: str) -> None:
 
     for variant, change in VARIANTS.items():
         arguments = [change(value) for value in (sample.input, *sample.args)]
-        text = f"{label} {variant} {[tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments]} {sample.kwargs}"
+        shown = [tuple(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments]
+        text = f"{label} {variant} {shown} {sample.kwargs}"
         theirs = [change(sample.input), *arguments[1:]]
         wanted, refused = attempt(lambda theirs=theirs: op(*theirs, **sample.kwargs))
         mine = [change(sample.input), *arguments[1:]]
