@@ -147,7 +147,8 @@ def gil(results: dict) -> str:
     for row in results["gil"]:
         free = ["-", "-"]
         if row["ready"] is not None:
-            free = [percent(row["ready"]), f"{percent(row['low'])} - {percent(row['high'])}"]
+            ready, low, high = (percent(min(1, row[key])) for key in ("ready", "low", "high"))  # the count is in ticks
+            free = [ready, f"{low} - {high}"]
         lines.append([code(row["form"]), *free, percent(row["share"]), number(row["ms"])])
     return table(["call", "free", "quartiles", "counted", "ms"], lines)
 

@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: MIT
 """NumPy's own tests, from the installed package, with numpy.take, numpy.take_along_axis and `x.take` answered by libgather
-(numpy_plugin.py, numpy_adapter.py). A test counts as passed only if it called libgather.
+(method_plugin.py, numpy_adapter.py). A test counts as passed only if it called libgather.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
+from own_tests import run_own_tests
 from report import Report, main, require_cases, version_of
 
 OWN = "its tests of take and take_along_axis"
@@ -45,63 +39,11 @@ SELECTED = {
 LEAST = 450  # of the tests that reach libgather; NumPy 2.4 has 560
 
 
-def run_pytest(site: Path, results: Path) -> str:
-    """Runs them; what pytest printed."""
-    select = {f"numpy/{file}": pattern for file, (_, pattern) in SELECTED.items() if (site / "numpy" / file).exists()}
-    environment = {**os.environ, "CONFORMANCE_RESULTS": str(results), "CONFORMANCE_SELECT": json.dumps(select)}
-    environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    words = ["-q", "-p", "numpy_plugin", "-p", "no:cacheprovider", "--assert=plain", "--import-mode=importlib"]
-    words += [f"--rootdir={site}", "-c", os.devnull, "-W", "ignore", "--tb=no", *(str(site / name) for name in select)]
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-    return done.stdout + done.stderr
-
-
-def judge(report: Report, group: str, test: str, result: dict, expected: dict) -> None:
-    """One test's place in the counts."""
-    outcome, error = result.get("outcome", "failed"), result.get("error", "")
-    if outcome in ("skipped", "xfailed"):
-        report.unreached(group)
-    elif not result.get("calls") and outcome == "passed":
-        report.unreached(group)
-    elif test in expected:
-        entry = expected[test]
-        if outcome == "passed":
-            report.failed(group, f"{test} passes: it does not belong to {entry.id} any more")
-        elif entry.raises in error:
-            report.different(group, entry.id)
-        else:
-            report.failed(group, f"{test}: {error[:300]} (expected by {entry.id}: {entry.raises})")
-    elif outcome == "passed":
-        report.passed(group)
-    else:
-        report.failed(group, f"{test}: {error[:300]}")
-
-
 def run() -> Report:
     report = Report("numpy", "numpy")
     version_of("pytest")
     version_of("hypothesis")
-    import numpy
-
-    site = Path(numpy.__file__).parents[1]
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.json"
-        printed = run_pytest(site, results)
-        if not results.exists():
-            report.failed(OWN, f"pytest wrote no results: {printed[-1500:]}")
-            return report
-        found = json.loads(results.read_text())
-    expected = {test: entry for entry in report.known.values() for test in entry.tests}
-    for test, result in found.items():
-        file = test.partition("::")[0].removeprefix("numpy/")
-        judge(report, SELECTED[file][0], test.removeprefix("numpy/"), result, expected)
-    for test in expected.keys() - {name.removeprefix("numpy/") for name in found}:
-        report.remark(f"not among NumPy's tests here: {test}")
-    calls = sum(result.get("calls", 0) for result in found.values())
-    report.remark(f"{calls} calls reached libgather")
+    run_own_tests(report, "numpy", "numpy_adapter", SELECTED, "numpy.ma.core,numpy.ma.extras,numpy.lib._utils_impl")
     require_cases(report, LEAST)
     return report
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""pyarrow.compute.take beside libgather: random Arrow arrays of every type that DLPack carries, by every index type, good and bad. Arrow
-arrays go into libgather as they are.
+"""Arrow's own tests of the method take, answered by libgather (method_plugin.py, pyarrow_adapter.py); and pyarrow.compute.take beside
+libgather: random Arrow arrays of every type that DLPack carries, by every index type, good and bad, as they are.
 """
 
 from __future__ import annotations
@@ -8,7 +8,15 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from report import Report, main, require_cases
+from own_tests import run_own_tests
+from report import Report, main, require_cases, version_of
+
+OWN = "its own tests"
+SELECTED = {
+    "tests/test_compute.py": (OWN, r"test_take|test_drop_null"),
+    "tests/test_extension_type.py": (OWN, r"take"),
+    "tests/test_table.py": (OWN, r"take"),
+}
 
 TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64")
 INDEX_TYPES = TYPES[:8]
@@ -59,6 +67,9 @@ def run() -> Report:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    version_of("pytest")
+    version_of("hypothesis")
+    run_own_tests(report, "pyarrow", "pyarrow_adapter", SELECTED)
     rng = np.random.default_rng(5)
     for (name, index_name), seed in itertools.product(itertools.product(TYPES, INDEX_TYPES), range(4)):
         n, count = int(rng.integers(1, 100)), int(rng.integers(0, 100))

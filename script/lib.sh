@@ -26,11 +26,11 @@ sources() {
   find include src cli python tests examples bench -type f \( "${names[@]:1}" \) | sort
 }
 
-# build_preset PRESET: configures and builds it; quiet unless something is wrong.
+# build_preset PRESET [TARGET]: configures and builds it; quiet unless something is wrong.
 build_preset() {
   local log="build/$1.log"
   mkdir -p build
-  if ! { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs"; } >"$log" 2>&1; then
+  if ! { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "$2"}; } >"$log" 2>&1; then
     cat "$log" >&2
     die "the build of preset $1 failed"
   fi

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -100,17 +99,23 @@ def check_text(check: Check) -> str:
     return "\n".join([head_text(check), *(node_text(node, widths) for node in check)])
 
 
+def _escape(text: str) -> str:
+    from html import escape  # imported only where a notebook asks
+
+    return escape(visible(text))
+
+
 def _cells(kind: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{kind} style='text-align:left'>{html.escape(visible(text))}</{kind}>" for text in texts)
+    return "".join(f"<{kind} style='text-align:left'>{_escape(text)}</{kind}>" for text in texts)
 
 
 def _html_rows(node: NodeCheck) -> str:
     rows = f"<tr>{_cells('td', (node.verdict, *_columns(node), node.path))}</tr>"
-    more = html.escape("\n".join(_more(node)))
+    more = "\n".join(map(_escape, _more(node)))
     return rows + (f"<tr><td></td><td colspan='4' style='text-align:left'><pre>{more}</pre></td></tr>" if more else "")
 
 
 def check_html(check: Check) -> str:
     rows = "".join(map(_html_rows, check))
     table = f"<table><thead><tr>{_cells('th', _TITLES)}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<div><p>{html.escape(head_text(check))}</p>{table if len(check) else ''}</div>"
+    return f"<div><p>{_escape(head_text(check))}</p>{table if len(check) else ''}</div>"

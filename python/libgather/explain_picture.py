@@ -8,7 +8,6 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,7 +94,7 @@ def _exception(fields: dict[str, Any]) -> GatherError:
     message, offset = _for_python(fields["message"]), fields.get("offset", -1)
     error = make(fields["status"], fields["code"], message, op, rules, wrong, index, file, offset)
     if "node" in fields:
-        error.node = fields["node"]  # type: ignore[attr-defined]
+        error.node = fields["node"]
     return error
 
 
@@ -228,7 +227,7 @@ def _index_item(indices: Any) -> tuple:
     return "indices", array, None, None
 
 
-def explain_node(model: Model, node: str | None, inputs: Mapping[str, Any], dims: Mapping[str, int]) -> Picture:
+def explain_node(model: Model, node: str | None, inputs: list[tuple[str, Any]], dims: list[tuple[str, int]]) -> Picture:
     """Draws a gather node of a model; Model.explain."""
     with _folder() as folder:
         source = model.source
@@ -237,13 +236,13 @@ def explain_node(model: Model, node: str | None, inputs: Mapping[str, Any], dims
                 file.write(source)
             source = "model"
         arguments = [source] if node is None else [source, f"--node={node}"]
-        for number, (name, value) in enumerate(inputs.items()):
+        for number, (name, value) in enumerate(inputs):
             if not name or "=" in name:
                 refuse("usage", f"the name {name!r} cannot be handed to the command, which takes NAME=FILE")
             item = to_item(name, value, model.value_type(name, node))
             file_name = write_tensor(folder, f"input_{number}", item, f"pass a part of '{name}'")
             arguments.append(f"--input={name}={file_name}")
-        if any(not name or "=" in name for name in dims):
+        if any(not name or "=" in name for name, _ in dims):
             refuse("usage", "the name of a dimension cannot be handed to the command, which takes NAME=LENGTH")
-        arguments += [f"--dim={name}={operator.index(length)}" for name, length in dims.items()]
+        arguments += [f"--dim={name}={operator.index(length)}" for name, length in dims]
         return _draw(folder, arguments)

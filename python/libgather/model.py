@@ -96,16 +96,20 @@ class Model:
             f"<libgather.Model {self.name}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
         )
 
+    def __reduce__(self) -> tuple:
+        return type(self), (self.source,)
+
     def value_type(self, name: str, node: str | None = None) -> str | None:
         """The type that the model declares for a value; None where it says none."""
         return self._core.value_type(name, node)
 
     def _items(self, inputs: Inputs | None, node: str | None = None) -> list:
-        return [to_item(name, value, self.value_type(name, node)) for name, value in (inputs or {}).items()]
+        pairs = _pairs(inputs, "inputs", "array")
+        return [to_item(name, value, self.value_type(name, node)) for name, value in pairs]
 
     def check(self, inputs: Inputs | None = None, dims: Dims | None = None, *, threads: int | None = None) -> Check:
         """Looks at every gather node whose indices and axis length are known; see libgather.check."""
-        lengths = [(name, _length(name, value)) for name, value in (dims or {}).items()]
+        lengths = [(name, _length(name, value)) for name, value in _pairs(dims, "dims", "length")]
         nodes = self._core.check(self._items(inputs), lengths, threads)
         return Check(self, nodes, dict(inputs or {}), dict(dims or {}))
 
@@ -129,7 +133,7 @@ class Model:
         """
         from libgather.explain_picture import explain_node
 
-        return explain_node(self, node, inputs or {}, dims or {})
+        return explain_node(self, node, _pairs(inputs, "inputs", "array"), _pairs(dims, "dims", "length"))
 
     def _takes_dim(self, name: str) -> bool:
         """Whether dims= takes that name: one that stands in a subgraph only it does not."""
@@ -140,6 +144,12 @@ class Model:
         except ValueError:
             return True
         return True
+
+
+def _pairs(given: Mapping[str, Any] | None, argument: str, what: str) -> list[tuple[str, Any]]:
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"{argument} must be a dict of name and {what}, not {type(given).__name__}")
+    return list((given or {}).items())
 
 
 def _length(name: str, value: Any) -> int:

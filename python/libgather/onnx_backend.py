@@ -187,7 +187,7 @@ class Backend(_Backend):
 
 
 def _one_node(node: onnx.NodeProto, arrays: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
-    """A model of one node. It has no shapes for its outputs, which running finds out, so it would not pass the checker."""
+    """A model of one node. Its outputs have no shapes, which a run finds out, so it would not pass the checker."""
     inputs = [
         onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape))
         for name, array in arrays.items()

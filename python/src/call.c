@@ -3,6 +3,7 @@
  * call.c: take, take_along_axis and gather_elements: one call from Python is one call of the engine.
  */
 #include "call.h"
+#include "layout.h"
 
 #define ALL_TYPES UINT64_MAX
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
@@ -103,12 +104,21 @@ void gather_py_tensors_init(gather_py_tensors *t) {
   t->flat = t->fill_owner = NULL;
 }
 
-int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
+static int read_tensors(gather_py_call *call, gather_py_tensors *t) {
   int result = gather_py_read_data(call->x, &t->data);
-  if (result) return result;
-  if (gather_py_read_indices(call->indices, &t->indices) < 0 || choose_axis(call, t) < 0) return -1;
+  return result ? result : gather_py_read_indices(call->indices, &t->indices);
+}
+
+/* Makes them fit each other. */
+static int fit_tensors(gather_py_call *call, gather_py_tensors *t) {
+  if (choose_axis(call, t) < 0) return -1;
   if (gather_py_broadcast(call->function, call->options.axis, &t->data, &t->indices) < 0) return -1;
   return call->fill ? gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) : 0;
+}
+
+int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {
+  int result = read_tensors(call, t);
+  return result ? result : fit_tensors(call, t);
 }
 
 void gather_py_tensors_clear(gather_py_tensors *t) {
@@ -120,18 +130,14 @@ void gather_py_tensors_clear(gather_py_tensors *t) {
   Py_XDECREF(t->fill_owner);
 }
 
-/* The output: the caller's, or a new one. */
-static int make_output(gather_py_call *call, gather_py_tensors *t) {
+/* The shape of a new output. */
+static int find_shape(gather_py_call *call, gather_py_tensors *t) {
   gather_error error;
-  if (call->out) return gather_py_read_out(call->out, &t->data, &t->out);
   gather_status status =
       gather_output_shape(call->op, &t->data.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error);
-  if (status != GATHER_OK) {
-    gather_py_raise(&error);
-    return -1;
-  }
-  call->options.fresh_output = true;
-  return gather_py_output(&t->data, t->rank, t->shape, &t->out);
+  if (status == GATHER_OK) return 0;
+  gather_py_raise(&error);
+  return -1;
 }
 
 /* What the call moves, roughly: whether threads and another holder of the GIL are worth it. */
@@ -139,23 +145,61 @@ static int64_t work_of(const gather_py_tensors *t) {
   return gather_tensor_bytes(&t->out.tensor) + gather_tensor_bytes(&t->indices.tensor);
 }
 
-static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
+static gather_status move(const gather_plan *plan, const gather_py_call *call, const gather_py_tensors *t,
+                          gather_error *error) {
+  if (!plan) return gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, error);
+  gather_run run = {
+      sizeof run, t->data.tensor.data,       t->indices.tensor.data, t->out.tensor.data, call->options.executor,
+      NULL,       call->options.fresh_output};
+  return gather_plan_run(plan, &run, error);
+}
+
+/* Gathers into t->out, by the plan where there is one, and gives the caller's object. */
+static PyObject *gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *t) {
   gather_error error;
   gather_status status;
-  if (make_output(call, t) < 0) return NULL;
   int64_t bytes = work_of(t);
+  call->options.fresh_output = !call->out;
   if (bytes < GATHER_PY_RELEASE_BYTES) {
-    status = gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, &error);
+    status = move(plan, call, t, &error);
   } else {
     PyThreadState *state = PyEval_SaveThread();
     call->options.executor = gather_py_executor(call->threads, bytes);
-    status = gather_apply(call->op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &call->options, &error);
+    status = move(plan, call, t, &error);
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) return gather_py_raise(&error);
   if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out);
   Py_INCREF(call->out);
   return call->out;
+}
+
+/* The tensors were read, the output too if it is the caller's: decides and gathers. */
+static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
+  gather_py_recalled *left = gather_py_consider(call, t);
+  PyObject *result = NULL;
+  if (fit_tensors(call, t) == 0 &&
+      (call->out || (find_shape(call, t) == 0 && gather_py_output(&t->data, t->rank, t->shape, &t->out) == 0)))
+    result = gather(NULL, call, t);
+  if (left && result)
+    gather_py_decide(left, call, t);
+  else if (left)
+    gather_py_forget(left);
+  return result;
+}
+
+/* By what an earlier call decided, or anew. */
+static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
+  const int64_t *shape;
+  PyObject *result = NULL;
+  if (call->out && gather_py_read_out(call->out, &t->data, &t->out) < 0) return NULL;
+  gather_py_recalled *left = gather_py_recall(call, t);
+  if (!left) return apply(call, t);
+  const gather_plan *plan = gather_py_recalled_plan(left, &t->rank, &shape);
+  bool fits = !call->out || gather_py_is_planned(t->rank, shape, &t->out);
+  if (fits && (call->out || gather_py_output(&t->data, t->rank, shape, &t->out) == 0)) result = gather(plan, call, t);
+  gather_py_leave(left);
+  return fits ? result : apply(call, t);
 }
 
 /* libgather._fallback.NAME(x, indices, **keywords) */
@@ -184,8 +228,8 @@ static PyObject *run(const gather_py_function *function, PyObject *const *args, 
   PyObject *result = NULL;
   if (gather_py_read_call(function, args, count, names, &call) < 0) return NULL;
   gather_py_tensors_init(&tensors);
-  int read = gather_py_tensors_read(&call, &tensors);
-  if (read == 0) result = apply(&call, &tensors);
+  int read = read_tensors(&call, &tensors);
+  if (read == 0) result = apply_or_recall(&call, &tensors);
   if (read == 1) result = fall_back(function->name, args, count, names);
   gather_py_tensors_clear(&tensors);
   return result;

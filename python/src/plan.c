@@ -5,16 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core.h"
-
-/* How a tensor lies in memory. */
-typedef struct layout {
-  gather_type type;
-  int32_t rank;
-  int64_t item_bytes;
-  uint32_t swapped;
-  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
-} layout;
+#include "layout.h"
 
 typedef struct plan_object {
   PyObject ob_base;
@@ -22,36 +13,13 @@ typedef struct plan_object {
   gather_py_call call; /* for outputs that are not row-major; its fill lives in fill_owner */
   PyObject *fill_owner, *descr;
   gather_py_dtype dtype; /* of data; its descr is the one above */
-  layout data, indices;
+  gather_py_layout data, indices;
   int32_t rank;
   int64_t shape[GATHER_MAX_RANK], bytes;
 } plan_object;
 
-static void remember(layout *lies, const gather_py_view *view) {
-  lies->type = view->tensor.type;
-  lies->rank = view->tensor.rank;
-  lies->item_bytes = view->tensor.item_bytes;
-  lies->swapped = view->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
-  memcpy(lies->shape, view->shape, (size_t)lies->rank * sizeof *lies->shape);
-  memcpy(lies->strides, view->strides, (size_t)lies->rank * sizeof *lies->strides);
-}
-
-/* A stride over one element, or over none, is never taken. */
-static int is_like(const layout *lies, const gather_py_view *view) {
-  const gather_tensor *tensor = &view->tensor;
-  if (lies->type != tensor->type || lies->rank != tensor->rank ||
-      (lies->type == GATHER_TYPE_OPAQUE && lies->item_bytes != tensor->item_bytes) ||
-      lies->swapped != (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED))
-    return 0;
-  for (int32_t d = 0; d < lies->rank; d++) {
-    if (lies->shape[d] != view->shape[d]) return 0;
-    if (lies->shape[d] > 1 && lies->strides[d] != view->strides[d]) return 0;
-  }
-  return 1;
-}
-
-static int check_layout(const layout *lies, const gather_py_view *view, const char *what) {
-  if (is_like(lies, view)) return 0;
+static int check_layout(const gather_py_layout *lies, const gather_py_view *view, const char *what) {
+  if (gather_py_is_like(lies, view)) return 0;
   gather_py_fail(GATHER_SHAPE_MISMATCH, what, "%s has another dtype, shape or strides than the plan was made for",
                  what);
   return -1;
@@ -96,8 +64,8 @@ static int read_layouts(plan_object *self, gather_py_tensors *t) {
     result = -1;
   }
   if (result == 0) {
-    remember(&self->data, &data);
-    remember(&self->indices, &indices);
+    gather_py_layout_read(&self->data, &data);
+    gather_py_layout_read(&self->indices, &indices);
   }
   gather_py_view_clear(&data);
   gather_py_view_clear(&indices);
@@ -153,12 +121,6 @@ static void plan_free(PyObject *object) {
   Py_DECREF((PyObject *)type);
 }
 
-/* The plan writes row-major outputs of its shape. */
-static int is_planned(const plan_object *self, const gather_py_view *out) {
-  return out->tensor.rank == self->rank &&
-         memcmp(out->shape, self->shape, (size_t)self->rank * sizeof *self->shape) == 0 && gather_py_is_row_major(out);
-}
-
 /* An output that is not row-major is not the plan's: it is decided anew. */
 static gather_status run_into(const plan_object *self, gather_py_tensors *t, const gather_executor *executor,
                               gather_error *error) {
@@ -178,7 +140,7 @@ static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *x, P
   gather_status status;
   PyThreadState *state = NULL;
   int release = self->bytes >= GATHER_PY_RELEASE_BYTES;
-  bool planned = !out || is_planned(self, &t->out);
+  bool planned = !out || gather_py_is_planned(self->rank, self->shape, &t->out);
   if (!planned && gather_py_broadcast(self->call.function, self->call.options.axis, &t->data, &t->indices) < 0)
     return NULL;
   if (release) state = PyEval_SaveThread();

@@ -222,3 +222,13 @@ def test_results_are_of_these_calls(modules):
     assert have == {case.title(): [form.text for form in case.forms] for case in calls.cases()}
     assert {row["form"] for row in found["large"]} == {form.text for form in calls_large.FORMS}
     assert {row["form"] for row in found["gil"]} == {form.text for form in calls_large.BESIDE}
+
+
+def test_small_calls_cost_less_than_the_functions_of_the_same_name(modules):
+    """The page's own numbers: np.take, np.take_along_axis; with out= too."""
+    import calls
+
+    found = [kind["namesake"] for row in results()["calls"] if row["library"] == calls.NUMPY
+             for kind in row["kinds"].values() if "namesake" in kind]
+    assert len(found) >= 8 and all(one["form"].startswith("np.take") for one in found)
+    assert [one for one in found if one["verdict"] != "win"] == []

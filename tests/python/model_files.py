@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Models for the Python package's tests, and the bundled command's answers about them."""
+"""Models for the Python package's tests, elements of every type, and the bundled command's answers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnx.helper
@@ -58,6 +59,45 @@ def command(*arguments, **options) -> subprocess.CompletedProcess:
 
 def command_json(*arguments) -> dict:
     return json.loads(command(*arguments, "--json").stdout)
+
+
+T = onnx.TensorProto
+PLAIN = {
+    **{"bool": T.BOOL, "int8": T.INT8, "int16": T.INT16, "int32": T.INT32, "int64": T.INT64},
+    **{"uint8": T.UINT8, "uint16": T.UINT16, "uint32": T.UINT32, "uint64": T.UINT64},
+    **{"float16": T.FLOAT16, "float32": T.FLOAT, "float64": T.DOUBLE},
+    **{"complex64": T.COMPLEX64, "complex128": T.COMPLEX128},
+}
+SMALL = {
+    **{"bfloat16": T.BFLOAT16, "float8_e4m3fn": T.FLOAT8E4M3FN, "float8_e4m3fnuz": T.FLOAT8E4M3FNUZ},
+    **{"float8_e5m2": T.FLOAT8E5M2, "float8_e5m2fnuz": T.FLOAT8E5M2FNUZ, "float8_e8m0fnu": T.FLOAT8E8M0},
+    **{"float4_e2m1fn": T.FLOAT4E2M1, "int4": T.INT4, "uint4": T.UINT4, "int2": 26, "uint2": 25},
+    **{"float6_e2m3fn": 27, "float6_e3m2fn": 28},
+}
+BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
+
+
+def filled(name, shape, seed=0):
+    """Elements of that type: every bit pattern may stand there."""
+    random = np.random.default_rng(seed)
+    if name in PLAIN:
+        size = int(np.prod(shape))
+        dtype = np.dtype(name)
+        if name == "bool":
+            return random.integers(0, 2, shape).astype(bool)
+        return np.frombuffer(random.bytes(size * dtype.itemsize), dtype).reshape(shape)
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    codes = random.integers(0, 1 << BITS.get(name, 8 * dtype.itemsize), shape).astype(f"u{dtype.itemsize}")
+    if name.startswith("int"):
+        sign = 1 << (BITS[name] - 1)
+        codes = ((codes ^ sign) - sign).astype(np.uint8)
+    return codes.view(dtype)
+
+
+def same(a, b):
+    """The same dtype, shape and bits."""
+    assert (a.dtype, a.shape) == (b.dtype, b.shape)
+    assert a.tobytes() == b.tobytes()
 
 
 EMBED = """embedder (int64[batch, words] ids) => (float[batch, words, 2] y)

@@ -123,7 +123,9 @@ def test_shapes():
 
 
 def test_unsigned_indices():
-    model = parsed("m (float[3, 2] x) => (float[2, 2] y) { t = Constant <value = uint64[2] {1, 2}> () y = Gather (x, t) }")
+    model = parsed(
+        "m (float[3, 2] x) => (float[2, 2] y) { t = Constant <value = uint64[2] {1, 2}> () y = Gather (x, t) }"
+    )
     model.graph.node[0].attribute[0].t.raw_data = np.array([1, 2**64 - 1], np.uint64).tobytes()
     model.graph.node[0].attribute[0].t.ClearField("uint64_data")
     node = check(model)[0]
@@ -132,7 +134,7 @@ def test_unsigned_indices():
     assert node.error.value == 2**64 - 1
 
 
-# ---- what would make a node known --------------------------------------------------------------------------------------
+# ---- what would make a node known ------------------------------------------------------------------------------------
 
 
 def test_missing():
@@ -158,7 +160,7 @@ def test_many_nodes():
     assert [bool(node.missing) for node in found] == [True] * 64 + [False] * 6
 
 
-# ---- what is wrong with the call ---------------------------------------------------------------------------------------
+# ---- what is wrong with the call -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -193,7 +195,7 @@ def test_wrong_threads():
     assert check(parsed(EMBED), threads=3).unknown == 1
 
 
-# ---- for people --------------------------------------------------------------------------------------------------------
+# ---- for people ------------------------------------------------------------------------------------------------------
 
 
 def test_html_escapes():

@@ -17,7 +17,10 @@ PROGRAM = [sys.executable, "-m", "libgather.command"]
 def test_path():
     assert os.path.isabs(command.path())
     assert os.access(command.path(), os.X_OK)
-    assert libgather.__version__ in subprocess.run([command.path(), "--version"], capture_output=True, check=True).stdout.decode()
+    assert (
+        libgather.__version__
+        in subprocess.run([command.path(), "--version"], capture_output=True, check=True).stdout.decode()
+    )
 
 
 @pytest.mark.parametrize(

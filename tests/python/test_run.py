@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs of models against ONNX's reference and NumPy: every type, every kind of input, threads, and what is wrong with a call."""
+"""Runs of models against ONNX's reference and NumPy: inputs of every kind, outputs, threads, wrong calls."""
 
 import gc
-import subprocess
 import sys
 import threading
 
@@ -11,171 +10,13 @@ import numpy as np
 import onnx
 import onnx.reference
 import pytest
-from model_files import BAD, CHAIN, EMBED, INSIDE, command, needs_onnx, one_node, parsed, saved  # noqa: F401
+from model_files import BAD, CHAIN, EMBED, INSIDE, T, command, filled, needs_onnx, one_node, parsed, same, saved  # noqa: F401
 from support.skip import skip_test
 
 from libgather import errors
 from libgather.model import Model, run
 
-T = onnx.TensorProto
-PLAIN = {
-    "bool": T.BOOL, "int8": T.INT8, "int16": T.INT16, "int32": T.INT32, "int64": T.INT64, "uint8": T.UINT8, "uint16": T.UINT16,
-    "uint32": T.UINT32, "uint64": T.UINT64, "float16": T.FLOAT16, "float32": T.FLOAT, "float64": T.DOUBLE, "complex64": T.COMPLEX64,
-    "complex128": T.COMPLEX128,
-}  # fmt: skip
-SMALL = {
-    "bfloat16": T.BFLOAT16, "float8_e4m3fn": T.FLOAT8E4M3FN, "float8_e4m3fnuz": T.FLOAT8E4M3FNUZ, "float8_e5m2": T.FLOAT8E5M2,
-    "float8_e5m2fnuz": T.FLOAT8E5M2FNUZ, "float8_e8m0fnu": T.FLOAT8E8M0, "float4_e2m1fn": T.FLOAT4E2M1, "int4": T.INT4,
-    "uint4": T.UINT4, "int2": 26, "uint2": 25, "float6_e2m3fn": 27, "float6_e3m2fn": 28,
-}  # fmt: skip
-BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
-
-
-def filled(name, shape, seed=0):
-    """Elements of that type: every bit pattern may stand there."""
-    random = np.random.default_rng(seed)
-    if name in PLAIN:
-        size = int(np.prod(shape))
-        dtype = np.dtype(name)
-        if name == "bool":
-            return random.integers(0, 2, shape).astype(bool)
-        return np.frombuffer(random.bytes(size * dtype.itemsize), dtype).reshape(shape)
-    dtype = np.dtype(getattr(ml_dtypes, name))
-    codes = random.integers(0, 1 << BITS.get(name, 8 * dtype.itemsize), shape).astype(f"u{dtype.itemsize}")
-    if name.startswith("int"):
-        sign = 1 << (BITS[name] - 1)
-        codes = ((codes ^ sign) - sign).astype(np.uint8)
-    return codes.view(dtype)
-
-
-def same(a, b):
-    """The same dtype, shape and bits."""
-    assert (a.dtype, a.shape) == (b.dtype, b.shape)
-    assert a.tobytes() == b.tobytes()
-
-
-# ---- types -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("shape", [(7, 3), (1, 1), (5, 13), (3, 0), (257, 31), (6,)], ids=str)
-@pytest.mark.parametrize("name", [*PLAIN, *SMALL])
-def test_types(name, shape):
-    """Through an input and out again, bit by bit; odd lengths leave half bytes."""
-    x = filled(name, shape)
-    ids = np.random.default_rng(1).integers(-shape[0], shape[0], (4, 3))
-    model = one_node({**PLAIN, **SMALL}[name], shape, (4, 3))
-    (output,) = run(model, {"data": x, "ids": ids}).values()
-    same(output, np.take(x, ids, axis=0))
-
-
-@pytest.mark.parametrize("name", [*PLAIN, *SMALL])
-def test_types_of_initializers(name):
-    """From the file's memory, by the elements' own node and by the whole model."""
-    x = filled(name, (9, 5))
-    model = one_node({**PLAIN, **SMALL}[name], (9, 5), (2, 5), op="GatherElements", axis=0)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(x, "data"))
-    del model.graph.input[0]
-    ids = np.random.default_rng(1).integers(-9, 9, (2, 5))
-    wanted = np.take_along_axis(x, ids, axis=0)
-    same(run(model, {"ids": ids})["y"], wanted)
-    same(run(model, {"ids": ids}, node="g")["y"], wanted)
-
-
-def test_whole_constant():
-    """An output that is the model's own memory."""
-    x = filled("int4", (3, 3))
-    model = parsed("m (int64[1] i) => (int64[3, 3] y, int64[1] j) <int64[3, 3] t> { y = Identity (t) j = Identity (i) }")
-    model.graph.initializer.append(onnx.numpy_helper.from_array(x, "t"))
-    model.graph.output[0].type.tensor_type.elem_type = T.INT4
-    model.opset_import[0].version = 21
-    outputs = run(model, {"i": [5]})
-    gc.collect()
-    same(outputs["y"], x)
-    assert outputs["j"].tolist() == [5]
-
-
-def test_opset_names():
-    """What OpenVINO has and ml_dtypes has not comes as its bits."""
-    from libgather.model_types import _PACKED, pack, unpack
-
-    for name, packing in _PACKED.items():
-        for count in (0, 1, 2, 3, 7, 8, 9, 100):
-            codes = np.random.default_rng(count).integers(0, 1 << packing.bits, count).astype(np.uint8)
-            packed = pack(codes, name) if packing.codes else pack(codes.view(np.uint8), name)
-            assert packed.size * 8 >= count * packing.bits
-            again = unpack(packed, name, (count,)).view(np.uint8)
-            assert np.array_equal(again & ((1 << packing.bits) - 1), codes), (name, count)
-    with pytest.raises(errors.GatherTypeError, match="8 does not fit uint3"):
-        pack(np.array([1, 8], np.uint8), "uint3")
-
-
-TEXT = np.array([["a", "zero \0", "ü"], ["", "日本", "x" * 1000]], object)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [TEXT, TEXT.tolist(), np.vectorize(str.encode, otypes=[object])(TEXT), TEXT[::-1][::-1]],
-    ids=["objects", "list", "bytes", "strided"],
-)
-def test_strings(given):
-    output = run(one_node(T.STRING, (2, 3), (3,)), {"data": given, "ids": [1, 0, -1]})["y"]
-    assert output.dtype == object
-    assert output.tolist() == TEXT[[1, 0, -1]].tolist()
-
-
-@pytest.mark.parametrize("dtype", ["U", "S", "T"])
-def test_strings_of_fixed_size(dtype):
-    if dtype == "T" and not hasattr(np.dtypes, "StringDType"):
-        skip_test("StringDType", "this NumPy has none")
-    x = np.array([["a", "bc", ""], ["d", "ef", "g"]]).astype(np.dtypes.StringDType() if dtype == "T" else dtype)
-    output = run(one_node(T.STRING, (2, 3), (1,)), {"data": x, "ids": [1]})["y"]
-    assert output.tolist() == [["d", "ef", "g"]]
-    assert all(type(text) is str for text in output.flat)
-
-
-def test_strings_that_are_no_text():
-    model = one_node(T.STRING, (2,), (2,))
-    assert run(model, {"data": [b"\xff\xfe", "a"], "ids": [1, 0]})["y"].tolist() == ["a", b"\xff\xfe"]
-    for wrong in ([1, "a"], np.array([None, "a"], object), np.array(["a", 1.5], object)):
-        with pytest.raises(errors.GatherTypeError, match="must be str or bytes"):
-            run(model, {"data": wrong, "ids": [1, 0]})
-    with pytest.raises(errors.GatherTypeError, match="string"):
-        run(one_node(T.FLOAT, (2,), (2,)), {"data": ["a", "b"], "ids": [1, 0]})
-
-
-def test_strings_of_initializers():
-    model = parsed('m (int64[2] i) => (string[2] y) <string[3] t = {"a", "b", "c"}> { y = Gather (t, i) }')
-    output = run(model, {"i": [2, 0]})["y"]
-    del model
-    gc.collect()
-    assert output.tolist() == ["c", "a"]
-
-
-def test_without_ml_dtypes():
-    """A clear error that says what to install, and only where it is needed."""
-    program = """
-import sys
-sys.modules["ml_dtypes"] = None
-import numpy as np
-from libgather.model import Model, run
-content = sys.stdin.buffer.read()
-try:
-    run(content, {"data": np.zeros((2, 1), np.uint16), "ids": [0]})
-except TypeError as error:
-    print(error)
-try:
-    run(content, {"data": [[1], [2]], "ids": [0]})
-except TypeError as error:
-    print(error)
-"""
-    model = one_node(T.BFLOAT16, (2, 1), (1,))
-    done = subprocess.run([sys.executable, "-c", program], input=model.SerializeToString(), capture_output=True, check=True)
-    lines = done.stdout.decode().splitlines()
-    assert "uint16" in lines[0]
-    assert "input 'data' is bfloat16, which NumPy has no dtype of: install ml_dtypes" in lines[1]
-
-
-# ---- against others ----------------------------------------------------------------------------------------------------
+# ---- against others --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -216,13 +57,15 @@ def test_graph():
 def test_as_the_command(tmp_path):
     path = saved(parsed(EMBED), tmp_path / "m.onnx")
     np.save(tmp_path / "ids.npy", np.array([[3, 0, 1]]))
-    done = command("run", path, "--node", "embed", "--input", f"ids={tmp_path}/ids.npy", "--output", f"e={tmp_path}/e.npy")
+    done = command(
+        "run", path, "--node", "embed", "--input", f"ids={tmp_path}/ids.npy", "--output", f"e={tmp_path}/e.npy"
+    )
     assert done.returncode == 0, done.stderr
     same(run(path, {"ids": [[3, 0, 1]]}, node="embed")["e"], np.load(tmp_path / "e.npy"))
 
 
 def test_one_node():
-    """Of a model that does not run whole: with its graph's path or without it, and values given in place of what makes them."""
+    """Of a model that does not run whole; a value may be given in place of what makes it."""
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
     model = Model(parsed(CHAIN))
     for node in ("g", "main/g"):
@@ -236,7 +79,7 @@ def test_one_node():
     assert caught.value.value == 4
 
 
-# ---- inputs ------------------------------------------------------------------------------------------------------------
+# ---- inputs ----------------------------------------------------------------------------------------------------------
 
 
 class Lends:
@@ -323,7 +166,7 @@ def test_numbers_take_the_declared_type():
     assert run(one_node(T.FLOAT, (3,), (0,)), {"data": [1, 2, 3], "ids": []})["y"].shape == (0,)
 
 
-# ---- outputs -----------------------------------------------------------------------------------------------------------
+# ---- outputs ---------------------------------------------------------------------------------------------------------
 
 
 def test_outputs_are_no_views_of_inputs():
@@ -353,7 +196,7 @@ def test_outputs_cannot_be_written():
         output[0] = 1
 
 
-# ---- threads -----------------------------------------------------------------------------------------------------------
+# ---- threads ---------------------------------------------------------------------------------------------------------
 
 
 def test_large():
@@ -418,7 +261,7 @@ def test_others_go_on():
     assert after > before
 
 
-# ---- what is wrong with the call ---------------------------------------------------------------------------------------
+# ---- what is wrong with the call -------------------------------------------------------------------------------------
 
 
 def test_bad_index():
@@ -427,9 +270,9 @@ def test_bad_index():
     error = caught.value
     assert isinstance(error, IndexError)
     wanted = {
-        "status": "index_out_of_range", "code": 5, "op": "Gather", "rules": "onnx-13", "input": "indices", "position": (1,), "value": 9,
-        "low": -5, "high": 4, "axis": 0, "bad_count": 1, "node": "far",
-    }  # fmt: skip
+        **{"status": "index_out_of_range", "code": 5, "op": "Gather", "rules": "onnx-13", "input": "indices"},
+        **{"position": (1,), "value": 9, "low": -5, "high": 4, "axis": 0, "bad_count": 1, "node": "far"},
+    }
     assert {name: getattr(error, name) for name in wanted} == wanted
     assert "far" in error.message
 
@@ -461,6 +304,16 @@ def test_wrong(inputs, kind, said):
         return
     with pytest.raises(kind, match=said):
         run(model, inputs)
+
+
+@pytest.mark.parametrize("given", [[X, [0, 1]], X, "data", 5])
+def test_inputs_that_are_no_dict(given):
+    model = Model(one_node(T.FLOAT, (6, 4), (2,)))
+    for call in (model.run, model.check, lambda inputs: model.explain(None, inputs)):
+        with pytest.raises(TypeError, match="inputs must be a dict of name and array"):
+            call(given)
+    with pytest.raises(TypeError, match="dims must be a dict"):
+        model.check(None, given)
 
 
 def test_wrong_node():

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""A plug-in of pytest that runs NumPy's own tests on libgather: numpy.take and numpy.take_along_axis are replaced wherever NumPy
-holds them, and `x.take` in the test modules (and in numpy.ma) is turned into a call of ours while the module is loaded from the
-installed package. Each test is reported with the number of calls that reached libgather.
+"""A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter says so) becomes a
+call of the adapter while the module is loaded from the installed package, and the adapter exchanges functions. Each test is reported
+with the number of calls that reached libgather.
+
+    CONFORMANCE_PACKAGE   the package whose tests these are
+    CONFORMANCE_ADAPTER   the module with `method(owner)`, `calls` and `install()`
+    CONFORMANCE_ALSO      further modules of the package in which x.take is ours
+    CONFORMANCE_SELECT    file of tests -> regular expression, as JSON
+    CONFORMANCE_RESULTS   where the results go
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import importlib.abc
 import importlib.machinery
 import json
@@ -17,16 +24,19 @@ from pathlib import Path
 
 import pytest
 
-# NumPy's modules besides the tests whose own code calls the method.
-ALSO = ("numpy.ma.core", "numpy.ma.extras", "numpy.lib._utils_impl")
+PACKAGE = os.environ["CONFORMANCE_PACKAGE"]
+ADAPTER = os.environ["CONFORMANCE_ADAPTER"]
+ALSO = os.environ.get("CONFORMANCE_ALSO", "").split(",")
 REWRITTEN = "__libgather_method__"
 
 
-def method(owner):
-    """numpy_adapter.method, which needs a NumPy that is wholly there."""
-    import numpy_adapter
+def adapter():
+    """The adapter, which needs a package that is wholly there."""
+    return importlib.import_module(ADAPTER)
 
-    return numpy_adapter.method(owner)
+
+def method(owner):
+    return adapter().method(owner)
 
 
 class Methods(ast.NodeTransformer):
@@ -54,7 +64,7 @@ class Loader(importlib.machinery.SourceFileLoader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds NumPy's test modules, under whatever name they are loaded, and the modules of ALSO."""
+    """Finds the package's test modules, under whatever name they are loaded, and the modules of ALSO."""
 
     def find_spec(self, fullname, path=None, target=None):
         name = fullname.rpartition(".")[2]
@@ -64,35 +74,21 @@ class Finder(importlib.abc.MetaPathFinder):
         if spec is None or not isinstance(spec.loader, importlib.machinery.SourceFileLoader):
             return None
         folders = Path(spec.origin).parts
-        if fullname in ALSO or ("numpy" in folders and "tests" in folders):
+        if fullname in ALSO or (PACKAGE in folders and "tests" in folders):
             spec.loader = Loader(fullname, spec.origin)
             return spec
         return None
 
 
-def replace_everywhere() -> None:
-    """Our functions wherever a module of NumPy holds NumPy's."""
-    import numpy_adapter as ours
-
-    theirs = {id(ours.numpy_take): ours.take, id(ours.numpy_take_along_axis): ours.take_along_axis}
-    for name, module in list(sys.modules.items()):
-        if name.split(".")[0] != "numpy" or module is None:
-            continue
-        for attribute, value in list(vars(module).items()):
-            if id(value) in theirs:
-                setattr(module, attribute, theirs[id(value)])
-
-
 sys.meta_path.insert(0, Finder())
-import numpy  # noqa: E402, F401  (after the finder)
-
-replace_everywhere()
+importlib.import_module(PACKAGE)
+adapter().install()
 
 results: dict[str, dict] = {}
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """Keeps the tests that CONFORMANCE_SELECT (file -> regular expression) names."""
+    """Keeps the tests that CONFORMANCE_SELECT names."""
     wanted = {name: re.compile(pattern) for name, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
     kept, left = [], []
     for item in items:
@@ -104,13 +100,11 @@ def pytest_collection_modifyitems(config, items) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
-    import numpy_adapter
-
-    before = numpy_adapter.calls
+    before = adapter().calls
     try:
         return (yield)
     finally:
-        results.setdefault(item.nodeid, {})["calls"] = numpy_adapter.calls - before
+        results.setdefault(item.nodeid, {})["calls"] = adapter().calls - before
 
 
 @pytest.hookimpl(wrapper=True)
