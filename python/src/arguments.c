@@ -117,6 +117,6 @@ int gather_py_read_call(const gather_py_function *function, PyObject *const *arg
       gather_py_read_int(keyword[GATHER_PY_BATCH_DIMS], "batch_dims", &call->options.batch_dims) < 0)
     return -1;
   if (read_policy(keyword, call) < 0) return -1;
-  call->threads = gather_py_threads();
+  call->threads = GATHER_PY_DEFAULT_THREADS;
   return is_given(keyword[GATHER_PY_THREADS]) ? gather_py_read_threads(keyword[GATHER_PY_THREADS], &call->threads) : 0;
 }

@@ -248,6 +248,10 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   int result = read_tensor(object, "output", view);
   if (result == 1) result = read_memory(object, view);
   if (result < 0) return -1;
+  if (view->managed_old) { /* libraries whose arrays never change hand these out */
+    gather_py_fail(GATHER_USAGE, "output", "out may be read-only: an unversioned DLPack tensor does not say");
+    return -1;
+  }
   if (view->tensor.flags & GATHER_TENSOR_READ_ONLY) {
     gather_py_fail(GATHER_USAGE, "output", "out is read-only");
     return -1;

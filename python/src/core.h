@@ -160,8 +160,8 @@ PyObject *gather_py_raise(const gather_error *error);
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
 PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
 
-/* How many threads a call uses that does not say. */
-int32_t gather_py_threads(void);
+/* What a call that does not say how many threads passes on: the default of the moment at which it runs. */
+enum { GATHER_PY_DEFAULT_THREADS = 0 };
 int gather_py_read_threads(PyObject *object, int32_t *threads);
 /* Who runs so many bytes; NULL = the calling thread, also where no pool can be had. */
 const gather_executor *gather_py_executor(int32_t threads, int64_t bytes);

@@ -23,7 +23,7 @@ const char *gather_py_name(PyObject *object) {
 
 int gather_py_model_threads(PyObject *object, int32_t *threads) {
   if (object != Py_None) return gather_py_read_threads(object, threads);
-  *threads = gather_py_threads();
+  *threads = GATHER_PY_DEFAULT_THREADS;
   return 0;
 }
 

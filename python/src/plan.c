@@ -6,9 +6,16 @@
 #include <string.h>
 
 #include "layout.h"
+#include "structmember.h"
+
+/* How Python calls an object without making a tuple and a dict: in every Python since 3.9, and named in the limited API of 3.12. */
+typedef PyObject *(*vectorcall)(PyObject *object, PyObject *const *args, size_t count, PyObject *names);
+#define HAVE_VECTORCALL (1UL << 11)
+#define COUNT_OF(count) (Py_ssize_t)((count) & ~((size_t)1 << (8 * sizeof(size_t) - 1)))
 
 typedef struct plan_object {
   PyObject ob_base;
+  vectorcall call_by_vector;
   gather_plan *plan;
   gather_py_call call; /* for outputs that are not row-major; its fill lives in fill_owner */
   PyObject *fill_owner, *descr;
@@ -17,6 +24,8 @@ typedef struct plan_object {
   int32_t rank;
   int64_t shape[GATHER_MAX_RANK], bytes;
 } plan_object;
+
+static PyObject *plan_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names);
 
 static int check_layout(const gather_py_layout *lies, const gather_py_view *view, const char *what) {
   if (gather_py_is_like(lies, view)) return 0;
@@ -88,6 +97,7 @@ static PyObject *create(PyObject *type, const gather_py_function *like, PyObject
   plan_object *self = (plan_object *)allocate((PyTypeObject *)type, 0);
   if (!self) return NULL;
   self->call = call;
+  self->call_by_vector = plan_vectorcall;
   gather_py_tensors_init(&tensors);
   int made = read_layouts(self, &tensors);
   if (made == 0) made = decide(self, &tensors);
@@ -194,6 +204,13 @@ static PyObject *plan_call(PyObject *object, PyObject *args, PyObject *keywords)
   return call_plan((plan_object *)object, PyTuple_GetItem(args, 0), PyTuple_GetItem(args, 1), out);
 }
 
+static PyObject *plan_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names) {
+  static const gather_py_function function = {"plan", NULL, NULL, false, 0, 1u << GATHER_PY_OUT};
+  PyObject *positional[2], *keyword[GATHER_PY_KEYWORDS];
+  if (gather_py_arguments(&function, args, COUNT_OF(count), names, positional, keyword) < 0) return NULL;
+  return call_plan((plan_object *)object, positional[0], positional[1], keyword[GATHER_PY_OUT]);
+}
+
 static PyObject *plan_check(PyObject *object, PyObject *indices) {
   plan_object *self = (plan_object *)object;
   gather_py_view view;
@@ -266,6 +283,9 @@ static PyGetSetDef getters[] = {
     {"text", plan_text, NULL, "What was decided, one line for people; its words may change.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_object, call_by_vector), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
+
 static char doc[] =
     "A gather with everything decided but the memory it works on.\n\n"
     "Made by Plan.take, Plan.take_along_axis or Plan.gather_elements from the layouts (dtype, shape, strides) of x "
@@ -278,10 +298,11 @@ static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(plan_free)},
                               {Py_tp_call, GATHER_PY_SLOT(plan_call)},
                               {Py_tp_repr, GATHER_PY_SLOT(plan_repr)},
                               {Py_tp_methods, methods},
+                              {Py_tp_members, members},
                               {Py_tp_getset, getters},
                               {Py_tp_doc, doc},
                               {0, NULL}};
 
-PyType_Spec gather_py_plan_spec = {"libgather.Plan", sizeof(plan_object), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
-                                   slots};
+PyType_Spec gather_py_plan_spec = {
+    "libgather.Plan", sizeof(plan_object), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE | HAVE_VECTORCALL, slots};

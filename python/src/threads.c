@@ -13,7 +13,7 @@ enum { MOST_THREADS = 1024, LEAST_BYTES = 512 << 10 };
 
 static gather_pool *pools[MOST_THREADS + 1];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int default_threads;
+static atomic_int default_threads; /* 0 = the CPUs */
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
@@ -33,15 +33,11 @@ int gather_py_threads_init(void) {
   return 0;
 }
 
-int32_t gather_py_threads(void) {
-  int32_t set = atomic_load_explicit(&default_threads, memory_order_relaxed);
-  return set ? set : MOST_THREADS + 1; /* asked of the system only where the work is large */
-}
-
+/* How many it is now. */
 static int32_t definite(int32_t threads) {
-  if (threads <= MOST_THREADS) return threads;
-  int32_t cpus = gather_cpu_count();
-  return cpus < MOST_THREADS ? cpus : MOST_THREADS;
+  if (threads == GATHER_PY_DEFAULT_THREADS) threads = atomic_load_explicit(&default_threads, memory_order_relaxed);
+  if (threads == GATHER_PY_DEFAULT_THREADS) threads = gather_cpu_count();
+  return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 
 int gather_py_read_threads(PyObject *object, int32_t *threads) {
@@ -77,5 +73,5 @@ PyObject *gather_py_set_threads(PyObject *self, PyObject *threads) {
 
 PyObject *gather_py_get_threads(PyObject *self, PyObject *none) {
   (void)self, (void)none;
-  return PyLong_FromLong(definite(gather_py_threads()));
+  return PyLong_FromLong(definite(GATHER_PY_DEFAULT_THREADS));
 }
