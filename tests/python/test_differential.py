@@ -5,6 +5,8 @@
 """take, take_along_axis and gather_elements against NumPy, at random."""
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,7 +21,10 @@ FIELDS = ("position", "value", "low", "high", "axis", "bad_count")
 
 
 def run(data, name: str, x: np.ndarray, indices: np.ndarray, keywords: dict, out) -> np.ndarray:
-    """The call: directly or by a plan."""
+    """The call: by a plan, or directly, where one like it may have left its plan behind."""
+    for _ in range(data.draw(st.sampled_from([0, 0, 3]), label="calls before")):
+        with contextlib.suppress(libgather.GatherIndexError):
+            getattr(libgather, name)(x, indices, **keywords)
     if data.draw(st.booleans(), label="plan"):
         plan = getattr(libgather.Plan, name)(x, indices, **keywords)
         return plan(x, indices, out=out)

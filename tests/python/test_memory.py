@@ -141,18 +141,27 @@ def test_references(call):
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_memory(call):
-    """No object is left behind: a thousand calls take no more than one."""
+    """No object is left behind: 400 calls take no more than one. What is lost is lost every time; a Python without the GIL may be
+    late with what it frees, so there are some tries.
+    """
     repeat(call, 50)
-    gc.collect()
     tracemalloc.start()
-    repeat(call, 20)
+    try:
+        grown = [growth(call)]
+        while grown[-1] >= 400 * 16 and len(grown) < 10:
+            grown.append(growth(call))
+    finally:
+        tracemalloc.stop()
+    assert grown[-1] < 400 * 16, f"{grown} bytes in 400 calls each"
+
+
+def growth(call) -> int:
+    """Of the memory that Python knows of, by 400 calls."""
     gc.collect()
     before = tracemalloc.get_traced_memory()[0]
     repeat(call, 400)
     gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert grown < 400 * 16, f"{grown} bytes in 400 calls"
+    return tracemalloc.get_traced_memory()[0] - before
 
 
 def test_a_leak_would_be_seen():

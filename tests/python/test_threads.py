@@ -74,6 +74,31 @@ def test_many_threads_on_one_table():
         assert all(pool.map(work, range(64)))
 
 
+def test_small_calls_of_many_kinds_at_once():
+    """What one call leaves behind for the next never serves another."""
+    small = np.arange(60).reshape(5, 4, 3)
+    days = small.astype("M8[D]")
+    cases = []
+    for axis in (0, 1, 2):
+        for ids in (np.array([1, 0]), np.array([[-1], [2]]), np.array([2, 1], "u1")):
+            for x in (small, small[::-1], small.astype("f4"), days):
+                cases.append((lambda x=x, ids=ids, axis=axis: take(x, ids, axis=axis), np.take(x, ids, axis=axis)))
+        ids = np.argsort(-small, axis=axis)
+        cases.append((lambda ids=ids, axis=axis: take_along_axis(small, ids, axis=axis), np.take_along_axis(small, ids, axis)))
+
+    def work(seed: int) -> bool:
+        order = np.random.default_rng(seed).integers(0, len(cases), 300)
+        for i in order.repeat(3):
+            call, wanted = cases[i]
+            result = call()
+            if result.dtype != wanted.dtype or not np.array_equal(result, wanted):
+                return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(work, range(12)))
+
+
 def test_set_threads_meanwhile():
     """A call goes on with the number that it began with."""
     stop = threading.Event()
