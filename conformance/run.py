@@ -61,12 +61,12 @@ def run_suite(name: str, python: str, quick: bool) -> dict:
     return answer
 
 
-def stale(answers: list[dict], python: str, quick: bool) -> tuple[list[str], list[str]]:
-    """The differences that are none any more: (with the versions they were seen with, with other versions)."""
+def stale(answers: list[dict], python: str, quick: bool) -> dict[str, list[str]]:
+    """The differences that are none any more: with a version that an entry names, with others, or by the processor."""
     ran = {answer["suite"]: answer for answer in answers if "groups" in answer}
     entries = [entry for entry in load() if entry.suite in ran]
     other = check_examples(entries, python)
-    here, elsewhere = [], []
+    gone: dict[str, list[str]] = {"here": [], "elsewhere": [], "processor": []}
     for entry in entries:
         what = []
         if entry.shows == "always" and not quick and not ran[entry.suite]["seen"].get(entry.id):
@@ -76,9 +76,10 @@ def stale(answers: list[dict], python: str, quick: bool) -> tuple[list[str], lis
         version = ran[entry.suite]["version"]
         if what:
             made = f"{entry.package} {version}, entry made with {', '.join(entry.versions)}"
-            line = f"difference gone: {entry.id} ({made}): {'; '.join(what)}"
-            (here if version in entry.versions else elsewhere).append(line)
-    return here, elsewhere
+            line = f"difference gone: {entry.suite}: {entry.id} ({made}): {'; '.join(what)}"
+            kind = "processor" if entry.processor else "here" if version in entry.versions else "elsewhere"
+            gone[kind].append(line)
+    return gone
 
 
 def print_table(answers: list[dict]) -> None:
@@ -99,7 +100,7 @@ def print_table(answers: list[dict]) -> None:
             print(f"    {remark}")
 
 
-def problems(answers: list[dict], wanted: set[str], gone: tuple[list[str], list[str]]) -> list[str]:
+def problems(answers: list[dict], wanted: set[str], gone: dict[str, list[str]]) -> list[str]:
     """All that makes the run a failure."""
     found = []
     for answer in answers:
@@ -109,9 +110,8 @@ def problems(answers: list[dict], wanted: set[str], gone: tuple[list[str], list[
         if "broken" in answer:
             found.append(f"{name}: {answer['broken']}")
         found += [f"{name}: {text}" for text in answer.get("failures", [])]
-    here, elsewhere = gone
-    strict = [line for line in elsewhere if "all" in wanted or any(f"({name} " in line for name in wanted)]
-    return found + here + strict
+    strict = [line for line in gone["elsewhere"] if "all" in wanted or any(f"gone: {name}:" in line for name in wanted)]
+    return found + gone["here"] + strict
 
 
 def main() -> int:
@@ -136,7 +136,7 @@ def main() -> int:
     gone = stale(answers, options.python, options.quick)
     print_table(answers)
     found = problems(answers, required(options.require.split(",")), gone)
-    for line in gone[1]:
+    for line in gone["elsewhere"] + gone["processor"]:
         print(f"note: {line}")
     for line in found:
         print(f"FAILED {line}")

@@ -82,7 +82,11 @@ def known(op: str, sample, variant: str) -> str | None:
 
 def compare(report: Report, group: str, text: str, difference: str | None, wanted, refused, got, error) -> None:
     """One case: PyTorch's result or error against ours."""
-    if refused is None and error is None:
+    import libgather
+
+    if error is not None and not isinstance(error, libgather.GatherError):
+        report.failed(group, f"{text}: libgather raised {type(error).__name__}: {error}")
+    elif refused is None and error is None:
         wrong = same(wanted, got)
         if not wrong and difference is None:
             report.passed(group)

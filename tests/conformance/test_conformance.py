@@ -98,15 +98,15 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
     table = folder / "differences/onnxruntime.toml"
     text = table.read_text()
     version = importlib.metadata.version("onnxruntime")
-    for versions, fails in ((version, True), ("0.1", False)):
+    for versions, required, fails in ((version, "", True), ("0.1", "", False), ("0.1", "onnxruntime", True)):
         changed = text.replace("ONNX Runtime: [['b0', ''], ['a0', '']]", "ONNX Runtime: all of them")
         changed = re.sub(
             r'(id = "onnxruntime-string-rows"(?:\n.*?)*?versions = \[)[^]]*', rf'\1"{versions}"', changed, count=1
         )
         assert changed != text
         table.write_text(changed)
-        done = run("--quick", "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE="")
-        assert "difference gone: onnxruntime-string-rows" in done.stdout, done.stdout + done.stderr
+        done = run("--quick", "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE=required)
+        assert "difference gone: onnxruntime: onnxruntime-string-rows" in done.stdout, done.stdout + done.stderr
         assert (done.returncode == 1) == fails, done.stdout
 
 
