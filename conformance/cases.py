@@ -17,9 +17,9 @@ LENGTHS = (1, 1, 2, 2, 3, 3, 4, 5, 7)
 BYTES = {
     "bool": np.bool_, "int8": np.int8, "uint8": np.uint8, "int16": np.int16, "uint16": np.uint16, "int32": np.int32,
     "uint32": np.uint32, "int64": np.int64, "uint64": np.uint64, "float16": np.float16, "float32": np.float32,
-    "float64": np.float64, "bfloat16": ml_dtypes.bfloat16, "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
-    "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu, "int4": ml_dtypes.int4,
-    "uint4": ml_dtypes.uint4,
+    "float64": np.float64, "complex64": np.complex64, "complex128": np.complex128,
+    "bfloat16": ml_dtypes.bfloat16, "float8_e4m3fn": ml_dtypes.float8_e4m3fn, "float8_e5m2": ml_dtypes.float8_e5m2,
+    "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu, "int4": ml_dtypes.int4, "uint4": ml_dtypes.uint4,
 }  # fmt: skip
 WORDS = ("", "a", "gather", "ä", "a longer text that does not fit into the string itself")
 

@@ -62,7 +62,7 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def method(owner):
-    """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, whatever it is for everything else."""
+    """`owner.take` as a test module means it: ours for NumPy's arrays and scalars, its own for all else."""
     if owner is np:
         return np.take
     if not is_plain(owner):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unittest
 
+from onnx_reference import run_reference
 from report import NotRun, Report, main, require_cases, version_of
 
 OURS = ("Gather", "GatherElements")
@@ -95,6 +96,7 @@ def run() -> Report:
     relatives = sum(1 for case in cases if any(kind.startswith(("GatherND", "Scatter")) for kind in node_types(case)))
     report.remark(f"{relatives} of them have GatherND or Scatter nodes, which libgather does not have")
     require_cases(report, LEAST)
+    run_reference(report)
     return report
 
 

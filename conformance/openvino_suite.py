@@ -98,7 +98,7 @@ def judge_result(report: Report, group: str, case: Case, mine: Answer, theirs: T
 
 
 def deadly(case: Case) -> bool:
-    """Whether OpenVINO may die of it where the model knows its lengths (openvino-empty-static, openvino-batch-of-one)."""
+    """Whether OpenVINO may die of it where the model knows its lengths: openvino-empty-static, openvino-batch-of-one."""
     return case.empty or (case.batch_dims > 0 and np.prod(case.data.shape[: case.batch_dims]) == 1)
 
 

@@ -19,7 +19,7 @@ from differences import check_examples, load
 HERE = Path(__file__).parent
 # Name of the suite -> (its time limit in seconds, what it is).
 SUITES = {
-    "onnx": (120, "ONNX's backend tests, by its own runner"),
+    "onnx": (120, "ONNX's backend tests by its own runner, and random models in its reference"),
     "numpy": (240, "NumPy's own tests"),
     "torch": (240, "PyTorch's OpInfo samples and error inputs"),
     "onnxruntime": (120, "random models in ONNX Runtime"),
