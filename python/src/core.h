@@ -65,6 +65,8 @@ void gather_py_view_clear(gather_py_view *view);
 /* Points tensor.shape and tensor.strides at the view's own, once tensor.rank and shape are set, and strides or tensor.strides = NULL. */
 void gather_py_view_settle(gather_py_view *view);
 int gather_py_is_row_major(const gather_py_view *view);
+/* A shape or a position as a tuple of int. */
+PyObject *gather_py_tuple(int32_t count, const int64_t *numbers);
 
 /* data: any tensor. Returns 0, -1, or 1 where only libgather._fallback can do it (objects, strings of variable size, masks). */
 int gather_py_read_data(PyObject *object, gather_py_view *view);

@@ -14,17 +14,8 @@ static PyObject *text_or_none(const char *text) {
   return Py_None;
 }
 
-static PyObject *position_of(const gather_error *error) {
-  PyObject *position = PyTuple_New(error->position_rank);
-  for (int32_t d = 0; position && d < error->position_rank; d++) {
-    PyObject *at = PyLong_FromLongLong(error->position[d]);
-    if (!at || PyTuple_SetItem(position, d, at) < 0) Py_CLEAR(position);
-  }
-  return position;
-}
-
 static PyObject *index_fields(const gather_error *error) {
-  PyObject *position = position_of(error);
+  PyObject *position = gather_py_tuple(error->position_rank, error->position);
   PyObject *value = error->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)error->value)
                                              : PyLong_FromLongLong(error->value);
   if (!position || !value) {

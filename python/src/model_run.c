@@ -97,19 +97,10 @@ static PyObject *bytes_of(result_object *self, const gather_tensor *tensor) {
   return array;
 }
 
-static PyObject *shape_of(const gather_tensor *tensor) {
-  PyObject *shape = PyTuple_New(tensor->rank);
-  for (int32_t d = 0; shape && d < tensor->rank; d++) {
-    PyObject *length = PyLong_FromLongLong((long long)tensor->shape[d]);
-    if (!length || PyTuple_SetItem(shape, d, length) < 0) Py_CLEAR(shape);
-  }
-  return shape;
-}
-
 static PyObject *output_of(result_object *self, const gather_model_input *output) {
   const gather_tensor *tensor = &output->tensor;
   PyObject *elements = tensor->type == GATHER_TYPE_STRING ? strings_of(tensor) : bytes_of(self, tensor);
-  PyObject *shape = elements ? shape_of(tensor) : NULL;
+  PyObject *shape = elements ? gather_py_tuple(tensor->rank, tensor->shape) : NULL;
   PyObject *name = shape ? gather_py_text(output->name) : NULL;
   if (!name) {
     Py_XDECREF(elements);

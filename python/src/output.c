@@ -94,11 +94,7 @@ int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *sh
 }
 
 static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_view *view) {
-  PyObject *shape = PyTuple_New(view->tensor.rank), *result = NULL;
-  for (int32_t d = 0; shape && d < view->tensor.rank; d++) {
-    PyObject *length = PyLong_FromLongLong(view->tensor.shape[d]);
-    if (!length || PyTuple_SetItem(shape, d, length) < 0) Py_CLEAR(shape);
-  }
+  PyObject *shape = gather_py_tuple(view->tensor.rank, view->tensor.shape), *result = NULL;
   PyObject *module = shape ? PyImport_ImportModule("libgather._fallback") : NULL;
   if (module)
     result = PyObject_CallMethod(module, "hand_over", "OOOiii", x, view->array, shape, data->dl_type.code,

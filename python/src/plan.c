@@ -236,13 +236,8 @@ static PyObject *plan_check(PyObject *object, PyObject *indices) {
 
 static PyObject *plan_shape(PyObject *object, void *closure) {
   const plan_object *self = (const plan_object *)object;
-  PyObject *shape = PyTuple_New(self->rank);
   (void)closure;
-  for (int32_t d = 0; shape && d < self->rank; d++) {
-    PyObject *length = PyLong_FromLongLong(self->shape[d]);
-    if (!length || PyTuple_SetItem(shape, d, length) < 0) Py_CLEAR(shape);
-  }
-  return shape;
+  return gather_py_tuple(self->rank, self->shape);
 }
 
 static PyObject *plan_text(PyObject *object, void *closure) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * view.c: views without a library: their start and end, and whether they are row-major.
+ * view.c: views without a library: their start and end, whether they are row-major, their shape as a tuple.
  */
 #include <string.h>
 
@@ -60,4 +60,13 @@ void gather_py_view_settle(gather_py_view *view) {
     }
   }
   view->tensor.strides = gather_py_is_row_major(view) ? NULL : view->strides;
+}
+
+PyObject *gather_py_tuple(int32_t count, const int64_t *numbers) {
+  PyObject *tuple = PyTuple_New(count);
+  for (int32_t i = 0; tuple && i < count; i++) {
+    PyObject *number = PyLong_FromLongLong(numbers[i]);
+    if (!number || PyTuple_SetItem(tuple, i, number) < 0) Py_CLEAR(tuple);
+  }
+  return tuple;
 }
