@@ -48,6 +48,7 @@ def test_a_jax_array_is_no_output():
     assert out.tolist() == [0]
 
 
+@pytest.mark.filterwarnings("ignore:Exporting an unversioned")
 def test_arrow():
     pa = library("pyarrow")
     x = pa.array([10, 20, 30])

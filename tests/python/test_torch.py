@@ -15,6 +15,8 @@ import libgather
 from libgather import Plan, gather_elements, take, take_along_axis
 from support.skip import skip_test
 
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf support", "ignore:torch.quantize_per_tensor")
+
 try:
     import torch
 except ImportError:
