@@ -9,16 +9,19 @@ import os
 import sys
 from typing import NoReturn
 
+import libgather
 from libgather.errors import GatherFileNotFoundError
 
 
 def path() -> str:
     """Where the bundled command lies. Raises GatherFileNotFoundError where it is missing."""
-    found = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "gather")
-    if not os.path.isfile(found):
-        message = f"the command is not where this package keeps it: {found} is missing. Install libgather again"
-        raise GatherFileNotFoundError(message, status="file_not_found", code=12, file=found)
-    return found
+    # An editable install has two folders: that of the sources and that of what was built.
+    places = [os.path.join(folder, "bin", "gather") for folder in libgather.__path__]
+    for found in places:
+        if os.path.isfile(found):
+            return os.path.abspath(found)
+    message = f"the command is not where this package keeps it: {places[0]} is missing. Install libgather again"
+    raise GatherFileNotFoundError(message, status="file_not_found", code=12, file=places[0])
 
 
 def main() -> NoReturn:

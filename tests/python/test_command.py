@@ -43,7 +43,7 @@ def test_main_gets_arguments_and_input(tmp_path):
 
 
 def test_missing(monkeypatch, tmp_path):
-    monkeypatch.setattr(command, "__file__", str(tmp_path / "command.py"))
+    monkeypatch.setattr(libgather, "__path__", [str(tmp_path)])
     with pytest.raises(errors.GatherFileNotFoundError, match="Install libgather again") as caught:
         command.path()
     assert isinstance(caught.value, FileNotFoundError)
@@ -53,9 +53,15 @@ def test_missing(monkeypatch, tmp_path):
         command.main()
 
 
+def test_an_editable_install_has_two_folders(monkeypatch, tmp_path):
+    found = command.path()
+    monkeypatch.setattr(libgather, "__path__", [str(tmp_path), *libgather.__path__])
+    assert command.path() == found
+
+
 def test_cannot_run(monkeypatch, tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "gather").write_text("no program")
-    monkeypatch.setattr(command, "__file__", str(tmp_path / "command.py"))
+    monkeypatch.setattr(libgather, "__path__", [str(tmp_path)])
     with pytest.raises(SystemExit, match="gather: error: .*Permission"):
         command.main()
