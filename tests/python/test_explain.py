@@ -226,7 +226,7 @@ def test_save(tmp_path):
 
 
 def test_command_is_missing(monkeypatch, tmp_path):
-    monkeypatch.setattr("libgather.command.__file__", str(tmp_path / "command.py"))
+    monkeypatch.setattr("libgather.__path__", [str(tmp_path)])
     with pytest.raises(errors.GatherFileNotFoundError, match="bin/gather"):
         explain(X, [1])
 
