@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from libgather import _core
+from libgather.errors import refuse
 
 
 def _is_masked(x: Any) -> bool:
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(x, masked.MaskedArray)
-
-
-def _refuse(status: str, wrong: str, message: str) -> NoReturn:
-    _core._fail(status, wrong, message)
-    raise AssertionError("unreachable")
 
 
 def _policy(name: str, options: dict) -> str:
@@ -55,22 +51,22 @@ def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
 
 def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
     if not isinstance(out, np.ndarray):
-        _refuse("type_unsupported", "output", f"out must be an array, not {type(out).__name__}")
+        refuse("type_unsupported", f"out must be an array, not {type(out).__name__}", "output")
     if not out.flags.writeable:
-        _refuse("usage", "output", "out is read-only")
+        refuse("usage", "out is read-only", "output")
     if out.dtype != result.dtype:
-        _refuse("type_mismatch", "output", "out has another dtype than x: elements are moved, never converted")
+        refuse("type_mismatch", "out has another dtype than x: elements are moved, never converted", "output")
     if out.shape != result.shape:
-        _refuse("shape_mismatch", "output", f"out has the shape {out.shape}, not {result.shape}")
+        refuse("shape_mismatch", f"out has the shape {out.shape}, not {result.shape}", "output")
     if np.may_share_memory(out, x):
-        _refuse("usage", "output", "the output overlaps data in memory")
+        refuse("usage", "the output overlaps data in memory", "output")
     out[...] = result
 
 
 def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     """Data and mask, each gathered. A filled element is not masked."""
     if options.get("out") is not None:
-        _refuse("type_unsupported", "output", "out= does not go with a masked array")
+        refuse("type_unsupported", "out= does not go with a masked array", "output")
     function = getattr(_core, name)
     data = np.asarray(function(x.data, indices, **options))
     mask = np.ma.nomask
@@ -111,14 +107,14 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
 def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
     """fill_value as one element. What the dtype cannot hold is an error, where NumPy would cut it off."""
     if np.iscomplexobj(value) and dtype.kind != "c" and value.imag != 0:
-        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}")
+        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}", "data")
     try:
         with np.errstate(all="ignore"):
             element = np.array(value).astype(dtype) if isinstance(value, np.ndarray | np.generic) else np.array(value, dtype)
     except (OverflowError, ValueError, TypeError) as error:
-        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}: {error}")
+        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}: {error}", "data")
     if element.ndim or not _holds(element, value):
-        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {dtype}")
+        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}", "data")
     return element
 
 
@@ -144,14 +140,14 @@ def fill_tensor(x: Any, value: Any) -> Any:
     if full is None:
         like = np.asarray(x[:0]) if hasattr(x, "__array__") else None
         if like is None:
-            _refuse("type_unsupported", "data", f"no fill_value for {type(x).__name__}")
+            refuse("type_unsupported", f"no fill_value for {type(x).__name__}", "data")
         return fill_array(like.dtype, value)
     try:
         element = full((1,), value)
     except (RuntimeError, OverflowError, ValueError, TypeError) as error:
-        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {x.dtype}: {error}")
+        refuse("type_mismatch", f"fill_value {value!r} is no {x.dtype}: {error}", "data")
     if not (element.is_floating_point() or element.is_complex()) and element.item() != value:
-        _refuse("type_mismatch", "data", f"fill_value {value!r} is no {x.dtype}")
+        refuse("type_mismatch", f"fill_value {value!r} is no {x.dtype}", "data")
     return element
 
 
@@ -190,4 +186,4 @@ def hand_over(x: Any, array: np.ndarray, shape: tuple[int, ...], code: int, bits
         return np.from_dlpack(exported)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         message = f"{type(x).__name__} has no from_dlpack for a result, and NumPy no such dtype ({error}): pass out="
-        _refuse("type_unsupported", "data", message)
+        refuse("type_unsupported", message, "data")

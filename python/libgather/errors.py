@@ -5,7 +5,7 @@
 """The errors of libgather, with fields for programs."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy.exceptions import AxisError
 
@@ -129,6 +129,14 @@ _CLASSES: dict[str, type[GatherError]] = {
     "name_not_found": GatherNameError,
     "mismatch": GatherValueError,
 }
+
+
+def refuse(status: str, message: str, wrong: str | None = None) -> NoReturn:
+    """Raises the exception of that status. wrong: which argument is to blame."""
+    from libgather import _core  # which imports this module
+
+    _core._fail(status, wrong, message)
+    raise AssertionError("unreachable")
 
 
 def make(

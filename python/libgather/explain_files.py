@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from libgather.model_types import dtype_of, refuse
+from libgather.errors import refuse
+from libgather.model_types import dtype_of
 
 MOST_BYTES = 256 << 20
 # TensorProto.DataType of what .npy has not.

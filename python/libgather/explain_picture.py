@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from libgather.check_text import visible
-from libgather.errors import GatherError, GatherFileError, make
+from libgather.errors import GatherError, GatherFileError, make, refuse
 from libgather.explain_files import numpy_of, write_tensor
-from libgather.model_types import refuse, to_item
+from libgather.model_types import to_item
 
 if TYPE_CHECKING:
     from libgather.model import Model

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from libgather import _core
+from libgather.errors import refuse
 
 Item = tuple[str, Any, str | None, tuple[int, ...] | None]
 
@@ -40,12 +40,6 @@ _PACKED = {
 _OF_NUMPY = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"} | {
     "float16", "float32", "float64", "complex64", "complex128"
 }  # fmt: skip
-
-
-def refuse(status: str, message: str, wrong: str | None = None) -> NoReturn:
-    """Raises the exception of that status. wrong: which argument is to blame."""
-    _core._fail(status, wrong, message)
-    raise AssertionError("unreachable")
 
 
 def dtype_of(name: str, what: str = "a value") -> np.dtype:

@@ -19,9 +19,8 @@ try:
 except ImportError as error:
     raise ImportError(f"libgather.onnx_backend needs the package onnx ({error}): pip install onnx") from error
 
-from libgather.errors import GatherError, GatherNotSupportedError
+from libgather.errors import GatherError, GatherNotSupportedError, refuse
 from libgather.model import Model
-from libgather.model_types import refuse
 
 __all__ = ["Backend", "BackendRep", "is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 

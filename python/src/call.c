@@ -140,7 +140,7 @@ static int find_shape(gather_py_call *call, gather_py_tensors *t) {
   return -1;
 }
 
-/* What the call moves, roughly: whether threads and another holder of the GIL are worth it. */
+/* What the call moves, roughly. */
 static int64_t work_of(const gather_py_tensors *t) {
   return gather_tensor_bytes(&t->out.tensor) + gather_tensor_bytes(&t->indices.tensor);
 }
@@ -154,11 +154,9 @@ static gather_status move(const gather_plan *plan, const gather_py_call *call, c
   return gather_plan_run(plan, &run, error);
 }
 
-/* Gathers into t->out, by the plan where there is one, and gives the caller's object. */
-static PyObject *gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *t) {
+PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *t, int64_t bytes) {
   gather_error error;
   gather_status status;
-  int64_t bytes = work_of(t);
   call->options.fresh_output = !call->out;
   if (bytes < GATHER_PY_RELEASE_BYTES) {
     status = move(plan, call, t, &error);
@@ -180,7 +178,7 @@ static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
   PyObject *result = NULL;
   if (fit_tensors(call, t) == 0 &&
       (call->out || (find_shape(call, t) == 0 && gather_py_output(&t->data, t->rank, t->shape, &t->out) == 0)))
-    result = gather(NULL, call, t);
+    result = gather_py_gather(NULL, call, t, work_of(t));
   if (left && result)
     gather_py_decide(left, call, t);
   else if (left)
@@ -197,15 +195,15 @@ static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
   if (!left) return apply(call, t);
   const gather_plan *plan = gather_py_recalled_plan(left, &t->rank, &shape);
   bool fits = !call->out || gather_py_is_planned(t->rank, shape, &t->out);
-  if (fits && (call->out || gather_py_output(&t->data, t->rank, shape, &t->out) == 0)) result = gather(plan, call, t);
+  if (fits && (call->out || gather_py_output(&t->data, t->rank, shape, &t->out) == 0))
+    result = gather_py_gather(plan, call, t, work_of(t));
   gather_py_leave(left);
   return fits ? result : apply(call, t);
 }
 
 /* libgather._fallback.NAME(x, indices, **keywords) */
 static PyObject *fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  PyObject *module = PyImport_ImportModule("libgather._fallback");
-  PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
+  PyObject *function = gather_py_fallback(name);
   PyObject *positional = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
   int ready = function && positional && keywords;
   for (Py_ssize_t i = 0; ready && i < count; i++) {
@@ -215,7 +213,6 @@ static PyObject *fall_back(const char *name, PyObject *const *args, Py_ssize_t c
   for (Py_ssize_t i = 0; ready && names && i < PyTuple_Size(names); i++)
     ready = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]) == 0;
   if (ready) result = PyObject_Call(function, positional, keywords);
-  Py_XDECREF(module);
   Py_XDECREF(function);
   Py_XDECREF(positional);
   Py_XDECREF(keywords);

@@ -35,22 +35,25 @@ enum { GATHER_PY_MODES = 6 };
 typedef struct gather_py_names {
   PyObject *keyword[GATHER_PY_KEYWORDS];
   PyObject *mode[GATHER_PY_MODES]; /* in the order of gather_on_bad, from GATHER_ON_BAD_ERROR */
-  PyObject *exchange, *dlpack, *array_interface, *array_struct, *max_version, *requires_grad, *is_conj, *is_neg,
-      *reshape;
-  PyObject *errors;   /* the module libgather.errors */
-  PyObject *fallback; /* the module libgather._fallback; NULL until it is needed */
+  PyObject *exchange, *dlpack, *array_interface, *array_struct, *max_version, *requires_grad, *is_conj, *is_neg;
+  PyObject *errors; /* the module libgather.errors */
 } gather_py_names;
 
 extern gather_py_names gather_py;
-int gather_py_names_init(void);
+
+/* The function of that name in libgather._fallback, which is imported when it is first needed. */
+PyObject *gather_py_fallback(const char *name);
+/* An object of a type of ours, all zero; and its end, behind what its members need. */
+PyObject *gather_py_allocate(PyTypeObject *type);
+void gather_py_release(PyObject *object);
 
 /* ---- tensors ---- */
 
 /* A tensor of the caller's. The object is borrowed: whoever calls us holds it. Shape and strides are copied, so that another
  * thread that changes the object's shape meanwhile cannot move them away. */
 typedef struct gather_py_view {
-  gather_tensor tensor;                                     /* its strides are always set */
-  PyObject *array;                                          /* NumPy array whose memory it is, owned; NULL for others */
+  gather_tensor tensor; /* its strides are NULL where they are row-major, so that the engine looks at less */
+  PyObject *array;      /* NumPy array whose memory it is, owned; NULL for others */
   const gather_py_exchange *exchange;                       /* of the object's library; NULL */
   gather_dl_type dl_type;                                   /* where array is NULL */
   gather_dl_versioned *managed;                             /* given back by gather_py_view_clear */
@@ -65,6 +68,8 @@ void gather_py_view_clear(gather_py_view *view);
 /* Points tensor.shape and tensor.strides at the view's own, once tensor.rank and shape are set, and strides or tensor.strides = NULL. */
 void gather_py_view_settle(gather_py_view *view);
 int gather_py_is_row_major(const gather_py_view *view);
+/* Row-major strides over steps of `step`. Lengths of 0 count as 1: their strides are never taken. */
+void gather_py_row_major(int32_t rank, const int64_t *shape, int64_t step, int64_t *strides);
 /* A shape or a position as a tuple of int. */
 PyObject *gather_py_tuple(int32_t count, const int64_t *numbers);
 
@@ -150,6 +155,9 @@ void gather_py_tensors_init(gather_py_tensors *tensors);
 /* Returns 0, -1, or 1 (see gather_py_read_data). */
 int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *tensors);
 void gather_py_tensors_clear(gather_py_tensors *tensors);
+/* Gathers into tensors->out, which is call->out or new, by the plan where there is one, and gives the caller's object. bytes: what is
+ * moved, roughly: whether threads and another holder of the GIL are worth it. */
+PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *tensors, int64_t bytes);
 /* Broadcasts data and indices off the axis. */
 int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather_py_view *data,
                         gather_py_view *indices);

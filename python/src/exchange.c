@@ -236,16 +236,12 @@ static void free_capsule(PyObject *capsule) {
 
 static int read_shape(PyObject *shape, exported *made) {
   Py_ssize_t rank = PyTuple_Size(shape);
-  int64_t step = 1;
   if (rank > GATHER_MAX_RANK) {
     PyErr_SetString(PyExc_ValueError, "too many dimensions");
     return -1;
   }
   for (Py_ssize_t d = 0; d < rank; d++) made->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
-  for (Py_ssize_t d = rank - 1; d >= 0; d--) {
-    made->strides[d] = step;
-    step *= made->shape[d] > 0 ? made->shape[d] : 1;
-  }
+  gather_py_row_major((int32_t)rank, made->shape, 1, made->strides);
   made->managed.tensor.ndim = (int32_t)rank;
   return PyErr_Occurred() ? -1 : 0;
 }

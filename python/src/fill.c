@@ -5,9 +5,9 @@
 #include "core.h"
 
 static PyObject *call_fallback(const char *name, PyObject *first, PyObject *second) {
-  PyObject *module = PyImport_ImportModule("libgather._fallback");
-  PyObject *result = module ? PyObject_CallMethod(module, name, "OO", first, second) : NULL;
-  Py_XDECREF(module);
+  PyObject *function = gather_py_fallback(name);
+  PyObject *result = function ? PyObject_CallFunctionObjArgs(function, first, second, NULL) : NULL;
+  Py_XDECREF(function);
   return result;
 }
 

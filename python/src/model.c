@@ -62,21 +62,17 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
     return NULL;
   }
-  allocfunc allocate = GATHER_PY_FROM_SLOT(allocfunc, PyType_GetSlot(type, Py_tp_alloc));
-  gather_py_model *self = (gather_py_model *)allocate(type, 0);
+  gather_py_model *self = (gather_py_model *)gather_py_allocate(type);
   if (self && open_source(self, source) < 0) Py_CLEAR(self);
   return (PyObject *)self;
 }
 
 static void model_free(PyObject *object) {
   gather_py_model *self = (gather_py_model *)object;
-  PyTypeObject *type = Py_TYPE(object);
   gather_model_close(self->model);
   gather_file_close(self->file);
   Py_XDECREF(self->bytes);
-  freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
-  release(object);
-  Py_DECREF((PyObject *)type);
+  gather_py_release(object);
 }
 
 static const gather_model *model_of(PyObject *object) { return ((gather_py_model *)object)->model; }

@@ -15,13 +15,10 @@ typedef struct result_object {
 
 static void result_free(PyObject *object) {
   result_object *self = (result_object *)object;
-  PyTypeObject *type = Py_TYPE(object);
   gather_model_result_destroy(self->result);
   gather_py_given_clear(&self->given);
   Py_XDECREF(self->model);
-  freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
-  release(object);
-  Py_DECREF((PyObject *)type);
+  gather_py_release(object);
 }
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(result_free)}, {0, NULL}};
@@ -160,8 +157,7 @@ PyObject *gather_py_model_run(PyObject *model, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OOO", &inputs, &node, &threads)) return NULL;
   if (gather_py_model_threads(threads, &count) < 0) return NULL;
   if (node != Py_None && !(name = gather_py_name(node))) return NULL;
-  allocfunc allocate = GATHER_PY_FROM_SLOT(allocfunc, PyType_GetSlot(gather_py_result_type, Py_tp_alloc));
-  result_object *self = (result_object *)allocate(gather_py_result_type, 0);
+  result_object *self = (result_object *)gather_py_allocate(gather_py_result_type);
   if (!self) return NULL;
   Py_INCREF(model);
   self->model = model;

@@ -42,6 +42,25 @@ static int init_names(void) {
   return gather_py.errors ? 0 : -1;
 }
 
+PyObject *gather_py_fallback(const char *name) {
+  PyObject *module = PyImport_ImportModule("libgather._fallback");
+  PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
+  Py_XDECREF(module);
+  return function;
+}
+
+PyObject *gather_py_allocate(PyTypeObject *type) {
+  allocfunc allocate = GATHER_PY_FROM_SLOT(allocfunc, PyType_GetSlot(type, Py_tp_alloc));
+  return allocate(type, 0);
+}
+
+void gather_py_release(PyObject *object) {
+  PyTypeObject *type = Py_TYPE(object);
+  freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
+  release(object);
+  Py_DECREF((PyObject *)type);
+}
+
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
 #define FUNCTION(function) (PyCFunction)(void (*)(void))(function)
 static PyMethodDef functions[] = {

@@ -3,6 +3,7 @@
  * output.c: new outputs, made by the library that the data came from.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 
@@ -37,7 +38,6 @@ static owned *allocate(int64_t bytes) {
 }
 
 static int exchange_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
-  int64_t step = 1;
   view->tensor = (gather_tensor){.type = data->tensor.type, .rank = rank, .item_bytes = data->tensor.item_bytes};
   view->tensor.shape = view->shape;
   for (int32_t d = 0; d < rank; d++) view->shape[d] = shape[d];
@@ -46,11 +46,8 @@ static int exchange_output(const gather_py_view *data, int32_t rank, const int64
     PyErr_NoMemory();
     return -1;
   }
-  for (int32_t d = rank - 1; d >= 0; d--) {
-    made->shape[d] = shape[d];
-    made->strides[d] = step;
-    step *= shape[d] > 0 ? shape[d] : 1;
-  }
+  memcpy(made->shape, view->shape, (size_t)rank * sizeof *shape);
+  gather_py_row_major(rank, shape, 1, made->strides);
   view->tensor.data = (char *)made + HEAD;
   view->managed = &made->managed;
   made->managed = (gather_dl_versioned){.version = {1, 1}, .manager = made, .deleter = free_owned};
@@ -95,11 +92,11 @@ int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *sh
 
 static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_view *view) {
   PyObject *shape = gather_py_tuple(view->tensor.rank, view->tensor.shape), *result = NULL;
-  PyObject *module = shape ? PyImport_ImportModule("libgather._fallback") : NULL;
-  if (module)
-    result = PyObject_CallMethod(module, "hand_over", "OOOiii", x, view->array, shape, data->dl_type.code,
-                                 data->dl_type.bits, data->dl_type.lanes);
-  Py_XDECREF(module);
+  PyObject *function = shape ? gather_py_fallback("hand_over") : NULL;
+  if (function)
+    result = PyObject_CallFunction(function, "OOOiii", x, view->array, shape, data->dl_type.code, data->dl_type.bits,
+                                   data->dl_type.lanes);
+  Py_XDECREF(function);
   Py_XDECREF(shape);
   return result;
 }

@@ -60,17 +60,20 @@ static void keep(plan_object *self, gather_py_tensors *t) {
   self->call.x = self->call.indices = self->call.out = NULL;
 }
 
+static int read_views(PyObject *x, PyObject *indices, gather_py_view *data, gather_py_view *index) {
+  int result = gather_py_read_data(x, data);
+  if (result == 0) return gather_py_read_indices(indices, index);
+  if (result == 1)
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
+  return -1;
+}
+
 /* The layouts are those before broadcasting, as calls will bring them. */
 static int read_layouts(plan_object *self, gather_py_tensors *t) {
   gather_py_view data, indices;
   gather_py_view_init(&data);
   gather_py_view_init(&indices);
-  int result = gather_py_read_data(self->call.x, &data);
-  if (result == 0) result = gather_py_read_indices(self->call.indices, &indices);
-  if (result == 1) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
-    result = -1;
-  }
+  int result = read_views(self->call.x, self->call.indices, &data, &indices);
   if (result == 0) {
     gather_py_layout_read(&self->data, &data);
     gather_py_layout_read(&self->indices, &indices);
@@ -92,8 +95,7 @@ static PyObject *create(PyObject *type, const gather_py_function *like, PyObject
     PyErr_SetString(PyExc_TypeError, "a plan needs axis=");
     return NULL;
   }
-  allocfunc allocate = GATHER_PY_FROM_SLOT(allocfunc, PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc));
-  plan_object *self = (plan_object *)allocate((PyTypeObject *)type, 0);
+  plan_object *self = (plan_object *)gather_py_allocate((PyTypeObject *)type);
   if (!self) return NULL;
   self->call = call;
   self->call_by_vector = plan_vectorcall;
@@ -121,55 +123,25 @@ static PyObject *plan_elements(PyObject *type, PyObject *const *args, Py_ssize_t
 
 static void plan_free(PyObject *object) {
   plan_object *self = (plan_object *)object;
-  PyTypeObject *type = Py_TYPE(object);
   gather_plan_destroy(self->plan);
   Py_XDECREF(self->descr);
   Py_XDECREF(self->fill_owner);
-  freefunc release = GATHER_PY_FROM_SLOT(freefunc, PyType_GetSlot(type, Py_tp_free));
-  release(object);
-  Py_DECREF((PyObject *)type);
+  gather_py_release(object);
 }
 
 /* An output that is not row-major is not the plan's: it is decided anew. */
-static gather_status run_into(const plan_object *self, gather_py_tensors *t, const gather_executor *executor,
-                              gather_error *error) {
-  gather_options options = self->call.options;
-  options.executor = executor;
-  return gather_apply(self->call.op, &t->data.tensor, &t->indices.tensor, &t->out.tensor, &options, error);
-}
-
-static gather_status run_plan(const plan_object *self, gather_py_tensors *t, const gather_executor *executor,
-                              bool fresh, gather_error *error) {
-  gather_run run = {sizeof run, t->data.tensor.data, t->indices.tensor.data, t->out.tensor.data, executor, NULL, fresh};
-  return gather_plan_run(self->plan, &run, error);
-}
-
-static PyObject *execute(plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *out) {
-  gather_error error;
-  gather_status status;
-  PyThreadState *state = NULL;
-  int release = self->bytes >= GATHER_PY_RELEASE_BYTES;
-  bool planned = !out || gather_py_is_planned(self->rank, self->shape, &t->out);
-  if (!planned && gather_py_broadcast(self->call.function, self->call.options.axis, &t->data, &t->indices) < 0)
-    return NULL;
-  if (release) state = PyEval_SaveThread();
-  const gather_executor *executor = release ? gather_py_executor(self->call.threads, self->bytes) : NULL;
-  status = planned ? run_plan(self, t, executor, !out, &error) : run_into(self, t, executor, &error);
-  if (release) PyEval_RestoreThread(state);
-  if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!out) return gather_py_finish(x, &t->data, &t->out);
-  Py_INCREF(out);
-  return out;
+static PyObject *execute(const plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *out) {
+  gather_py_call call = self->call;
+  call.x = x;
+  call.out = out;
+  if (!out || gather_py_is_planned(self->rank, self->shape, &t->out))
+    return gather_py_gather(self->plan, &call, t, self->bytes);
+  if (gather_py_broadcast(call.function, call.options.axis, &t->data, &t->indices) < 0) return NULL;
+  return gather_py_gather(NULL, &call, t, self->bytes);
 }
 
 static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *indices, PyObject *out) {
-  int result = gather_py_read_data(x, &t->data);
-  if (result == 0) result = gather_py_read_indices(indices, &t->indices);
-  if (result < 0) return NULL;
-  if (result == 1) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
-    return NULL;
-  }
+  if (read_views(x, indices, &t->data, &t->indices) < 0) return NULL;
   gather_py_dtype dtype = gather_py_dtype_of(&t->data);
   if (!gather_py_same_dtype(&self->dtype, &dtype)) {
     gather_py_fail(GATHER_TYPE_MISMATCH, "data", "the plan was made for data of another dtype");

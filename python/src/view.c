@@ -50,15 +50,16 @@ int gather_py_is_row_major(const gather_py_view *view) {
   return view->tensor.packed_offset == 0;
 }
 
-void gather_py_view_settle(gather_py_view *view) {
-  int64_t step = unit(&view->tensor);
-  view->tensor.shape = view->shape;
-  if (!view->tensor.strides) {
-    for (int32_t d = view->tensor.rank - 1; d >= 0; d--) {
-      view->strides[d] = step;
-      step *= length_or_1(view->shape[d]);
-    }
+void gather_py_row_major(int32_t rank, const int64_t *shape, int64_t step, int64_t *strides) {
+  for (int32_t d = rank - 1; d >= 0; d--) {
+    strides[d] = step;
+    step *= length_or_1(shape[d]);
   }
+}
+
+void gather_py_view_settle(gather_py_view *view) {
+  view->tensor.shape = view->shape;
+  if (!view->tensor.strides) gather_py_row_major(view->tensor.rank, view->shape, unit(&view->tensor), view->strides);
   view->tensor.strides = gather_py_is_row_major(view) ? NULL : view->strides;
 }
 
