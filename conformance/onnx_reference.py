@@ -5,36 +5,19 @@ from __future__ import annotations
 
 import numpy as np
 from cases import ELEMENTS, Case, is_bad, make
+from onnx_models import NUMBERS, VERSIONS, one_node
 from ours import Answer, answer, same
 from report import Report, cases
 
 CASES = cases(10)  # of each version and type
 LONGEST = 64  # axis that the reference can take: it is made of numpy.choose
-# rules: (operator, opset and IR version of the model, negative indices)
-VERSIONS = {
-    ("Gather", "onnx-1"): (10, 5, False),
-    ("Gather", "onnx-11"): (12, 7, True),
-    ("Gather", "onnx-13"): (21, 10, True),
-    (ELEMENTS, "onnx-11"): (12, 7, True),
-    (ELEMENTS, "onnx-13"): (21, 10, True),
-}
-ONNX = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9,
-    "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15, "bfloat16": 16,
-}  # fmt: skip
 
 
 def theirs(case: Case) -> tuple[np.ndarray | None, str]:
     """The reference's result, or its error."""
-    from onnx import helper
     from onnx.reference import ReferenceEvaluator
 
-    opset, ir, _ = VERSIONS[case.op, case.rules]
-    kinds = (("x", ONNX[case.type]), ("i", ONNX[str(case.indices.dtype)]), ("y", ONNX[case.type]))
-    values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds]
-    node = helper.make_node(case.op, ["x", "i"], ["y"], axis=case.axis)
-    graph = helper.make_graph([node], "g", values[:2], values[2:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    model = one_node(case.op, case.rules, case.type, str(case.indices.dtype), case.axis)
     try:
         result = ReferenceEvaluator(model).run(None, {"x": case.data, "i": case.indices})[0]
         return np.asarray(result, case.data.dtype), ""
@@ -88,7 +71,7 @@ def judge(report: Report, group: str, case: Case, mine: Answer) -> None:
 def run_reference(report: Report) -> None:
     """All versions and types."""
     for number, ((op, rules), (_, _, negative)) in enumerate(VERSIONS.items()):
-        for kind, type_ in enumerate(ONNX):
+        for kind, type_ in enumerate(NUMBERS):
             if type_ == "bfloat16" and rules != "onnx-13":
                 continue  # not in the older lists
             for seed in range(CASES):

@@ -10,37 +10,22 @@ import functools
 import libgather
 import numpy as np
 from cases import ELEMENTS, Case, is_bad, make
+from onnx_models import NUMBERS, VERSIONS, one_node
 from ours import answer, call, same
 from report import Report, cases, main, require_cases, version_of
 
 CASES = cases(60)  # of each version and type
 FILL = 0xA5
-# rules: (operator, opset and IR version of the model, negative indices)
-VERSIONS = {
-    ("Gather", "onnx-1"): (10, 5, False),
-    ("Gather", "onnx-11"): (12, 7, True),
-    ("Gather", "onnx-13"): (21, 10, True),
-    (ELEMENTS, "onnx-11"): (12, 7, True),
-    (ELEMENTS, "onnx-13"): (21, 10, True),
-}
-ONNX = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9,
-    "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "bfloat16": 16,
-}  # fmt: skip
+COMPLEX = (np.complex64, np.complex128)  # which ONNX Runtime does not have
+TYPES = [name for name in NUMBERS if not name.startswith("complex")]
 
 
 @functools.cache
-def session(op: str, opset: int, ir: int, type_: int, index_type: int, axis: int):
+def session(op: str, rules: str, type_: str, index_type: str, axis: int):
     """A model of one node that takes tensors of any shape."""
     import onnxruntime
-    from onnx import helper
 
-    values = [
-        helper.make_tensor_value_info(name, kind, None)
-        for name, kind in (("x", type_), ("i", index_type), ("y", type_))
-    ]
-    graph = helper.make_graph([helper.make_node(op, ["x", "i"], ["y"], axis=axis)], "g", values[:2], values[2:])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    model = one_node(op, rules, type_, index_type, axis)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
@@ -52,14 +37,13 @@ def value(array: np.ndarray, type_: str):
     from onnxruntime import OrtValue
 
     if type_ == "bfloat16":
-        return OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), ONNX["bfloat16"])
+        return OrtValue.ortvalue_from_numpy_with_onnx_type(array.view(np.uint16), NUMBERS["bfloat16"])
     return OrtValue.ortvalue_from_numpy(array)
 
 
 def theirs(case: Case) -> tuple[np.ndarray | None, str, np.ndarray | None]:
     """Result, error, and the output's bytes as they were when the call ended."""
-    opset, ir, _ = VERSIONS[case.op, case.rules]
-    run = session(case.op, opset, ir, ONNX[case.type], ONNX[str(case.indices.dtype)], case.axis)
+    run = session(case.op, case.rules, case.type, str(case.indices.dtype), case.axis)
     try:
         if case.type == "string":
             return run.run(None, {"x": case.data, "i": case.indices})[0], "", None
@@ -120,12 +104,12 @@ def judge(report: Report, group: str, case: Case) -> None:
 
 def complex_types(report: Report) -> None:
     """The two types of the documents that ONNX Runtime does not have."""
-    for (op, rules), (opset, ir, _) in VERSIONS.items():
-        for number, type_ in ((14, np.complex64), (15, np.complex128)):
+    for op, rules in VERSIONS:
+        for type_ in COMPLEX:
             case = Case(op, rules, type_.__name__, np.arange(3).astype(type_), np.array([2, 0]), 0)
             mine = answer(case)
             try:
-                session(op, opset, ir, number, ONNX["int64"], 0)
+                session(op, rules, case.type, "int64", 0)
                 report.failed(f"{op} {rules}", f"ONNX Runtime takes {case.type}: it is to be compared")
             except Exception:
                 right = mine.result is not None and same(case.data[case.indices], mine.result)
@@ -150,9 +134,8 @@ def illegal_shapes(report: Report) -> None:
                 report.failed(group, f"{case}: no error from libgather")
             except libgather.GatherError:
                 try:
-                    opset, ir, _ = VERSIONS[op, rules]
                     feed = {"x": case.data, "i": case.indices}
-                    session(op, opset, ir, ONNX["float32"], ONNX["int64"], axis).run(None, feed)
+                    session(op, rules, "float32", "int64", axis).run(None, feed)
                     report.failed(group, f"{case}: no error from ONNX Runtime")
                 except Exception:
                     report.passed(group)
@@ -162,7 +145,7 @@ def run() -> Report:
     report = Report("onnxruntime", "onnxruntime")
     version_of("onnx")
     for number, ((op, rules), (_, _, negative)) in enumerate(VERSIONS.items()):
-        for kind, type_ in enumerate(ONNX):
+        for kind, type_ in enumerate(TYPES):
             if type_ == "bfloat16" and rules != "onnx-13":
                 continue  # not in the older lists
             for seed in range(CASES):
