@@ -37,6 +37,35 @@ if(GATHER_IR)
 endif()
 message(STATUS "expat: ${GATHER_HAVE_EXPAT}")
 
+# Jansson: reads JSON, the headers of safetensors files. It says where a text is wrong, refuses keys that stand twice, and keeps
+# integers as integers.
+find_path(JANSSON_INCLUDE jansson.h)
+find_library(JANSSON_LIBRARY jansson)
+set(GATHER_HAVE_JANSSON OFF)
+if(GATHER_SAFETENSORS)
+  if(NOT JANSSON_INCLUDE OR NOT JANSSON_LIBRARY)
+    message(FATAL_ERROR "Jansson, which reads the headers of safetensors files, was not found. Run script/bootstrap, which installs "
+      "it (Debian's libjansson-dev), or configure with -DGATHER_SAFETENSORS=OFF: then safetensors files are not read.")
+  endif()
+  set(GATHER_HAVE_JANSSON ON)
+endif()
+message(STATUS "Jansson: ${GATHER_HAVE_JANSSON}")
+
+# liburing: io_uring's own library. Optional, and Linux only: without it tables are read by threads.
+set(GATHER_HAVE_LIBURING OFF)
+if(GATHER_URING AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  find_path(LIBURING_INCLUDE liburing.h)
+  find_library(LIBURING_LIBRARY uring)
+  if(LIBURING_INCLUDE AND LIBURING_LIBRARY)
+    set(GATHER_HAVE_LIBURING ON)
+  endif()
+endif()
+message(STATUS "liburing: ${GATHER_HAVE_LIBURING}")
+
+# Threads: tables read by threads, and by jobs that run beside the caller.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
 # cmocka: the C tests' runner.
 if(GATHER_TESTS)
   find_path(CMOCKA_INCLUDE cmocka.h)
