@@ -46,7 +46,7 @@ def evict_all(made) -> None:
 
 @pytest.fixture(scope="module", params=MAKERS, ids=lambda maker: maker.__name__)
 def made(request, tmp_path_factory):
-    """A file of one format. It lies where the build is, since pytest's folder may be memory, which has no direct reads."""
+    """A file of one format."""
     return request.param(tmp_path_factory.mktemp("files"))
 
 
