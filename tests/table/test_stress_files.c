@@ -14,10 +14,8 @@ static setting setting_of(gather_engine engine, bool keep_signals) {
 
 /* Whether an error is the one of a file that is too short, with a row and a byte behind the cut. */
 static bool names_the_cut(const gather_error *error, gather_status status, const known_file *file, int64_t cut) {
-  const char *row = strstr(error->message, "row ");
-  if (status != GATHER_IO_ERROR || !strstr(error->file, file->path) || !row) return false;
-  long long number = strtoll(row + 4, NULL, 10);
-  return error->file_offset >= 0 && number >= 0 && number < ROWS && (number + 1) * ROW > cut;
+  return status == GATHER_IO_ERROR && strstr(error->file, file->path) && error->file_offset >= 0 &&
+         error->row >= 0 && error->row < ROWS && (error->row + 1) * ROW > cut && strstr(error->message, "row ");
 }
 
 /* ---- cut ------------------------------------------------------------------------------------------------------------- */
@@ -89,11 +87,13 @@ static void a_cut_in_a_thread_that_blocks_signals(void **unused) {
   no_hang(10);
   sigfillset(&all);
   sigdelset(&all, SIGALRM);
+  sigdelset(&all, SIGABRT);
   for (int engine = 0; engine < 4; engine++) {
     if (!engine_works((gather_engine)engine)) continue;
     pid_t child = fork();
     if (child == 0) {
       sigset_t after;
+      become_child(30);
       pthread_sigmask(SIG_SETMASK, &all, &before);
       cut_at((gather_engine)engine, false, 4096 * 100, true);
       pthread_sigmask(SIG_SETMASK, NULL, &after);
@@ -132,7 +132,8 @@ static void *take_until_the_end(void *argument) {
       me->failed++;
     } else {
       me->wrong++;
-      snprintf(me->complaint, sizeof me->complaint, "%.240s", status ? error.message : "wrong bytes");
+      snprintf(me->complaint, sizeof me->complaint, "row %lld, byte %lld: %.180s", (long long)error.row,
+               (long long)error.file_offset, status ? error.message : "wrong bytes");
     }
   }
   free(out);
