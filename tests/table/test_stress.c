@@ -21,9 +21,7 @@ static const setting settings[SHARED] = {
     {GATHER_ENGINE_AUTO, true, false, 1 * MIB, 0, 1},
 };
 
-static void *do_nothing(void *argument) {
-  return argument;
-}
+static void *do_nothing(void *argument) { return argument; }
 
 /* Sanitizers start a thread of theirs with the first one of the program. */
 static int make_table(void **unused) {
