@@ -60,8 +60,10 @@ GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
                                                     gather_file_tensor *tensor, gather_error *error);
 
-/* The file whose mapping holds the elements of a tensor that has some, and the byte in it; NULL where they lie in memory otherwise. */
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, int64_t *offset);
+/* The file whose mapping holds the elements of a tensor that has some, that mapping, and the byte in it; NULL where they lie in memory
+ * otherwise. */
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
+                              int64_t *offset);
 
 /* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
 typedef struct gather_single {
