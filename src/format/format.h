@@ -106,6 +106,8 @@ GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *er
 bool gather_npy_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_npz_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);

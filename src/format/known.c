@@ -17,8 +17,6 @@ typedef struct magic_row {
   { bytes, offset, (int64_t)sizeof bytes - 1, sentence }
 
 static const magic_row MAGICS[] = {
-    MAGIC(0, "PK\x03\x04", "a zip file (.npz?) is not read; unpack it and name the .npy file in it"),
-    MAGIC(0, "PK\x05\x06", "an empty zip file"),
     MAGIC(0, "\x80\x02", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x03", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x04", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),

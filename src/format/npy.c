@@ -34,8 +34,7 @@ bool gather_npy_recognise(const uint8_t *bytes, int64_t size) {
   return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
 }
 
-static gather_status cut_short(const gather_file *file, const npy_header *header, int64_t needed,
-                               gather_error *error) {
+static gather_status cut_short(const gather_file *file, const npy_header *header, int64_t needed, gather_error *error) {
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
                           "it is cut short: the header takes %" PRId64 " bytes, it has %" PRId64 " in all", needed,
                           header->end - header->start);
@@ -174,8 +173,7 @@ static void set_type(const npy_header *header, gather_tensor *tensor) {
 static gather_status set_size(const gather_file *file, const npy_header *header, gather_file_tensor *tensor,
                               gather_error *error) {
   int64_t len;
-  if (gather_shape_len(header->rank, header->shape, &len) &&
-      gather_mul(len, header->descr.item_bytes, &tensor->bytes))
+  if (gather_shape_len(header->rank, header->shape, &len) && gather_mul(len, header->descr.item_bytes, &tensor->bytes))
     return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->text_at + header->shape_start,
                           "the size of the array does not fit in 64 bits");
