@@ -4,6 +4,7 @@
  * is unpacked, so those that are packed (np.savez_compressed) are named and cannot be read.
  * Source: numpy.lib.npyio.NpzFile: what counts as an array and what it is called.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -78,20 +79,27 @@ static gather_status name_of(const npz_reading *npz, const gather_zip_member *me
 
 /* Why a member cannot be read, before a byte of it is looked at; NULL. */
 static const char *refuse(const gather_zip_member *member) {
-  if (member->encrypted) return "it is encrypted, and no passwords are known here";
+  if (member->encrypted) return "is encrypted, and no passwords are known here";
   if (member->method == GATHER_ZIP_STORED) return NULL;
-  if (!ends_in(member->name, ".npy")) return "it is compressed, and no .npy file by its name";
-  return "it is compressed; save it with np.savez, not np.savez_compressed";
+  if (!ends_in(member->name, ".npy")) return "is compressed, and no .npy file by its name";
+  return "is compressed; save it with np.savez, not np.savez_compressed";
 }
 
-static gather_status read_stored(npz_reading *npz, const gather_zip_member *member, gather_file_tensor *tensor,
-                                 gather_error *error) {
+static gather_status read_stored(npz_reading *npz, const gather_zip_member *member, const char *name,
+                                 gather_file_tensor *tensor, gather_error *error) {
   const gather_file *file = npz->file;
   const char *why = refuse(member);
-  if (why) return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "%s", why);
-  if (gather_npy_recognise(file->map.bytes + member->data, member->packed_bytes))
-    return gather_npy_read(npz->file, member->data, member->data + member->packed_bytes, tensor, error);
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->data, "it does not begin as a .npy file does");
+  int64_t at = member->data, end = member->data + member->packed_bytes;
+  if (why)
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "array '%.100s' %s", name, why);
+  if (!gather_npy_recognise(file->map.bytes + at, member->packed_bytes))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, at,
+                            "array '%.100s' does not begin as a .npy file does", name);
+  gather_status status = gather_npy_read(npz->file, at, end, tensor, error);
+  if (status == GATHER_OK || status == GATHER_OUT_OF_MEMORY) return status;
+  size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, ", in array '%.100s'", name);
+  return status;
 }
 
 /* What is wrong with one member is said of that one; the others can be read. */
@@ -100,12 +108,14 @@ static gather_status read_member(npz_reading *npz, const gather_zip_member *memb
   gather_error why;
   const char *name;
   GATHER_TRY(name_of(npz, member, &name, error));
-  gather_status status = read_stored(npz, member, tensor, &why);
-  tensor->name = name;
-  if (status == GATHER_OK) return GATHER_OK;
+  gather_status status = read_stored(npz, member, name, tensor, &why);
   if (status == GATHER_OUT_OF_MEMORY) {
     if (error) *error = why;
     return status;
+  }
+  if (status == GATHER_OK) {
+    tensor->name = name;
+    return GATHER_OK;
   }
   *tensor = (gather_file_tensor){.name = name, .type_name = "unknown", .offset = member->data};
   tensor->tensor = (gather_tensor){.type = GATHER_TYPE_OPAQUE, .flags = GATHER_TENSOR_READ_ONLY};

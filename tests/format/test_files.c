@@ -186,7 +186,8 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
-      {"npy", "read write", ".npy"}, {"npz", "read", ".npz"},   {"raw", "read write", ".bin .raw"},
+      {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"},
+      {"npz", "read", ".npz"},       {"arrow", "read", ".arrow .feather"},
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif
