@@ -5,7 +5,7 @@
  */
 #include "table/test_engines.h"
 
-enum { SETTINGS = 14, OUT_BYTES = 512 * 1024, IDS = 3000 };
+enum { SETTINGS = 10, OUT_BYTES = 512 * 1024, IDS = 3000 };
 
 static uint64_t seed;
 static int64_t rounds;

@@ -80,6 +80,36 @@ static void jobs_on_a_file_that_is_cut(void **unused) {
   }
 }
 
+/* A take that fails after it has delivered rows counts for nothing: the sums still hold. */
+static void failures_leave_the_sums(void **unused) {
+  enum { MANY = 20000 };
+  static int64_t ids[MANY];
+  uint8_t *out = malloc((size_t)MANY * ROW);
+  (void)unused;
+  assert_non_null(out);
+  for (int engine = 0; engine < 4; engine++) {
+    setting how = setting_of((gather_engine)engine, false);
+    gather_table_statistics is;
+    gather_error error = dirty_error();
+    if (!engine_works(how.engine)) continue;
+    how.memory_bytes = GATHER_TABLE_LEAST_MEMORY; /* some thousands of rows at a time */
+    known_file file = make_file("sums", (int64_t)ROW * ROWS);
+    gather_table *table = open_rows(file.path, ROWS, ROW, 0, &how);
+    for (int64_t i = 0; i < MANY; i++) ids[i] = i % 10000;
+    assert_status(take_rows(table, ids, MANY, out, &error), GATHER_OK);
+    assert_int_equal(truncate(file.path, ROW * 10000), 0);
+    ids[MANY - 1] = ROWS - 1;
+    assert_status(take_rows(table, ids, MANY, out, &error), GATHER_IO_ERROR);
+    assert_int_equal(error.row, ROWS - 1);
+    gather_table_statistics_get(table, &is);
+    assert_true(is.takes == 1 && is.rows == MANY && is.bytes_useful == (int64_t)MANY * ROW);
+    assert_int_equal(is.rows_resident + is.rows_cached + is.rows_read, MANY);
+    gather_table_close(table);
+    remove_file(&file);
+  }
+  free(out);
+}
+
 /* A program's threads often block all signals; a fault whose signal is blocked ends the program. */
 static void a_cut_in_a_thread_that_blocks_signals(void **unused) {
   sigset_t all, before;
@@ -207,9 +237,8 @@ static void files_that_change_meanwhile(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(files_that_are_cut),
-      cmocka_unit_test(jobs_on_a_file_that_is_cut),
-      cmocka_unit_test(a_cut_in_a_thread_that_blocks_signals),
+      cmocka_unit_test(files_that_are_cut),          cmocka_unit_test(jobs_on_a_file_that_is_cut),
+      cmocka_unit_test(failures_leave_the_sums),     cmocka_unit_test(a_cut_in_a_thread_that_blocks_signals),
       cmocka_unit_test(files_that_change_meanwhile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
