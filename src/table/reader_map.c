@@ -63,23 +63,28 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   return GATHER_OK;
 }
 
-/* Has the pages of a read come; an answer of gather_slot_advance. Systems that cannot tell leave that to the signal for pages that
- * cannot come. */
+/* Whether touching the pages would be answered by a signal. */
+static bool is_lost(int number) {
+#if defined(EHWPOISON)
+  if (number == EHWPOISON) return true;
+#endif
+  return number == EFAULT;
+}
+
+/* Waits until the pages of a read have come; a result. The size of the file is asked for afterwards, since it may have been cut
+ * meanwhile. Systems that cannot wait so leave it to the signal for pages that cannot come. */
 static int fetch(const map_reader *own, const gather_slot *slot) {
   const gather_read *read = &slot->read;
   struct stat about;
-  if (fstat(read->source->fd, &about) != 0) return errno;
-  if (about.st_size < read->offset + read->needed) return GATHER_READ_SHORT;
 #if defined(MADV_POPULATE_READ)
   int number = advise(own, slot, MADV_POPULATE_READ);
-  if (number == EFAULT || number == EHWPOISON) {
-    bool cut = fstat(read->source->fd, &about) == 0 && about.st_size < read->offset + read->needed;
-    return cut ? GATHER_READ_SHORT : EIO;
-  }
 #else
+  int number = 0;
   (void)own;
 #endif
-  return GATHER_READ_FINE;
+  if (fstat(read->source->fd, &about) != 0) return errno;
+  if (about.st_size < read->offset + read->needed) return GATHER_READ_SHORT;
+  return is_lost(number) ? EIO : GATHER_READ_FINE;
 }
 
 static int32_t finish(gather_reader *reader) {

@@ -32,7 +32,7 @@ bool gather_slot_advance(gather_slot *slot, int64_t answer) {
 }
 
 void gather_slot_read(gather_slot *slot) {
-  enum { MOST_TRIES = 1000, MOST_BYTES = 1 << 30 };
+  enum { MOST_TRIES = 100, MOST_BYTES = 1 << 30 };
   for (int tries = 0;;) {
     int64_t left = slot->read.bytes - slot->done;
     ssize_t got = pread(slot->fd, slot->data + slot->done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES),

@@ -240,6 +240,9 @@ static int be_child(gather_reader *reader, const gather_source *source, gather_e
   int open_before = known_open_descriptors();
   gather_reader_abandon(reader);
   if (known_open_descriptors() != open_before - (engine == GATHER_ENGINE_URING)) return 1;
+#if defined(GATHER_TEST_EMULATED) /* qemu's processes crash where a child of fork() starts a thread */
+  if (engine == GATHER_ENGINE_PREAD) return 0;
+#endif
   const gather_reader_plan plan = {engine, 4, BLOCK};
   gather_reader *own;
   if (gather_reader_create(&plan, &own, NULL) != GATHER_OK) return 2;
