@@ -186,7 +186,7 @@ static void assert_outcome(int c, int n, const outcome *all) {
       assert_int_equal(all->created, CALLS[c].status);
       break;
     default:
-      assert_int_equal(all->bad, 1);
+      if (all->bad != 1) fail_msg("%s, number %d: %d reads failed", CALLS[c].name, n, all->bad);
       assert_int_equal(all->good, BLOCKS - 1);
       assert_int_equal(all->number, CALLS[c].number == EFAULT ? EIO : CALLS[c].number);
       assert_true(all->error.file_offset >= 0);
@@ -201,14 +201,18 @@ static void test_each_call(void **state) {
   for (int c = 0; c < CALL_COUNT; c++)
     for (int w = MAP; w <= URING_DIRECT; w *= 2) {
       if (!(CALLS[c].ways & w) || !works(w)) continue;
-      int calls = 1;
-      for (int n = 0; n < calls; n++) {
-        failing_set(CALLS[c].name, n, 1, CALLS[c].number);
+      for (int n = 0;; n++) {
+        failing_set(CALLS[c].name, n, CALLS[c].number == EFAULT ? 2 : 1,
+                    CALLS[c].number); /* pages are looked at twice */
         outcome all = read_file(w, path);
-        if (n == 0) calls = failing_calls();
-        if (calls == 0 && !may_be_missing(CALLS[c].name)) fail_msg("%s is not called", CALLS[c].name);
+        bool failed = failing_calls() > n;
         failing_clear();
-        if (calls > 0 && !(strcmp(CALLS[c].name, "open") == 0 && n > 0)) assert_outcome(c, n, &all);
+        if (n == 0 && !failed && !may_be_missing(CALLS[c].name)) fail_msg("%s is not called", CALLS[c].name);
+        if (!failed) break; /* there are not so many calls */
+        if (!(w & DIRECT) || strcmp(CALLS[c].name, "open") != 0 || n == 0)
+          assert_outcome(c, n, &all);
+        else /* the second open is for reads past the page cache */
+          assert_all_good(&all);
         all = read_file(w, path); /* and nothing is remembered */
         assert_all_good(&all);
       }
