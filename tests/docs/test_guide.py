@@ -24,10 +24,10 @@ def lines_of(text: str) -> list[str]:
 def test_the_script_prints_what_the_page_shows(tmp_path):
     if not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists() or "GATHER_EXE" not in os.environ:
         skip_test("python", "this build has no Python package, or no command")
-    command = [sys.executable, str(ROOT / "script/guide-larger-than-memory"), "--rows", "20000", "--ids", "2000", "--folder", str(tmp_path)]
+    command = [sys.executable, str(ROOT / "script/guide-larger-than-memory"), "--rows", "20000", "--ids", "2000", "--folder", str(tmp_path / "files")]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())  # nothing is left
     page = (DOCS / "larger-than-memory.md").read_text(encoding="utf-8")
     shown = lines_of(page.split("<!-- figures -->")[1].split("<!-- end of figures -->")[0])
     missing = [words for name, words in OPTIONAL.items() if f"{name}: not installed" in ran.stdout]
