@@ -101,10 +101,14 @@ static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
   return true;
 }
 
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, int64_t *offset) {
-  if (is_in(&file->map, tensor->tensor.data, offset)) return file->name;
-  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next)
-    if (is_in(&sibling->map, tensor->tensor.data, offset)) return sibling->path;
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
+                              int64_t *offset) {
+  *map = &file->map;
+  if (is_in(*map, tensor->tensor.data, offset)) return file->name;
+  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) {
+    *map = &sibling->map;
+    if (is_in(*map, tensor->tensor.data, offset)) return sibling->path;
+  }
   return NULL;
 }
 

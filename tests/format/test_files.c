@@ -192,6 +192,8 @@ static void test_table_of_formats(void **state) {
 #ifdef GATHER_HAVE_JANSSON
       {"safetensors", "read", ".safetensors .safetensors.index.json"},
 #endif
+      {"npz", "read", ".npz"},
+      {"arrow", "read", ".arrow .feather"},
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif
