@@ -210,13 +210,20 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
-      {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"},
-      {"npz", "read", ".npz"},       {"arrow", "read", ".arrow .feather"},
+      {"npy", "read write", ".npy"},
+      {"raw", "read write", ".bin .raw"},
+      {"gguf", "read", ".gguf"},
+#ifdef GATHER_HAVE_JANSSON
+      {"safetensors", "read", ".safetensors .safetensors.index.json"},
+#endif
+      {"npz", "read", ".npz"},
+      {"arrow", "read", ".arrow .feather"},
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif
 #ifdef GATHER_HAVE_NANOPB
-      {"pb", "read write", ".pb"},   {"onnx", "read", ".onnx"},
+      {"pb", "read write", ".pb"},
+      {"onnx", "read", ".onnx"},
 #else
       {"pb", "write", ".pb"},
 #endif

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw and so on.
 
-Standard library and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
+Standard library, corpus_many.py and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
 """
 import pathlib
 import struct
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from support import arrow_files as arrow  # noqa: E402
-from support.zip_files import FULL, Member, zip_file  # noqa: E402
+from corpus_many import arrow_files, npz_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -236,56 +234,73 @@ def check_files() -> list[bytes]:
     return files
 
 
-def npz_files() -> list[bytes]:
-    """Zip files with members that can be read, cannot, and lie."""
-    header = "{{'descr': '<i2', 'fortran_order': {}, 'shape': (2, 3), }}"
-    good, columns = npy(header.format("False"), data=12), npy(header.format("True"), data=12)
-    a = Member(b"a.npy", good)
-    wide = struct.pack("<HHQQQ", 1, 24, len(good), len(good), len(a.local() + good))
-    members = [
-        [a], [a, Member(b"b.npy", columns)], [a, a], [a, Member(b"folder/", b"")], [Member(b"a.txt", b"text")], [], [Member(b"a", good)],
-        [Member(b"archive/data.pkl", b"\x80\x02")], [Member(b"\x81\xff.npy", good)], [Member("größe.npy".encode(), good, flags=1 << 11)],
-        [Member(b"\xff.npy", good, flags=1 << 11)], [Member(b"a.npy", good, method=8)], [Member(b"a.npy", good, flags=1)],
-        [a, Member(b"b.npy", good, packed=FULL, unpacked=FULL, offset=FULL, extra=wide)], [a, Member(b"b.npy", good, offset=0)],
-        [Member(b"a.npy", good, packed=1 << 30, unpacked=1 << 30)], [Member(b"a.npy", good[:-1])], [Member(b"a.npy", b"")],
-        [Member(b"a.npy", npy("{'descr': '|O', 'fortran_order': False, 'shape': ()}"))], [Member(b"a.npy", good, local_name=b"b.npy")],
-        [Member(b"a.npy", good, extra=b"\1\0\xff\0")], [Member(b"a.npy", good, comment=b"a comment")],
-    ]
-    files = [zip_file(*made) for made in members] + [zip_file(a, wide=True), zip_file(a, wide=True, locator=0), zip_file(a, comment=b"ABC")]
-    return files + [zip_file(a, count=7), zip_file(a, size=1), zip_file(a, offset=1 << 31), zip_file(a, disk=1), b"before" + zip_file(a)]
+# ---- safetensors and GGUF: files of many tensors
 
 
-def arrow_files() -> list[bytes]:
-    """Arrow's files: of every type, in several batches, and damaged."""
-    numbers = struct.pack("<6i", *range(6))
-    types = [arrow.integer("a", bits, sign) for bits in (8, 16, 32, 64, 7) for sign in (0, 1)]
-    types += [arrow.column("a", arrow.FLOAT, {0: (2, unit)}) for unit in (0, 1, 2, 3)]
-    types += [arrow.column("a", kind) for kind in range(28)] + [arrow.column("a", arrow.FIXED_BINARY, {0: (4, size)}) for size in (0, 3, -1)]
-    types += [arrow.column("a", arrow.UTF8, dictionary=True), arrow.integer(None), arrow.integer(b"\xff"), arrow.integer("größe")]
-    files = [arrow.arrow_file([field], [arrow.Batch(3, [(3, 0)] * 2, [b"", numbers, b"", numbers], views=[1])]) for field in types]
-    lists = arrow.fixed_list("l", 2, arrow.fixed_list(None, 1, arrow.integer(None)))
-    nested = arrow.Batch(3, [(3, 0), (3, 0), (6, 0)], [b"", b"", b"", numbers])
-    files += [arrow.arrow_file([lists], [nested]), arrow.arrow_file([lists], [nested, nested]), arrow.arrow_file([lists], [])]
-    shapes = ['{"shape":[2,3]}', '{"permutation":[1,0],"shape":[2,3],"dim_names":["a","b"]}', '{"shape":[7]}', "", '{"x":[{"y":null}],"shape":[6]}']
-    whole = arrow.Batch(1, [(1, 0), (6, 0)], [b"", b"", numbers])
-    files += [arrow.arrow_file([arrow.tensors("t", 6, shape)], [whole]) for shape in shapes]
-    two = [arrow.integer("a"), arrow.column("u", arrow.UTF8_VIEW), arrow.integer("b")]
-    views = arrow.Batch(3, [(3, 0)] * 3, [b"", numbers, b"", b"", b"", b"", b"", b"", numbers], views=[2])
-    files += [arrow.arrow_file(two, [views, views]), arrow.arrow_file([arrow.integer("a")] * 2, [arrow.chunk(numbers, numbers, rows=6)])]
-    batches = [arrow.Batch(3, [(3, 1)], [b"\5", numbers]), arrow.Batch(3, [(3, 0)], [b"", b"\xff" * 8 + numbers], compression=0),
-               arrow.Batch(3, [(3, 0)], [b"", numbers], compression=1), arrow.Batch(7, [(7, 0)], [b"", numbers]),
-               arrow.Batch(3, [(3, 0)], [b"", (0, 1 << 40)]), arrow.Batch(3, [], []), arrow.Batch(3, [(3, 0)], [b"", numbers], more={"old": True}),
-               arrow.Batch(3, [(3, 0)], [b"", numbers], more={"header": 1}), arrow.Batch(3, [(3, 0)], [b"", numbers], more={"length": 999})]
-    files += [arrow.arrow_file([arrow.integer()], [batch]) for batch in batches]
-    lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False}, {"blocks": lambda true: true * 3}]
-    files += [arrow.arrow_file([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie) for lie in lies]
-    return files + [b"ARROW1\0\0" + bytes(20) + b"ARROW1", b"FEA1" + bytes(20), b"".join(arrow.chunk(numbers, rows=6).message())]
+def safetensors(header: str | bytes, data: int = 0, lie: int = 0) -> bytes:
+    text = header if isinstance(header, bytes) else header.encode()
+    return struct.pack("<Q", len(text) + lie) + text + bytes(i & 255 for i in range(data))
+
+
+def described(dtype: str, shape: str, begin: int, end: int) -> str:
+    return f'{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}'
+
+
+def safetensors_files() -> list[bytes]:
+    dtypes = [("BOOL", 1), ("U8", 1), ("F8_E4M3", 1), ("BF16", 2), ("I32", 4), ("C64", 8), ("F4", 0.5), ("F6_E2M3", 0.75), ("X", 3)]
+    files = [safetensors(f'{{"a":{described(d, "[2,4]", 0, int(8 * size))}}}', int(8 * size)) for d, size in dtypes]
+    one = described("U8", "[1]", 0, 1)
+    shapes = ["[]", "[1,1,1]", "[-1]", "[1.0]", "[9223372036854775807,2]", "[99999999999999999999]", "[1e999]", "[[1]]", "{}", "[0]"]
+    files += [safetensors(f'{{"a":{described("U8", shape, 0, 1)}}}', 1) for shape in shapes]
+    headers = ["{}", "{ }  ", "", "[]", '{"a":1}', f'{{"a":{one},"a":{one}}}', f'{{"__metadata__":{{"k":"v\\u00e9"}},"a":{one}}}',
+               f'{{"a":{one[:-1]},"more":[null,true,{{}}]}}}}', f'{{"\\ud83d\\ude00\\"":{one}}}', f'{{"\\u0000":{one}}}',
+               '{"a":{"x":' + "[" * 40 + "]" * 40 + "}}", f'{{"a":{one},"b":{described("I4", "[3]", 1, 3)}}}',
+               f'{{"b":{described("I8", "[3]", 1, 4)},"a":{one}}}', f'{{"a":{described("U8", "[1]", 1, 0)}}}', f'{{"a":{one},}}']
+    files += [safetensors(header, size) for header in headers for size in (0, 1, 4)]
+    files += [safetensors(f'{{"a":{one}}}', 1, lie) for lie in (-1, 1, 1 << 20, 1 << 31)] + [safetensors(b'{"a\xff":1}')]
+    maps = ['{"a":"s","b":"s"}', '{"b":"s","a":"t","c":"s"}', '{"a":"../s"}', '{"a":"/s"}', '{"a":""}', '{"a":"s","a":"s"}', '{"a":1}', "[]"]
+    files += [f'{{"metadata":{{"total_size":7}},"weight_map":{weights}}}\n'.encode() for weights in maps]
+    return files + [b' {"weight_map":{"a":"s"', b'{"weight_map":{},"weight_map":{}}', b'{"weight_map":{"\xff":"s"}}']
+
+
+def gguf(tensors: list[tuple[str, list[int], int, int]], pairs: list[tuple[str, bytes]] = (), data: int = 128, order: str = "<",
+         version: int = 3) -> bytes:
+    """pairs: a key, and its value with its type."""
+    def text(content: str) -> bytes:
+        return struct.pack(order + "Q", len(content)) + content.encode()
+
+    head = b"GGUF" + struct.pack(order + "IQQ", version, len(tensors), len(pairs))
+    head += b"".join(text(key) + value for key, value in pairs)
+    for name, lengths, kind, offset in tensors:
+        head += text(name) + struct.pack(f"{order}I{len(lengths)}QIQ", len(lengths), *lengths, kind, offset)
+    return head + bytes(-len(head) % 32) + bytes(i & 255 for i in range(data))
+
+
+def gguf_files() -> list[bytes]:
+    files = []
+    for order in "<>":
+        def value(form: str, *numbers, order=order) -> bytes:
+            return struct.pack(order + form, *numbers)
+
+        pairs = [(f"k{kind}", value("I", kind) + bytes(size)) for kind, size in enumerate((1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8))]
+        lists = [("texts", value("IIQQ", 9, 8, 2, 1) + b"a" + value("Q", 0)), ("lists", value("IIQIQ", 9, 9, 1, 9, 1) + value("IQH", 2, 1, 7))]
+        aligned = [("general.alignment", value("II", 4, 8))]
+        both = [("emb", [3, 4], 0, 0), ("q", [32, 2], 2, 64)]
+        files += [gguf(both, pairs + lists, order=order), gguf(both, aligned, order=order), gguf([], pairs, 0, order)]
+        files += [gguf([("t", [4, 2], kind, 0)], order=order) for kind in (1, 24, 26, 28, 30, 4, 99)]
+        files += [gguf([("t", [256], kind, 0)], data=300, order=order) for kind in (12, 29, 39, 40)]
+        files += [gguf([("t", shape, 24, 0)], order=order) for shape in ([], [0, 5], [1] * 6, [1 << 62, 4], [129], [33])]
+        files += [gguf([("a", [1], 24, 32), ("b", [33], 24, 0)], order=order), gguf([("a", [1], 24, 0), ("a", [1], 24, 32)], order=order)]
+        files += [gguf([("t", [1], 24, 1)], order=order), gguf([], [("general.alignment", value("II", 4, 3))], order=order)]
+        files += [gguf(both, order=order, version=2), gguf(both, order=order, version=1), gguf(both, data=10, order=order)]
+    return files
 
 
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("npz", npz_files()), ("arrow", arrow_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
-                        ("check", check_files() + models())):
+    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
+                        ("check", check_files() + models()), ("safetensors", safetensors_files()), ("gguf", gguf_files()),
+                        ("npz", npz_files()), ("arrow", arrow_files())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
