@@ -1,46 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Files of many tensors: opening them, and each tensor's elements by its name."""
+"""Files of many tensors, some of which cannot be read: what .npz and Arrow files are asked."""
 from __future__ import annotations
-
-import ctypes as c
-from contextlib import contextmanager
-from typing import Iterator
 
 import numpy as np
 import pytest
-from gather_files import LIB, FileTensor, GatherError, P, check, handle
-from support.structs import Error
-
-LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
-LIB.gather_file_find.restype = c.c_int
-LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(Error)]
+from gather_files import FileTensor, GatherError, content
+from tensor_files import Opened, opened
 
 
-class Many:
-    """An open file."""
-
-    def __init__(self, file: P) -> None:
-        self.file = file
-        self.format = LIB.gather_file_format(file).decode()
-        self.all = [LIB.gather_file_at(file, i).contents for i in range(LIB.gather_file_len(file))]
-        self.names = [tensor.name.decode() for tensor in self.all]
-
-    def find(self, name: str) -> FileTensor:
-        found, error = c.POINTER(FileTensor)(), Error()
-        check(LIB.gather_file_find(self.file, name.encode(), c.byref(found), c.byref(error)), error)
-        return found.contents
-
-    def complaints(self) -> dict[str, str]:
-        """Of each tensor that cannot be read: why."""
-        named = {name: tensor.complaint for name, tensor in zip(self.names, self.all)}
-        return {name: str(complaint) for name, complaint in named.items() if complaint}
-
-
-@contextmanager
-def opened(source) -> Iterator[Many]:
-    """A path, or bytes in memory."""
-    with handle(source) as file:
-        yield Many(file)
+def complaints(file: Opened) -> dict[str, str]:
+    """Of each tensor that cannot be read: why."""
+    named = {name: tensor.complaint for name, tensor in zip(file.names, file.all, strict=True)}
+    return {name: str(found) for name, found in named.items() if found}
 
 
 def failure(source) -> GatherError:
@@ -53,12 +24,12 @@ def failure(source) -> GatherError:
 def complaint(source, name: str) -> GatherError:
     """Why a tensor of a file that opens cannot be read."""
     with opened(source) as file:
-        found = file.find(name).complaint
+        found = file[name].complaint
     assert found is not None
     return found
 
 
-def assert_within(file: Many, size: int) -> None:
+def assert_within(file: Opened, size: int) -> None:
     """No tensor reaches out of the file."""
     for tensor in file.all:
         if tensor.complaint is None and tensor.bytes:
@@ -73,7 +44,7 @@ def outcome(source: bytes) -> list[str] | str:
             rows = []
             for name, tensor in zip(file.names, file.all):
                 bad = tensor.complaint
-                data = b"" if bad or not tensor.bytes else c.string_at(tensor.tensor.data, tensor.bytes)
+                data = b"" if bad else content(tensor)
                 rows.append(f"{name} {tensor.shape} {bad.status if bad else data.hex()}")
             return rows
     except GatherError as error:

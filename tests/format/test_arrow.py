@@ -7,9 +7,10 @@ import struct
 import numpy as np
 import pytest
 from gather_files import OPAQUE, content, type_number
-from many import array, complaint, failure, opened, outcome
+from many import array, complaint, complaints, failure, outcome
 from support import arrow_files as a
 from support.arrow_files import Batch, Items, arrow_file, chunk, column, fixed_list, integer, tensors
+from tensor_files import opened
 
 NUMBERS = np.arange(1, 7, dtype="<i4")
 DATA = NUMBERS.tobytes()
@@ -24,10 +25,10 @@ def test_a_column() -> None:
     source = one(integer(), DATA, rows=6)
     with opened(source) as file:
         assert (file.format, file.names) == ("arrow", ["a"])
-        tensor = file.find("a")
+        tensor = file["a"]
         assert (tensor.shape, tensor.type_name, tensor.descr, tensor.swapped) == ((6,), b"int32", None, False)
         assert source[tensor.offset:tensor.offset + 24] == content(tensor) == DATA
-        assert (array(file.find(""), "<i4") == NUMBERS).all()
+        assert (array(file[""], "<i4") == NUMBERS).all()
 
 
 TYPES = [
@@ -49,7 +50,7 @@ def test_types(field, name, endianness) -> None:
     item = int(name[2:]) if name[0] == "|" else np.dtype(name).itemsize
     data = bytes(range(3 * item))
     with opened(one(field, data, endianness=endianness)) as file:
-        tensor = file.find("a")
+        tensor = file["a"]
         assert (tensor.shape, tensor.bytes, content(tensor), tensor.type_name.decode()) == ((3,), 3 * item, data, name)
         assert tensor.swapped == (endianness == 1 and item > 1 and name[0] != "|")
         if name[0] == "|":
@@ -85,9 +86,9 @@ def test_columns_that_are_no_tensors_are_named_and_stepped_over(field, buffers, 
     batch = Batch(3, [(3, 0)] * (2 + nodes(field)), [b"", DATA[:12]] + [b"\xee" * 8] * buffers + [b"", DATA[12:]])
     source = arrow_file([integer("a"), field, integer("c")], [batch])
     with opened(source) as file:
-        assert file.names == ["a", "b", "c"] and list(file.complaints()) == ["b"]
-        assert (file.find("b").shape, file.find("b").type_name.decode(), file.find("b").bytes) == ((3,), name, 0)
-        assert content(file.find("a")) + content(file.find("c")) == DATA
+        assert file.names == ["a", "b", "c"] and list(complaints(file)) == ["b"]
+        assert (file["b"].shape, file["b"].type_name.decode(), file["b"].bytes) == ((3,), name, 0)
+        assert content(file["a"]) + content(file["c"]) == DATA
     assert complaint(source, "b").status == "unsupported" and "column 'b'" in complaint(source, "b").message
 
 
@@ -98,16 +99,16 @@ def test_columns_of_views_have_as_many_buffers_as_the_batch_says() -> None:
         more = [[b"", bytes(16)] + [b"\xee" * 8] * count for count in views]
         return Batch(1, [(1, 0)] * 5, [b"", numbers[0], *more[0], b"", numbers[1], *more[1], b"", numbers[2]], views=views)
     with opened(arrow_file(fields, [batch(0, [0, 3]), batch(12, [2, 1])])) as file:
-        found = [b"".join(content(file.find(f"{name}@{i}")) for name in "abc") for i in (0, 1)]
+        found = [b"".join(content(file[f"{name}@{i}"]) for name in "abc") for i in (0, 1)]
         assert b"".join(found) == DATA
-        assert list(file.complaints()) == ["u@0", "u@1", "v@0", "v@1"]
+        assert list(complaints(file)) == ["u@0", "u@1", "v@0", "v@1"]
 
 
 def test_unions_before_v5_say_which_are_valid() -> None:
     field = column("b", a.UNION, {0: (2, 1)}, [integer("x")])
     batch = Batch(3, [(3, 0)] * 3, [b"\xee" * 8] * 5 + [b"", DATA[:12]])
     with opened(arrow_file([field, integer("c")], [batch], version=3)) as file:
-        assert content(file.find("c")) == DATA[:12]
+        assert content(file["c"]) == DATA[:12]
 
 
 # ---- lists of fixed size, and tensors
@@ -117,7 +118,7 @@ def test_lists_of_fixed_size() -> None:
     field = fixed_list("v", 2, fixed_list(None, 3, integer(None, 16)))
     data = np.arange(24, dtype="<i2")
     with opened(arrow_file([field], [Batch(4, [(4, 0), (8, 0), (24, 0)], [b"", b"", b"", data.tobytes()])])) as file:
-        assert (array(file.find("v"), "<i2") == data.reshape(4, 2, 3)).all()
+        assert (array(file["v"], "<i2") == data.reshape(4, 2, 3)).all()
 
 
 @pytest.mark.parametrize("depth", [1, 63, 64])
@@ -130,13 +131,13 @@ def test_lists_in_lists(depth) -> None:
         assert failure(source).status == "unsupported"
         return
     with opened(source) as file:
-        assert file.find("v").shape == (6,) + (1,) * depth and content(file.find("v")) == DATA
+        assert file["v"].shape == (6,) + (1,) * depth and content(file["v"]) == DATA
 
 
 def test_a_list_may_have_more_than_its_rows_need() -> None:
     """A column that was cut from a longer one may keep the elements behind it."""
     with opened(arrow_file([fixed_list("v", 2, integer(None))], [Batch(2, [(2, 0), (6, 0)], [b"", b"", DATA])])) as file:
-        assert content(file.find("v")) == DATA[:16]
+        assert content(file["v"]) == DATA[:16]
 
 
 SHAPES = [
@@ -154,7 +155,7 @@ def test_tensors_of_one_shape(metadata, shape, order) -> None:
     if order:
         expected = expected.transpose(0, *(axis + 1 for axis in order))
     with opened(arrow_file([tensors("t", 6, metadata)], [Batch(2, [(2, 0), (12, 0)], [b"", b"", data.tobytes()])])) as file:
-        tensor = file.find("t")
+        tensor = file["t"]
         assert tensor.shape == expected.shape and tensor.strides == (expected.strides if order else None)
         assert (array(tensor, "<i4") == expected).all()
 
@@ -176,16 +177,16 @@ def test_other_extensions_are_what_they_are_stored_as() -> None:
     field = tensors("t", 6, '{"shape":[2,3]}', extension="somebody.else")
     for made in (field, tensors("t", 6, '{"shape":[2,3]}') | {6: [{0: "ARROW:extension:name"}]}):
         with opened(arrow_file([made], [Batch(1, [(1, 0), (6, 0)], [b"", b"", DATA])])) as file:
-            assert file.find("t").shape == (1, 6)
+            assert file["t"].shape == (1, 6)
     nested = fixed_list("t", 2, tensors("x", 3, '{"shape":[3,1]}'))
     with opened(arrow_file([nested], [Batch(1, [(1, 0), (2, 0), (6, 0)], [b"", b"", b"", DATA])])) as file:
-        assert file.find("t").shape == (1, 2, 3)
+        assert file["t"].shape == (1, 2, 3)
 
 
 def test_a_tensor_that_is_no_list_is_not_read_as_one() -> None:
     field = integer("t") | {6: tensors("t", 6, '{"shape":[1]}')[6]}
     with opened(one(field, DATA, rows=6)) as file:
-        assert file.find("t").shape == (6,)
+        assert file["t"].shape == (6,)
 
 
 # ---- batches
@@ -197,16 +198,16 @@ def test_columns_in_several_batches() -> None:
     with opened(arrow_file(fields, batches)) as file:
         assert file.names == ["a@0", "a@1", "a@2", "b@0", "b@1", "b@2"]
         assert [tensor.shape for tensor in file.all] == [(1,), (0,), (3,), (1, 2), (0, 2), (3, 2)]
-        assert content(file.find("a@2")) == DATA[:12] and content(file.find("b@2")) == DATA
+        assert content(file["a@2"]) == DATA[:12] and content(file["b@2"]) == DATA
         with pytest.raises(Exception, match="'a' is no single tensor: it is in 3 pieces, 'a@0' to 'a@2'.*tables take 'a' whole"):
-            file.find("a")
+            file["a"]
         with pytest.raises(Exception, match="there is no tensor 'a@3'"):
-            file.find("a@3")
+            file["a@3"]
 
 
 def test_no_batches() -> None:
     with opened(arrow_file([integer("a"), fixed_list("b", 2, integer(None)), column("c", a.UTF8)], [])) as file:
-        assert file.names == ["a", "b", "c"] and list(file.complaints()) == ["c"]
+        assert file.names == ["a", "b", "c"] and list(complaints(file)) == ["c"]
         assert [tensor.shape for tensor in file.all] == [(0,), (0, 2), (0,)]
 
 
@@ -222,12 +223,12 @@ def test_nulls() -> None:
     for outer, inner in ((1, 0), (0, 2), (3, 1)):
         source = made(outer, inner)
         with opened(source) as file:
-            assert list(file.complaints()) == ["b"] and content(file.find("a")) == DATA[:12]
-            assert f"'b' has {outer or inner} null" in file.complaints()["b"] and file.find("b").shape == (3, 2)
+            assert list(complaints(file)) == ["b"] and content(file["a"]) == DATA[:12]
+            assert f"'b' has {outer or inner} null" in complaints(file)["b"] and file["b"].shape == (3, 2)
         at = complaint(source, "b").offset
         assert struct.unpack_from("<q", source, at)[0] == (outer or inner)
     with opened(made(0, 0)) as file:
-        assert content(file.find("b")) == DATA
+        assert content(file["b"]) == DATA
 
 
 def test_compressed_batches() -> None:
@@ -236,17 +237,17 @@ def test_compressed_batches() -> None:
         assert name in complaint(source, "a").message and "compression='uncompressed'" in complaint(source, "a").message
         left = arrow_file([integer("a")], [Batch(3, [(3, 0)], [b"", struct.pack("<q", -1) + DATA[:12]], compression=number)])
         with opened(left) as file:  # a buffer that did not become smaller
-            assert content(file.find("a")) == DATA[:12] and left[file.find("a").offset:].startswith(DATA[:12])
+            assert content(file["a"]) == DATA[:12] and left[file["a"].offset:].startswith(DATA[:12])
         empty = arrow_file([integer("a")], [Batch(0, [(0, 0)], [b"", b""], compression=number)])
         with opened(empty) as file:
-            assert file.find("a").shape == (0,) and not file.complaints()
+            assert file["a"].shape == (0,) and not complaints(file)
 
 
 def test_columns_of_one_name() -> None:
     source = arrow_file([integer("a"), integer("b"), integer("a")], [chunk(DATA[:4], DATA[4:8], DATA[8:12], rows=1)])
     with opened(source) as file:
-        assert file.names == ["a", "b", "a"] and list(file.complaints()) == ["a"]
-        assert "not the only column of this name" in file.complaints()["a"] and content(file.find("b")) == DATA[4:8]
+        assert file.names == ["a", "b", "a"] and list(complaints(file)) == ["a"]
+        assert "not the only column of this name" in complaints(file)["a"] and content(file["b"]) == DATA[4:8]
 
 
 def test_names() -> None:
@@ -261,10 +262,10 @@ def test_names() -> None:
 def test_batches_in_any_order_and_of_old_writers() -> None:
     batches = [chunk(DATA[:8], rows=2), chunk(DATA[8:], rows=4)]
     with opened(arrow_file([integer("a")], batches, blocks=lambda true: true[::-1])) as file:
-        assert content(file.find("a@0")) + content(file.find("a@1")) == DATA[8:] + DATA[:8]
+        assert content(file["a@0"]) + content(file["a@1"]) == DATA[8:] + DATA[:8]
     batches[0].more["old"] = True
     with opened(arrow_file([integer("a")], batches)) as file:
-        assert content(file.find("a@0")) + content(file.find("a@1")) == DATA
+        assert content(file["a@0"]) + content(file["a@1"]) == DATA
 
 
 # ---- other files
@@ -297,7 +298,7 @@ def batch_of(**more) -> bytes:
 
 def test_what_the_next_tests_damage_is_good() -> None:
     with opened(batch_of()) as file:
-        assert not file.complaints() and content(file.find("b")) == DATA
+        assert not complaints(file) and content(file["b"]) == DATA
 
 
 # What is wrong with a batch, and numbers that stand at the byte that is named; None: no single byte.

@@ -9,9 +9,10 @@ import io
 import numpy as np
 import pytest
 from gather_files import GatherError, content
-from many import array, complaint, failure, opened
+from many import array, complaint, complaints, failure
 from support.arrow_files import Batch, arrow_file, fixed_list, integer, tensors
 from support.skip import skip_test
+from tensor_files import opened
 
 try:
     import pyarrow as pa
@@ -98,7 +99,7 @@ def test_other_types_of_fixed_size() -> None:
                 assert complaint(source, "a").status == "unsupported", name
                 continue
             with opened(source) as file:
-                assert content(file.find("a")) == expected and file.find("a").shape == (len(column),), name
+                assert content(file["a"]) == expected and file["a"].shape == (len(column),), name
 
 
 def test_lists_of_fixed_size() -> None:
@@ -110,7 +111,7 @@ def test_lists_of_fixed_size() -> None:
             found = np.concatenate([array(tensor, "f4") for tensor in file.all])
             assert (found.view("u4") == values.reshape(5, 4, 3).view("u4")).all()
     with opened(written(table_of(cut=flat.slice(5, 7)))) as file:  # the writer cuts what it holds
-        assert content(file.find("cut")) == values[15:36].tobytes()
+        assert content(file["cut"]) == values[15:36].tobytes()
 
 
 @pytest.mark.parametrize("shape, order", [((4, 5), None), ((2, 3, 4), (0, 2, 1)), ((3, 2), (1, 0)), ((7,), None)])
@@ -121,7 +122,7 @@ def test_tensors_of_one_shape(shape, order) -> None:
     storage = pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), int(np.prod(shape)))
     column = pa.ExtensionArray.from_storage(kind, storage)
     with opened(written(table_of(t=column))) as file:
-        assert (array(file.find("t"), "i4") == column.to_numpy_ndarray()).all()
+        assert (array(file["t"], "i4") == column.to_numpy_ndarray()).all()
 
 
 def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
@@ -148,17 +149,17 @@ def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
             writer.write_batch(batch)
     for source, ends in ((written(pa.table(arrays)), [""]), (sink.getvalue(), ["@0", "@1"])):
         with opened(source) as file:
-            assert list(file.complaints()) == [name + end for name in others for end in ends]
+            assert list(complaints(file)) == [name + end for name in others for end in ends]
             for name in others:
-                assert all(content(file.find(f"behind_{name}{end}")) == np.arange(count, dtype="i4").tobytes() for end in ends)
+                assert all(content(file[f"behind_{name}{end}"]) == np.arange(count, dtype="i4").tobytes() for end in ends)
 
 
 def test_nulls_in_one_batch_of_several() -> None:
     column = pa.array([1, 2, 3, None, 5, 6], pa.int32())
     source = written(table_of(a=column), 2)
     with opened(source) as file:
-        assert list(file.complaints()) == ["a@1"] and "has 1 null," in file.complaints()["a@1"]
-        assert content(file.find("a@2")) == np.array([5, 6], "i4").tobytes()
+        assert list(complaints(file)) == ["a@1"] and "has 1 null," in complaints(file)["a@1"]
+        assert content(file["a@2"]) == np.array([5, 6], "i4").tobytes()
     assert complaint(written(table_of(a=column)), "a").status == "unsupported"
 
 
@@ -166,19 +167,19 @@ def test_nulls_in_one_batch_of_several() -> None:
 def test_compressed(compression) -> None:
     source = written(table_of(a=np.arange(ROWS), b=numbers("int64", ROWS)), compression=compression)
     with opened(source) as file:
-        assert all(f"is compressed ({compression})" in why for why in file.complaints().values()) and file.complaints()
+        assert all(f"is compressed ({compression})" in why for why in complaints(file).values()) and complaints(file)
 
 
 def test_feather(tmp_path) -> None:
     table = table_of(a=numbers("float64", ROWS), b=numbers("int32", ROWS))
     feather.write_feather(table, tmp_path / "a.feather", compression="uncompressed")
     with opened(tmp_path / "a.feather") as file:
-        assert file.format == "arrow" and content(file.find("b")) == table["b"].to_numpy().tobytes()
+        assert file.format == "arrow" and content(file["b"]) == table["b"].to_numpy().tobytes()
     feather.write_feather(table, tmp_path / "many.feather", compression="uncompressed", chunksize=64)
     with opened(tmp_path / "many.feather") as file:
-        assert b"".join(content(file.find(f"a@{i}")) for i in range(16)) == table["a"].to_numpy().tobytes()
+        assert b"".join(content(file[f"a@{i}"]) for i in range(16)) == table["a"].to_numpy().tobytes()
         with pytest.raises(GatherError, match="16 pieces"):
-            file.find("a")
+            file["a"]
     feather.write_feather(table, tmp_path / "packed.feather")  # its own default
     assert "compression='uncompressed'" in complaint(tmp_path / "packed.feather", "a").message
 
@@ -194,14 +195,14 @@ def test_files_of_old_and_legacy_writers() -> None:
     table = table_of(a=np.arange(9, dtype="i4"))
     source = written(table, metadata_version=ipc.MetadataVersion.V4, use_legacy_format=True)
     with opened(source) as file:
-        assert content(file.find("a")) == np.arange(9, dtype="i4").tobytes()
+        assert content(file["a"]) == np.arange(9, dtype="i4").tobytes()
 
 
 def test_empty_tables() -> None:
     schema = pa.schema([("a", pa.int32()), ("v", pa.list_(pa.float32(), 3)), ("s", pa.string())])
     for table in (schema.empty_table(), pa.table({"a": pa.array([], pa.int32()), "v": pa.array([], schema.field("v").type), "s": []})):
         with opened(written(table)) as file:
-            assert [file.find(name).shape for name in "av"] == [(0,), (0, 3)]
+            assert [file[name].shape for name in "av"] == [(0,), (0, 3)]
 
 
 def test_damage_is_an_error_or_the_same_rows() -> None:
@@ -229,4 +230,4 @@ def test_files_made_by_hand_are_good_to_pyarrow() -> None:
     permuted = arrow_file([tensors("t", 6, '{"shape":[2,3],"permutation":[1,0]}')], [Batch(1, [(1, 0), (6, 0)], [b"", b"", data.tobytes()])])
     chunk = ipc.open_file(pa.BufferReader(permuted)).read_all()["t"].chunk(0)
     with opened(permuted) as file:
-        assert (array(file.find("t"), "i4") == chunk.to_numpy_ndarray()).all()
+        assert (array(file["t"], "i4") == chunk.to_numpy_ndarray()).all()

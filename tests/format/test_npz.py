@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from dtypes import ALL, SHAPES, bytes_of, identify, random_array
 from gather_files import content
-from many import array, complaint, failure, opened
+from many import array, complaint, complaints, failure
 from support.zip_files import FULL, Member, end, end64, zip_file
+from tensor_files import opened
 from test_npy_read import saved
 
 
@@ -46,7 +47,7 @@ def test_every_dtype_order_and_shape(dtype) -> None:
     with opened(source) as file:
         assert file.format == "npz" and file.names == list(arrays)
         for name, made in arrays.items():
-            tensor = file.find(name)
+            tensor = file[name]
             assert (tensor.shape, tensor.bytes) == (made.shape, made.nbytes)
             assert bytes_of(tensor.array(made.dtype)) == bytes_of(made)
             assert tensor.bytes == 0 or source[tensor.offset:tensor.offset + tensor.bytes] == content(tensor)
@@ -58,28 +59,28 @@ def test_a_file_on_disk_is_like_numpy(tmp_path) -> None:
     with opened(path) as file, np.load(path) as theirs:
         assert file.names == theirs.files
         for name in theirs.files:
-            assert (array(file.find(name), "<i4") == theirs[name]).all()
+            assert (array(file[name], "<i4") == theirs[name]).all()
 
 
 def test_types_of_ml_dtypes_are_as_in_npy() -> None:
     """NumPy writes them as opaque bytes."""
     made = np.arange(6).astype("bfloat16")
     with opened(npz(a=made)) as file:
-        assert file.find("a").tensor.item_bytes == 2 and content(file.find("a")) == made.tobytes()
+        assert file["a"].tensor.item_bytes == 2 and content(file["a"]) == made.tobytes()
 
 
 def test_packed_arrays_are_named() -> None:
     source = npz(packed=True, a=NUMBERS, b=NUMBERS)
     with opened(source) as file:
         assert file.names == ["a", "b"]
-        assert all("np.savez, not np.savez_compressed" in why and f"'{name}'" in why for name, why in file.complaints().items())
+        assert all("np.savez, not np.savez_compressed" in why and f"'{name}'" in why for name, why in complaints(file).items())
     assert complaint(source, "b").status == "unsupported"
     assert complaint(source, "b").offset == source.index(b"PK\3\4", 4)
 
 
 def test_one_array_needs_no_name() -> None:
     with opened(npz(a=NUMBERS)) as file:
-        assert (array(file.find(""), "<i4") == NUMBERS).all()
+        assert (array(file[""], "<i4") == NUMBERS).all()
 
 
 def test_no_arrays() -> None:
@@ -91,8 +92,8 @@ def test_no_arrays() -> None:
 def test_objects_are_refused_and_their_neighbours_read() -> None:
     source = npz(a=NUMBERS, o=np.array([{}], dtype=object))
     with opened(source) as file:
-        assert list(file.complaints()) == ["o"] and "pickle" in file.complaints()["o"]
-        assert (array(file.find("a"), "<i4") == NUMBERS).all()
+        assert list(complaints(file)) == ["o"] and "pickle" in complaints(file)["o"]
+        assert (array(file["a"], "<i4") == NUMBERS).all()
 
 
 def test_a_stream_that_cannot_go_back() -> None:
@@ -102,8 +103,8 @@ def test_a_stream_that_cannot_go_back() -> None:
     assert struct.unpack_from("<H", source, 6)[0] & 8
     with opened(source) as file:
         assert file.names == ["a", "b"]
-        assert (array(file.find("a"), "f8") == np.arange(9.0)).all()
-        assert (array(file.find("b"), "i8") == np.arange(1 << 17)).all()
+        assert (array(file["a"], "f8") == np.arange(9.0)).all()
+        assert (array(file["b"], "i8") == np.arange(1 << 17)).all()
 
 
 METHODS = {zipfile.ZIP_DEFLATED: "compressed", zipfile.ZIP_BZIP2: "compressed", zipfile.ZIP_LZMA: "compressed"}
@@ -120,7 +121,7 @@ def test_packed_and_stored_together() -> None:
         file.writestr("a.npy", NPY, zipfile.ZIP_DEFLATED)
         file.writestr("b.npy", NPY, zipfile.ZIP_STORED)
     with opened(buffer.getvalue()) as many:
-        assert list(many.complaints()) == ["a"] and content(many.find("b")) == NUMBERS.tobytes()
+        assert list(complaints(many)) == ["a"] and content(many["b"]) == NUMBERS.tobytes()
 
 
 def test_other_members_stay_out_of_the_way() -> None:
@@ -129,8 +130,8 @@ def test_other_members_stay_out_of_the_way() -> None:
                     ("wrong.npy", b"text"), (".npy", NPY), ("cut.npy", NPY[:-1]))
     with opened(source) as file:
         assert file.names == ["readme.txt", "folder/a", "bare", "empty", "wrong", ".npy", "cut"]
-        assert list(file.complaints()) == ["readme.txt", "empty", "wrong", "cut"]
-        assert content(file.find("bare")) == content(file.find("folder/a")) == content(file.find(".npy")) == NUMBERS.tobytes()
+        assert list(complaints(file)) == ["readme.txt", "empty", "wrong", "cut"]
+        assert content(file["bare"]) == content(file["folder/a"]) == content(file[".npy"]) == NUMBERS.tobytes()
     cut = complaint(source, "cut")
     assert cut.status == "file_malformed" and "in array 'cut'" in cut.message
     assert source[:cut.offset].endswith(NPY[:-1])
@@ -178,7 +179,7 @@ def test_of_two_of_one_name_the_last_counts() -> None:
     source = zipped(("a.npy", NPY), ("b.npy", NPY), ("a.npy", saved(NUMBERS * 2)))
     with opened(source) as file:
         assert file.names == ["b", "a"]
-        assert (array(file.find("a"), "<i4") == np.load(io.BytesIO(source))["a"]).all()
+        assert (array(file["a"], "<i4") == np.load(io.BytesIO(source))["a"]).all()
 
 
 def test_a_whole_name_goes_before_one_without_npy() -> None:
@@ -186,13 +187,13 @@ def test_a_whole_name_goes_before_one_without_npy() -> None:
     with opened(source) as file:
         theirs = np.load(io.BytesIO(source))
         assert file.names == ["a.npy", "a", "b.npy.npy", "b"]
-        assert all((array(file.find(name), "<i4") == theirs[name]).all() for name in file.names)
+        assert all((array(file[name], "<i4") == theirs[name]).all() for name in file.names)
 
 
 @pytest.mark.parametrize("comment", [b"", b"a comment", b"PK\5\6" + b"\xff" * 30, b"x" * 65535], ids=len)
 def test_comments(comment) -> None:
     with opened(zipped(("a.npy", NPY), comment=comment)) as file:
-        assert content(file.find("a")) == NUMBERS.tobytes()
+        assert content(file["a"]) == NUMBERS.tobytes()
 
 
 def test_a_comment_that_is_a_zip_file() -> None:
@@ -207,7 +208,7 @@ def test_bytes_before_and_behind() -> None:
     before = zipped(("old.npy", NPY)) + source  # both begin as a zip file does; the last one counts
     for made in (before, source + b"behind"):
         with opened(made) as file:
-            assert file.names == ["a"] and content(file.find("a")) == NUMBERS.tobytes()
+            assert file.names == ["a"] and content(file["a"]) == NUMBERS.tobytes()
             assert zipfile.ZipFile(io.BytesIO(made)).namelist() == ["a.npy"]
 
 
@@ -215,7 +216,7 @@ def test_encrypted_members() -> None:
     source = bytearray(zipped(("a.npy", NPY), ("b.npy", NPY)))
     source[source.index(b"PK\1\2") + 8] |= 1
     with opened(bytes(source)) as file:
-        assert list(file.complaints()) == ["a"] and "is encrypted" in file.complaints()["a"]
+        assert list(complaints(file)) == ["a"] and "is encrypted" in complaints(file)["a"]
 
 
 def test_more_members_than_16_bits_count() -> None:
@@ -246,6 +247,6 @@ def test_a_member_beyond_4_gib(tmp_path) -> None:
         assert failure(path).status == "overflow"
         return
     with opened(path) as many:
-        assert many.find("a").shape == (size,) and many.find("a").offset == len(first.local()) + len(header)
-        assert (array(many.find("b"), "<i4") == NUMBERS).all()
+        assert many["a"].shape == (size,) and many["a"].offset == len(first.local()) + len(header)
+        assert (array(many["b"], "<i4") == NUMBERS).all()
     assert os.stat(path).st_blocks * 512 < 1 << 20

@@ -7,8 +7,9 @@ import struct
 import numpy as np
 import pytest
 from gather_files import content
-from many import assert_within, complaint, failure, opened, outcome
+from many import assert_within, complaint, complaints, failure, outcome
 from support.zip_files import FULL, Member, end, zip_file
+from tensor_files import opened
 from test_npy_read import saved
 
 ARRAY = np.arange(5, dtype="<i4")
@@ -24,8 +25,8 @@ def files(**lies) -> bytes:
 def test_the_files_made_here_are_good() -> None:
     for source in (files(), zip_file(Member(b"a.npy", NPY), Member(b"b.npy", NPY), wide=True)):
         with opened(source) as file:
-            assert file.names == ["a", "b"] and not file.complaints()
-            assert content(file.find("b")) == ARRAY.tobytes()
+            assert file.names == ["a", "b"] and not complaints(file)
+            assert content(file["b"]) == ARRAY.tobytes()
 
 
 def test_cut_at_every_byte() -> None:
