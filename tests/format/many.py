@@ -37,7 +37,7 @@ def assert_within(file: Opened, size: int) -> None:
 
 
 def outcome(source: bytes) -> list[str] | str:
-    """The names in a file, each beside what its elements are or why they cannot be had; or the status that opening gives."""
+    """Each tensor's name and what its elements are or why they cannot be had; or the status that opening gives."""
     try:
         with opened(source) as file:
             assert_within(file, len(source))

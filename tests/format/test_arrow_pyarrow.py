@@ -74,7 +74,8 @@ def kinds() -> dict:
     texts = [bytes([i]) * 5 for i in range(50)]
     kinds = {}
     for unit in ("s", "ms", "us", "ns"):
-        kinds[f"timestamp_{unit}"] = pa.array(whole, pa.int64()).cast(pa.timestamp(unit, "Europe/Berlin")), whole.tobytes()
+        zoned = pa.timestamp(unit, "Europe/Berlin")
+        kinds[f"timestamp_{unit}"] = pa.array(whole, pa.int64()).cast(zoned), whole.tobytes()
         kinds[f"duration_{unit}"] = pa.array(whole, pa.int64()).cast(pa.duration(unit)), whole.tobytes()
     kinds["date32"] = days.cast(pa.date32()), whole.astype("i4").tobytes()
     kinds["date64"] = pa.array([datetime.date(2020, 1, 1)], pa.date64()), np.int64(1577836800000).tobytes()
@@ -83,7 +84,8 @@ def kinds() -> dict:
     for bits in (32, 64, 128, 256):
         if hasattr(pa, f"decimal{bits}"):
             column = pa.array(digits, getattr(pa, f"decimal{bits}")(min(9, bits // 4), 2))
-            kinds[f"decimal{bits}"] = column, b"".join(int(d.scaleb(2)).to_bytes(bits // 8, "little", signed=True) for d in digits)
+            whole_numbers = [int(value.scaleb(2)).to_bytes(bits // 8, "little", signed=True) for value in digits]
+            kinds[f"decimal{bits}"] = column, b"".join(whole_numbers)
     kinds["interval"] = pa.array([(1, 2, 3)] * 4, pa.month_day_nano_interval()), (b"\1\0\0\0\2\0\0\0\3" + bytes(7)) * 4
     kinds["fixed"] = pa.array(texts, pa.binary(5)), b"".join(texts)
     half = numbers("float16", 60)
@@ -129,17 +131,20 @@ def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
     count = 30
     column = pa.array(range(count), pa.int32())
     others = {
-        "utf8": pa.array(["text"] * count), "view": pa.array(["long text that is not inline"] * count, pa.string_view()),
+        "utf8": pa.array(["text"] * count),
+        "view": pa.array(["long text that is not inline"] * count, pa.string_view()),
         "large": pa.array(["x"] * count, pa.large_string()), "list": pa.array([[1, 2]] * count),
-        "list_view": pa.array([[1, 2]] * count, pa.list_view(pa.int8())), "struct": pa.array([{"p": 1, "q": "x"}] * count),
+        "list_view": pa.array([[1, 2]] * count, pa.list_view(pa.int8())),
+        "struct": pa.array([{"p": 1, "q": "x"}] * count),
         "map": pa.array([[("k", 1)]] * count, pa.map_(pa.string(), pa.int8())), "null": pa.nulls(count),
         "dictionary": pa.array(["a", "b", "c"] * 10).dictionary_encode(), "bool": pa.array([True, False] * 15),
         "run_end": pa.RunEndEncodedArray.from_arrays(pa.array([count], pa.int32()), pa.array([5])),
-        "dense": pa.UnionArray.from_dense(pa.array([0] * count, pa.int8()), pa.array(range(count), pa.int32()), [column]),
+        "dense": pa.UnionArray.from_dense(pa.array([0] * count, pa.int8()), pa.array(range(count), pa.int32()),
+                                          [column]),
         "sparse": pa.UnionArray.from_sparse(pa.array([0] * count, pa.int8()), [column]),
         "nulls": pa.array([None, *range(1, count)], pa.int16()),
     }
-    arrays = {}
+    expected, arrays = np.arange(count, dtype="i4").tobytes(), {}
     for name, other in others.items():
         arrays |= {name: other, f"behind_{name}": column}
     # pyarrow slices no run ends, so several batches are written one by one.
@@ -151,7 +156,7 @@ def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
         with opened(source) as file:
             assert list(complaints(file)) == [name + end for name in others for end in ends]
             for name in others:
-                assert all(content(file[f"behind_{name}{end}"]) == np.arange(count, dtype="i4").tobytes() for end in ends)
+                assert all(content(file[f"behind_{name}{end}"]) == expected for end in ends)
 
 
 def test_nulls_in_one_batch_of_several() -> None:
@@ -200,7 +205,8 @@ def test_files_of_old_and_legacy_writers() -> None:
 
 def test_empty_tables() -> None:
     schema = pa.schema([("a", pa.int32()), ("v", pa.list_(pa.float32(), 3)), ("s", pa.string())])
-    for table in (schema.empty_table(), pa.table({"a": pa.array([], pa.int32()), "v": pa.array([], schema.field("v").type), "s": []})):
+    for table in (schema.empty_table(), pa.table({"a": pa.array([], pa.int32()),
+                                                  "v": pa.array([], schema.field("v").type), "s": []})):
         with opened(written(table)) as file:
             assert [file[name].shape for name in "av"] == [(0,), (0, 3)]
 
@@ -227,7 +233,8 @@ def test_files_made_by_hand_are_good_to_pyarrow() -> None:
     theirs = ipc.open_file(pa.BufferReader(source)).read_all()
     theirs.validate(full=True)
     assert theirs["b"].to_pylist() == data.reshape(3, 2).tolist() * 2
-    permuted = arrow_file([tensors("t", 6, '{"shape":[2,3],"permutation":[1,0]}')], [Batch(1, [(1, 0), (6, 0)], [b"", b"", data.tobytes()])])
+    permuted = arrow_file([tensors("t", 6, '{"shape":[2,3],"permutation":[1,0]}')],
+                          [Batch(1, [(1, 0), (6, 0)], [b"", b"", data.tobytes()])])
     chunk = ipc.open_file(pa.BufferReader(permuted)).read_all()["t"].chunk(0)
     with opened(permuted) as file:
         assert (array(file["t"], "i4") == chunk.to_numpy_ndarray()).all()

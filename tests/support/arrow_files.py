@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Arrow files put together by hand, so that each number in them can be a wrong one, and of kinds that pyarrow does not write.
+"""Arrow files put together by hand, so that each number can be a wrong one, of kinds too that pyarrow does not write.
 
-Standard library only. A table of FlatBuffers is a dict from the number of a field to its value: (bytes, number), a str, a dict, a
-list of dicts, or Items. Field numbers are those of File.fbs, Message.fbs and Schema.fbs.
+Standard library only. A table of FlatBuffers is a dict from the number of a field to its value: (bytes, number), a str,
+a dict, a list of dicts, or Items. Field numbers are those of File.fbs, Message.fbs and Schema.fbs.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Items:
 
 
 def flatbuffer(root: dict) -> bytes:
-    """A buffer with that table: fields take 8 bytes each, so that all are aligned, and tables stand before what they point to."""
+    """A buffer with that table. Fields take 8 bytes each, so all are aligned; tables stand before what they name."""
     out = bytearray(8)
     put_pointer(out, 0, put_table(out, root))
     return bytes(out) + bytes(-len(out) % 8)
@@ -82,7 +82,8 @@ def pairs(rows: list[tuple[int, int]]) -> Items:
 # ---- the schema
 
 
-def column(name: str | bytes | None, kind: int, type_table: dict | None = None, children: list[dict] | None = None, **more) -> dict:
+def column(name: str | bytes | None, kind: int, type_table: dict | None = None, children: list[dict] | None = None,
+           **more) -> dict:
     """A Field."""
     made = {1: (1, 1), 2: (1, kind), 3: type_table or {}, 5: children or []}
     if name is not None:
@@ -102,7 +103,8 @@ def fixed_list(name: str | None, length: int, inner: dict, **more) -> dict:
     return column(name, FIXED_LIST, {0: (4, length)}, [inner], **more)
 
 
-def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed_shape_tensor", inner: dict | None = None) -> dict:
+def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed_shape_tensor",
+            inner: dict | None = None) -> dict:
     """A column of the extension, of int32 where `inner` is not given."""
     keys = {"ARROW:extension:name": extension, "ARROW:extension:metadata": metadata}
     return fixed_list(name, length, inner or integer(None), metadata=keys)
@@ -113,8 +115,9 @@ def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed
 
 @dataclass
 class Batch:
-    """rows; nodes: (length, nulls); buffers: their bytes, or (offset, length) as they are to be said. more: fields of the RecordBatch
-    as they are to be, and `header`, `body_bytes`, `old`: without the mark that Arrow has before lengths since 0.15."""
+    """rows; nodes: (length, nulls); buffers: their bytes, or (offset, length) as they are to be said. more: `fields` of
+    the RecordBatch as they are to be, `header`, `method`, `body_bytes`, `length`, and `old`: without the mark before the length,
+    which Arrow has since 0.15."""
 
     rows: int
     nodes: list[tuple[int, int]]
@@ -138,7 +141,8 @@ class Batch:
         if self.views is not None:
             batch[4] = Items(len(self.views), struct.pack(f"<{len(self.views)}q", *self.views))
         batch.update(self.more.get("fields", {}))
-        message = {0: (2, 4), 1: (1, self.more.get("header", 3)), 2: batch, 3: (8, self.more.get("body_bytes", len(body)))}
+        message = {0: (2, 4), 1: (1, self.more.get("header", 3)), 2: batch,
+                   3: (8, self.more.get("body_bytes", len(body)))}
         metadata = flatbuffer(message)
         length = struct.pack("<i", self.more.get("length", len(metadata)))
         mark = b"" if self.more.get("old") else b"\xff" * 4

@@ -18,16 +18,20 @@ class Member:
         extra = lies.get("local_extra", b"")
         name = lies.get("local_name", self.name)
         head = struct.pack("<IHHHHHIIIHH", lies.get("local_signature", 0x04034b50), 20, lies.get("local_flags", 0),
-                           lies.get("local_method", lies.get("method", 0)), 0, 0, 0, size, size, lies.get("local_name_bytes", len(name)),
+                           lies.get("local_method", lies.get("method", 0)), 0, 0, 0, size, size,
+                           lies.get("local_name_bytes", len(name)),
                            lies.get("local_extra_bytes", len(extra)))
         return head + name + extra
 
     def entry(self, offset: int) -> bytes:
         lies, size = self.lies, len(self.data)
         extra, comment = lies.get("extra", b""), lies.get("comment", b"")
-        head = struct.pack("<IHHHHHHIIIHHHHHII", lies.get("signature", 0x02014b50), 20, 20, lies.get("flags", 0), lies.get("method", 0),
-                           0, 0, 0, lies.get("packed", size), lies.get("unpacked", size), lies.get("name_bytes", len(self.name)),
-                           lies.get("extra_bytes", len(extra)), lies.get("comment_bytes", len(comment)), lies.get("disk", 0), 0, 0,
+        head = struct.pack("<IHHHHHHIIIHHHHHII", lies.get("signature", 0x02014b50), 20, 20, lies.get("flags", 0),
+                           lies.get("method", 0),
+                           0, 0, 0, lies.get("packed", size), lies.get("unpacked", size),
+                           lies.get("name_bytes", len(self.name)),
+                           lies.get("extra_bytes", len(extra)), lies.get("comment_bytes", len(comment)),
+                           lies.get("disk", 0), 0, 0,
                            lies.get("offset", offset))
         return head + self.name + extra + comment
 
@@ -36,13 +40,15 @@ def end(count: int, size: int, offset: int, /, **lies) -> bytes:
     count, size, offset = lies.get("count", count), lies.get("size", size), lies.get("offset", offset)
     comment = lies.get("comment", b"")
     disks = lies.get("disk", 0), lies.get("first_disk", 0)
-    return struct.pack("<IHHHHIIH", 0x06054b50, *disks, count, count, size, offset, lies.get("comment_bytes", len(comment))) + comment
+    return struct.pack("<IHHHHIIH", 0x06054b50, *disks, count, count, size, offset,
+                       lies.get("comment_bytes", len(comment))) + comment
 
 
 def end64(count: int, size: int, offset: int, at: int, /, **lies) -> bytes:
     """The end record of 64 bits and its locator, which stand before the other one."""
     count, size, offset = lies.get("count64", count), lies.get("size64", size), lies.get("offset64", offset)
-    record = struct.pack("<IQHHIIQQQQ", lies.get("signature64", 0x06064b50), lies.get("bytes64", 44), 45, 45, lies.get("disk64", 0), 0,
+    record = struct.pack("<IQHHIIQQQQ", lies.get("signature64", 0x06064b50), lies.get("bytes64", 44), 45, 45,
+                         lies.get("disk64", 0), 0,
                          count, count, size, offset)
     return record + struct.pack("<IIQI", 0x07064b50, 0, lies.get("locator", at), 1)
 
