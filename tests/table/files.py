@@ -146,13 +146,13 @@ def onnx_external(folder: Path) -> Made:
 
 
 def openvino(folder: Path) -> Made:
-    ov = needs("openvino", "openvino")
+    ov = needs("openvino", "ir")
     rows, path = noise(seed=9), folder / "m.xml"
     first = ov.op.Constant(np.arange(3, dtype=np.int64))
     constant = ov.op.Constant(rows.view(np.float32).copy())
     constant.set_friendly_name("emb")
     ov.save_model(ov.Model([ov.opset8.result(first), ov.opset8.result(constant)], [], "m"), path, compress_to_fp16=False)
-    return Made(f"{path}:emb", rows, "openvino", (folder / "m.bin",))
+    return Made(f"{path}:emb", rows, "ir", (folder / "m.bin",))
 
 
 def npz(folder: Path) -> Made:

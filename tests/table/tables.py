@@ -132,7 +132,7 @@ class TableError(Exception):
         self.position = tuple(error.position[: max(error.position_rank, 0)])
         self.value = error.value + 2**64 * (error.value < 0 and error.value_is_unsigned)
         self.range, self.bad_count = (error.low, error.high), error.bad_count
-        self.file, self.offset = error.file.decode(), error.file_offset
+        self.file, self.offset, self.row = error.file.decode(), error.file_offset, error.row
 
 
 def check(status: int, error: Error) -> None:

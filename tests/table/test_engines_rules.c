@@ -328,7 +328,9 @@ static void rows_come_from_parts(void **unused) {
     for (int32_t p = 0; p < (int32_t)COUNT(paths); p++) {
       gather_table_part part;
       assert_true(gather_table_part_at(table, p, &part));
-      assert_true(part.first == first && part.rows == lens[p] && part.offset == OFFSET);
+      if (part.first != first || part.rows != lens[p] || (part.rows > 0 && part.offset != OFFSET))
+        fail_msg("part %d: rows %lld to %lld at %lld", p, (long long)part.first, (long long)(part.first + part.rows),
+                 (long long)part.offset);
       first += part.rows;
     }
     for (int round = 0; round < 6; round++) {

@@ -248,6 +248,7 @@ static void holds(const known_file *wide, const setting *how, bool warm) {
   int status = 0;
   pid_t child = fork();
   if (child == 0) {
+    setenv("CMOCKA_TEST_ABORT", "1", 1);
     int64_t grown = growth_under(wide, how, warm);
     if (grown > how->memory_bytes + spare) {
       printf("%s, %s: grew by %lld KiB\n", setting_text(how), warm ? "warm" : "cold", (long long)(grown / KIB));
