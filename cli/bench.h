@@ -26,8 +26,8 @@ typedef enum gather_cli_bench_kind {
 typedef struct gather_cli_bench_way {
   gather_cli_bench_kind kind;
   gather_engine engine;
-  int32_t depth; /* 0 = chosen */
-  int rounds;    /* that were measured */
+  int32_t depth;                                                       /* 0 = chosen */
+  int rounds;                                                          /* that were measured */
   double cold[GATHER_CLI_BENCH_ROUNDS], warm[GATHER_CLI_BENCH_ROUNDS]; /* rows/s; warm 0 = not measured */
   double amplification;                                                /* cold: bytes read per useful byte */
   gather_table_statistics statistics;                                  /* of the last cold round */
@@ -51,7 +51,7 @@ typedef struct gather_cli_bench {
   gather_cli_raw raw;
   bool one_engine; /* --engine was given */
   int64_t seed;
-  int64_t measured;  /* rows of one measurement */
+  int64_t measured; /* rows of one measurement */
   bool rows_given;
   /* What the table is. */
   char *type_name, *format;
@@ -70,7 +70,7 @@ typedef struct gather_cli_bench {
   /* Working memory. */
   int64_t *ids;
   char *out;
-  int64_t out_rows; /* that fit into out */
+  int64_t out_bytes;
   /* What came out. */
   gather_cli_bench_way ways[GATHER_CLI_BENCH_WAYS];
   int way_count;
@@ -90,7 +90,9 @@ void gather_cli_bench_look(gather_cli_bench *bench);
 /* Measures one round of one way, cold, from an empty page cache; rows: how many. */
 GATHER_CHECKED gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
                                                    int64_t rows, gather_error *error);
-/* The same from a full one. */
+/* Brings the rows of a round into the page cache. */
+GATHER_CHECKED gather_status gather_cli_bench_fill(gather_cli_bench *bench, int round, gather_error *error);
+/* The same from there. */
 GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
                                                    gather_error *error);
 

@@ -35,14 +35,15 @@ static void make_ids(gather_cli_bench *bench, int64_t rows, int round, int64_t t
 }
 
 /* The table of a way: for the disk's limit the largest file as blocks. */
-static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, gather_table **table,
-                                gather_error *error) {
+static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, bool buffered,
+                                gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const char *path = bench->args->argument[0];
   const int64_t shape[2] = {-1, bench->block_bytes};
   const gather_raw blocks = {"uint8", 2, shape, 0};
   options.engine = way->engine;
   options.depth = way->depth;
+  options.buffered = buffered;
   options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
   options.memory_bytes = bench->options.memory_bytes;
   if (way->kind == GATHER_CLI_BENCH_LIMIT) {
@@ -57,12 +58,13 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
 static gather_status take_all(const gather_cli_bench *bench, gather_table *table, int64_t rows, double *seconds,
                               gather_error *error) {
   const gather_table_info *info = gather_table_describe(table);
-  int64_t shape[GATHER_MAX_RANK], most = bench->out_rows * bench->row_bytes / info->row_bytes, len;
+  int64_t shape[GATHER_MAX_RANK], most = bench->out_bytes / info->row_bytes, len;
   gather_tensor out = info->tensor, indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
   memcpy(shape, info->tensor.shape, (size_t)info->tensor.rank * sizeof *shape);
   out.shape = shape;
   out.strides = NULL;
   out.data = bench->out;
+  out.flags &= GATHER_TENSOR_BYTE_SWAPPED;
   double begin = gather_cli_now();
   for (int64_t first = 0; first < rows; first += len) {
     shape[0] = len = rows - first < most ? rows - first : most;
@@ -89,7 +91,7 @@ static gather_status plain_loop(const gather_cli_bench *bench, char *const *maps
     for (int k = 0; k < LOOK_EVERY && i < rows; k++, i++) {
       const gather_cli_bench_file *file = file_of(bench, bench->ids[i]);
       const int64_t offset = file->offset + (bench->ids[i] - file->first) * bench->row_bytes;
-      char *to = bench->out + i % bench->out_rows * bench->row_bytes;
+      char *to = bench->out + i % (bench->out_bytes / bench->row_bytes) * bench->row_bytes;
       if (maps)
         memcpy(to, maps[file - bench->files] + offset, (size_t)bench->row_bytes);
       else if (pread(fds[file - bench->files], to, (size_t)bench->row_bytes, (off_t)offset) != bench->row_bytes)
@@ -118,9 +120,8 @@ static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, b
     const gather_cli_bench_file *file = &bench->files[opened];
     maps[opened] = NULL;
     fds[opened] = open(file->path, O_RDONLY | O_CLOEXEC);
-    void *map = fds[opened] < 0 || !mapped
-                    ? MAP_FAILED
-                    : mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, fds[opened], 0);
+    void *map =
+        fds[opened] < 0 || !mapped ? MAP_FAILED : mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, fds[opened], 0);
     if (map != MAP_FAILED) maps[opened] = map;
     if (fds[opened] < 0 || (mapped && !maps[opened]))
       status = gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, -1, "cannot open it: %s", strerror(errno));
@@ -151,7 +152,7 @@ gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_wa
     GATHER_CLI_TRY(gather_cli_bench_drop(bench, error));
     status = plain(bench, way->kind == GATHER_CLI_BENCH_MMAP, rows, false, &done, &seconds, error);
   } else {
-    status = open_table(bench, way, &table, error);
+    status = open_table(bench, way, false, &table, error);
     if (status == GATHER_OK) {
       make_ids(bench, rows, round, gather_table_describe(table)->rows);
       status = gather_cli_bench_drop(bench, error);
@@ -168,6 +169,17 @@ gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_wa
   return GATHER_OK;
 }
 
+gather_status gather_cli_bench_fill(gather_cli_bench *bench, int round, gather_error *error) {
+  const gather_cli_bench_way way = {.kind = GATHER_CLI_BENCH_TABLE, .engine = GATHER_ENGINE_PREAD};
+  gather_table *table = NULL;
+  double seconds;
+  make_ids(bench, bench->measured, round, bench->rows);
+  GATHER_CLI_TRY(open_table(bench, &way, true, &table, error));
+  gather_status status = take_all(bench, table, bench->measured, &seconds, error);
+  gather_table_close(table);
+  return status;
+}
+
 gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
                                     gather_error *error) {
   gather_table *table = NULL;
@@ -178,7 +190,7 @@ gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_wa
     make_ids(bench, bench->measured, round, bench->rows);
     status = plain(bench, way->kind == GATHER_CLI_BENCH_MMAP, bench->measured, true, &done, &seconds, error);
   } else {
-    status = open_table(bench, way, &table, error);
+    status = open_table(bench, way, false, &table, error);
     if (status == GATHER_OK) {
       make_ids(bench, bench->measured, round, gather_table_describe(table)->rows);
       status = take_all(bench, table, bench->measured, &seconds, error);

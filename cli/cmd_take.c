@@ -90,10 +90,9 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
 /* The temporary file is remembered before a signal can come: it would stay otherwise. */
 gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
   gather_cli_signals_hold();
-  gather_status status =
-      job->through.table
-          ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
-          : gather_writer_create(&job->writing, &job->writer, error);
+  gather_status status = job->through.table
+                             ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
+                             : gather_writer_create(&job->writing, &job->writer, error);
   if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(job->writer));
   gather_cli_signals_release();
   return status;

@@ -65,7 +65,8 @@ gather_tensor gather_cli_index_part(const gather_cli_index_parts *parts, int64_t
   part.shape = len;
   part.strides = NULL;
   if (parts->dense) {
-    part.data = (char *)part.data + first / BYTE_BITS * parts->item_bits + first % BYTE_BITS * parts->item_bits / BYTE_BITS;
+    part.data =
+        (char *)part.data + first / BYTE_BITS * parts->item_bits + first % BYTE_BITS * parts->item_bits / BYTE_BITS;
   } else {
     copy_part(parts, first, *len);
     part.data = parts->copy;
@@ -108,7 +109,7 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
 
 void gather_cli_dropping_start(gather_cli_dropping *dropping, const gather_executor *inner, const void *memory,
                                int64_t bytes, int64_t step_bytes) {
-  *dropping = (gather_cli_dropping){
-      .inner = inner, .memory = memory, .bytes = bytes, .step_bytes = step_bytes, .tasks = 1};
+  *dropping =
+      (gather_cli_dropping){.inner = inner, .memory = memory, .bytes = bytes, .step_bytes = step_bytes, .tasks = 1};
   dropping->executor = (gather_executor){dropping, parallel_for, MANY_THREADS};
 }

@@ -29,7 +29,6 @@ void gather_cli_json_table(struct gather_cli_json *json, const gather_table_stat
 /* "uring, past the page cache, 128 reads at once": the engine in words. Returns text. */
 char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics);
 /* Says on stderr which engine reads where another one was asked for; not with -q or --json. */
-void gather_cli_table_note(const gather_cli_args *args, gather_engine asked,
-                           const gather_table_statistics *statistics);
+void gather_cli_table_note(const gather_cli_args *args, gather_engine asked, const gather_table_statistics *statistics);
 
 #endif

@@ -15,7 +15,7 @@
 typedef struct gather_cli_take_table {
   gather_cli_table_options options;
   gather_table *table; /* NULL: the job does not go through one */
-  char why_not[320];   /* then: the reason, in words */
+  char why_not[512];   /* then: the reason, in words */
   int64_t row_bytes;
   int64_t part_bytes;   /* of each of the two buffers of the output */
   int64_t window_bytes; /* of the output, what may wait for the disk; 0 = the system's matter */

@@ -63,10 +63,10 @@ static void show(rows *r, int64_t done) {
   r->next_tick = now + EVERY_MS * 1e-3;
   r->printed = true;
   gather_table_statistics_get(r->job->through.table, &s);
-  double part = (double)done / (double)r->job->index_count;
+  double part = (double)done / (double)r->job->index_count, gigabytes = (double)r->job->bytes * 1e-9;
   fprintf(stderr,
-          "\rgather: %3.0f%%, %.3g of %.3g million rows, %.0f rows/s, %.2f GB read for %.2f GB, %.0f s left\033[K",
-          part * 100, (double)done * 1e-6, (double)r->job->index_count * 1e-6, (double)done / seconds,
+          "\rgather: %3.0f%%, %.0f rows/s, %.2f of %.2f GB, %.2f GB/s, %.2f GB read for %.2f GB, %.0f s left\033[K",
+          part * 100, (double)done / seconds, part * gigabytes, gigabytes, part * gigabytes / seconds,
           (double)s.bytes_read * 1e-9, (double)s.bytes_useful * 1e-9, seconds * (1 - part) / part);
   fflush(stderr);
 }
@@ -85,6 +85,7 @@ static gather_status take_part(rows *r, int64_t first, int64_t len, gather_error
   r->out_shape[0] = len;
   out.data = gather_cli_behind_buffer(&r->behind);
   out.shape = r->out_shape;
+  out.flags &= GATHER_TENSOR_BYTE_SWAPPED;
   options.op = job->op;
   options.on_bad = job->options.on_bad;
   options.negative = job->options.negative;

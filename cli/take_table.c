@@ -14,8 +14,9 @@
 #include "take.h"
 
 enum {
-  PART_BYTES = 16 << 20, /* of the output, where there is no ceiling: near enough to the caches, long enough for a disk */
-  SHARE = 8,             /* with one, a part takes this share of it: two are in memory, one waits for the disk */
+  PART_BYTES =
+      16 << 20, /* of the output, where there is no ceiling: near enough to the caches, long enough for a disk */
+  SHARE = 8,    /* with one, a part takes this share of it: two are in memory, one waits for the disk */
   PARTS_IN_MEMORY = 3,
   MOST_DOUBLINGS = 40
 };
@@ -143,7 +144,8 @@ void gather_cli_job_table_plan(gather_cli_job *job) {
   char engine[64], part[32], parts[32] = "";
   if (info->parts > 1) (void)snprintf(parts, sizeof parts, " in %" PRId32 " files", info->parts);
   (void)snprintf(job->plan_text, sizeof job->plan_text,
-                 "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64 " B%s through a table; what is not in memory by %s "
+                 "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
+                 " B%s through a table; what is not in memory by %s "
                  "(%s); the output in parts of %s",
                  job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, parts,
                  gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
