@@ -23,11 +23,9 @@ static const magic_row MAGICS[] = {
     MAGIC(0, "\x80\x03", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x04", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x05", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(8, "{\"", "a safetensors file is not read by this version"),
     MAGIC(0, "\x89HDF\r\n\x1a\n", "an HDF5 file is not read"),
     MAGIC(0, "CDF\x01", "a NetCDF file is not read"),
     MAGIC(0, "CDF\x02", "a NetCDF file is not read"),
-    MAGIC(0, "GGUF", "a GGUF file is not read by this version"),
     MAGIC(0, "ARROW1", "an Arrow file is not read"),
     MAGIC(0, "PAR1", "a Parquet file is not read"),
     MAGIC(0, "MATLAB 5.0", "a MATLAB file is not read"),
@@ -78,6 +76,11 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
+#ifndef GATHER_HAVE_JANSSON
+  if (gather_safetensors_recognise(file->map.bytes, file->map.size))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                            "a safetensors file is not read: this library was built without Jansson, which reads JSON");
+#endif
 #ifndef GATHER_HAVE_NANOPB
   if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
