@@ -25,7 +25,19 @@ struct gather_file {
   const char *const *plain_names;   /* models: of each tensor the name without the graphs it stands in; NULL */
   struct gather_other_name *others; /* more names of its tensors, in the arena */
   struct gather_sibling *siblings;  /* other files that are mapped, in the arena */
+  const struct gather_file_pieces_row *pieces; /* names that several tensors have together, in the arena */
+  int64_t pieces_len;
 };
+
+/* A column in several chunks: `count` tensors from number `first` on follow one another along axis 0. */
+typedef struct gather_file_pieces_row {
+  const char *name;
+  int64_t first, count;
+} gather_file_pieces_row;
+
+/* How many tensors make up what is called `name`, and the first of them; 0 where there is no such name: a tensor that is whole is
+ * found by gather_file_find. */
+int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
 
 /* One more name of a tensor, with and without the graphs it stands in. */
 typedef struct gather_other_name {
@@ -113,6 +125,10 @@ GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *er
 bool gather_npy_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_npz_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+bool gather_arrow_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);

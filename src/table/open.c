@@ -185,19 +185,50 @@ static gather_status add_tensor(gather_table *table, const gather_file *file, co
   return add_part(table, file, found, error);
 }
 
+/* Room for `more` parts. */
+static gather_status make_room(gather_table *table, int64_t more, gather_error *error) {
+  gather_part *made =
+      more > INT32_MAX - table->part_count ? NULL : gather_alloc((table->part_count + more) * (int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
+  if (table->part_count > 0) memcpy(made, table->parts, (size_t)table->part_count * sizeof *made);
+  gather_free(table->parts);
+  table->parts = made;
+  return GATHER_OK;
+}
+
+/* The pieces that a name stands for: a column in several chunks. Where a file holds nothing but one, it needs no name. */
+static const gather_file_pieces_row *find_pieces(const gather_file *file, const char *name) {
+  bool only = name[0] == '\0' && file->pieces_len == 1 && file->pieces[0].count == file->len;
+  for (int64_t i = 0; i < file->pieces_len; i++)
+    if (only || strcmp(file->pieces[i].name, name) == 0) return &file->pieces[i];
+  return NULL;
+}
+
+static gather_status add_named(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
+  const gather_file_pieces_row *pieces = find_pieces(file, name);
+  const gather_file_tensor *found;
+  GATHER_TRY(make_room(table, pieces ? pieces->count : 1, error));
+  if (!pieces) {
+    GATHER_TRY(gather_file_find(file, name, &found, error));
+    return add_tensor(table, file, found, error);
+  }
+  for (int64_t i = 0; i < pieces->count; i++)
+    GATHER_TRY(add_tensor(table, file, gather_file_at(file, pieces->first + i), error));
+  if (table->file_count == 1) table->info.name = pieces->name;
+  return GATHER_OK;
+}
+
 static gather_status add_path(gather_table *table, const char *path, gather_error *error) {
   char *file_name;
   const char *name;
   gather_file **file = &table->files[table->file_count];
-  const gather_file_tensor *found;
   GATHER_TRY(split_path(path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(file_name, table->options.raw, file, error)
                                             : gather_file_open(file_name, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  GATHER_TRY(gather_file_find(*file, name, &found, error));
-  return add_tensor(table, *file, found, error);
+  return add_named(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -237,10 +268,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 
 static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
-  table->parts = gather_alloc(count * (int64_t)sizeof *table->parts);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->files || !table->parts || !table->sources)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
   GATHER_TRY(gather_budget_make(&table->options, table->engine, &table->budget, error));
   for (int32_t i = 0; i < count; i++) {
