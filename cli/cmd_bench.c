@@ -17,8 +17,7 @@
 enum {
   BLOCK = 4096,      /* what disks and page caches deal in */
   LIMIT_DEPTH = 128, /* beyond which disks give no more */
-  FIRST_ROWS = 2000, /* to find out how many are enough */
-  LEAST_ROWS = 64,
+  LEAST_ROWS = 4,
   MOST_ROWS = 1 << 24,
   OUT_BYTES = 64 << 20 /* of the rows, at most, but for longer rows */
 };
@@ -123,15 +122,18 @@ static gather_status make_room(gather_cli_bench *bench, int64_t rows, gather_err
   return GATHER_OK;
 }
 
-/* As many rows as the disk gives in a moment, and not many more than there are. */
+/* As many rows as the disk gives in a moment, and not many more than there are. Found in steps: rows may be long, or a disk slow. */
 static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
+  static const int64_t STEPS[] = {LEAST_ROWS, 64, 2000};
   gather_cli_bench_way way = {.kind = GATHER_CLI_BENCH_TABLE, .engine = bench->options.engine};
-  int64_t first = bench->rows_given ? bench->measured : FIRST_ROWS;
-  GATHER_CLI_TRY(make_room(bench, first, error));
-  if (bench->rows_given) return GATHER_OK;
-  GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, 0, LEAST_ROWS, error));
-  if (way.cold[0] * COLD_SECONDS > FIRST_ROWS) GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, 1, FIRST_ROWS, error));
-  double rows = way.cold[way.rounds - 1] * COLD_SECONDS;
+  double rows = 0;
+  if (bench->rows_given) return make_room(bench, bench->measured, error);
+  GATHER_CLI_TRY(make_room(bench, STEPS[2], error));
+  for (int i = 0; i < 3 && rows <= (double)MOST_ROWS; i++) {
+    if (i > 0 && rows < (double)STEPS[i]) break;
+    GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, i, STEPS[i], error));
+    rows = way.cold[i] * COLD_SECONDS;
+  }
   bench->measured = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
   if (bench->measured > bench->rows) bench->measured = bench->rows;
   if (bench->measured < LEAST_ROWS) bench->measured = LEAST_ROWS;
