@@ -67,15 +67,20 @@ gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
 
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
+  GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
   GATHER_CLI_TRY(describe_output(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));
-  gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
+  GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
   gather_tensor out = {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (job->through.table)
+    gather_cli_job_table_plan(job);
+  else
+    gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
   if (!job->format || job->to_stdout) return GATHER_OK;
   job->writing.path = job->output;
   job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
@@ -83,9 +88,11 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
 }
 
 /* The temporary file is remembered before a signal can come: it would stay otherwise. */
-static gather_status create_writer(gather_cli_job *job, gather_error *error) {
+gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
   gather_cli_signals_hold();
-  gather_status status = gather_writer_create(&job->writing, &job->writer, error);
+  gather_status status = job->through.table
+                             ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
+                             : gather_writer_create(&job->writing, &job->writer, error);
   if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(job->writer));
   gather_cli_signals_release();
   return status;
@@ -115,10 +122,29 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   return status;
 }
 
+/* The indices are checked before there is an output: it would take its room on the disk. */
+static gather_status run_table(gather_cli_job *job, gather_error *error) {
+  const bool writes = !job->args->value[GATHER_CLI_DRY_RUN];
+  gather_cli_signals_hold(); /* which the threads inherit: signals are for this one, that makes the temporary file */
+  gather_status status = start_workers(job, error);
+  gather_cli_signals_release();
+  GATHER_CLI_TRY(status);
+  const gather_executor *executor = job->pool ? gather_pool_executor(job->pool) : NULL;
+  GATHER_CLI_TRY(gather_cli_job_table_indices(job, executor, error));
+  if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
+  status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
+  gather_table_statistics_get(job->through.table, &job->through.statistics);
+  return status;
+}
+
+static gather_status run_past_table(gather_cli_job *job, gather_error *error) {
+  if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
+  return run_plan(job, error);
+}
+
 gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
   job->begin = gather_cli_now();
-  if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(create_writer(job, error));
-  GATHER_CLI_TRY(run_plan(job, error));
+  GATHER_CLI_TRY((job->through.table ? run_table : run_past_table)(job, error));
   if (job->writer) {
     gather_writer *writer = job->writer;
     job->writer = NULL; /* a commit ends the writer, whatever comes of it */
@@ -133,6 +159,7 @@ void gather_cli_job_clear(gather_cli_job *job) {
   gather_writer_abort(job->writer);
   gather_pool_destroy(job->pool);
   gather_plan_destroy(job->plan);
+  gather_table_close(job->through.table);
   gather_cli_input_close(&job->data);
   gather_cli_input_close(&job->indices);
   free(job->fill_element);
