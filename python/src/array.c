@@ -267,6 +267,7 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   }
   gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
   if (gather_py_same_dtype(&have, &want)) return 0;
-  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another dtype than the data: elements are moved, never converted");
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output",
+                 "out has another dtype than the data: elements are moved, never converted");
   return -1;
 }

@@ -27,7 +27,7 @@ typedef struct gather_py_job {
   gather_table_job *job;
   gather_py_job_state state;
   bool seen_done;
-  int asking; /* threads that ask the library whether it has ended */
+  int asking;           /* threads that ask the library whether it has ended */
   gather_status status; /* how it ended */
   gather_error error;
   struct gather_py_job *next, **link;
@@ -65,9 +65,9 @@ typedef struct gather_py_table {
   /* What it is, also once it is closed. */
   gather_tensor tensor;
   int64_t rows, row_bytes, shape[GATHER_MAX_RANK];
-  bool packed;               /* elements of less than a byte: rows are moved as bytes */
-  PyObject *like;            /* an array without elements, of the table's dtype */
-  PyObject *bytes_like;      /* of uint8, where it is packed; NULL */
+  bool packed;          /* elements of less than a byte: rows are moved as bytes */
+  PyObject *like;       /* an array without elements, of the table's dtype */
+  PyObject *bytes_like; /* of uint8, where it is packed; NULL */
   PyObject *format, *name, *type;
 } gather_py_table;
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_job.c: the type TableJob: a take that runs while Python does something else. It keeps indices and output alive, and nothing
- * of it goes away while the library works on it.
+ * table_job.c: the type TableJob: a take that runs while Python does something else. It has a copy of the indices and keeps
+ * the output alive; nothing of it goes away while the library works on it.
  */
+#include <string.h>
+
 #include "table.h"
 
 typedef struct job_object {
@@ -10,7 +12,8 @@ typedef struct job_object {
   gather_py_job job;
   gather_py_rows rows;
   gather_py_table *table; /* NULL where it was never submitted */
-  PyObject *indices, *out; /* the caller's */
+  PyObject *out;          /* the caller's */
+  void *indices;          /* a copy, so that the caller's may change */
 } job_object;
 
 static gather_py_job_state finish(job_object *self) {
@@ -27,8 +30,8 @@ static void job_free(PyObject *object) {
   if (self->job.state != GATHER_PY_JOB_NONE) (void)finish(self);
   gather_py_rows_clear(&self->rows);
   Py_XDECREF((PyObject *)self->table);
-  Py_XDECREF(self->indices);
   Py_XDECREF(self->out);
+  PyMem_Free(self->indices);
   PyErr_Restore(type, value, trace);
   gather_py_release(object);
 }
@@ -92,8 +95,8 @@ static PyGetSetDef getters[] = {{"done", get_done, NULL, "Whether it has ended, 
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] =
-    "A take that Table.submit() began. The indices and out must stay as they are until wait() has returned. A job that "
-    "is\ndropped is waited for. In a `with` statement it is waited for at the end of the block.";
+    "A take that Table.submit() began. Nothing else may read or write out until wait() has returned. A job that is "
+    "dropped is\nwaited for. In a `with` statement it is waited for at the end of the block.";
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(job_free)},
                               {Py_tp_repr, GATHER_PY_SLOT(job_repr)},
@@ -112,8 +115,8 @@ static gather_status submit(gather_py_table *self, job_object *job, gather_table
   gather_table_job *submitted;
   *table = gather_py_handle_enter(&self->handle);
   if (!*table) return GATHER_USAGE;
-  gather_status status = gather_table_submit(*table, &job->rows.indices.tensor, &job->rows.target, &job->rows.options,
-                                             &submitted, error);
+  gather_status status =
+      gather_table_submit(*table, &job->rows.indices.tensor, &job->rows.target, &job->rows.options, &submitted, error);
   if (status == GATHER_OK) gather_py_job_begin(&self->handle, &job->job, submitted);
   gather_py_handle_leave(&self->handle);
   return status;
@@ -131,12 +134,46 @@ static PyObject *begin(gather_py_table *self, job_object *job) {
   return (PyObject *)job;
 }
 
+/* Elements of `bytes` bytes, however they lie, one behind the other. */
+static void copy_strided(const gather_py_view *from, int64_t len, int64_t bytes, char *to) {
+  const gather_tensor *tensor = &from->tensor;
+  int64_t at[GATHER_MAX_RANK] = {0};
+  const char *source = tensor->data;
+  for (int64_t i = 0; i < len; i++, to += bytes) {
+    memcpy(to, source, (size_t)bytes);
+    for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+      source += from->strides[d];
+      if (++at[d] < from->shape[d]) break;
+      source -= from->strides[d] * from->shape[d];
+      at[d] = 0;
+    }
+  }
+}
+
+/* The library looks at the indices before it comes back, and again as rows are read: they must be the same then. */
+static int copy_indices(job_object *job) {
+  gather_py_view *view = &job->rows.indices;
+  const gather_type_info *type = gather_type_get(view->tensor.type);
+  int64_t len = gather_tensor_len(&view->tensor), bytes = type->bits / 8;
+  if (view->tensor.data == &view->number || len == 0 || type->packing != GATHER_PACKING_BYTES || bytes == 0) return 0;
+  job->indices = PyMem_Malloc((size_t)(len * bytes));
+  if (!job->indices) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  if (view->tensor.strides)
+    copy_strided(view, len, bytes, job->indices);
+  else
+    memcpy(job->indices, view->tensor.data, (size_t)(len * bytes));
+  view->tensor.data = job->indices;
+  view->tensor.strides = NULL;
+  return 0;
+}
+
 /* What the call only borrowed. */
 static void keep(gather_py_table *self, job_object *job) {
   Py_INCREF((PyObject *)self);
   job->table = self;
-  Py_XINCREF(job->rows.call.indices);
-  job->indices = job->rows.call.indices;
   Py_XINCREF(job->rows.call.out);
   job->out = job->rows.call.out;
 }
@@ -146,7 +183,8 @@ PyObject *gather_py_table_submit(PyObject *object, PyObject *const *args, Py_ssi
   PyObject *result = NULL;
   job_object *job = (job_object *)gather_py_allocate(gather_py_job_type);
   if (!job) return NULL;
-  if (gather_py_rows_read(&gather_py_table_submits, self, args, count, names, &job->rows) == 0) {
+  if (gather_py_rows_read(&gather_py_table_submits, self, args, count, names, &job->rows) == 0 &&
+      copy_indices(job) == 0) {
     keep(self, job);
     result = begin(self, job);
   }

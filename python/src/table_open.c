@@ -72,9 +72,8 @@ static gather_table *open_table(const opening *given) {
   const char **paths = read_paths(given->paths, count);
   if (!paths) return NULL;
   PyThreadState *state = PyEval_SaveThread();
-  gather_status status = count == 1
-                             ? gather_table_open(paths[0], &given->options, &table, &error)
-                             : gather_table_open_parts(paths, (int32_t)count, &given->options, &table, &error);
+  gather_status status = count == 1 ? gather_table_open(paths[0], &given->options, &table, &error)
+                                    : gather_table_open_parts(paths, (int32_t)count, &given->options, &table, &error);
   PyEval_RestoreThread(state);
   PyMem_Free((void *)paths);
   if (status == GATHER_OK) return table;
