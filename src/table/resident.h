@@ -24,12 +24,14 @@ typedef struct gather_residency {
   gather_map_use *use;
   int64_t region_count;
   _Atomic uint32_t *regions;   /* what was found, and when */
+  _Atomic uint8_t *touches;    /* how often a resident region was wanted, until it is mapped as a whole */
   _Atomic uint8_t *pages;      /* mmap alone: a bit for each page that was read through the mapping; NULL */
   _Atomic uint32_t generation; /* regions that were found resident in an earlier one are looked at again */
   _Atomic int64_t resident;    /* regions of this generation that are */
   _Atomic int64_t hand;        /* where the next region is given up */
   _Atomic int32_t luck;        /* how trying to read without waiting has gone */
-  bool can_ask;                /* the system tells what is resident */
+  atomic_bool can_ask;         /* the system tells what is resident */
+  atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole when it is found */
 } gather_residency;
 
 typedef enum gather_where {

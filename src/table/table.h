@@ -60,7 +60,7 @@ struct gather_table {
   gather_residency *residency; /* one for each source */
   int32_t source_count;
 
-  gather_engine engine; /* that reads */
+  _Atomic gather_engine engine; /* that reads */
   char why[160];
   gather_budget budget;
   gather_cache *cache; /* NULL = none */

@@ -14,7 +14,12 @@
 #include "table/ids.h"
 #include "table/table.h"
 
-enum { BLOCK = 256, LINES_FETCHED = 4, WHOLE_ROWS = 4096, ASKS_PER_REGION = 16 };
+enum {
+  BLOCK = 256,
+  LINES_FETCHED = 4,
+  WHOLE_ROWS = 4096,
+  ROWS_PER_REGION = 16 /* repay asking for, and mapping, all of them */
+};
 
 /* ---- before anything is read */
 
@@ -279,6 +284,15 @@ static gather_status take_whole(const gather_taking *taking, const char *data, g
   return all.status;
 }
 
+/* Says how many rows a take wants. */
+static void expect_rows(gather_table *table, int64_t rows) {
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) {
+    gather_residency *residency = &table->residency[i];
+    bool eager = rows / ROWS_PER_REGION >= residency->region_count;
+    atomic_store_explicit(&residency->eager, eager, memory_order_relaxed);
+  }
+}
+
 /* Where the rows begin if all of them are in memory; NULL. */
 static const char *find_whole(const gather_taking *taking) {
   gather_table *table = taking->table;
@@ -287,7 +301,8 @@ static const char *find_whole(const gather_taking *taking) {
   if (part->memory) return part->memory;
   if (!table->residency || taking->plan->index_count < WHOLE_ROWS) return NULL;
   gather_residency *residency = &table->residency[part->source];
-  bool ask = taking->plan->index_count / ASKS_PER_REGION >= residency->region_count;
+  bool ask = taking->plan->index_count / ROWS_PER_REGION >= residency->region_count;
+  expect_rows(table, taking->plan->index_count);
   bool all = gather_residency_is_all(residency, part->offset, part->rows * table->info.row_bytes, ask);
   return all ? residency->source->map + part->offset : NULL;
 }
@@ -305,6 +320,7 @@ static gather_status take_chunk(const gather_taking *taking, gather_worker *work
                                 gather_error *error) {
   sweep s = {.taking = taking, .worker = worker, .first = first};
   const int64_t row_bytes = taking->table->info.row_bytes;
+  expect_rows(taking->table, count);
   gather_split(taking->executor, count, row_bytes, BLOCK, sweep_part, &s);
   if (s.broken) return gather_table_fail_mapped(taking->table, s.source, s.offset, error);
   if (s.misses > 0) GATHER_TRY(gather_taking_read(taking, worker, s.misses, error));
