@@ -148,9 +148,9 @@ def _raw_type(dtype: Any) -> tuple[str, np.dtype | None]:
         refuse("type_unsupported", f"dtype {kind} holds Python objects, which are no bytes of a file", "data")
     if kind.subdtype is not None:
         refuse("type_unsupported", f"dtype {kind} is an array: give its shape as part of shape=", "data")
-    if kind.num >= 256:  # another package's
+    if kind.num >= 256 and kind.name in _core.types():  # ml_dtypes'
         return kind.name, None
-    if kind.names is not None:
+    if kind.names is not None or kind.num >= 256:
         return f"|V{kind.itemsize}", kind
     return kind.str, None
 

@@ -107,6 +107,11 @@ static PyObject *make_like(const gather_table_info *info, PyObject *given) {
   PyArray_Descr *descr = NULL;
   if (dtype && !PyArray_DescrConverter(dtype, &descr)) descr = NULL;
   Py_XDECREF(dtype);
+  if (descr && type->packing == GATHER_PACKING_BYTES && PyDataType_ELSIZE(descr) != item_bytes) {
+    PyErr_Format(PyExc_TypeError, "dtype %R has not the %lld bytes of the table's elements", (PyObject *)descr,
+                 (long long)item_bytes);
+    Py_CLEAR(descr);
+  }
   return array_like(descr); /* takes it over */
 }
 

@@ -125,7 +125,10 @@ static int read_out(const gather_py_table *table, gather_py_rows *rows, int32_t 
 
 static int make_out(const gather_py_table *table, gather_py_rows *rows, int32_t rank) {
   gather_py_view data = data_of(table);
-  return gather_py_output(&data, rank, rows->shape, &rows->out);
+  if (gather_py_output(&data, rank, rows->shape, &rows->out) < 0) return -1;
+  if (table->row_bytes == 0) /* NumPy gives text without characters a character, which nobody would write */
+    memset(rows->out.tensor.data, 0, (size_t)gather_tensor_bytes(&rows->out.tensor));
+  return 0;
 }
 
 /* The output as the library has it: of the table's type, whatever the caller's library calls it. */
