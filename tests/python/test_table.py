@@ -15,6 +15,7 @@ import pytest
 
 import libgather
 from libgather.table import bytes_of
+from support.skip import skip_test
 from table_files import ENGINES, NPY_DTYPES, RAW_DTYPES, ROWS, rows_of, same, save, save_raw, table_of
 
 X = np.arange(60, dtype=np.float32).reshape(10, 3, 2)
@@ -134,9 +135,11 @@ def test_parts(tmp_path):
 
 def test_a_file_of_many_tensors(tmp_path):
     """FILE:TENSOR, from a model."""
-    import onnx
-    from onnx import helper, numpy_helper
-
+    try:
+        import onnx
+        from onnx import helper, numpy_helper
+    except ImportError:
+        skip_test("onnx", "the package is not installed")
     graph = helper.make_graph([], "g", [], [], [numpy_helper.from_array(X, "emb"), numpy_helper.from_array(X[0], "other")])
     onnx.save(helper.make_model(graph), tmp_path / "m.onnx")
     with libgather.open(f"{tmp_path}/m.onnx:emb") as table:
