@@ -128,43 +128,50 @@ static void describe(gather_table *table, const gather_file *file, const gather_
 
 /* ---- where the rows lie */
 
-static gather_status find_source(gather_table *table, const char *path, int32_t *number, gather_error *error) {
-  gather_source_wishes wishes = {
-      .direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-      .mapped = !table->options.keep_signals &&
-                (table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP)};
-  for (int32_t i = 0; i < table->source_count; i++)
-    if (strcmp(table->sources[i].path, path) == 0) {
-      *number = i;
-      return GATHER_OK;
-    }
-  GATHER_TRY(gather_source_open(path, &wishes, &table->sources[table->source_count], error));
-  *number = table->source_count++;
-  return GATHER_OK;
+/* Opened a second time by its name, a file may be another one by now. */
+static gather_status check_same(const gather_source *source, const gather_map *map, gather_error *error) {
+  struct stat about;
+  if (fstat(source->fd, &about) != 0)
+    return gather_fail_system(error, source->path, errno, "find out which file it is");
+  if ((uint64_t)about.st_dev == map->device && (uint64_t)about.st_ino == map->inode && source->size >= map->size)
+    return GATHER_OK;
+  return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or cut while it was opened");
+}
+
+static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
+                                 gather_error *error) {
+  const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
+  gather_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
+                                 .mapped = !table->options.keep_signals && reads_maps};
+  for (*number = 0; *number < table->source_count; ++*number)
+    if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
+  gather_source *made = &table->sources[*number];
+  GATHER_TRY(gather_source_open(path, &wishes, made, error));
+  table->source_count++;
+  return check_same(made, map, error);
 }
 
 static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
                               gather_error *error) {
   gather_part *part = &table->parts[table->part_count];
+  const gather_map *map;
   int64_t all;
-  *part = (gather_part){.first = table->shape[0], .rows = found->tensor.shape[0]};
+  *part = (gather_part){.path = file->name, .offset = found->offset, .first = table->shape[0]};
+  part->rows = found->tensor.shape[0];
   if (!gather_add(part->first, part->rows, &table->shape[0]) ||
       gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
       !gather_mul(table->shape[0], table->info.row_bytes, &all))
     return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "all parts together do not fit in 63 bits");
-  if (part->rows > 0 && table->info.row_bytes > 0) {
-    const char *path = gather_file_place(file, found, &part->offset);
-    if (path) {
-      GATHER_TRY(find_source(table, path, &part->source, error));
-      const gather_source *source = &table->sources[part->source];
-      if (part->offset > source->size || part->rows * table->info.row_bytes > source->size - part->offset)
-        return gather_fail_file(error, GATHER_IO_ERROR, path, source->size, "it was cut short while it was opened");
-    } else {
-      part->memory = found->tensor.data;
-    }
-  }
   table->part_count++;
-  return GATHER_OK;
+  if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
+  const char *path = gather_file_place(file, found, &map, &part->offset);
+  if (!path) {
+    part->memory = found->tensor.data;
+    part->path = "", part->offset = 0;
+    return GATHER_OK;
+  }
+  part->path = path;
+  return find_source(table, path, map, &part->source, error);
 }
 
 static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
@@ -178,19 +185,50 @@ static gather_status add_tensor(gather_table *table, const gather_file *file, co
   return add_part(table, file, found, error);
 }
 
+/* Room for `more` parts. */
+static gather_status make_room(gather_table *table, int64_t more, gather_error *error) {
+  gather_part *made =
+      more > INT32_MAX - table->part_count ? NULL : gather_alloc((table->part_count + more) * (int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
+  if (table->part_count > 0) memcpy(made, table->parts, (size_t)table->part_count * sizeof *made);
+  gather_free(table->parts);
+  table->parts = made;
+  return GATHER_OK;
+}
+
+/* The pieces that a name stands for: a column in several chunks. Where a file holds nothing but one, it needs no name. */
+static const gather_file_pieces_row *find_pieces(const gather_file *file, const char *name) {
+  bool only = name[0] == '\0' && file->pieces_len == 1 && file->pieces[0].count == file->len;
+  for (int64_t i = 0; i < file->pieces_len; i++)
+    if (only || strcmp(file->pieces[i].name, name) == 0) return &file->pieces[i];
+  return NULL;
+}
+
+static gather_status add_named(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
+  const gather_file_pieces_row *pieces = find_pieces(file, name);
+  const gather_file_tensor *found;
+  GATHER_TRY(make_room(table, pieces ? pieces->count : 1, error));
+  if (!pieces) {
+    GATHER_TRY(gather_file_find(file, name, &found, error));
+    return add_tensor(table, file, found, error);
+  }
+  for (int64_t i = 0; i < pieces->count; i++)
+    GATHER_TRY(add_tensor(table, file, gather_file_at(file, pieces->first + i), error));
+  if (table->file_count == 1) table->info.name = pieces->name;
+  return GATHER_OK;
+}
+
 static gather_status add_path(gather_table *table, const char *path, gather_error *error) {
   char *file_name;
   const char *name;
   gather_file **file = &table->files[table->file_count];
-  const gather_file_tensor *found;
   GATHER_TRY(split_path(path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(file_name, table->options.raw, file, error)
                                             : gather_file_open(file_name, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  GATHER_TRY(gather_file_find(*file, name, &found, error));
-  return add_tensor(table, *file, found, error);
+  return add_named(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -230,10 +268,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 
 static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
-  table->parts = gather_alloc(count * (int64_t)sizeof *table->parts);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->files || !table->parts || !table->sources)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
   GATHER_TRY(gather_budget_make(&table->options, table->engine, &table->budget, error));
   for (int32_t i = 0; i < count; i++) {
@@ -305,11 +341,7 @@ const gather_table_info *gather_table_describe(const gather_table *table) { retu
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
   if (i < 0 || i >= table->part_count) return false;
   const gather_part *from = &table->parts[i];
-  bool in_file = !from->memory && table->source_count > 0;
-  *part = (gather_table_part){.path = in_file ? table->sources[from->source].path : "",
-                              .offset = in_file ? from->offset : 0,
-                              .first = from->first,
-                              .rows = from->rows};
+  *part = (gather_table_part){from->path, from->offset, from->first, from->rows};
   return true;
 }
 
