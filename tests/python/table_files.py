@@ -4,6 +4,8 @@
 """Tables in files."""
 from __future__ import annotations
 
+import json
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -49,4 +51,24 @@ def save(folder: Path, array: np.ndarray, name: str = "table.npy") -> str:
 def save_raw(folder: Path, array: np.ndarray, before: bytes = b"", name: str = "table.raw") -> str:
     path = folder / name
     path.write_bytes(before + raw(array).tobytes())
+    return str(path)
+
+
+def save_safetensors(path: Path, tensors: dict[str, tuple[str, np.ndarray]]) -> str:
+    """As the format has it: a JSON header, then the elements. Each tensor comes with the format's name of its type."""
+    header, data = {}, b""
+    for name, (kind, array) in tensors.items():
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": [len(data), len(data) + array.nbytes]}
+        data += raw(array).tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+    return str(path)
+
+
+def save_gguf(path: Path, name: str, kind: int, shape: tuple, data: bytes) -> str:
+    """One tensor, of GGUF's type number `kind`; shape as NumPy has it, in elements."""
+    text = name.encode()
+    head = b"GGUF" + struct.pack("<IQQQ", 3, 1, 0, len(text)) + text
+    head += struct.pack(f"<I{len(shape)}QIQ", len(shape), *reversed(shape), kind, 0)
+    path.write_bytes(head + bytes(-len(head) % 32) + data)
     return str(path)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 import libgather
 from libgather.table import bytes_of
 from support.skip import skip_test
-from table_files import ENGINES, NPY_DTYPES, RAW_DTYPES, ROWS, rows_of, same, save, save_raw, table_of
+from table_files import ENGINES, NPY_DTYPES, RAW_DTYPES, ROWS, rows_of, same, save, save_gguf, save_raw, save_safetensors, table_of
 
 X = np.arange(60, dtype=np.float32).reshape(10, 3, 2)
 
@@ -133,7 +134,7 @@ def test_parts(tmp_path):
             libgather.open([paths[0], wrong])
 
 
-def test_a_file_of_many_tensors(tmp_path):
+def test_onnx(tmp_path):
     """FILE:TENSOR, from a model."""
     try:
         import onnx
@@ -146,6 +147,52 @@ def test_a_file_of_many_tensors(tmp_path):
         assert table.name == "emb" and table.format == "onnx" and same(table[[3, 3]], X[[3, 3]])
     with pytest.raises(libgather.GatherNameError, match="emb"):
         libgather.open(f"{tmp_path}/m.onnx:emv")
+
+
+@pytest.mark.parametrize("kind, dtype", [("F32", "<f4"), ("I64", "<i8"), ("BOOL", "?"), ("U8", "u1"), ("F16", "<f2"), ("BF16", ml_dtypes.bfloat16),
+                                         ("F8_E4M3", ml_dtypes.float8_e4m3fn), ("F8_E5M2", ml_dtypes.float8_e5m2), ("C64", "<c8")])
+def test_safetensors(tmp_path, kind, dtype):
+    x, other = table_of(np.dtype(dtype), (9, 4)), table_of(np.dtype("u1"), (3,))
+    path = save_safetensors(tmp_path / "x.safetensors", {"a/b": ("U8", other), "emb": (kind, x), "odd:name": (kind, x[:2])})
+    with libgather.open(f"{path}:emb") as table:
+        assert (table.format, table.name, table.dtype, table.type) == ("safetensors", "emb", x.dtype, x.dtype.name)
+        assert same(table[[[8, 0], [-1, 3]]], x[[[8, 0], [-1, 3]]]) and same(table[...], x) and same(pickle.loads(pickle.dumps(table))[3:], x[3:])
+    assert same(libgather.open(f"{path}:odd:name")[:], x[:2]) and same(libgather.open(f"{path}:a/b")[[2]], other[[2]])
+    with pytest.raises(libgather.GatherNameError):
+        libgather.open(path)
+
+
+def test_sharded_safetensors(tmp_path):
+    """By its index; and two tensors of it as the parts of one table."""
+    pieces = [table_of(np.dtype("<f2"), (n, 2), n) for n in (3, 5)]
+    for i, piece in enumerate(pieces):
+        save_safetensors(tmp_path / f"model-{i}.safetensors", {f"emb.{i}": ("F16", piece)})
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": {f"emb.{i}": f"model-{i}.safetensors" for i in range(2)}}))
+    assert same(libgather.open(f"{index}:emb.1")[::-1], pieces[1][::-1])
+    table = libgather.open([f"{index}:emb.0", f"{index}:emb.1"])
+    assert same(table[[7, 0, 3]], np.concatenate(pieces)[[7, 0, 3]])
+    assert [Path(part.path).name for part in table.parts] == ["model-0.safetensors", "model-1.safetensors"]
+
+
+def test_npz(tmp_path):
+    np.savez(tmp_path / "two.npz", emb=X, words=np.array(["a", "bcd"]))
+    with libgather.open(f"{tmp_path}/two.npz:emb") as table:
+        assert table.format == "npz" and same(table[[9, 1]], X[[9, 1]])
+    assert libgather.open(f"{tmp_path}/two.npz:words")[[1, 0]].tolist() == ["bcd", "a"]
+    np.savez_compressed(tmp_path / "small.npz", emb=X)
+    with pytest.raises(libgather.GatherNotSupportedError):
+        libgather.open(f"{tmp_path}/small.npz:emb")
+
+
+def test_gguf(tmp_path):
+    """Plain rows are numbers, quantised ones blocks of bytes."""
+    path = save_gguf(tmp_path / "f.gguf", "emb.weight", 0, (10, 6), X.tobytes())
+    assert same(libgather.open(f"{path}:emb.weight")[[9, 0]], X.reshape(10, 6)[[9, 0]])
+    blocks = np.random.default_rng(1).bytes(4 * 2 * 18)
+    with libgather.open(save_gguf(tmp_path / "q.gguf", "emb", 2, (4, 64), blocks)) as table:  # Q4_0: 32 elements in 18 bytes
+        assert table.type == "Q4_0" and table.dtype == np.dtype("V18") and table.shape == (4, 2) and table.row_bytes == 36
+        assert table[[3, 0]].tobytes() == blocks[108:] + blocks[:36]
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4", "int2", "float4_e2m1fn", "uint1", "uint3"])
