@@ -36,6 +36,7 @@ class Info(TypedDict):
     pool: str
     cpus: int
     formats: list[str]
+    engines: dict[str, str | None]
     limited_api: bool
     free_threaded: bool
 

@@ -298,6 +298,15 @@ def test_stats(path):
             assert table.stats().takes == table.stats().rows == 0
 
 
+def test_engines(path):
+    """info() says which can be used; one that cannot is replaced, and the statistics say so."""
+    engines = libgather.info()["engines"]
+    assert list(engines) == ENGINES and engines["auto"] is engines["mmap"] is engines["pread"] is None
+    for engine in ENGINES[1:]:
+        stats = libgather.open(path, engine=engine).stats()
+        assert stats.engine == engine if engines[engine] is None else stats.engine != engine and stats.why
+
+
 # ---- what stands in brackets ----
 
 KEYS = [0, -1, 9, np.int8(3), np.uint64(9), slice(None), slice(2, 7), slice(8, 1, -3), slice(-3, None), slice(5, 5), slice(20, 30), ...,
