@@ -76,6 +76,7 @@ typedef struct gather_error {
   const char *input;   /* which argument: "data", "indices", "axis", "output"; NULL */
   char file[256];      /* the file's name (its end, where it is longer); "" */
   int64_t file_offset; /* byte in that file where it is wrong; -1 */
+  int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest stands only with GATHER_INDEX_OUT_OF_RANGE. */
   int32_t axis;                      /* the axis that is indexed, counted from 0; -1 */
   int32_t position_rank;             /* rank of the indices; -1 */

@@ -59,11 +59,12 @@ typedef struct gather_table_options {
    * mappings are the system's matter, and buffers, scratch and cache stay below a sixteenth of the memory that this process may
    * use, and below 1 GiB. */
   int64_t memory_bytes;
-  int64_t cache_bytes;   /* of it at most for rows that were read and may be wanted again; -1 = chosen, 0 = none */
-  int32_t depth;         /* reads in flight, 1 to 4096; 0 = chosen */
-  bool buffered;         /* read through the page cache, never past it */
-  bool keep_signals;     /* no mapping is read from, so that no handler for SIGBUS is needed */
-  const gather_raw *raw; /* the files hold raw bytes; shape[0] may be -1: as many rows as the file has. NULL = they say it */
+  int64_t cache_bytes; /* of it at most for rows that were read and may be wanted again; -1 = chosen, 0 = none */
+  int32_t depth;       /* reads in flight, 1 to 4096; 0 = chosen */
+  bool buffered;       /* read through the page cache, never past it */
+  bool keep_signals;   /* no mapping is read from, so that no handler for SIGBUS is needed */
+  const gather_raw
+      *raw; /* the files hold raw bytes; shape[0] may be -1: as many rows as the file has. NULL = they say it */
 } gather_table_options;
 
 #define GATHER_TABLE_OPTIONS_INIT \
@@ -101,8 +102,8 @@ GATHER_API const gather_table_info *gather_table_describe(const gather_table *ta
 
 /* Where a part of a table lies. */
 typedef struct gather_table_part {
-  const char *path;   /* of the file that holds the elements */
-  int64_t offset;     /* of its first row in that file, in bytes */
+  const char *path;    /* of the file that holds the elements */
+  int64_t offset;      /* of its first row in that file, in bytes */
   int64_t first, rows; /* the rows of the table that it holds */
 } gather_table_part;
 
@@ -114,10 +115,10 @@ GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gathe
 /* Options of one take. Start from GATHER_TABLE_TAKE_INIT; NULL in a call means just that. */
 typedef struct gather_table_take_options {
   size_t size;
-  const gather_op *op;      /* a version of Gather: its index rule holds. NULL = ONNX Gather-13 */
-  gather_on_bad on_bad;     /* as gather_options.on_bad; default: the operator's */
-  gather_negative negative; /* likewise */
-  const void *fill;         /* likewise */
+  const gather_op *op;             /* a version of Gather: its index rule holds. NULL = ONNX Gather-13 */
+  gather_on_bad on_bad;            /* as gather_options.on_bad; default: the operator's */
+  gather_negative negative;        /* likewise */
+  const void *fill;                /* likewise */
   const gather_executor *executor; /* who copies what is resident; NULL = the calling thread. Not kept by submit */
   int64_t *bad_count;              /* receives how many indices were out of range and repaired; may be NULL */
 } gather_table_take_options;

@@ -50,6 +50,7 @@ static void reset(gather_error *error, gather_status status) {
   error->file[0] = '\0';
   error->file_offset = -1;
   error->axis = error->position_rank = -1;
+  error->row = -1;
   error->value_is_unsigned = false;
   error->value = error->low = error->high = error->bad_count = 0;
 }

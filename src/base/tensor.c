@@ -128,3 +128,14 @@ void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, 
     *high = highest + gather_tensor_item_bytes(tensor);
   }
 }
+
+bool gather_tensor_is_row_major(const gather_tensor *tensor) {
+  int64_t natural[GATHER_MAX_RANK];
+  gather_tensor plain = *tensor;
+  if (!tensor->strides || gather_tensor_len(tensor) == 0) return true;
+  plain.strides = NULL;
+  gather_tensor_strides(&plain, natural);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (tensor->shape[d] > 1 && tensor->strides[d] != natural[d]) return false;
+  return true;
+}

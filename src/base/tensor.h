@@ -38,6 +38,9 @@ GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_bytes(const gather_tensor *t
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */
 void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]);
 
+/* Whether the elements of a checked tensor stand in row-major order without gaps. */
+bool gather_tensor_is_row_major(const gather_tensor *tensor);
+
 /* How much a tensor is: its elements, and the bytes they take. */
 typedef struct gather_size {
   int64_t len, bytes;

@@ -67,6 +67,7 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
     return no_memory(file, error);
   }
   made->map = mapped;
+  made->path = path;
   made->next = file->siblings;
   file->siblings = made;
   *map = &made->map;
@@ -90,6 +91,22 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
   size_t length = strlen(why.message);
   (void)snprintf(why.message + length, sizeof why.message - length, "; tensor '%.100s' has its values there", name);
   return gather_file_unreadable(file, &why, tensor, error);
+}
+
+/* ---- where elements lie */
+
+static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
+  const uint8_t *at = data;
+  if (!map->owned || !map->bytes || at < map->bytes || at - map->bytes >= map->size) return false;
+  *offset = at - map->bytes;
+  return true;
+}
+
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, int64_t *offset) {
+  if (is_in(&file->map, tensor->tensor.data, offset)) return file->name;
+  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next)
+    if (is_in(&sibling->map, tensor->tensor.data, offset)) return sibling->path;
+  return NULL;
 }
 
 /* ---- tensors whose elements are not there */

@@ -103,6 +103,8 @@ void gather_plan_find_ways(gather_plan *plan);
 
 /* Checks the indices and moves the rows: first the one and then the other, or block by block where that shows in nothing. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Refuses an output that overlaps an input (GATHER_USAGE). */
+gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy gives every bad index a row. */
 bool gather_plan_can_repair(const gather_plan *plan);
 /* Only checks. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */

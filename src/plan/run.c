@@ -47,7 +47,7 @@ static bool meet(const void *a, const gather_extent *a_extent, const void *b, co
   return a_low < b_high && b_low < a_high;
 }
 
-static gather_status check_apart(const gather_plan *plan, const gather_run *run, gather_error *error) {
+gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error) {
   const char *input = NULL;
   if (meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
   if (meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
@@ -152,7 +152,7 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
   int64_t bad = 0;
   GATHER_TRY(gather_executor_check(run->executor, error));
-  GATHER_TRY(check_apart(plan, run, error));
+  GATHER_TRY(gather_plan_check_apart(plan, run, error));
   GATHER_TRY(execute(plan, run, &bad, error));
   if (run->bad_count) *run->bad_count = bad;
   return GATHER_OK;

@@ -8,13 +8,14 @@
 #include "gather/gather.h"
 
 typedef struct gather_source {
-  char *path;          /* owned */
-  int fd;              /* through the page cache, advised that reads are random; -1 = not open */
-  int direct_fd;       /* past it (O_DIRECT); -1 where the file system cannot, or it was not wanted */
-  int direct_errno;    /* why not; 0 = not wanted */
-  int64_t block_bytes; /* what offsets, lengths and memory of reads are multiples of: 4096, or more where the system says so */
-  int64_t size;        /* when it was opened */
-  char *map;           /* the whole file, read-only, advised that reads are random; NULL = not mapped */
+  char *path;       /* owned */
+  int fd;           /* through the page cache, advised that reads are random; -1 = not open */
+  int direct_fd;    /* past it (O_DIRECT); -1 where the file system cannot, or it was not wanted */
+  int direct_errno; /* why not; 0 = not wanted */
+  int64_t
+      block_bytes; /* what offsets, lengths and memory of reads are multiples of: 4096, or more where the system says so */
+  int64_t size;    /* when it was opened */
+  char *map;       /* the whole file, read-only, advised that reads are random; NULL = not mapped */
 } gather_source;
 
 /* What of a file is wanted. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * engine.c: the names of the engines, and which of them reads.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "table/engine.h"
+
+static const char *const NAMES[] = {
+#define GATHER_ENGINE(ENUM, name, functions) name,
+#include "table/engine.def"
+#undef GATHER_ENGINE
+};
+enum { NAME_COUNT = sizeof NAMES / sizeof *NAMES };
+
+const char *gather_engine_name(gather_engine engine) {
+  return (int)engine >= 0 && (int)engine < NAME_COUNT ? NAMES[engine] : NULL;
+}
+
+gather_status gather_engine_parse(const char *name, gather_engine *engine, gather_error *error) {
+  for (int i = 0; name && i < NAME_COUNT; i++)
+    if (strcmp(name, NAMES[i]) == 0) {
+      *engine = (gather_engine)i;
+      return GATHER_OK;
+    }
+  return gather_fail(error, GATHER_USAGE, "there is no engine '%.40s'; there are auto, mmap, pread and uring",
+                     name ? name : "");
+}
+
+gather_status gather_engine_check(gather_engine engine, gather_error *error) {
+  if (!gather_engine_name(engine)) return gather_fail(error, GATHER_USAGE, "no engine has the number %d", (int)engine);
+  return engine == GATHER_ENGINE_AUTO ? GATHER_OK : gather_reader_probe(engine, error);
+}
+
+/* What can be used, and why; io_uring first, threads where it is refused. */
+gather_engine gather_engine_choose(const gather_table_options *options, char *why, size_t why_bytes) {
+  gather_error error;
+  if (options->engine == GATHER_ENGINE_MMAP || options->engine == GATHER_ENGINE_PREAD) {
+    (void)snprintf(why, why_bytes, "it was asked for");
+    return options->engine;
+  }
+  if (gather_reader_probe(GATHER_ENGINE_URING, &error) == GATHER_OK) {
+    (void)snprintf(
+        why, why_bytes, "%s",
+        options->engine == GATHER_ENGINE_URING ? "it was asked for" : "many reads at a time, from one thread");
+    return GATHER_ENGINE_URING;
+  }
+  (void)snprintf(why, why_bytes, "threads read, since uring cannot be used: %.*s", (int)(why_bytes - 60),
+                 error.message);
+  return GATHER_ENGINE_PREAD;
+}

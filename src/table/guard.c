@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * guard.c: the handler of SIGBUS. It jumps out of a guarded copy whose thread touched a mapping of its table, and hands every other
+ * signal to the handler that was there before, or to the system's own.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
+#include "table/guard.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* The variable is read in a signal handler, where a thread's memory must not be made first. */
+#if defined(__GNUC__) && defined(__ELF__)
+#define GUARD_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
+#else
+#define GUARD_THREAD _Thread_local
+#endif
+
+typedef struct guard {
+  sigjmp_buf jump;
+  const gather_source *sources;
+  int32_t count;
+  int32_t source;
+  int64_t offset;
+} guard;
+
+static GUARD_THREAD guard *volatile active;
+static GUARD_THREAD volatile sig_atomic_t handing_on;
+static struct sigaction before;
+static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+
+static bool find_source(guard *g, const char *address) {
+  for (int32_t i = 0; i < g->count; i++) {
+    const gather_source *source = &g->sources[i];
+    if (!source->map || address < source->map || address - source->map >= source->size) continue;
+    g->source = i;
+    g->offset = address - source->map;
+    return true;
+  }
+  return false;
+}
+
+/* The system's own answer comes when the instruction is tried again. */
+static void give_up(void) {
+  struct sigaction plain;
+  memset(&plain, 0, sizeof plain);
+  plain.sa_handler = SIG_DFL;
+  (void)sigaction(SIGBUS, &plain, NULL);
+}
+
+static void hand_on(int number, siginfo_t *info, void *context) {
+  bool has_function = (before.sa_flags & SA_SIGINFO) != 0;
+  /* Handlers that hand on to each other would go round for ever. */
+  if (handing_on || (!has_function && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))) {
+    give_up();
+    return;
+  }
+  handing_on = 1;
+  if (has_function)
+    before.sa_sigaction(number, info, context);
+  else
+    before.sa_handler(number);
+  handing_on = 0;
+}
+
+static void on_bus(int number, siginfo_t *info, void *context) {
+  guard *g = active;
+  /* si_code above 0: the system sends it for an access, no other process. */
+  if (g && info->si_code > 0 && find_source(g, info->si_addr)) siglongjmp(g->jump, 1);
+  hand_on(number, info, context);
+}
+
+gather_status gather_guard_install(gather_error *error) {
+  struct sigaction now, ours;
+  memset(&ours, 0, sizeof ours);
+  ours.sa_sigaction = on_bus;
+  ours.sa_flags =
+      SA_SIGINFO | SA_NODEFER | SA_ONSTACK; /* not deferred: the handler is left by a jump, which unblocks nothing */
+  (void)sigemptyset(&ours.sa_mask);
+  (void)pthread_mutex_lock(&installing);
+  bool good = sigaction(SIGBUS, NULL, &now) == 0;
+  if (good && !((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)) {
+    before = now;
+    good = sigaction(SIGBUS, &ours, NULL) == 0;
+  }
+  (void)pthread_mutex_unlock(&installing);
+  return good ? GATHER_OK : gather_fail(error, GATHER_IO_ERROR, "no handler for SIGBUS can be installed");
+}
+
+bool gather_guard_run(const gather_source *sources, int32_t count, void (*body)(void *argument), void *argument,
+                      int32_t *source, int64_t *offset) {
+  guard g;
+  guard *outer = active;
+  g.sources = sources, g.count = count;
+  if (sigsetjmp(g.jump, 0) != 0) {
+    active = outer;
+    *source = g.source, *offset = g.offset;
+    return false;
+  }
+  active = &g;
+  body(argument);
+  active = outer;
+  return true;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ids.c: indices become rows.
+ */
+#include "table/ids.h"
+
+#include "base/tensor.h"
+
+/* The byte of index number `number`, and how many follow it at one step. */
+static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, int64_t *step) {
+  int64_t offset = 0;
+  *left = 1, *step = 0;
+  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
+    int64_t len = plan->index_shape[d], at = number % len;
+    if (d == plan->index_rank - 1) *left = len - at, *step = plan->index_strides[d];
+    offset += at * plan->index_strides[d];
+    number /= len;
+  }
+  return offset;
+}
+
+void gather_ids_rows(const gather_plan *plan, const char *indices, int64_t first, int64_t count, int64_t *rows) {
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  if (plan->index_dense) {
+    gather_indices_resolve(&plan->rule, indices + first * width, width, count, rows);
+    return;
+  }
+  while (count > 0) {
+    int64_t left, step, offset = find_run(plan, first, &left, &step), run = left < count ? left : count;
+    gather_indices_resolve(&plan->rule, indices + offset, step, run, rows);
+    first += run, rows += run, count -= run;
+  }
+}

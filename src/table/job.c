@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * job.c: takes that run beside the caller, each on a thread of the table's. Threads are started when there is more to do than there are
+ * threads, as many as may read at once.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "table/table.h"
+
+struct gather_table_job {
+  gather_table_job *next;               /* in the queue */
+  gather_table_job *later, **back_here; /* in the list of all */
+  gather_table *table;
+  gather_plan *plan;
+  gather_taking taking;
+  atomic_bool done;
+  gather_status status;
+  gather_error error;
+};
+
+static void run(gather_table_job *job) { job->status = gather_taking_run(&job->taking, &job->error); }
+
+static void finish(gather_table_job *job) {
+  gather_table *table = job->table;
+  (void)pthread_mutex_lock(&table->lock);
+  atomic_store_explicit(&job->done, true, memory_order_release);
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+}
+
+/* The next job; NULL when the table closes. */
+static gather_table_job *next_job(gather_table *table) {
+  (void)pthread_mutex_lock(&table->lock);
+  table->threads_idle++;
+  while (!table->queue && !table->closing) (void)pthread_cond_wait(&table->changed, &table->lock);
+  table->threads_idle--;
+  gather_table_job *job = table->queue;
+  if (job) table->queue = job->next;
+  if (!table->queue) table->queue_end = &table->queue;
+  (void)pthread_mutex_unlock(&table->lock);
+  return job;
+}
+
+static void *work(void *argument) {
+  gather_table *table = argument;
+  gather_table_job *job;
+  while ((job = next_job(table)) != NULL) {
+    run(job);
+    finish(job);
+  }
+  return NULL;
+}
+
+/* Signals of the program are not for our threads. */
+static bool start_thread(gather_table *table) {
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  (void)sigdelset(&all, SIGBUS); /* the guard's */
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = pthread_create(&table->thread[table->threads], NULL, work, table) == 0;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (started) table->threads++;
+  return started;
+}
+
+/* Hands a job to the threads; false where there is none and none can be had. */
+static bool enqueue(gather_table *table, gather_table_job *job) {
+  (void)pthread_mutex_lock(&table->lock);
+  bool may_start = table->threads < table->budget.workers && table->threads < GATHER_MOST_WORKERS;
+  bool taken = table->threads_idle > 0 && !table->queue;
+  if (!taken && may_start) (void)start_thread(table);
+  taken = table->threads > 0;
+  if (taken) {
+    *table->queue_end = job;
+    table->queue_end = &job->next;
+  }
+  job->later = table->running_jobs, job->back_here = &table->running_jobs;
+  if (job->later) job->later->back_here = &job->later;
+  table->running_jobs = job;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+  return taken;
+}
+
+gather_status gather_table_submit(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                  const gather_table_take_options *options, gather_table_job **job,
+                                  gather_error *error) {
+  if (!table || !job) return gather_fail(error, GATHER_USAGE, "gather_table_submit: table or job is NULL");
+  *job = NULL;
+  gather_table_enter(table);
+  gather_table_job *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a job");
+  int64_t bad = 0;
+  gather_status status = gather_taking_prepare(table, indices, out, options, &made->plan, &bad, error);
+  if (status != GATHER_OK) {
+    gather_free(made);
+    return status;
+  }
+  if (options && options->bad_count) *options->bad_count = bad;
+  made->table = table;
+  made->taking =
+      (gather_taking){.table = table, .plan = made->plan, .indices = indices->data, .out = out->data, .bad = bad};
+  if (!enqueue(table, made)) { /* no thread can be had: it runs here */
+    run(made);
+    finish(made);
+  }
+  *job = made;
+  return GATHER_OK;
+}
+
+bool gather_table_job_done(const gather_table_job *job) {
+  return !job || atomic_load_explicit(&job->done, memory_order_acquire);
+}
+
+static void destroy(gather_table_job *job) {
+  gather_plan_destroy(job->plan);
+  gather_free(job);
+}
+
+/* Behind the lock: it is no longer in the list of all. */
+static void leave_list(gather_table_job *job) {
+  *job->back_here = job->later;
+  if (job->later) job->later->back_here = job->back_here;
+}
+
+static bool is_ours(const gather_table *table, const gather_table_job *job) {
+  const gather_table_job *other = table->running_jobs;
+  while (other && other != job) other = other->later;
+  return other != NULL;
+}
+
+gather_status gather_table_wait(gather_table_job *job, gather_error *error) {
+  if (!job) return gather_fail(error, GATHER_USAGE, "gather_table_wait: job is NULL");
+  gather_table *table = job->table;
+  gather_table_enter(table);
+  (void)pthread_mutex_lock(&table->lock);
+  bool ours = is_ours(table, job);
+  while (ours && !gather_table_job_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
+  if (ours) leave_list(job);
+  (void)pthread_mutex_unlock(&table->lock);
+  gather_status status =
+      ours ? job->status
+           : gather_fail(&job->error, GATHER_USAGE, "the job was begun before fork(): only the parent can wait for it");
+  if (status != GATHER_OK && error) *error = job->error;
+  destroy(job);
+  return status;
+}
+
+void gather_table_end_jobs(gather_table *table) {
+  (void)pthread_mutex_lock(&table->lock);
+  for (gather_table_job *job = table->running_jobs; job; job = job->later)
+    while (!gather_table_job_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
+  table->closing = true;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+  for (int32_t i = 0; i < table->threads; i++) (void)pthread_join(table->thread[i], NULL);
+  for (gather_table_job *job = table->running_jobs, *later; job; job = later) {
+    later = job->later;
+    destroy(job);
+  }
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * miss.c: rows that are not in memory. They are sorted, so that each is read once and neighbours are read together, and as many reads are
+ * in flight as may be; whatever comes first is delivered first.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* madvise */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/map.h"
+#include "kernel/copy.h"
+#include "kernel/tuning.h"
+#include "plan/measure.h"
+#include "plan/plan.h"
+#include "table/sort.h"
+#include "table/table.h"
+
+/* A take of a few short rows is not worth a reader: what it reads goes through the page cache, where its neighbours are found by the
+ * next one. */
+enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
+/* A read's tag: the number of its first entry, and how many there are. */
+enum { TAG_BITS = 24 };
+
+typedef struct misses {
+  const gather_taking *taking;
+  gather_table *table;
+  gather_worker *worker;
+  int64_t count;
+  int64_t next;  /* the first entry that no read brings yet */
+  int64_t piece; /* bytes of its row that reads bring already */
+  int64_t join_bytes;
+  bool keeps_all; /* every row goes to the cache; else those that are wanted twice */
+} misses;
+
+/* ---- which row, where */
+
+int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset) {
+  const int64_t row_bytes = table->info.row_bytes;
+  for (int32_t i = 0; i < table->part_count; i++) {
+    const gather_part *part = &table->parts[i];
+    if (part->memory || part->rows == 0 || part->source != source || offset < part->offset) continue;
+    int64_t row = (offset - part->offset) / row_bytes;
+    if (row < part->rows) return part->first + row;
+  }
+  return -1;
+}
+
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status,
+                                     gather_error *error) {
+  (void)table;
+  if (!error || row < 0) return status;
+  size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
+  error->row = row;
+  return status;
+}
+
+static int64_t row_offset(const gather_table *table, const gather_part *part, int64_t row) {
+  return part->offset + (row - part->first) * table->info.row_bytes;
+}
+
+static const gather_part *find_part(const gather_table *table, int64_t row) {
+  return table->part_count == 1 ? table->parts : gather_table_find_part(table, row);
+}
+
+/* ---- which bytes to read next */
+
+/* Behind the entries of one row. */
+static int64_t skip_row(const misses *m, int64_t entry) {
+  int64_t row = m->worker->entries[entry].row;
+  do entry++;
+  while (entry < m->count && m->worker->entries[entry].row == row);
+  return entry;
+}
+
+/* Rows that follow in the same part, near enough and short enough for the same read. Returns where the read's bytes end. */
+static int64_t join(misses *m, const gather_part *part, int64_t end, int64_t limit) {
+  const gather_table *table = m->table;
+  while (m->next < m->count) {
+    int64_t row = m->worker->entries[m->next].row;
+    if (row - part->first >= part->rows) break;
+    int64_t from = row_offset(table, part, row), to = from + table->info.row_bytes;
+    if (from - end > m->join_bytes || to > limit) break;
+    end = to;
+    m->next = skip_row(m, m->next);
+  }
+  return end;
+}
+
+static bool next_read(misses *m, gather_read *read) {
+  if (m->next >= m->count) return false;
+  const gather_table *table = m->table;
+  const int64_t first = m->next, row = m->worker->entries[first].row;
+  const gather_part *part = find_part(table, row);
+  const gather_source *source = &table->sources[part->source];
+  int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
+  int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
+  int64_t behind = skip_row(m, first);
+  if (end > limit) { /* a long row comes piece by piece */
+    m->piece += limit - begin;
+    end = limit;
+  } else {
+    m->piece = 0;
+    m->next = behind;
+    end = join(m, part, end, limit);
+    behind = m->next;
+  }
+  *read = (gather_read){.source = source, .offset = start, .needed = end - start};
+  read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
+  read->tag = first << TAG_BITS | (behind - first);
+  return true;
+}
+
+/* ---- where they go */
+
+static void deliver_row(const misses *m, const gather_read *read, int64_t entry, const gather_part *part, bool again) {
+  const int64_t row_bytes = m->table->info.row_bytes, row = m->worker->entries[entry].row;
+  const int64_t at = row_offset(m->table, part, row), read_end = read->offset + read->needed;
+  int64_t from = at > read->offset ? at : read->offset;
+  int64_t to = at + row_bytes < read_end ? at + row_bytes : read_end;
+  char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
+  gather_copy_row(out + (from - at), read->data + (from - read->offset), (size_t)(to - from));
+  if (!m->table->cache || to - from != row_bytes || (!m->keeps_all && !again)) return;
+  int64_t grown = gather_cache_put(m->table->cache, row, out);
+  if (grown > 0) gather_table_count_memory(m->table, grown);
+}
+
+static void deliver(const misses *m, const gather_read *read) {
+  const int64_t first = read->tag >> TAG_BITS, behind = first + (read->tag & ((1 << TAG_BITS) - 1));
+  const gather_entry *entries = m->worker->entries;
+  const gather_part *part = find_part(m->table, entries[first].row);
+  for (int64_t e = first; e < behind; e++) {
+    bool again = e > first && entries[e].row == entries[e - 1].row;
+    deliver_row(m, read, e, part, again);
+  }
+}
+
+/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. */
+static void settle_mapped(const misses *m, const gather_read *read) {
+  gather_table *table = m->table;
+  if (table->engine != GATHER_ENGINE_MMAP || !table->residency) return;
+  gather_residency *residency = &table->residency[read->source - table->sources];
+  if (table->budget.ceiling > 0)
+    (void)madvise(read->source->map + read->offset, (size_t)read->needed, MADV_DONTNEED);
+  else
+    gather_residency_note(residency, read->offset, read->needed);
+}
+
+/* ---- all of them */
+
+static gather_status fail_read(const misses *m, const gather_read *read, gather_status status, gather_error *error) {
+  int64_t row = m->worker->entries[read->tag >> TAG_BITS].row;
+  if (error && error->file_offset >= 0) {
+    int32_t source = (int32_t)(read->source - m->table->sources);
+    int64_t at = gather_table_row_at(m->table, source, error->file_offset);
+    if (at > row) row = at;
+  }
+  return gather_table_blame_row(m->table, row, status, error);
+}
+
+static gather_status finish_one(misses *m, gather_error *error) {
+  gather_table_counts *counts = &m->table->counts;
+  gather_read read = {0};
+  gather_error why;
+  int number = 0;
+  int64_t start = gather_clock();
+  gather_status status = gather_reader_finish(m->worker->reader, &read, &number, &why);
+  atomic_fetch_add_explicit(&counts->nanoseconds_waiting, gather_clock() - start, memory_order_relaxed);
+  if (status != GATHER_OK) {
+    status = fail_read(m, &read, status, &why);
+    if (error) *error = why;
+    return status;
+  }
+  deliver(m, &read);
+  settle_mapped(m, &read);
+  gather_reader_release(m->worker->reader, &read);
+  return GATHER_OK;
+}
+
+static gather_status read_all(misses *m, gather_error *error) {
+  gather_reader *reader = m->worker->reader;
+  gather_table_counts *counts = &m->table->counts;
+  int64_t in_flight = 0;
+  bool more = true;
+  while (more || in_flight > 0) {
+    gather_read read;
+    while (more && gather_reader_has_room(reader) && (more = next_read(m, &read))) {
+      GATHER_TRY(gather_reader_begin(reader, &read, error));
+      atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
+      atomic_fetch_add_explicit(&counts->bytes_read, read.bytes, memory_order_relaxed);
+      in_flight++;
+    }
+    if (in_flight == 0) break;
+    GATHER_TRY(finish_one(m, error));
+    in_flight--;
+  }
+  return GATHER_OK;
+}
+
+/* The copies out of a mapping are guarded: a kernel that cannot bring pages ahead brings them when they are touched. */
+typedef struct read_call {
+  misses *m;
+  gather_status status;
+  gather_error *error;
+} read_call;
+
+static void read_guarded(void *argument) {
+  read_call *call = argument;
+  call->status = read_all(call->m, call->error);
+}
+
+static gather_status read_with_reader(misses *m, gather_error *error) {
+  gather_table *table = m->table;
+  read_call call = {m, GATHER_OK, error};
+  int32_t source;
+  int64_t offset;
+  if (table->engine != GATHER_ENGINE_MMAP)
+    read_guarded(&call);
+  else if (!gather_guard_run(table->sources, table->source_count, read_guarded, &call, &source, &offset))
+    call.status = gather_table_fail_mapped(table, source, offset, error);
+  if (call.status != GATHER_OK) gather_reader_drain(m->worker->reader);
+  return call.status;
+}
+
+/* ---- a few */
+
+static gather_status read_row(const misses *m, int64_t entry, gather_error *error) {
+  const gather_table *table = m->table;
+  const int64_t row = m->worker->entries[entry].row, row_bytes = table->info.row_bytes;
+  const gather_part *part = find_part(table, row);
+  const gather_source *source = &table->sources[part->source];
+  int64_t offset = row_offset(table, part, row), done = 0;
+  char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
+  while (done < row_bytes) {
+    ssize_t got = pread(source->fd, out + done, (size_t)(row_bytes - done), (off_t)(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      gather_status status = got < 0 ? gather_fail_system(error, source->path, errno, "read it")
+                                     : gather_fail_file(error, GATHER_IO_ERROR, source->path, offset + done,
+                                                        "the file ends here: it was cut while it was open");
+      if (status != GATHER_OK && error && error->file_offset < 0) error->file_offset = offset + done;
+      return gather_table_blame_row(table, row, status, error);
+    }
+    done += got;
+  }
+  return GATHER_OK;
+}
+
+static gather_status read_few(misses *m, gather_error *error) {
+  gather_table_counts *counts = &m->table->counts;
+  const int64_t row_bytes = m->table->info.row_bytes;
+  const gather_entry *entries = m->worker->entries;
+  for (int64_t e = 0; e < m->count; e++) {
+    char *out = m->taking->out + entries[e].position * row_bytes;
+    if (e > 0 && entries[e].row == entries[e - 1].row) {
+      memcpy(out, m->taking->out + entries[e - 1].position * row_bytes, (size_t)row_bytes);
+      continue;
+    }
+    GATHER_TRY(read_row(m, e, error));
+    atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&counts->bytes_read, row_bytes, memory_order_relaxed);
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
+                                 gather_error *error) {
+  gather_table *table = taking->table;
+  misses m = {.taking = taking,
+              .table = table,
+              .worker = worker,
+              .count = count,
+              .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
+              .keeps_all = table->cache && count <= gather_cache_rows(table->cache) / 2};
+  gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows);
+  bool few = count <= FEW_ROWS && count * table->info.row_bytes <= FEW_BYTES;
+  if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);
+  GATHER_TRY(gather_worker_ready(table, worker, error));
+  return read_with_reader(&m, error);
+}

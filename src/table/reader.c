@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader.c: what all engines share: slots, buffers, and what is said of a read that failed.
+ */
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* madvise */
+#define _DARWIN_C_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "table/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/map.h"
+#include "table/reader_engine.h"
+
+static const gather_reader_engine *find_engine(gather_engine engine) {
+  switch (engine) {
+#define GATHER_ENGINE(ENUM, name, functions) \
+  case GATHER_ENGINE_##ENUM:                 \
+    return functions;
+#include "table/engine.def"
+#undef GATHER_ENGINE
+  }
+  return NULL;
+}
+
+/* A child of fork() has no part in the buffers: reads past the page cache that are in flight go to the pages that the buffers had, and
+ * after a fork these may be the child's. */
+static gather_status make_buffers(gather_reader *reader, gather_error *error) {
+  int64_t bytes = 0;
+  if (gather_mul(reader->plan.depth, reader->plan.slot_bytes, &bytes)) reader->buffers = gather_pages_create(bytes);
+  if (!reader->buffers)
+    return gather_fail(error, GATHER_OUT_OF_MEMORY,
+                       "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes", reader->plan.depth,
+                       reader->plan.slot_bytes);
+#if defined(MADV_DONTFORK)
+  reader->buffers_private = madvise(reader->buffers, (size_t)bytes, MADV_DONTFORK) == 0;
+#endif
+  for (int32_t i = 0; i < reader->plan.depth; i++)
+    reader->slots[i].data = reader->buffers + i * reader->plan.slot_bytes;
+  return GATHER_OK;
+}
+
+static void free_all_slots(gather_reader *reader) {
+  reader->free_count = reader->plan.depth;
+  for (int32_t i = 0; i < reader->plan.depth; i++) {
+    reader->slots[i].state = GATHER_SLOT_FREE;
+    reader->free_slots[i] = reader->plan.depth - 1 - i;
+  }
+}
+
+static gather_status make_all(gather_reader *reader, gather_error *error) {
+  int32_t depth = reader->plan.depth;
+  reader->slots = gather_alloc(depth * (int64_t)sizeof *reader->slots);
+  reader->free_slots = gather_alloc(depth * (int64_t)sizeof *reader->free_slots);
+  if (!reader->slots || !reader->free_slots)
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to keep account of %" PRId32 " reads", depth);
+  free_all_slots(reader);
+  if (reader->engine->buffers) GATHER_TRY(make_buffers(reader, error));
+  return reader->engine->create ? reader->engine->create(reader, error) : GATHER_OK;
+}
+
+static void free_memory(gather_reader *reader, bool buffers) {
+  if (buffers) gather_pages_destroy(reader->buffers, gather_reader_memory(reader));
+  gather_free(reader->slots);
+  gather_free(reader->free_slots);
+  gather_free(reader);
+}
+
+gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader **reader, gather_error *error) {
+  *reader = NULL;
+  const gather_reader_engine *engine = find_engine(plan->engine);
+  if (!engine || plan->depth < 1 || plan->slot_bytes < 1)
+    return gather_fail(error, GATHER_USAGE, "no reader can be made of engine %d, depth %" PRId32 ", %" PRId64 " bytes",
+                       (int)plan->engine, plan->depth, plan->slot_bytes);
+  gather_reader *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a reader");
+  made->engine = engine;
+  made->plan = *plan;
+  gather_status status = make_all(made, error);
+  if (status != GATHER_OK)
+    free_memory(made, true);
+  else
+    *reader = made;
+  return status;
+}
+
+void gather_reader_destroy(gather_reader *reader) {
+  if (!reader) return;
+  if (reader->engine->destroy) reader->engine->destroy(reader);
+  free_memory(reader, true);
+}
+
+void gather_reader_abandon(gather_reader *reader) {
+  if (!reader) return;
+  if (reader->engine->abandon) reader->engine->abandon(reader);
+  free_memory(reader, !reader->buffers_private);
+}
+
+int64_t gather_reader_memory(const gather_reader *reader) {
+  return reader->buffers ? reader->plan.depth * reader->plan.slot_bytes : 0;
+}
+
+bool gather_reader_has_room(const gather_reader *reader) { return reader->free_count > 0; }
+
+gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
+  if (reader->free_count == 0 || read->needed < 1 || read->needed > read->bytes ||
+      (reader->buffers && read->bytes > reader->plan.slot_bytes))
+    return gather_fail(error, GATHER_USAGE, "there is no room for a read of %" PRId64 " bytes", read->bytes);
+  int32_t i = reader->free_slots[reader->free_count - 1];
+  gather_slot *slot = &reader->slots[i];
+  slot->read = *read;
+  slot->read.slot = i;
+  slot->read.data = NULL;
+  slot->done = 0;
+  slot->result = GATHER_READ_FINE;
+  slot->refused = false;
+  slot->fd = read->source == reader->refusing ? read->source->fd : gather_source_fd(read->source);
+  GATHER_TRY(reader->engine->begin(reader, i, error));
+  slot->state = GATHER_SLOT_READING;
+  reader->free_count--;
+  reader->flying++;
+  return GATHER_OK;
+}
+
+/* Says what became of a read. */
+static gather_status fail_read(const gather_slot *slot, gather_error *error) {
+  const gather_read *read = &slot->read;
+  if (slot->result > 0) {
+    char words[128] = "";
+    if (strerror_r(slot->result, words, sizeof words) != 0) words[0] = '\0';
+    return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, read->offset,
+                            "cannot read %" PRId64 " bytes: %s", read->needed, words);
+  }
+  int64_t end = read->offset + slot->done;
+  struct stat about;
+  if (fstat(read->source->fd, &about) == 0 && about.st_size < read->offset + read->needed) end = (int64_t)about.st_size;
+  return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, end,
+                          "the file ends at byte %" PRId64 ": it was cut while it was open", end);
+}
+
+gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
+  *number = 0;
+  if (reader->flying == 0) return gather_fail(error, GATHER_USAGE, "nothing is being read");
+  int32_t i = reader->engine->finish(reader);
+  gather_slot *slot = &reader->slots[i];
+  slot->state = GATHER_SLOT_HELD;
+  reader->flying--;
+  if (slot->refused) reader->refusing = slot->read.source;
+  *read = slot->read;
+  if (slot->result != GATHER_READ_FINE) {
+    if (slot->result > 0) *number = slot->result;
+    return fail_read(slot, error);
+  }
+  read->data = slot->data;
+  return GATHER_OK;
+}
+
+void gather_reader_release(gather_reader *reader, const gather_read *read) {
+  gather_slot *slot = &reader->slots[read->slot];
+  if (slot->state != GATHER_SLOT_HELD) return;
+  slot->state = GATHER_SLOT_FREE;
+  reader->free_slots[reader->free_count++] = read->slot;
+}
+
+void gather_reader_drain(gather_reader *reader) {
+  reader->flying -= reader->engine->cancel(reader);
+  for (; reader->flying > 0; reader->flying--) (void)reader->engine->finish(reader);
+  free_all_slots(reader);
+}
+
+gather_status gather_reader_probe(gather_engine engine, gather_error *error) {
+  const gather_reader_engine *found = find_engine(engine);
+  if (!found && engine != GATHER_ENGINE_AUTO)
+    return gather_fail(error, GATHER_USAGE, "there is no engine of number %d", (int)engine);
+  return found && found->probe ? found->probe(error) : GATHER_OK;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * reader_map.c: reads of the mapped file. The system is told of each when it begins; it has ended when its pages are there.
+ */
+#define _GNU_SOURCE
+#define _DARWIN_C_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "table/reader_engine.h"
+
+/* Reads in the order they were begun, in a circle of `depth` places. */
+typedef struct map_reader {
+  int32_t *slots;
+  int32_t first, count;
+  int64_t page_bytes;
+} map_reader;
+
+static void destroy(gather_reader *reader) {
+  map_reader *own = reader->own;
+  gather_free(own->slots);
+  gather_free(own);
+}
+
+static gather_status create(gather_reader *reader, gather_error *error) {
+  map_reader *own = gather_alloc((int64_t)sizeof *own);
+  reader->own = own;
+  if (own) own->slots = gather_alloc(reader->plan.depth * (int64_t)sizeof *own->slots);
+  if (own && own->slots) {
+    long page = sysconf(_SC_PAGESIZE);
+    own->page_bytes = page > 0 ? page : 4096;
+    return GATHER_OK;
+  }
+  gather_free(own);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to keep account of %d reads", (int)reader->plan.depth);
+}
+
+/* Advice on the pages of a read, as far as the mapping has them; an errno. */
+static int advise(const map_reader *own, const gather_slot *slot, int advice) {
+  const gather_read *read = &slot->read;
+  int64_t start = read->offset / own->page_bytes * own->page_bytes;
+  int number;
+  do
+    number = madvise(read->source->map + start, (size_t)(read->offset + read->needed - start), advice) == 0 ? 0 : errno;
+  while (number == EINTR);
+  return number;
+}
+
+static gather_status begin(gather_reader *reader, int32_t i, gather_error *error) {
+  map_reader *own = reader->own;
+  gather_slot *slot = &reader->slots[i];
+  const gather_source *source = slot->read.source;
+  if (!source->map || slot->read.offset + slot->read.needed > source->size)
+    return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset, "%lld bytes here are not mapped",
+                            (long long)slot->read.needed);
+  (void)advise(own, slot, MADV_WILLNEED); /* it only hastens things */
+  own->slots[(own->first + own->count++) % reader->plan.depth] = i;
+  return GATHER_OK;
+}
+
+/* Has the pages of a read come; an answer of gather_slot_advance. Systems that cannot tell leave that to the signal for pages that
+ * cannot come. */
+static int fetch(const map_reader *own, const gather_slot *slot) {
+  const gather_read *read = &slot->read;
+  struct stat about;
+  if (fstat(read->source->fd, &about) != 0) return errno;
+  if (about.st_size < read->offset + read->needed) return GATHER_READ_SHORT;
+#if defined(MADV_POPULATE_READ)
+  int number = advise(own, slot, MADV_POPULATE_READ);
+  if (number == EFAULT || number == EHWPOISON) {
+    bool cut = fstat(read->source->fd, &about) == 0 && about.st_size < read->offset + read->needed;
+    return cut ? GATHER_READ_SHORT : EIO;
+  }
+#else
+  (void)own;
+#endif
+  return GATHER_READ_FINE;
+}
+
+static int32_t finish(gather_reader *reader) {
+  map_reader *own = reader->own;
+  int32_t i = own->slots[own->first];
+  own->first = (own->first + 1) % reader->plan.depth;
+  own->count--;
+  gather_slot *slot = &reader->slots[i];
+  slot->data = slot->read.source->map + slot->read.offset;
+  slot->result = fetch(own, slot);
+  return i;
+}
+
+static int32_t cancel(gather_reader *reader) {
+  map_reader *own = reader->own;
+  int32_t count = own->count;
+  own->count = 0;
+  return count;
+}
+
+const gather_reader_engine gather_reader_map = {
+    .create = create, .destroy = destroy, .abandon = destroy, .begin = begin, .finish = finish, .cancel = cancel};

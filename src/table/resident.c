@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * resident.c: asking what of a file is in memory, by Linux's cachestat where there is one: a region of which nothing is cached costs a
+ * third of a microsecond, one that is cached some microseconds, once. (mincore takes 40 microseconds for a cold region, and reading
+ * a row to see costs as much as the answer is worth.) Where it is missing, rows are tried, as long as that goes well.
+ */
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* preadv2, RUSAGE_THREAD, syscall */
+#endif
+#include "table/resident.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#include "base/alloc.h"
+#include "format/map.h"
+
+/* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
+enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = 3, WHAT = 3 };
+enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = 4096, WORTH_TRYING = 8 /* a share of 1/8 cached */ };
+/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. */
+enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 8, TRY_ANYWAY = 64 };
+enum { REFUSALS_PER_EVICTION = 4096 };
+
+bool gather_residency_open(gather_residency *residency, const gather_source *source, gather_map_use *use,
+                           bool with_pages) {
+  memset(residency, 0, sizeof *residency);
+  residency->source = source;
+  residency->use = use;
+  residency->can_ask = true;
+  residency->region_count = (source->size + GATHER_REGION_BYTES - 1) / GATHER_REGION_BYTES;
+  if (residency->region_count == 0) return true;
+  residency->regions = gather_alloc(residency->region_count * (int64_t)sizeof *residency->regions);
+  if (with_pages) residency->pages = gather_pages_create(source->size / PAGE_BYTES / 8 + 1);
+  return residency->regions && (!with_pages || residency->pages);
+}
+
+void gather_residency_close(gather_residency *residency) {
+  gather_free((void *)residency->regions);
+  if (residency->pages) gather_pages_destroy((void *)residency->pages, residency->source->size / PAGE_BYTES / 8 + 1);
+  residency->regions = NULL;
+  residency->pages = NULL;
+}
+
+static uint32_t ticks(void) {
+  struct timespec now = {0};
+#if defined(CLOCK_MONOTONIC_COARSE)
+  (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+#else
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
+  return (uint32_t)now.tv_sec * TICKS_PER_SECOND + (uint32_t)(now.tv_nsec / (1000000000 / TICKS_PER_SECOND));
+}
+
+/* ---- asking the system */
+
+static int64_t region_bytes(const gather_residency *residency, int64_t region) {
+  int64_t left = residency->source->size - region * GATHER_REGION_BYTES;
+  return left < GATHER_REGION_BYTES ? left : GATHER_REGION_BYTES;
+}
+
+/* How many pages of a region are cached; -1 where the system does not tell. */
+static int64_t cached_pages(gather_residency *residency, int64_t region) {
+#if defined(__linux__)
+  enum { CACHESTAT = 451 /* the same on every architecture, but newer than most headers */ };
+  struct {
+    uint64_t offset, bytes;
+  } range = {(uint64_t)region * GATHER_REGION_BYTES, (uint64_t)region_bytes(residency, region)};
+  struct {
+    uint64_t cached, dirty, writeback, evicted, recently_evicted;
+  } found = {0};
+  if (residency->can_ask && syscall(CACHESTAT, residency->source->fd, &range, &found, 0) == 0)
+    return (int64_t)found.cached;
+#endif
+  residency->can_ask = false;
+  (void)region;
+  return -1;
+}
+
+/* Whether so much more may be mapped. */
+static bool reserve(gather_map_use *use, int64_t bytes) {
+  if (atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes <= use->most_bytes) return true;
+  atomic_fetch_sub_explicit(&use->bytes, bytes, memory_order_relaxed);
+  return false;
+}
+
+static uint32_t word_of(gather_residency *residency, uint32_t what) {
+  uint32_t when = what == RESIDENT ? atomic_load_explicit(&residency->generation, memory_order_relaxed) : ticks();
+  return when << 2 | what;
+}
+
+/* Takes a region's pages out of this process, so that another has room. They stay in the page cache. */
+static void give_up_one(gather_residency *residency) {
+  for (int64_t i = 0; i < residency->region_count; i++) {
+    int64_t region = atomic_fetch_add_explicit(&residency->hand, 1, memory_order_relaxed) % residency->region_count;
+    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+    if ((word & WHAT) != RESIDENT ||
+        !atomic_compare_exchange_strong(&residency->regions[region], &word, (uint32_t)UNKNOWN))
+      continue;
+    int64_t bytes = region_bytes(residency, region);
+    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_DONTNEED);
+    atomic_fetch_sub_explicit(&residency->use->bytes, bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&residency->resident, 1, memory_order_relaxed);
+    return;
+  }
+}
+
+/* Rows in regions that find no room are read without waiting, which costs two microseconds each. Giving up a region for one row would
+ * cost forty times that; now and then it makes way for what is wanted today. */
+static bool find_room(gather_residency *residency, int64_t bytes) {
+  if (reserve(residency->use, bytes)) return true;
+  int64_t refused = atomic_fetch_add_explicit(&residency->use->refused, 1, memory_order_relaxed);
+  if (refused % REFUSALS_PER_EVICTION == REFUSALS_PER_EVICTION - 1) give_up_one(residency);
+  return false;
+}
+
+/* A region that is cached as a whole is mapped as a whole: a fault for each page would cost more. */
+static bool map_region(gather_residency *residency, int64_t region) {
+  int64_t bytes = region_bytes(residency, region);
+  if (!residency->source->map || !find_room(residency, bytes)) return false;
+#if defined(MADV_POPULATE_READ)
+  (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_POPULATE_READ);
+#endif
+  return true;
+}
+
+/* Finds out what a region is. A resident one's room is kept with it: whoever replaces the word gives it back. */
+static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen) {
+  int64_t pages = (region_bytes(residency, region) + PAGE_BYTES - 1) / PAGE_BYTES;
+  int64_t cached = cached_pages(residency, region);
+  bool was_mapped = (seen & WHAT) == RESIDENT, full = cached >= pages;
+  uint32_t what = cached < 0 || cached >= pages / WORTH_TRYING ? MIXED : COLD;
+  if (cached == 0) what = COLD;
+  if (full && (was_mapped || map_region(residency, region))) what = RESIDENT;
+  uint32_t word = word_of(residency, what);
+  bool mine = atomic_compare_exchange_strong(&residency->regions[region], &seen, word);
+  if (was_mapped && what != RESIDENT && mine) {
+    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
+                  MADV_DONTNEED);
+    atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
+  } else if (!was_mapped && what == RESIDENT && !mine) {
+    atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
+  }
+  if (what == RESIDENT && mine) atomic_fetch_add_explicit(&residency->resident, 1, memory_order_relaxed);
+  return mine ? word : seen;
+}
+
+static bool is_valid(gather_residency *residency, uint32_t word) {
+  switch (word & WHAT) {
+    case RESIDENT:
+      return word >> 2 == (atomic_load_explicit(&residency->generation, memory_order_relaxed) & (UINT32_MAX >> 2));
+    case UNKNOWN:
+      return false;
+    default:
+      return (((ticks() & (UINT32_MAX >> 2)) - (word >> 2)) & (UINT32_MAX >> 2)) < TICKS_VALID;
+  }
+}
+
+static uint32_t region_at(gather_residency *residency, int64_t region) {
+  uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+  return is_valid(residency, word) ? word : look(residency, region, word);
+}
+
+/* ---- pages that were read through the mapping */
+
+static bool pages_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
+  if (!residency->pages) return false;
+  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
+    if (!(atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8))) return false;
+  return true;
+}
+
+void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes) {
+  if (!residency->pages) return;
+  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
+    atomic_fetch_or_explicit(&residency->pages[page / 8], (uint8_t)(1u << page % 8), memory_order_relaxed);
+}
+
+/* ---- what others ask */
+
+gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
+  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
+  gather_where where = GATHER_WHERE_MAPPED;
+  if (pages_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
+  for (int64_t region = first; region <= last && where != GATHER_WHERE_ELSE; region++) {
+    uint32_t what = region_at(residency, region) & WHAT;
+    if (what == MIXED) where = GATHER_WHERE_PERHAPS;
+    if (what == COLD) where = GATHER_WHERE_ELSE;
+  }
+  return where;
+}
+
+bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask) {
+  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
+  if (!ask && atomic_load_explicit(&residency->resident, memory_order_relaxed) < last - first + 1) return false;
+  for (int64_t region = first; region <= last; region++) {
+    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+    if (ask) word = region_at(residency, region);
+    if ((word & WHAT) != RESIDENT || !is_valid(residency, word)) return false;
+  }
+  return true;
+}
+
+bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out) {
+#if defined(__linux__) && defined(RWF_NOWAIT)
+  int32_t luck = atomic_load_explicit(&residency->luck, memory_order_relaxed);
+  if (luck < 0 && luck % TRY_ANYWAY != 0) {
+    atomic_fetch_sub_explicit(&residency->luck, 1, memory_order_relaxed);
+    return false;
+  }
+  struct iovec to = {out, (size_t)bytes};
+  bool got = preadv2(residency->source->fd, &to, 1, (off_t)offset, RWF_NOWAIT) == (ssize_t)bytes;
+  int32_t next = luck > MOST_LUCK ? MOST_LUCK : got && luck < 0 ? 0 : got ? luck + LUCK_OF_SUCCESS : luck - 1;
+  if (next < -TRY_ANYWAY * TRY_ANYWAY) next = -1;
+  atomic_store_explicit(&residency->luck, next, memory_order_relaxed);
+  return got;
+#else
+  (void)residency, (void)offset, (void)bytes, (void)out;
+  return false;
+#endif
+}
+
+void gather_residency_doubt(gather_residency *residency) {
+  atomic_fetch_add_explicit(&residency->generation, 1, memory_order_relaxed);
+  atomic_store_explicit(&residency->resident, 0, memory_order_relaxed);
+  if (residency->pages)
+    for (int64_t i = 0; i <= residency->source->size / PAGE_BYTES / 8; i++)
+      atomic_store_explicit(&residency->pages[i], (uint8_t)0, memory_order_relaxed);
+}
+
+int64_t gather_major_faults(void) {
+  struct rusage use;
+#if defined(RUSAGE_THREAD)
+  return getrusage(RUSAGE_THREAD, &use) == 0 ? (int64_t)use.ru_majflt : 0;
+#else
+  return getrusage(RUSAGE_SELF, &use) == 0 ? (int64_t)use.ru_majflt : 0;
+#endif
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * statistics.c: what a table has done.
+ */
+#include <stdio.h>
+
+#include "table/table.h"
+
+void gather_table_count_memory(gather_table *table, int64_t bytes) {
+  gather_table_counts *counts = &table->counts;
+  int64_t now = atomic_fetch_add_explicit(&counts->memory, bytes, memory_order_relaxed) + bytes;
+  gather_table_note_peak(table, now);
+}
+
+/* What is mapped counts with the rest. */
+static int64_t mapped_bytes(const gather_table *table) {
+  return atomic_load_explicit(&table->map_use.bytes, memory_order_relaxed);
+}
+
+void gather_table_note_peak(gather_table *table, int64_t memory) {
+  gather_table_counts *counts = &table->counts;
+  int64_t now = memory + mapped_bytes(table), peak = atomic_load_explicit(&counts->memory_peak, memory_order_relaxed);
+  while (peak < now && !atomic_compare_exchange_weak(&counts->memory_peak, &peak, now)) continue;
+}
+
+void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why) {
+  (void)pthread_mutex_lock(&table->lock);
+  table->engine = engine;
+  (void)snprintf(table->why, sizeof table->why, "threads read, since uring cannot be used: %.110s", why->message);
+  (void)pthread_mutex_unlock(&table->lock);
+}
+
+static bool is_direct(const gather_table *table) {
+  if (table->engine == GATHER_ENGINE_MMAP || table->source_count == 0) return false;
+  for (int32_t i = 0; i < table->source_count; i++)
+    if (gather_source_fd(&table->sources[i]) != table->sources[i].direct_fd) return false;
+  return true;
+}
+
+#define READ(name) atomic_load_explicit(&counts->name, memory_order_relaxed)
+
+void gather_table_statistics_get(const gather_table *table, gather_table_statistics *statistics) {
+  /* The lock is the only thing that changes. */
+  gather_table *locked = (gather_table *)(uintptr_t)table;
+  gather_table_counts *counts = &locked->counts;
+  gather_table_enter(locked);
+  gather_table_note_peak(locked, READ(memory));
+  *statistics = (gather_table_statistics){.takes = READ(takes),
+                                          .rows = READ(rows),
+                                          .rows_resident = READ(rows_resident),
+                                          .rows_cached = READ(rows_cached),
+                                          .rows_read = READ(rows_read),
+                                          .reads = READ(reads),
+                                          .bytes_useful = READ(bytes_useful),
+                                          .bytes_read = READ(bytes_read),
+                                          .memory_bytes = READ(memory) + mapped_bytes(table),
+                                          .memory_peak = READ(memory_peak),
+                                          .memory_ceiling = table->budget.ceiling,
+                                          .seconds = (double)READ(nanoseconds) * 1e-9,
+                                          .seconds_waiting = (double)READ(nanoseconds_waiting) * 1e-9};
+  (void)pthread_mutex_lock(&locked->lock);
+  statistics->engine = table->engine;
+  statistics->direct = is_direct(table);
+  statistics->depth = table->budget.depth;
+  (void)snprintf(statistics->why, sizeof statistics->why, "%s", table->why);
+  (void)pthread_mutex_unlock(&locked->lock);
+}
+
+void gather_table_statistics_reset(gather_table *table) {
+  gather_table_counts *counts = &table->counts;
+  _Atomic int64_t *const all[] = {&counts->takes,         &counts->rows,
+                                  &counts->rows_resident, &counts->rows_cached,
+                                  &counts->rows_read,     &counts->reads,
+                                  &counts->bytes_useful,  &counts->bytes_read,
+                                  &counts->nanoseconds,   &counts->nanoseconds_waiting};
+  gather_table_enter(table);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
+  atomic_store_explicit(&counts->memory_peak, READ(memory) + mapped_bytes(table), memory_order_relaxed);
+}

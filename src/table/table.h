@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table.h: what the files of this folder share: an open table, its parts, what it may use of the memory, and what it has done.
+ */
+#ifndef GATHER_TABLE_TABLE_H
+#define GATHER_TABLE_TABLE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "gather/table.h"
+#include "table/cache.h"
+#include "table/guard.h"
+#include "table/reader.h"
+#include "table/resident.h"
+#include "table/sort.h"
+#include "table/source.h"
+
+/* Rows that follow one another in one file. */
+typedef struct gather_part {
+  int64_t first, rows;
+  const char *memory; /* elements that are in no file as they are (typed fields of ONNX); else NULL */
+  int32_t source;     /* number of the file, where they are in one */
+  int64_t offset;     /* of the first row in it, in bytes */
+} gather_part;
+
+/* How the memory is used; set once. All in bytes. */
+typedef struct gather_budget {
+  int64_t ceiling; /* 0 = none */
+  int32_t workers; /* takes that read at once */
+  int32_t depth;   /* reads in flight of each */
+  int64_t slot_bytes;
+  int64_t entries; /* rows that a worker sorts at a time */
+  int64_t cache_bytes;
+  int64_t map_bytes; /* that may be mapped; INT64_MAX without a ceiling */
+} gather_budget;
+
+/* What one take that reads needs; one that is not in use waits in a list. */
+typedef struct gather_worker {
+  struct gather_worker *next;
+  gather_reader *reader;
+  gather_entry *entries, *spare; /* the second is for sorting */
+} gather_worker;
+
+typedef struct gather_table_counts {
+  _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, reads, bytes_useful, bytes_read, nanoseconds,
+      nanoseconds_waiting, memory, memory_peak;
+} gather_table_counts;
+
+struct gather_table {
+  gather_table_info info;
+  int64_t shape[GATHER_MAX_RANK];
+  gather_table_options options;
+  gather_file **files; /* they own the names and descriptions */
+  int32_t file_count;
+  gather_part *parts;
+  int32_t part_count;
+  gather_source *sources;
+  gather_residency *residency; /* one for each source */
+  int32_t source_count;
+
+  gather_engine engine; /* that reads */
+  char why[160];
+  gather_budget budget;
+  gather_cache *cache; /* NULL = none */
+  gather_map_use map_use;
+  gather_table_counts counts;
+
+  /* Behind the lock: workers that wait for work, and jobs. */
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  gather_worker *idle;
+  int32_t worker_count;
+  gather_table_job *queue, **queue_end;
+  gather_table_job *running_jobs; /* every job that was not waited for */
+  int32_t threads, threads_idle;
+  pthread_t thread[16];
+  bool closing;
+  _Atomic int64_t process; /* which process all this belongs to */
+};
+
+enum { GATHER_MOST_WORKERS = 16 };
+
+/* ---- open.c, budget.c */
+
+/* Decides how much memory goes where. Returns GATHER_USAGE where the ceiling is too low. */
+GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
+                                                gather_budget *budget, gather_error *error);
+
+/* ---- statistics.c */
+
+/* Counts memory that was taken (or, negative, given back). */
+void gather_table_count_memory(gather_table *table, int64_t bytes);
+
+void gather_table_note_peak(gather_table *table, int64_t memory);
+/* Another engine reads from now on; why: the words of the one that was refused. */
+void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why);
+
+/* ---- process.c */
+
+/* In a child of fork(): begins anew with what cannot be shared with the parent. To be called before anything else. */
+void gather_table_enter(gather_table *table);
+
+/* ---- worker.c */
+
+GATHER_CHECKED gather_status gather_worker_get(gather_table *table, gather_worker **worker, gather_error *error);
+/* Before its first read: the reader is made when it is needed. */
+GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
+void gather_worker_put(gather_table *table, gather_worker *worker);
+void gather_worker_destroy(gather_table *table, gather_worker *worker);
+
+/* ---- take.c, miss.c */
+
+/* One take, its arguments checked. */
+typedef struct gather_taking {
+  gather_table *table;
+  const gather_plan *plan;
+  const char *indices;
+  char *out;
+  const gather_executor *executor;
+  int64_t bad;
+} gather_taking;
+
+/* Checks all that gather_table_take promises to check before it reads, and makes the plan. */
+GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices,
+                                                   const gather_tensor *out, const gather_table_take_options *options,
+                                                   gather_plan **plan, int64_t *bad, gather_error *error);
+GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
+/* Reads `count` rows of the worker's entries and delivers them. */
+GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
+                                                gather_error *error);
+
+/* A byte of a mapped file could not be had. */
+GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
+                                                      gather_error *error);
+/* The row that has a byte of a source; -1. */
+int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
+/* Names the row in an error; returns the status. */
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status, gather_error *error);
+
+/* The part that holds a row. */
+const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
+
+/* ---- job.c */
+
+void gather_table_end_jobs(gather_table *table);
+
+#endif

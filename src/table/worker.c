@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker.c: what takes that read need, made when it is first needed and kept. There are so many as the memory allows; who comes later
+ * waits.
+ */
+#include "table/table.h"
+
+#include "base/alloc.h"
+
+static int64_t entries_bytes(const gather_table *table) {
+  return table->budget.entries * (int64_t)sizeof(gather_entry);
+}
+
+static int64_t worker_bytes(const gather_table *table, const gather_worker *worker) {
+  return (worker->entries ? entries_bytes(table) : 0) + (worker->spare ? entries_bytes(table) : 0) +
+         (worker->reader ? gather_reader_memory(worker->reader) : 0);
+}
+
+void gather_worker_destroy(gather_table *table, gather_worker *worker) {
+  gather_table_count_memory(table, -worker_bytes(table, worker));
+  gather_reader_destroy(worker->reader);
+  gather_free(worker->entries);
+  gather_free(worker->spare);
+  gather_free(worker);
+}
+
+/* The system may refuse io_uring now though it did not when the table was opened (a limit on locked memory, a filter): then threads
+ * read, and statistics say so. */
+static gather_status create_reader(gather_table *table, gather_worker *worker, gather_error *error) {
+  gather_error why;
+  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes};
+  gather_status status = gather_reader_create(&plan, &worker->reader, &why);
+  if (status == GATHER_UNSUPPORTED && plan.engine == GATHER_ENGINE_URING) {
+    plan.engine = GATHER_ENGINE_PREAD;
+    gather_table_fall_back(table, plan.engine, &why);
+    return gather_reader_create(&plan, &worker->reader, error);
+  }
+  if (status != GATHER_OK && error) *error = why;
+  return status;
+}
+
+static gather_status create(gather_table *table, gather_worker **worker, gather_error *error) {
+  gather_worker *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
+  made->entries = gather_alloc(entries_bytes(table));
+  made->spare = gather_alloc(entries_bytes(table));
+  gather_status status =
+      made->entries && made->spare ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
+  gather_table_count_memory(table, worker_bytes(table, made));
+  if (status == GATHER_OK)
+    *worker = made;
+  else
+    gather_worker_destroy(table, made);
+  return status;
+}
+
+gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error) {
+  if (worker->reader) return GATHER_OK;
+  GATHER_TRY(create_reader(table, worker, error));
+  gather_table_count_memory(table, gather_reader_memory(worker->reader));
+  return GATHER_OK;
+}
+
+gather_status gather_worker_get(gather_table *table, gather_worker **worker, gather_error *error) {
+  (void)pthread_mutex_lock(&table->lock);
+  while (!table->idle && table->worker_count >= table->budget.workers)
+    (void)pthread_cond_wait(&table->changed, &table->lock);
+  gather_worker *found = table->idle;
+  if (found)
+    table->idle = found->next;
+  else
+    table->worker_count++;
+  (void)pthread_mutex_unlock(&table->lock);
+  *worker = found;
+  if (found) return GATHER_OK;
+  gather_status status = create(table, worker, error);
+  if (status == GATHER_OK) return GATHER_OK;
+  (void)pthread_mutex_lock(&table->lock);
+  table->worker_count--;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+  return status;
+}
+
+void gather_worker_put(gather_table *table, gather_worker *worker) {
+  (void)pthread_mutex_lock(&table->lock);
+  worker->next = table->idle;
+  table->idle = worker;
+  (void)pthread_cond_broadcast(&table->changed);
+  (void)pthread_mutex_unlock(&table->lock);
+}
