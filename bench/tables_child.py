@@ -76,12 +76,9 @@ class Child:
         try:
             message = self.talk.receive(seconds)
         except (Ended, OSError):
-            return {"error": self.end()}
+            return {"error": self.reap()}
         if message is None:
-            os.kill(self.pid, signal.SIGKILL)
-            self.end()
-            self.gone = f"took longer than {seconds:g} s"
-            return {"error": self.gone}
+            message = {"error": f"took longer than {seconds:g} s"}
         if "error" in message:
             self.end()
             self.gone = message["error"]
@@ -95,15 +92,21 @@ class Child:
                 pass  # hear() says why
         return self.hear(seconds)
 
-    def end(self) -> str:
-        """Ends it, if it has not ended; how."""
-        if not self.gone:
-            self.talk.end.close()
-            status = os.waitpid(self.pid, 0)[1]
-            killed = os.WIFSIGNALED(status) and os.WTERMSIG(status)
-            self.gone = ("ended by the system: it wanted more memory than is allowed" if killed == signal.SIGKILL
-                         else f"ended by signal {killed}" if killed else "ended")
+    def reap(self) -> str:
+        """Waits for its end; how it ended by itself."""
+        self.talk.end.close()
+        status = os.waitpid(self.pid, 0)[1]
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status)
+        self.gone = ("ended by the system: it wanted more memory than is allowed" if killed == signal.SIGKILL
+                     else f"ended by signal {killed}" if killed else "ended")
         return self.gone
+
+    def end(self) -> None:
+        """Ends it. It may hold ends of its sisters' sockets, so that to close ours tells it nothing."""
+        if not self.gone:
+            os.kill(self.pid, signal.SIGKILL)
+            self.reap()
+            self.gone = "ended"
 
 
 def bytes_read() -> int:
@@ -151,12 +154,12 @@ def cold(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
     """The work of a process: opens, takes once, tells. checked=False: the way has no output."""
 
     def work(talk: Talk) -> None:
-        out = shaped(memory, ids.size, row_bytes)
+        out = shaped(memory, ids.size, row_bytes) if checked else memory
         if checked:
             out.view(np.uint8)[...] = CLEAR  # also makes the memory this process's own
         take = way.open(path, row_bytes)
         before = bytes_read()
-        done, ns = within(take, ids, out, budget_ns, way.whole)
+        done, ns = within(take, ids, out, budget_ns, way.whole) if checked else (ids.size, once(take, ids, out))
         read = bytes_read() - before
         talk.send({"rows": done, "ns": ns, "read_bytes": read, "wrong": wrong(out, ids, done) if checked else -1,
                    "statistics": statistics(way)})
@@ -178,7 +181,7 @@ def warm(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
             some = order(known, seed)
             ns = once(take, some, out[:done])
             bad = max(bad, wrong(out, some, done))
-        count = max(1, min(done, int(done / max(ns, 1) * budget_ns)))
+        count = done if way.whole else max(1, min(done, int(done / max(ns, 1) * budget_ns)))
         calls = max(1, min(50, int(budget_ns / 8 / max(ns, 1))))
         talk.send({"rows": count, "wrong": bad, "statistics": statistics(way)})
         while True:

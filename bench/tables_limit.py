@@ -58,16 +58,6 @@ class Group:
             return 0
         return int(text) if text.isdigit() else 0
 
-    def refused(self) -> int:
-        """How often the group was at its limit, so that something had to go."""
-        try:
-            if self.version == 1:
-                return int((self.folder / "memory.failcnt").read_text(encoding="utf-8"))
-            events = dict(line.split() for line in (self.folder / "memory.events").read_text(encoding="utf-8").splitlines())
-            return int(events.get("max", 0))
-        except OSError:
-            return 0
-
     def leave(self) -> None:
         if self.before:
             (self.before / "cgroup.procs").write_text(str(os.getpid()))
@@ -139,9 +129,6 @@ class Private:
     def number(self, what: str) -> int:
         return self.bytes if what == "limit" else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
-    def refused(self) -> int:
-        return 0
-
     def leave(self) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
@@ -152,9 +139,6 @@ class Nothing:
     what, version, folder = "none", 0, None
 
     def number(self, what: str) -> int:
-        return 0
-
-    def refused(self) -> int:
         return 0
 
     def leave(self) -> None:

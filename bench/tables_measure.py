@@ -166,7 +166,9 @@ def disk(depth: int) -> Way:
             try:
                 return native.uring(fd, offsets.ctypes.data, ids.size, block, depth)
             except OSError:
-                return native.pread(fd, HEAD, block, ids.ctypes.data, ids.size, out.ctypes.data, depth, BLOCK)
+                fits = max(1, out.size // block)
+                parts = [ids[at : at + fits] for at in range(0, ids.size, fits)]
+                return sum(native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK) for part in parts)
 
         return take
 

@@ -108,7 +108,7 @@ def limit_of(results: dict) -> str:
     return (f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size_name(settings['bytes'])}. Page cache, "
             f"mappings and private memory count alike. It was tried before the run: a process that wanted {size_name(about['less'])} had it, "
             f"one that wanted {size_name(about['more'])} was ended ({about['more_ended']}). At the end the largest use seen was "
-            f"{mib(about['peak'])}, and the limit had been hit {about['refused']} times, each time something had to go.\n")
+            f"{mib(about['peak'])}.\n")
 
 
 def in_short(results: dict) -> str:

@@ -52,13 +52,13 @@ def memmap_willneed(path: Path, row_bytes: int):
     table = np.load(path, mmap_mode="r")
     pages, flat = table._mmap, np.asarray(table)
     pages.madvise(mmap.MADV_RANDOM)
-    page = mmap.PAGESIZE
+    page, begins = mmap.PAGESIZE, table.offset % mmap.ALLOCATIONGRANULARITY  # of the data within the map
     span = -(-row_bytes // page) * page
 
     def take(ids, out):
         for at in range(0, ids.size, BATCH):
             part = ids[at : at + BATCH]
-            for start in np.unique((HEAD + part * row_bytes) // page * page).tolist():
+            for start in np.unique((begins + part * row_bytes) // page * page).tolist():
                 pages.madvise(mmap.MADV_WILLNEED, start, span)
             np.take(flat, part, axis=0, out=out[at : at + BATCH], mode="clip")
 
@@ -121,10 +121,10 @@ def memcpy(path: Path, row_bytes: int):
     with open(path, "rb") as file:
         pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     pages.madvise(mmap.MADV_RANDOM)
-    begins = np.frombuffer(pages, np.uint8).ctypes.data + HEAD
+    view = np.frombuffer(pages, np.uint8)  # lives as long as take()
 
     def take(ids, out):
-        job = (begins, ids.ctypes.data, out.ctypes.data, 1, ids.size, 1, 0, row_bytes, 0, 0, row_bytes, 8, 0, 0, 0, 0, 0, 0)
+        job = (view.ctypes.data + HEAD, ids.ctypes.data, out.ctypes.data, 1, ids.size, 1, 0, row_bytes, 0, 0, row_bytes, 8, 0, 0, 0, 0, 0, 0)
         return native.timed("naive", 1, 1, job)
 
     return take

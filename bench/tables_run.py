@@ -155,7 +155,7 @@ def run(asked: argparse.Namespace) -> dict:
                 for made in (file, small):
                     made.path.unlink(missing_ok=True)
                 Path(asked.folder).rmdir()
-        proof |= {"peak": limit.number("peak"), "refused": limit.refused()}
+        proof["peak"] = limit.number("peak")
     finally:
         limit.leave()
     told = {"quick": asked.quick, "memory": asked.memory, "bytes": asked.bytes, "small_bytes": small.bytes, "ceiling": asked.ceiling,

@@ -53,6 +53,7 @@ static PyObject *table_take(PyObject *object, PyObject *args) {
   gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &length, .data = (void *)(uintptr_t)ids};
   gather_tensor rows = info->tensor;
   rows.shape = shape;
+  rows.flags &= ~(uint32_t)GATHER_TENSOR_READ_ONLY;
   rows.data = (void *)(uintptr_t)out;
   gather_status status;
   int64_t start, end;
