@@ -190,7 +190,8 @@ static gather_status read_all(misses *m, gather_error *error) {
   while (more || in_flight > 0) {
     gather_read read;
     while (more && gather_reader_has_room(reader) && (more = next_read(m, &read))) {
-      GATHER_TRY(gather_reader_begin(reader, &read, error));
+      gather_status status = gather_reader_begin(reader, &read, error);
+      if (status != GATHER_OK) return fail_read(m, &read, status, error);
       atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
       atomic_fetch_add_explicit(&counts->bytes_read, read.bytes, memory_order_relaxed);
       in_flight++;

@@ -23,31 +23,38 @@
 
 #include "base/alloc.h"
 #include "format/map.h"
+#include "plan/measure.h"
 
 /* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
-enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = 3, WHAT = 3 };
+enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
 enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = 4096, WORTH_TRYING = 8 /* a share of 1/8 cached */ };
 /* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. */
 enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 8, TRY_ANYWAY = 64 };
 enum { REFUSALS_PER_EVICTION = 4096 };
+/* A region is mapped as a whole (40 microseconds) when rows of it were wanted so often; until then each 64 KiB that are touched cost a
+ * fault (2 to 3 microseconds). */
+enum { TOUCHES = 8, MAPPED = GATHER_REGION_MAPPED };
 
 bool gather_residency_open(gather_residency *residency, const gather_source *source, gather_map_use *use,
                            bool with_pages) {
   memset(residency, 0, sizeof *residency);
   residency->source = source;
   residency->use = use;
-  residency->can_ask = true;
+  atomic_init(&residency->can_ask, true);
   residency->region_count = (source->size + GATHER_REGION_BYTES - 1) / GATHER_REGION_BYTES;
   if (residency->region_count == 0) return true;
   residency->regions = gather_alloc(residency->region_count * (int64_t)sizeof *residency->regions);
+  residency->touches = gather_alloc(residency->region_count);
   if (with_pages) residency->pages = gather_pages_create(source->size / PAGE_BYTES / 8 + 1);
-  return residency->regions && (!with_pages || residency->pages);
+  return residency->regions && residency->touches && (!with_pages || residency->pages);
 }
 
 void gather_residency_close(gather_residency *residency) {
   gather_free((void *)residency->regions);
+  gather_free((void *)residency->touches);
   if (residency->pages) gather_pages_destroy((void *)residency->pages, residency->source->size / PAGE_BYTES / 8 + 1);
   residency->regions = NULL;
+  residency->touches = NULL;
   residency->pages = NULL;
 }
 
@@ -78,10 +85,11 @@ static int64_t cached_pages(gather_residency *residency, int64_t region) {
   struct {
     uint64_t cached, dirty, writeback, evicted, recently_evicted;
   } found = {0};
-  if (residency->can_ask && syscall(CACHESTAT, residency->source->fd, &range, &found, 0) == 0)
+  if (atomic_load_explicit(&residency->can_ask, memory_order_relaxed) &&
+      syscall(CACHESTAT, residency->source->fd, &range, &found, 0) == 0)
     return (int64_t)found.cached;
 #endif
-  residency->can_ask = false;
+  atomic_store_explicit(&residency->can_ask, false, memory_order_relaxed);
   (void)region;
   return -1;
 }
@@ -108,8 +116,8 @@ static void give_up_one(gather_residency *residency) {
       continue;
     int64_t bytes = region_bytes(residency, region);
     (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_DONTNEED);
+    atomic_store_explicit(&residency->all, 0, memory_order_relaxed);
     atomic_fetch_sub_explicit(&residency->use->bytes, bytes, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&residency->resident, 1, memory_order_relaxed);
     return;
   }
 }
@@ -123,14 +131,26 @@ static bool find_room(gather_residency *residency, int64_t bytes) {
   return false;
 }
 
-/* A region that is cached as a whole is mapped as a whole: a fault for each page would cost more. */
-static bool map_region(gather_residency *residency, int64_t region) {
-  int64_t bytes = region_bytes(residency, region);
-  if (!residency->source->map || !find_room(residency, bytes)) return false;
+static void populate(gather_residency *residency, int64_t region) {
+  atomic_store_explicit(&residency->touches[region], (uint8_t)MAPPED, memory_order_relaxed);
 #if defined(MADV_POPULATE_READ)
-  (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_POPULATE_READ);
+  (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
+                MADV_POPULATE_READ);
 #endif
+}
+
+/* A region that is cached as a whole may be read through the mapping, if there is room. */
+static bool map_region(gather_residency *residency, int64_t region) {
+  if (!residency->source->map || !find_room(residency, region_bytes(residency, region))) return false;
+  atomic_store_explicit(&residency->touches[region], (uint8_t)0, memory_order_relaxed);
+  if (atomic_load_explicit(&residency->eager, memory_order_relaxed)) populate(residency, region);
   return true;
+}
+
+static void touch(gather_residency *residency, int64_t region) {
+  if (atomic_load_explicit(&residency->touches[region], memory_order_relaxed) == MAPPED) return;
+  if (atomic_fetch_add_explicit(&residency->touches[region], 1, memory_order_relaxed) >= TOUCHES)
+    populate(residency, region);
 }
 
 /* Finds out what a region is. A resident one's room is kept with it: whoever replaces the word gives it back. */
@@ -150,7 +170,6 @@ static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen)
   } else if (!was_mapped && what == RESIDENT && !mine) {
     atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
   }
-  if (what == RESIDENT && mine) atomic_fetch_add_explicit(&residency->resident, 1, memory_order_relaxed);
   return mine ? word : seen;
 }
 
@@ -195,18 +214,18 @@ gather_where gather_residency_ask(gather_residency *residency, int64_t offset, i
     uint32_t what = region_at(residency, region) & WHAT;
     if (what == MIXED) where = GATHER_WHERE_PERHAPS;
     if (what == COLD) where = GATHER_WHERE_ELSE;
+    if (what == RESIDENT) touch(residency, region);
   }
   return where;
 }
 
 bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask) {
-  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
-  if (!ask && atomic_load_explicit(&residency->resident, memory_order_relaxed) < last - first + 1) return false;
-  for (int64_t region = first; region <= last; region++) {
-    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
-    if (ask) word = region_at(residency, region);
-    if ((word & WHAT) != RESIDENT || !is_valid(residency, word)) return false;
-  }
+  uint32_t generation = atomic_load_explicit(&residency->generation, memory_order_relaxed);
+  if (atomic_load_explicit(&residency->all, memory_order_relaxed) == generation + 1) return true;
+  if (!ask) return false;
+  for (int64_t region = offset / GATHER_REGION_BYTES; region <= (offset + bytes - 1) / GATHER_REGION_BYTES; region++)
+    if ((region_at(residency, region) & WHAT) != RESIDENT) return false;
+  atomic_store_explicit(&residency->all, generation + 1, memory_order_relaxed);
   return true;
 }
 
@@ -231,17 +250,33 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
 
 void gather_residency_doubt(gather_residency *residency) {
   atomic_fetch_add_explicit(&residency->generation, 1, memory_order_relaxed);
-  atomic_store_explicit(&residency->resident, 0, memory_order_relaxed);
   if (residency->pages)
     for (int64_t i = 0; i <= residency->source->size / PAGE_BYTES / 8; i++)
       atomic_store_explicit(&residency->pages[i], (uint8_t)0, memory_order_relaxed);
 }
 
-int64_t gather_major_faults(void) {
+/* ---- waiting that should not have been */
+
+/* Asking the system costs as much as some rows; so many repay it. Of fewer the time tells enough: so long they never take when they
+ * are in memory. */
+enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
+
+/* Page faults of this thread that had to wait for a disk. */
+static int64_t major_faults(void) {
   struct rusage use;
 #if defined(RUSAGE_THREAD)
   return getrusage(RUSAGE_THREAD, &use) == 0 ? (int64_t)use.ru_majflt : 0;
 #else
   return getrusage(RUSAGE_SELF, &use) == 0 ? (int64_t)use.ru_majflt : 0;
 #endif
+}
+
+gather_watch gather_watch_start(int64_t rows) {
+  bool ask = rows >= ROWS_PER_QUESTION;
+  return (gather_watch){rows, ask ? major_faults() : 0, ask ? 0 : gather_clock()};
+}
+
+bool gather_watch_waited(const gather_watch *watch) {
+  if (watch->rows >= ROWS_PER_QUESTION) return major_faults() != watch->faults;
+  return gather_clock() - watch->start > SLOW_NANOSECONDS;
 }

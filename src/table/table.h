@@ -60,7 +60,7 @@ struct gather_table {
   gather_residency *residency; /* one for each source */
   int32_t source_count;
 
-  gather_engine engine; /* that reads */
+  _Atomic gather_engine engine; /* that reads */
   char why[160];
   gather_budget budget;
   gather_cache *cache; /* NULL = none */
@@ -110,7 +110,7 @@ GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_wor
 void gather_worker_put(gather_table *table, gather_worker *worker);
 void gather_worker_destroy(gather_table *table, gather_worker *worker);
 
-/* ---- take.c, miss.c */
+/* ---- take.c, sweep.c, whole.c, miss.c */
 
 /* One take, its arguments checked. */
 typedef struct gather_taking {
@@ -127,6 +127,27 @@ GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const ga
                                                    const gather_tensor *out, const gather_table_take_options *options,
                                                    gather_plan **plan, int64_t *bad, gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
+/* One chunk of a take's indices. */
+typedef struct gather_sweep {
+  const gather_taking *taking;
+  gather_worker *worker; /* its entries become the rows that are to be read */
+  int64_t first;         /* number of the chunk's first index */
+  _Atomic int64_t misses, resident, cached;
+  /* The first mapped byte that could not be had. */
+  atomic_bool broken;
+  int32_t source;
+  int64_t offset;
+} gather_sweep;
+
+/* Copies the rows of `count` indices that are in memory, and counts and notes the others. */
+GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error);
+/* Where the rows begin if all of them are in memory; NULL. */
+const char *gather_whole_find(const gather_taking *taking);
+GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, gather_error *error);
+/* What was resident may be so no longer. */
+void gather_table_doubt(gather_table *table);
+/* Says how many rows a take wants. */
+void gather_table_expect(gather_table *table, int64_t rows);
 /* Reads `count` rows of the worker's entries and delivers them. */
 GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
                                                 gather_error *error);
