@@ -161,7 +161,7 @@ typedef struct gather_table_statistics {
   char why[160];         /* why it is this engine, or why not the one that was asked for; one sentence */
   int64_t takes;         /* calls and jobs that ended well */
   int64_t rows;          /* that they delivered: the three below, and rows that were filled */
-  int64_t rows_resident; /* copied from the mapped file without waiting */
+  int64_t rows_resident; /* copied from memory without waiting: the mapped file, or the page cache */
   int64_t rows_cached;   /* copied from the table's own cache */
   int64_t rows_read;     /* delivered from reads; those asked for twice in a batch count twice */
   int64_t reads;         /* requests to the system */

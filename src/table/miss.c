@@ -4,12 +4,10 @@
  * in flight as may be; whatever comes first is delivered first.
  */
 #define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* madvise */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "format/map.h"
@@ -140,13 +138,14 @@ static void deliver(const misses *m, const gather_read *read) {
   }
 }
 
-/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. */
+/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. The system maps pages round those that
+ * are touched as well, if it has them: what is taken out is whole regions, which costs little where nothing is mapped. */
 static void settle_mapped(const misses *m, const gather_read *read) {
   gather_table *table = m->table;
   if (table->engine != GATHER_ENGINE_MMAP || !table->residency) return;
   gather_residency *residency = &table->residency[read->source - table->sources];
   if (table->budget.ceiling > 0)
-    (void)madvise(read->source->map + read->offset, (size_t)read->needed, MADV_DONTNEED);
+    gather_residency_drop(residency, read->offset, read->needed);
   else
     gather_residency_note(residency, read->offset, read->needed);
 }

@@ -128,43 +128,50 @@ static void describe(gather_table *table, const gather_file *file, const gather_
 
 /* ---- where the rows lie */
 
-static gather_status find_source(gather_table *table, const char *path, int32_t *number, gather_error *error) {
-  gather_source_wishes wishes = {
-      .direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-      .mapped = !table->options.keep_signals &&
-                (table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP)};
-  for (int32_t i = 0; i < table->source_count; i++)
-    if (strcmp(table->sources[i].path, path) == 0) {
-      *number = i;
-      return GATHER_OK;
-    }
-  GATHER_TRY(gather_source_open(path, &wishes, &table->sources[table->source_count], error));
-  *number = table->source_count++;
-  return GATHER_OK;
+/* Opened a second time by its name, a file may be another one by now. */
+static gather_status check_same(const gather_source *source, const gather_map *map, gather_error *error) {
+  struct stat about;
+  if (fstat(source->fd, &about) != 0)
+    return gather_fail_system(error, source->path, errno, "find out which file it is");
+  if ((uint64_t)about.st_dev == map->device && (uint64_t)about.st_ino == map->inode && source->size >= map->size)
+    return GATHER_OK;
+  return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or cut while it was opened");
+}
+
+static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
+                                 gather_error *error) {
+  const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
+  gather_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
+                                 .mapped = !table->options.keep_signals && reads_maps};
+  for (*number = 0; *number < table->source_count; ++*number)
+    if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
+  gather_source *made = &table->sources[*number];
+  GATHER_TRY(gather_source_open(path, &wishes, made, error));
+  table->source_count++;
+  return check_same(made, map, error);
 }
 
 static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
                               gather_error *error) {
   gather_part *part = &table->parts[table->part_count];
+  const gather_map *map;
   int64_t all;
-  *part = (gather_part){.first = table->shape[0], .rows = found->tensor.shape[0]};
+  *part = (gather_part){.path = file->name, .offset = found->offset, .first = table->shape[0]};
+  part->rows = found->tensor.shape[0];
   if (!gather_add(part->first, part->rows, &table->shape[0]) ||
       gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
       !gather_mul(table->shape[0], table->info.row_bytes, &all))
     return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "all parts together do not fit in 63 bits");
-  if (part->rows > 0 && table->info.row_bytes > 0) {
-    const char *path = gather_file_place(file, found, &part->offset);
-    if (path) {
-      GATHER_TRY(find_source(table, path, &part->source, error));
-      const gather_source *source = &table->sources[part->source];
-      if (part->offset > source->size || part->rows * table->info.row_bytes > source->size - part->offset)
-        return gather_fail_file(error, GATHER_IO_ERROR, path, source->size, "it was cut short while it was opened");
-    } else {
-      part->memory = found->tensor.data;
-    }
-  }
   table->part_count++;
-  return GATHER_OK;
+  if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
+  const char *path = gather_file_place(file, found, &map, &part->offset);
+  if (!path) {
+    part->memory = found->tensor.data;
+    part->path = "", part->offset = 0;
+    return GATHER_OK;
+  }
+  part->path = path;
+  return find_source(table, path, map, &part->source, error);
 }
 
 static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
@@ -305,11 +312,7 @@ const gather_table_info *gather_table_describe(const gather_table *table) { retu
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
   if (i < 0 || i >= table->part_count) return false;
   const gather_part *from = &table->parts[i];
-  bool in_file = !from->memory && table->source_count > 0;
-  *part = (gather_table_part){.path = in_file ? table->sources[from->source].path : "",
-                              .offset = in_file ? from->offset : 0,
-                              .first = from->first,
-                              .rows = from->rows};
+  *part = (gather_table_part){from->path, from->offset, from->first, from->rows};
   return true;
 }
 

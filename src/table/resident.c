@@ -96,9 +96,14 @@ static int64_t cached_pages(gather_residency *residency, int64_t region) {
 
 /* Whether so much more may be mapped. */
 static bool reserve(gather_map_use *use, int64_t bytes) {
-  if (atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes <= use->most_bytes) return true;
-  atomic_fetch_sub_explicit(&use->bytes, bytes, memory_order_relaxed);
-  return false;
+  int64_t now = atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes;
+  int64_t peak = atomic_load_explicit(&use->peak_bytes, memory_order_relaxed);
+  if (now > use->most_bytes) {
+    atomic_fetch_sub_explicit(&use->bytes, bytes, memory_order_relaxed);
+    return false;
+  }
+  while (peak < now && !atomic_compare_exchange_weak(&use->peak_bytes, &peak, now)) continue;
+  return true;
 }
 
 static uint32_t word_of(gather_residency *residency, uint32_t what) {
@@ -246,6 +251,16 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
   (void)residency, (void)offset, (void)bytes, (void)out;
   return false;
 #endif
+}
+
+void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes) {
+  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
+  for (int64_t region = first; region <= last; region++) {
+    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+    if ((word & WHAT) == RESIDENT) continue; /* it has its room */
+    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
+                  MADV_DONTNEED);
+  }
 }
 
 void gather_residency_doubt(gather_residency *residency) {

@@ -16,7 +16,7 @@
 /* How much of files is mapped and touched, by all sources of a table. */
 typedef struct gather_map_use {
   int64_t most_bytes;
-  _Atomic int64_t bytes;
+  _Atomic int64_t bytes, peak_bytes;
   _Atomic int64_t refused; /* regions that found no room since one was last given up */
 } gather_map_use;
 
@@ -72,6 +72,8 @@ bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_
 bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out);
 /* Pages of the range have been read through the mapping. */
 void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes);
+/* Takes the pages of the range, and those round it, out of this process; they stay in the page cache. */
+void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes);
 /* What is known of resident regions is no longer so: rows were waited for that should have been there. */
 void gather_residency_doubt(gather_residency *residency);
 

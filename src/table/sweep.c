@@ -2,6 +2,8 @@
  *
  * sweep.c: a chunk of indices, in their order: rows that are in memory are copied, the others are noted.
  */
+#define _POSIX_C_SOURCE 200809L
+#include <sched.h>
 #include <string.h>
 
 #include "base/tensor.h"
@@ -14,7 +16,7 @@
 /* Indices that are looked at together: 8 KiB of rows. */
 enum { BLOCK = 1024, LINES_FETCHED = 4 };
 /* So many rows of each region repay asking for, and mapping, all of them. */
-enum { ROWS_PER_REGION = 16 };
+enum { ROWS_PER_REGION = 16, ROWS_PER_QUESTION = 256 };
 enum { DONE = -2 /* a row that needs nothing more */ };
 
 typedef struct block {
@@ -75,6 +77,34 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
 
 /* ---- copying them */
 
+/* The worker whose entries the rows are noted in, which is had when there is a first one; NULL where none can be had: the sweep has
+ * failed then. Of several threads one gets it. */
+static gather_worker *get_worker(gather_sweep *s) {
+  gather_worker *worker = atomic_load_explicit(&s->worker, memory_order_acquire);
+  while (!worker && !atomic_load_explicit(&s->failed, memory_order_acquire)) {
+    if (atomic_flag_test_and_set_explicit(&s->getting, memory_order_acquire)) {
+      (void)sched_yield();
+    } else if (!atomic_load_explicit(&s->worker, memory_order_acquire)) {
+      if (gather_worker_get(s->taking->table, &worker, &s->why) != GATHER_OK)
+        atomic_store_explicit(&s->failed, true, memory_order_release);
+      else
+        atomic_store_explicit(&s->worker, worker, memory_order_release);
+      atomic_flag_clear_explicit(&s->getting, memory_order_release);
+    } else {
+      atomic_flag_clear_explicit(&s->getting, memory_order_release);
+    }
+    worker = atomic_load_explicit(&s->worker, memory_order_acquire);
+  }
+  return worker;
+}
+
+static void note_miss(gather_sweep *s, int64_t row, int64_t position) {
+  gather_worker *worker = get_worker(s);
+  if (!worker) return;
+  int64_t miss = atomic_fetch_add_explicit(&s->misses, 1, memory_order_relaxed);
+  worker->entries[miss] = (gather_entry){row, position};
+}
+
 static void deliver_row(gather_sweep *s, block *b, int64_t position, int64_t j) {
   gather_table *table = s->taking->table;
   char *out = out_at(s, position + j);
@@ -83,8 +113,7 @@ static void deliver_row(gather_sweep *s, block *b, int64_t position, int64_t j) 
   } else if (table->cache && gather_cache_get(table->cache, b->rows[j], out)) {
     b->cached++;
   } else {
-    int64_t miss = atomic_fetch_add_explicit(&s->misses, 1, memory_order_relaxed);
-    s->worker->entries[miss] = (gather_entry){b->rows[j], position + j};
+    note_miss(s, b->rows[j], position + j);
   }
 }
 
@@ -203,6 +232,40 @@ gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error 
   gather_table_expect(table, count);
   gather_split(sweep->taking->executor, count, table->info.row_bytes, BLOCK, sweep_part, sweep);
   if (sweep->broken) return gather_table_fail_mapped(table, sweep->source, sweep->offset, error);
+  if (!sweep->failed) return GATHER_OK;
+  if (error) *error = sweep->why;
+  return sweep->why.status;
+}
+
+/* The first row of the indices that does not lie in its file as that is now; -1. */
+static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t count, int32_t source, int64_t size) {
+  const gather_table *table = taking->table;
+  int64_t rows[ROWS_PER_QUESTION];
+  for (int64_t done = 0; done < count; done += ROWS_PER_QUESTION) {
+    int64_t now = count - done < ROWS_PER_QUESTION ? count - done : ROWS_PER_QUESTION;
+    gather_ids_rows(taking->plan, taking->indices, first + done, now, rows);
+    for (int64_t j = 0; j < now; j++) {
+      if (rows[j] == GATHER_ROW_FILL) continue;
+      const gather_part *part = gather_table_find_part(table, rows[j]);
+      int64_t end = part->offset + (rows[j] - part->first + 1) * table->info.row_bytes;
+      if (!part->memory && part->source == source && end > size) return rows[j];
+    }
+  }
+  return -1;
+}
+
+/* A mapping shows zeros between the end of a file that was cut and the end of its last page, and no signal tells: so the length is asked
+ * for after the copies. */
+gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count, gather_error *error) {
+  const gather_table *table = taking->table;
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) {
+    gather_error why;
+    if (!table->sources[i].map || gather_source_check(&table->sources[i], &why) == GATHER_OK) continue;
+    int64_t row = find_cut(taking, first, count, i, why.file_offset);
+    if (row < 0) continue;
+    if (error) *error = why;
+    return gather_table_blame_row(table, row, why.status, error);
+  }
   return GATHER_OK;
 }
 

@@ -19,6 +19,7 @@
 
 /* Rows that follow one another in one file. */
 typedef struct gather_part {
+  const char *path; /* of the file that holds them; "" where none does */
   int64_t first, rows;
   const char *memory; /* elements that are in no file as they are (typed fields of ONNX); else NULL */
   int32_t source;     /* number of the file, where they are in one */
@@ -93,7 +94,6 @@ GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *opti
 /* Counts memory that was taken (or, negative, given back). */
 void gather_table_count_memory(gather_table *table, int64_t bytes);
 
-void gather_table_note_peak(gather_table *table, int64_t memory);
 /* Another engine reads from now on; why: the words of the one that was refused. */
 void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why);
 
@@ -130,8 +130,11 @@ GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_err
 /* One chunk of a take's indices. */
 typedef struct gather_sweep {
   const gather_taking *taking;
-  gather_worker *worker; /* its entries become the rows that are to be read */
-  int64_t first;         /* number of the chunk's first index */
+  _Atomic(gather_worker *) worker; /* its entries become the rows that are to be read; NULL before there is one */
+  atomic_flag getting;             /* somebody gets it */
+  atomic_bool failed;              /* none could be had: why */
+  gather_error why;
+  int64_t first; /* number of the chunk's first index */
   _Atomic int64_t misses, resident, cached;
   /* The first mapped byte that could not be had. */
   atomic_bool broken;
@@ -144,6 +147,9 @@ GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count
 /* Where the rows begin if all of them are in memory; NULL. */
 const char *gather_whole_find(const gather_taking *taking);
 GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, gather_error *error);
+/* After rows were copied from a mapping: whether the files still held those of `count` indices. */
+GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
+                                                    gather_error *error);
 /* What was resident may be so no longer. */
 void gather_table_doubt(gather_table *table);
 /* Says how many rows a take wants. */

@@ -9,6 +9,11 @@
 #include "plan/tasks.h"
 #include "table/table.h"
 
+/* Rows of one take, by where they came from. */
+typedef struct gather_rows_count {
+  int64_t resident, cached, read;
+} gather_rows_count;
+
 /* ---- before anything is read */
 
 static gather_status read_options(const gather_table_take_options *given, gather_table_take_options *options,
@@ -44,6 +49,8 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
   GATHER_TRY(read_options(given, &options, error));
   attributes.on_bad = options.on_bad, attributes.negative = options.negative, attributes.fill = options.fill;
   GATHER_TRY(gather_plan_create(options.op, &table->info.tensor, indices, out, &attributes, plan, error));
+  /* Elements in parts take memory while they move, which a guard's jump would leave behind. */
+  (*plan)->parts_way = -1;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.executor = options.executor, run.bad_count = bad;
   gather_status status = check_memory(*plan, indices, out, error);
@@ -56,55 +63,50 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
 
 /* ---- chunk by chunk */
 
-static void count_chunk(gather_table *table, const gather_sweep *sweep, int64_t misses) {
-  gather_table_counts *counts = &table->counts;
-  atomic_fetch_add_explicit(&counts->rows_resident, sweep->resident, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows_cached, sweep->cached, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows_read, misses, memory_order_relaxed);
+static gather_status take_chunk(gather_sweep *sweep, int64_t count, gather_rows_count *rows, gather_error *error) {
+  atomic_store(&sweep->misses, 0), atomic_store(&sweep->resident, 0), atomic_store(&sweep->cached, 0);
+  GATHER_TRY(gather_sweep_run(sweep, count, error));
+  const int64_t misses = sweep->misses;
+  if (misses > 0) GATHER_TRY(gather_taking_read(sweep->taking, sweep->worker, misses, error));
+  rows->resident += sweep->resident, rows->cached += sweep->cached, rows->read += misses;
+  return gather_table_check_cut(sweep->taking, sweep->first, count, error);
 }
 
-static gather_status take_chunk(const gather_taking *taking, gather_worker *worker, int64_t first, int64_t count,
-                                gather_error *error) {
-  gather_sweep sweep = {.taking = taking, .worker = worker, .first = first};
-  GATHER_TRY(gather_sweep_run(&sweep, count, error));
-  const int64_t misses = sweep.misses;
-  if (misses > 0) GATHER_TRY(gather_taking_read(taking, worker, misses, error));
-  count_chunk(taking->table, &sweep, misses);
-  return GATHER_OK;
-}
-
-static gather_status take_chunks(const gather_taking *taking, gather_error *error) {
+/* A worker is had when the first row has to be read, and kept to the end. */
+static gather_status take_chunks(const gather_taking *taking, gather_rows_count *rows, gather_error *error) {
   gather_table *table = taking->table;
-  gather_worker *worker;
+  gather_sweep sweep = {.taking = taking};
   gather_status status = GATHER_OK;
-  GATHER_TRY(gather_worker_get(table, &worker, error));
   const int64_t all = taking->plan->index_count, most = table->budget.entries;
-  for (int64_t first = 0; first < all && status == GATHER_OK; first += most)
-    status = take_chunk(taking, worker, first, all - first < most ? all - first : most, error);
-  gather_worker_put(table, worker);
+  for (; sweep.first < all && status == GATHER_OK; sweep.first += most)
+    status = take_chunk(&sweep, all - sweep.first < most ? all - sweep.first : most, rows, error);
+  if (sweep.worker) gather_worker_put(table, sweep.worker);
   return status;
 }
 
-static gather_status take_rows(const gather_taking *taking, gather_error *error) {
-  gather_table_counts *counts = &taking->table->counts;
+static gather_status take_rows(const gather_taking *taking, gather_rows_count *rows, gather_error *error) {
   const char *whole = gather_whole_find(taking);
-  if (!whole) return take_chunks(taking, error);
+  if (!whole) return take_chunks(taking, rows, error);
   GATHER_TRY(gather_whole_take(taking, whole, error));
-  bool fills = taking->plan->rule.on_bad == GATHER_ON_BAD_ZERO || taking->plan->rule.on_bad == GATHER_ON_BAD_FILL;
-  int64_t filled = fills ? taking->bad : 0;
-  atomic_fetch_add_explicit(&counts->rows_resident, taking->plan->index_count - filled, memory_order_relaxed);
-  return GATHER_OK;
+  const gather_on_bad on_bad = taking->plan->rule.on_bad;
+  bool fills = on_bad == GATHER_ON_BAD_ZERO || on_bad == GATHER_ON_BAD_FILL;
+  rows->resident = taking->plan->index_count - (fills ? taking->bad : 0);
+  return gather_table_check_cut(taking, 0, taking->plan->index_count, error);
 }
 
 gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
   gather_table_counts *counts = &taking->table->counts;
-  const int64_t rows = taking->plan->index_count, row_bytes = taking->table->info.row_bytes, start = gather_clock();
-  gather_status status = rows > 0 && row_bytes > 0 ? take_rows(taking, error) : GATHER_OK;
+  const int64_t all = taking->plan->index_count, row_bytes = taking->table->info.row_bytes, start = gather_clock();
+  gather_rows_count rows = {0};
+  gather_status status = all > 0 && row_bytes > 0 ? take_rows(taking, &rows, error) : GATHER_OK;
   atomic_fetch_add_explicit(&counts->nanoseconds, gather_clock() - start, memory_order_relaxed);
   if (status != GATHER_OK) return status;
   atomic_fetch_add_explicit(&counts->takes, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows, rows, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->bytes_useful, rows * row_bytes, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows, all, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_resident, rows.resident, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_cached, rows.cached, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_read, rows.read, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->bytes_useful, all * row_bytes, memory_order_relaxed);
   return GATHER_OK;
 }
 

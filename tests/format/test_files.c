@@ -187,6 +187,7 @@ static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
       {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"},
+      {"npz", "read", ".npz"},       {"arrow", "read", ".arrow .feather"},
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif
