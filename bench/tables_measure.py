@@ -32,7 +32,7 @@ class Settings:
         self.blocks = min(4096 if quick else 32768, max(64, memory // 16 // BLOCK))  # different ones that a cold take names
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
-        self.working_set = memory // 32
+        self.working_set = memory // 64
         self.end = time.monotonic() + 60 * minutes
 
     def until(self, share: float) -> float:
