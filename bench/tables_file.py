@@ -127,6 +127,16 @@ class DataFile:
             os.close(fd)
         return self.bytes / ns * 1e9
 
+    def is_made(self) -> bool:
+        """Whether it is there already, whatever stands around its data."""
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                word = np.empty(1, np.uint64)
+                file.seek(HEAD + self.bytes - WORD)
+                return file.readinto(word) == WORD and native.words_check(word.ctypes.data, np.array([self.bytes // WORD - 1]).ctypes.data, 1, WORD) == -1
+        except OSError:
+            return False
+
     def become(self, form: str, row_bytes: int) -> None:
         """A file of that format, with such rows."""
         if self.now == (form, row_bytes):

@@ -100,7 +100,7 @@ def memory(bench: Bench, limit, ceiling: int, seconds: float) -> list[dict]:
     return [over_time(bench, limit, way, case, most, seconds) for way, most in ways]
 
 
-def depths(bench: Bench) -> list[dict]:
+def depths(bench: Bench, wanted: tuple[int, ...]) -> list[dict]:
     """Rows of a block, at random, with so many reads in flight at most."""
     found = []
     case = Case(BLOCK, "random", bench.file.bytes // BLOCK, BLOCK)
@@ -108,7 +108,7 @@ def depths(bench: Bench) -> list[dict]:
     ways += [(f"libgather {engine}", lambda depth, engine=engine: Way(engine, Native(engine, 0, depth), OURS))
              for engine in ("uring", "pread", "mmap")]
     rate = 10000.0
-    for depth in DEPTHS:
+    for depth in wanted:
         count = int(min(bench.blocks_of(BLOCK), max(1024, rate * 0.6)))
         for name, make in ways:
             way = make(depth)

@@ -39,8 +39,15 @@ def size(text: str) -> int:
 
 def sizes(text: str) -> tuple[int, ...]:
     found = tuple(size(part) for part in text.split(","))
-    if any(one < 8 or one & (one - 1) for one in found):
-        raise argparse.ArgumentTypeError("rows have a power of two bytes, at least 8")
+    if any(one < 1 or one & (one - 1) for one in found):
+        raise argparse.ArgumentTypeError("powers of two are wanted")
+    return found
+
+
+def rows(text: str) -> tuple[int, ...]:
+    found = sizes(text)
+    if min(found) < 8:
+        raise argparse.ArgumentTypeError("rows have 8 bytes at least")
     return found
 
 
@@ -58,11 +65,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--bytes", type=size, default=0, metavar="BYTES", help="of the file (default: four times the memory)")
     parser.add_argument("--ceiling", type=size, default=0, metavar="BYTES",
                         help="of a table of ours, for memory over time (default: an eighth of the memory)")
-    parser.add_argument("--rows", type=sizes, default=None, metavar="LIST", help="bytes of a row (default: 64,4KiB,64KiB)")
+    parser.add_argument("--rows", type=rows, default=None, metavar="LIST", help="bytes of a row (default: 64,4KiB,64KiB)")
     parser.add_argument("--orders", type=orders, default=tables_cases.ORDERS, metavar="LIST",
                         help=f"of ids (default: {','.join(tables_cases.ORDERS)})")
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--minutes", type=float, default=0, metavar="N", help="all in about so long (default: 15; --quick: 1.5)")
+    parser.add_argument("--depths", type=sizes, default=tables_memory.DEPTHS, metavar="LIST", help="reads in flight (default: 1 to 256)")
+    parser.add_argument("--seconds", type=float, default=0, metavar="N",
+                        help="of each curve of memory over time (default: 12; --quick: 3)")
     parser.add_argument("--folder", default="build/bench-tables", metavar="DIR", help="where the file is made (default: %(default)s)")
     parser.add_argument("--keep", action="store_true", help="keep the file, and use it if it is there already")
     parser.add_argument("--no-limit", action="store_true", help="for a try where no limit of memory can be made; the page says so")
@@ -74,6 +84,7 @@ def arguments() -> argparse.Namespace:
     asked.bytes = (asked.bytes or 4 * asked.memory) // MIB * MIB
     asked.ceiling = asked.ceiling or asked.memory // 8
     asked.rows = asked.rows or ((64, 4096) if asked.quick else tables_cases.SIZES)
+    asked.seconds = asked.seconds or (3 if asked.quick else 12)
     asked.minutes = asked.minutes or (1.5 if asked.quick else 15)
     return asked
 
@@ -122,8 +133,8 @@ def measure(asked, bench: Bench, limit) -> dict:
         print(tables_summary.line(row), flush=True)
 
     small = tables_cases.cases(asked.rows, asked.orders, bench.small.bytes)
-    memory = tables_memory.memory(bench, limit, asked.ceiling, 3 if asked.quick else 12)
-    depths = tables_memory.depths(bench)
+    memory = tables_memory.memory(bench, limit, asked.ceiling, asked.seconds)
+    depths = tables_memory.depths(bench, asked.depths)
     for case in small:
         add(bench.warm(case, bench.small, tables_summary.RESIDENT))
     for case in cases:
