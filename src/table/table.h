@@ -56,7 +56,7 @@ struct gather_table {
   gather_file **files; /* they own the names and descriptions */
   int32_t file_count;
   gather_part *parts;
-  int32_t part_count;
+  int32_t part_count, part_room;
   gather_source *sources;
   gather_residency *residency; /* one for each source */
   int32_t source_count;
@@ -83,7 +83,11 @@ struct gather_table {
 
 enum { GATHER_MOST_WORKERS = 16 };
 
-/* ---- open.c, budget.c */
+/* ---- parts.c, budget.c */
+
+/* Adds the rows of what a file calls `name` ("" = its only tensor) behind those that are there. */
+GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
+                                              gather_error *error);
 
 /* Decides how much memory goes where. Returns GATHER_USAGE where the ceiling is too low. */
 GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
