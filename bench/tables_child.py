@@ -50,12 +50,15 @@ class Talk:
 class Child:
     """work(talk) runs in a new process. The first that the system ends where memory is short."""
 
+    alive: list[Child] = []
+
     def __init__(self, work: Callable[[Talk], None]):
         gc.collect()
         ours, theirs = socket.socketpair()
         self.pid = os.fork()
         if self.pid == 0:
             ours.close()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             try:
                 Path("/proc/self/oom_score_adj").write_text("1000")
                 work(Talk(theirs))
@@ -68,6 +71,7 @@ class Child:
                 os._exit(0)
         theirs.close()
         self.talk, self.gone = Talk(ours), ""
+        Child.alive.append(self)
 
     def hear(self, seconds: float) -> dict:
         """The next message; {"error": why} where none will come."""
@@ -96,6 +100,7 @@ class Child:
         """Waits for its end; how it ended by itself."""
         self.talk.end.close()
         status = os.waitpid(self.pid, 0)[1]
+        Child.alive.remove(self)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status)
         self.gone = ("ended by the system: it wanted more memory than is allowed" if killed == signal.SIGKILL
                      else f"ended by signal {killed}" if killed else "ended")
@@ -107,6 +112,12 @@ class Child:
             os.kill(self.pid, signal.SIGKILL)
             self.reap()
             self.gone = "ended"
+
+
+def end_all() -> None:
+    """Whatever has happened: nobody stays."""
+    for child in list(Child.alive):
+        child.end()
 
 
 def bytes_read() -> int:

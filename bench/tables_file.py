@@ -149,7 +149,7 @@ class DataFile:
             file.seek(HEAD + self.bytes)
             file.write(back)
             file.truncate()
-            os.fsync(file.fileno())
+            os.fdatasync(file.fileno())
         self.now = (form, row_bytes)
 
     def resident(self) -> int:

@@ -86,7 +86,7 @@ def over_time(bench: Bench, limit, way: Way, case: Case, ceiling: int, seconds: 
     child.end()
     most = max((anon + file for _, anon, file, *_ in samples), default=0)
     return {"way": way.name, "kind": way.kind, "ceiling_mib": ceiling / MIB, "seconds": seconds, "row_bytes": case.row_bytes,
-            "batch": batch, "rows": int(board[0]), "most_mib": most, "says_mib": int(board[2]) / MIB,
+            "batch": batch, "rows": int(board[0]), "most_mib": most, "group_mib": max((sample[3] for sample in samples), default=0), "says_mib": int(board[2]) / MIB,
             "held": bool(ceiling) and most <= ceiling / MIB, "error": (said or {}).get("error", ended),
             "samples": samples}
 

@@ -9,7 +9,7 @@ import tables_pictures
 import tables_summary as summary
 from calls_page import table
 from summary import number
-from tables_cases import size_name
+from tables_cases import ORDERS, size_name
 from tables_summary import AUTO, COLD, DISK, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
 
 HEAD = """# Rows out of a file larger than memory
@@ -90,7 +90,7 @@ def machine_of(results: dict) -> str:
     about, settings = results["machine"], results["settings"]
     wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"), ("memory, GiB", "memory_gib"),
               ("page, bytes", "page_bytes"), ("disk", "disk"), ("model", "model"), ("file system", "file_system"),
-              ("read-ahead, KiB", "read_ahead_kib"), ("scheduler", "scheduler"), ("rotates", "rotational"), ("system", "system"),
+              ("read-ahead, KiB", "read_ahead_kib"), ("scheduler", "scheduler"), ("rotates, it says", "rotational"), ("system", "system"),
               ("compiler", "compiler"), ("build type", "build_type"), ("flags", "flags"), ("kernels used", "isa"), ("Python", "python"),
               ("commit", "commit"), ("load when it began", "load"), ("command", "command"))
     lines = [[name, str(about[key]).strip()] for name, key in wanted if str(about.get(key, "")).strip()]
@@ -116,9 +116,11 @@ def in_short(results: dict) -> str:
     for state, key, what in ((COLD, "disk", "cold: of the disk's limit"), (COLD, "memmap", "cold: over NumPy's memmap"),
                              (WARM, "memcpy", "warm: of memcpy from the mapped file"),
                              (RESIDENT, "memcpy", "a file that fits: of memcpy from the mapped file")):
-        if found := summary.share(results, state, key):
-            shown = times if key == "memmap" else percent
-            lines.append([what, shown(summary.AIMS[key]), shown(found["low"]), shown(found["median"]), f"{found['reached']} of {found['of']}"])
+        shown = times if key == "memmap" else percent
+        for order in ORDERS:
+            if found := summary.share(results, state, key, order):
+                lines.append([f"{what}, {order} ids", shown(summary.AIMS[key]), shown(found["low"]), shown(found["median"]),
+                              f"{found['reached']} of {found['of']}"])
     held = [one for one in results["memory"] if one["ceiling_mib"]]
     lines.append(["memory: at most the ceiling", f"{results['settings']['ceiling'] >> 20} MiB", "-", "-",
                   f"{sum(one['held'] for one in held)} of {len(held)}"])
@@ -194,12 +196,14 @@ def disk_part(results: dict) -> str:
 def memory_part(results: dict) -> str:
     lines = [[one["way"], f"{one['ceiling_mib']:.0f}" if one["ceiling_mib"] else "none", f"{one['most_mib']:.1f}",
               f"{one['says_mib']:.1f}" if one["says_mib"] else "-", ("yes" if one["held"] else "**no**") if one["ceiling_mib"] else "-",
-              rate(one["rows"] / one["seconds"]), one["error"] or "-"] for one in results["memory"]]
+              f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-", rate(one["rows"] / one["seconds"]), one["error"] or "-"] for one in results["memory"]]
     one = results["memory"][0]
     return (f"Rows of {size_name(one['row_bytes'])} by Zipf's law out of the cold file, {one['batch']} at a time, for {one['seconds']:g} s; a sample "
             "every 50 ms of what the system counts for the process, private memory and mapped pages of files, less what it was before "
-            "the table was opened. The output is not in it.\n\n"
-            + table(["who", "ceiling, MiB", "most, MiB", "most by its own statistics, MiB", "held", "rows/s", "ended"], lines))
+            "the table was opened. The output is not in it. *With the page cache* is what the whole run uses more than before, as its limit counts "
+            "it: what the system keeps of a file after it was read belongs to no process, and is given up when somebody needs the room.\n\n"
+            + table(["who", "ceiling, MiB", "most, MiB", "most by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "ended"],
+                    lines))
 
 
 def depth_part(results: dict) -> str:

@@ -88,6 +88,8 @@ def depths(plt, results: dict, title: str, path: Path) -> None:
     places = sorted({one["depth"] for one in results["depths"]})
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(plt.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.set_xticks(places, [str(place) for place in places])
     axes.minorticks_off()
     axes.grid(axis="y", color="#e4e6e9", linewidth=0.6)
@@ -99,23 +101,27 @@ def depths(plt, results: dict, title: str, path: Path) -> None:
 
 
 def memory(plt, results: dict, title: str, path: Path) -> None:
-    figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
-    for name, look in looks([one["way"] for one in results["memory"]]).items():
-        samples = next(one["samples"] for one in results["memory"] if one["way"] == name)
-        axes.plot([one[0] for one in samples], [max(0.1, one[1] + one[2]) for one in samples], label=name, **look)
+    """The process on the left, the whole run with the page cache on the right."""
+    in_force = results["limit"]["in_force"]
+    figure, every = plt.subplots(1, 1 + in_force, figsize=(9, 4), sharey=True, squeeze=False, layout="constrained")
     ceiling = max((one["ceiling_mib"] for one in results["memory"]), default=0)
-    if ceiling:
+    look = looks([one["way"] for one in results["memory"]])
+    for axes, what in zip(every[0], ("process: private and mapped", "run: with the page cache")):
+        for one in results["memory"]:
+            points = [(s[0], s[1] + s[2] if axes is every[0][0] else s[3]) for s in one["samples"]]
+            axes.plot([x for x, _ in points], [max(0.1, y) for _, y in points], label=one["way"], **look[one["way"]])
         axes.axhline(ceiling, color="#d0422f", linewidth=1, linestyle="--", label=f"the ceiling, {ceiling:.0f} MiB")
-    if results["limit"]["in_force"]:
-        allowed = results["limit"]["bytes"] / 2**20
-        axes.axhline(allowed, color="black", linewidth=0.8, linestyle=":", label=f"what the run is allowed, {allowed:.0f} MiB")
-    axes.set_yscale("log", base=2)
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_ylim(bottom=1)
-    axes.set_xlabel("seconds")
-    axes.set_ylabel("MiB resident, private and mapped")
-    axes.set_title(title, loc="left", fontsize=10)
-    axes.legend(frameon=False, fontsize=7)
+        if in_force:
+            allowed = results["limit"]["bytes"] / 2**20
+            axes.axhline(allowed, color="black", linewidth=0.8, linestyle=":", label=f"what the run is allowed, {allowed:.0f} MiB")
+        axes.set_yscale("log", base=2)
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.set_ylim(bottom=1)
+        axes.set_xlabel("seconds")
+        axes.set_title(what, fontsize=9)
+    every[0][0].set_ylabel("MiB")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10)
+    figure.legend(*every[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7)
     save(plt, figure, path)
 
 

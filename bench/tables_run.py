@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from datetime import date
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import machine
 import tables_cases
+import tables_child
 import tables_limit
 import tables_machine
 import tables_memory
@@ -89,17 +91,11 @@ def arguments() -> argparse.Namespace:
     return asked
 
 
-def files(asked: argparse.Namespace) -> tuple[DataFile, DataFile, list[float]]:
+def files(asked: argparse.Namespace) -> tuple[DataFile, DataFile]:
     """The one that is larger than memory, and one that is a quarter of it."""
     folder = Path(asked.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    found, speeds = [], []
-    for name, bytes_ in (("table.data", asked.bytes), ("small.data", max(MIB, asked.memory // 4 // MIB * MIB))):
-        file = DataFile(folder / name, bytes_)
-        if not (asked.keep and file.is_made()):
-            speeds.append(file.make())
-        found.append(file)
-    return found[0], found[1], speeds
+    return DataFile(folder / "table.data", asked.bytes), DataFile(folder / "small.data", max(MIB, asked.memory // 4 // MIB * MIB))
 
 
 def describe(asked: argparse.Namespace, versions: dict, absent: dict, path: Path) -> dict:
@@ -156,12 +152,15 @@ def run(asked: argparse.Namespace) -> dict:
         proof = tables_limit.proof(limit, asked.memory)
         if not proof["in_force"] and not asked.no_limit:
             raise tables_limit.Refused(f"the limit is not in force: {proof}")
-        file, small, speeds = files(asked)
+        file, small = files(asked)
         try:
+            for one in (small, file):
+                speed = 0.0 if asked.keep and one.is_made() else one.make()
             bench = Bench(file, small, ways, settings, max(settings.most_out, settings.working_set * 2, MIB))
             about = describe(asked, versions, absent, file.path)
             found = measure(asked, bench, limit)
         finally:
+            tables_child.end_all()
             if not asked.keep:
                 for made in (file, small):
                     made.path.unlink(missing_ok=True)
@@ -172,7 +171,7 @@ def run(asked: argparse.Namespace) -> dict:
     told = {"quick": asked.quick, "memory": asked.memory, "bytes": asked.bytes, "small_bytes": small.bytes, "ceiling": asked.ceiling,
             "rounds": settings.rounds, "warm_rounds": settings.warm_rounds, "working_set": settings.working_set,
             "slow_seconds": settings.cold_ns / 1e9, "seconds": round(time.monotonic() - start, 1),
-            "write_bytes_s": speeds[0] if speeds else 0}
+            "write_bytes_s": speed}
     peers = [{"way": way.name, "kind": way.kind, "how": way.how} for way in ways]
     return {"machine": about, "limit": proof, "settings": told, "peers": peers, **found}
 
@@ -183,6 +182,7 @@ def main() -> int:
     if asked.report:
         tables_page.write(json.loads(path.read_text(encoding="utf-8")), machine.ROOT)
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the file and the limit go away then too
     try:
         results = run(asked)
     except tables_limit.Refused as why:

@@ -72,9 +72,10 @@ def lost(results: dict) -> list[tuple[str, str, str, float]]:
     return [(row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"]
 
 
-def share(results: dict, state: str, key: str) -> dict | None:
-    """Of a ratio: the lowest, the median, and how many rows reach what is aimed at."""
-    values = [ratios(row)[key] for row in of_state(results, state) if key in ratios(row)]
+def share(results: dict, state: str, key: str, order: str = "") -> dict | None:
+    """Of a ratio: the lowest, the median, and how many rows reach what is aimed at; of one order of ids, or of all."""
+    rows = [row for row in of_state(results, state) if order in ("", row["order"])]
+    values = [ratios(row)[key] for row in rows if key in ratios(row)]
     if not values:
         return None
     return {"low": min(values), "median": median(values), "reached": sum(value >= AIMS[key] for value in values), "of": len(values)}
