@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw and so on.
 
-Standard library only, and the same bytes every time. Good files and files that are wrong in one place.
+Standard library, corpus_many.py and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
 """
 import pathlib
 import struct
 import sys
+
+from corpus_many import arrow_files, npz_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -300,7 +302,8 @@ def gguf_files() -> list[bytes]:
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
-                        ("check", check_files() + models()), ("safetensors", safetensors_files()), ("gguf", gguf_files())):
+                        ("check", check_files() + models()), ("safetensors", safetensors_files()), ("gguf", gguf_files()),
+                        ("npz", npz_files()), ("arrow", arrow_files())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
