@@ -205,7 +205,7 @@ static int32_t finish(gather_reader *reader) {
   uring_reader *own = reader->own;
   int32_t i, answer;
   /* Many at a time: nothing is handed over while there are answers, unless much would wait. */
-  bool much = own->prepared_count > reader->plan.depth / 2 && io_uring_cq_ready(&own->ring) > 0;
+  bool much = own->prepared_count > reader->plan.depth / 8 && io_uring_cq_ready(&own->ring) > 0;
   if (much && io_uring_submit(&own->ring) >= 0) count_taken(own);
   while (!take_answer(own, &i, &answer)) {
     if (own->by_hand_count > 0) {

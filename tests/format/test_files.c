@@ -212,12 +212,12 @@ static void test_table_of_formats(void **state) {
   static const char *const rows[][3] = {
       {"npy", "read write", ".npy"},
       {"raw", "read write", ".bin .raw"},
+      {"npz", "read", ".npz"},
+      {"arrow", "read", ".arrow .feather"},
       {"gguf", "read", ".gguf"},
 #ifdef GATHER_HAVE_JANSSON
       {"safetensors", "read", ".safetensors .safetensors.index.json"},
 #endif
-      {"npz", "read", ".npz"},
-      {"arrow", "read", ".arrow .feather"},
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif

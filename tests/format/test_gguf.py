@@ -80,12 +80,12 @@ def test_rows_that_were_quantised(tmp_path) -> None:
 
 
 def metadata(writer: theirs.GGUFWriter) -> None:
-    for kind, value in (("uint8", 200), ("int8", -2), ("uint16", 60000), ("int16", -3), ("uint32", 4_000_000_000), ("int32", -4),
-                        ("float32", 0.5), ("uint64", 1 << 63), ("int64", -5), ("float64", 1e300), ("bool", True),
+    for kind, value in (("uint8", 200), ("int8", -2), ("uint16", 60000), ("int16", -3), ("uint32", 4_000_000_000),
+                        ("int32", -4), ("float32", 0.5), ("uint64", 1 << 63), ("int64", -5), ("float64", 1e300), ("bool", True),
                         ("string", "GGUF \u00e9 \0 " * 50)):
         getattr(writer, f"add_{kind}")(f"test.{kind}", value)
-    for name, values in (("ints", [1, 2, 3]), ("floats", [0.5, 1.5]), ("texts", ["a", "", "\u00e9" * 100]), ("bools", [True, False]),
-                         ("bytes", b"abc")):
+    for name, values in (("ints", [1, 2, 3]), ("floats", [0.5, 1.5]), ("texts", ["a", "", "\u00e9" * 100]),
+                         ("bools", [True, False]), ("bytes", b"abc")):
         writer.add_array(f"test.{name}", values)
 
 
@@ -176,7 +176,8 @@ def test_the_command(tmp_path) -> None:
     def run(*arguments) -> subprocess.CompletedProcess:
         return subprocess.run([os.environ["GATHER_EXE"], *map(str, arguments)], capture_output=True, text=True, check=False)
 
-    table, raw = np.arange(200, dtype=np.float16).reshape(50, 4), np.arange(5 * 68, dtype=np.uint16).astype(np.uint8).reshape(5, 68)
+    table = np.arange(200, dtype=np.float16).reshape(50, 4)
+    raw = np.arange(5 * 68, dtype=np.uint16).astype(np.uint8).reshape(5, 68)
     for order in ORDERS:
         path = tmp_path / f"{order}.gguf"
         save(path, {"emb": table, "q": (raw, theirs.GGMLQuantizationType.Q8_0)}, order)

@@ -169,7 +169,8 @@ def test_tensors_that_overlap() -> None:
         source = Gguf().tensor("b", [1], 24, 32).tensor("a", lengths, 24, 0).file(bytes(65))
         error = complaint(source)
         assert error.status == "file_malformed" and "inside another" in error.message and error.offset == HEAD
-    assert isinstance(outcome(Gguf().tensor("b", [1], 24, 32).tensor("a", [32], 24, 0).tensor("e", [0], 24, 0).file(bytes(65))), dict)
+    apart = Gguf().tensor("b", [1], 24, 32).tensor("a", [32], 24, 0).tensor("e", [0], 24, 0)
+    assert isinstance(outcome(apart.file(bytes(65))), dict)
 
 
 def test_many_tensors() -> None:

@@ -16,8 +16,8 @@ from support.skip import skip_test
 from tensor_files import described, formats, opened, safetensors
 
 # What their library writes of NumPy's arrays, and what they are called here.
-DTYPES = ["bool", "uint8", "int8", "int16", "uint16", "float16", "bfloat16", "int32", "uint32", "float32", "float64", "int64", "uint64",
-          "complex64", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz"]
+DTYPES = ["bool", "uint8", "int8", "int16", "uint16", "float16", "bfloat16", "int32", "uint32", "float32", "float64",
+          "int64", "uint64", "complex64", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz"]
 # What only their reader knows, with the bits of an element.
 PACKED = {"F4": ("float4_e2m1fn", 4), "F6_E2M3": ("float6_e2m3fn", 6), "F6_E3M2": ("float6_e3m2fn", 6)}
 
@@ -72,7 +72,10 @@ def test_a_file_without_tensors() -> None:
             assert file.all == []
 
 
-@pytest.mark.parametrize("name", ["a.b.0.weight", "\u00e9t\u00e9 \U0001f600", "with \"quotes\" \\ and /", "line\nend\t\x01", "", "__metadata_", "a" * 5000])
+NAMES = ["a.b.0.weight", "\u00e9t\u00e9 \U0001f600", "with \"quotes\" \\ and /", "line\nend\t\x01", "", "__metadata_", "a" * 5000]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_names(name: str, tmp_path) -> None:
     array = table("float32")
     written.save_file({name: array, "z": array + 1}, tmp_path / "a")
@@ -83,7 +86,8 @@ def test_names(name: str, tmp_path) -> None:
 
 
 def test_escapes_and_white_space_in_headers_of_other_writers() -> None:
-    text = ' \t\r\n"\\u00e9\\ud83d\\ude00\\/"\n:\r{ "shape" : [ 2 ] , "extra":[{"x":null}, -1.5e3],"data_offsets":[0 ,2 ],"dtype":"U8" }'
+    text = (' \t\r\n"\\u00e9\\ud83d\\ude00\\/"\n:\r{ "shape" : [ 2 ] , "extra":[{"x":null}, -1.5e3],"data_offsets":[0 ,2 ],'
+            '"dtype":"U8" }')
     source = safetensors(f'{{"__metadata__" :{{"a":"}}]\\"{{"}},{text}\n}}   \n'.encode(), b"\x07\x08")
     with opened(source) as file:
         assert file.names == ["\u00e9\U0001f600/"] and content(file.all[0]) == b"\x07\x08"
@@ -91,7 +95,8 @@ def test_escapes_and_white_space_in_headers_of_other_writers() -> None:
 
 def test_metadata_are_passed_over() -> None:
     """Also those that their own library refuses, since they say nothing of tensors."""
-    for value in ("null", "{}", "[" * 100000 + "]" * 100000, '{"a":' * 3000 + "1" + "}" * 3000, '"' + "x" * 3_000_000 + '"', "1e999"):
+    deep = '{"a":' * 3000 + "1" + "}" * 3000
+    for value in ("null", "{}", "[" * 100000 + "]" * 100000, deep, '"' + "x" * 3_000_000 + '"', "1e999"):
         source = safetensors(f'{{"__metadata__":{value},"t":{described("U8", [1], 0, 1)}}}'.encode(), b"x")
         with opened(source) as file:
             assert file.names == ["t"] and content(file["t"]) == b"x"

@@ -97,7 +97,8 @@ def test_headers_that_are_wrong(number: int) -> None:
 def test_the_byte_that_jansson_stumbled_over() -> None:
     """In the middle of a header, so that a byte counted from the value's own beginning would be another."""
     before = f'{{"first":{described("U8", [0], 0, 0)},"a":'
-    for value, wrong in (('{"dtype":tru,"b":1}', "tru"), ('{"dtype":"U8" "b":1}', '"b"'), ('{"dtype":"\t"}', "\t"), ('{"b":01}', "01")):
+    cases = {'{"dtype":tru,"b":1}': "tru", '{"dtype":"U8" "b":1}': '"b"', '{"dtype":"\t"}': "\t", '{"b":01}': "01"}
+    for value, wrong in cases.items():
         error = complaint(safetensors(f"{before}{value}}}".encode(), b""))
         begin = 8 + len(before) + value.index(wrong)
         assert begin <= error.offset < begin + len(wrong), (value, error.offset, begin)

@@ -258,7 +258,8 @@ def safetensors_files() -> list[bytes]:
                f'{{"b":{described("I8", "[3]", 1, 4)},"a":{one}}}', f'{{"a":{described("U8", "[1]", 1, 0)}}}', f'{{"a":{one},}}']
     files += [safetensors(header, size) for header in headers for size in (0, 1, 4)]
     files += [safetensors(f'{{"a":{one}}}', 1, lie) for lie in (-1, 1, 1 << 20, 1 << 31)] + [safetensors(b'{"a\xff":1}')]
-    maps = ['{"a":"s","b":"s"}', '{"b":"s","a":"t","c":"s"}', '{"a":"../s"}', '{"a":"/s"}', '{"a":""}', '{"a":"s","a":"s"}', '{"a":1}', "[]"]
+    maps = ['{"a":"s","b":"s"}', '{"b":"s","a":"t","c":"s"}', '{"a":"../s"}', '{"a":"/s"}', '{"a":""}', '{"a":"s","a":"s"}',
+            '{"a":1}', "[]"]
     files += [f'{{"metadata":{{"total_size":7}},"weight_map":{weights}}}\n'.encode() for weights in maps]
     return files + [b' {"weight_map":{"a":"s"', b'{"weight_map":{},"weight_map":{}}', b'{"weight_map":{"\xff":"s"}}']
 
@@ -283,14 +284,16 @@ def gguf_files() -> list[bytes]:
             return struct.pack(order + form, *numbers)
 
         pairs = [(f"k{kind}", value("I", kind) + bytes(size)) for kind, size in enumerate((1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8))]
-        lists = [("texts", value("IIQQ", 9, 8, 2, 1) + b"a" + value("Q", 0)), ("lists", value("IIQIQ", 9, 9, 1, 9, 1) + value("IQH", 2, 1, 7))]
+        lists = [("texts", value("IIQQ", 9, 8, 2, 1) + b"a" + value("Q", 0)),
+                 ("lists", value("IIQIQ", 9, 9, 1, 9, 1) + value("IQH", 2, 1, 7))]
         aligned = [("general.alignment", value("II", 4, 8))]
         both = [("emb", [3, 4], 0, 0), ("q", [32, 2], 2, 64)]
         files += [gguf(both, pairs + lists, order=order), gguf(both, aligned, order=order), gguf([], pairs, 0, order)]
         files += [gguf([("t", [4, 2], kind, 0)], order=order) for kind in (1, 24, 26, 28, 30, 4, 99)]
         files += [gguf([("t", [256], kind, 0)], data=300, order=order) for kind in (12, 29, 39, 40)]
         files += [gguf([("t", shape, 24, 0)], order=order) for shape in ([], [0, 5], [1] * 6, [1 << 62, 4], [129], [33])]
-        files += [gguf([("a", [1], 24, 32), ("b", [33], 24, 0)], order=order), gguf([("a", [1], 24, 0), ("a", [1], 24, 32)], order=order)]
+        for places in ([("a", [1], 24, 32), ("b", [33], 24, 0)], [("a", [1], 24, 0), ("a", [1], 24, 32)]):
+            files.append(gguf(places, order=order))
         files += [gguf([("t", [1], 24, 1)], order=order), gguf([], [("general.alignment", value("II", 4, 3))], order=order)]
         files += [gguf(both, order=order, version=2), gguf(both, order=order, version=1), gguf(both, data=10, order=order)]
     return files
