@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_failures_files.c: files that are cut while they are read, and the words for io_uring where it is refused.
+ * test_failures_files.c: files that are cut while they are read, or have blocks that cannot be read, and the words for io_uring where it is refused.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -69,6 +69,69 @@ static void test_cut(void **state) {
     for (size_t k = 0; works(w) && k < sizeof CUTS / sizeof *CUTS; k++) cut(w, CUTS[k]);
 }
 
+/* ---- blocks that cannot be read */
+
+static gather_status read_whole(gather_reader *reader, const gather_source *source, gather_error *error) {
+  gather_read read = {.source = source, .bytes = BLOCKS * BLOCK, .needed = SIZE};
+  int number;
+  assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);
+  gather_status status = gather_reader_finish(reader, &read, &number, error);
+  assert_int_equal(number, status == GATHER_OK ? 0 : EIO);
+  if (status == GATHER_OK) assert_true(known_is(read.data, 0, SIZE));
+  gather_reader_release(reader, &read);
+  return status;
+}
+
+/* Many blocks in one read: the error names the one that cannot be read. What can be read when it is tried again is no error. */
+static void test_bad_block(void **state) {
+  (void)state;
+  const char *path = known_file("a", SIZE);
+  for (int w = PREAD; w <= URING_DIRECT; w *= 2) {
+    gather_source source;
+    gather_reader *reader;
+    if (!works(w)) continue;
+    assert_int_equal(gather_source_open(path, &(gather_source_wishes){.direct = w & DIRECT}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK}, &reader, NULL),
+                     GATHER_OK);
+    for (int64_t block = 0; block < BLOCKS; block++) {
+      gather_error error = {0};
+      failing_at(block * BLOCK + 50, EIO);
+      assert_int_equal(read_whole(reader, &source, &error), GATHER_IO_ERROR);
+      assert_int_equal(error.file_offset, block * BLOCK);
+      assert_non_null(strstr(error.message, block < BLOCKS - 1 ? "cannot read 4096 bytes" : "cannot read 3996 bytes"));
+      failing_clear();
+    }
+    failing_set(w & THREADS ? "pread" : "answer", 0, 1, EIO);
+    assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
+    failing_clear();
+    gather_reader_destroy(reader);
+    gather_source_close(&source);
+  }
+}
+
+/* A read past the page cache that ends within a block goes on through it; that is no reason to read so from then on. */
+static void test_short_direct(void **state) {
+  (void)state;
+  const char *path = known_file("a", SIZE);
+  for (int w = PREAD_DIRECT; w <= URING_DIRECT; w *= 4) {
+    gather_source source;
+    gather_reader *reader;
+    if (!works(w)) continue;
+    assert_int_equal(gather_source_open(path, &(gather_source_wishes){.direct = true}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK}, &reader, NULL),
+                     GATHER_OK);
+    failing_short(1000);
+    assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
+    failing_clear();
+    failing_set(w == PREAD_DIRECT ? "pread direct" : "answer direct", INT_MAX, 0, 0);
+    assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
+    assert_int_equal(failing_calls(), 1);
+    gather_reader_destroy(reader);
+    gather_source_close(&source);
+    failing_clear();
+  }
+}
+
 /* ---- the words for a ring that is refused */
 
 static void test_refusals(void **state) {
@@ -104,6 +167,7 @@ static int leave(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, known_enter, leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_cut), TEST(test_refusals)};
+  const struct CMUnitTest tests[] = {TEST(test_cut), TEST(test_bad_block), TEST(test_short_direct),
+                                     TEST(test_refusals)};
   return cmocka_run_group_tests(tests, find_out, NULL);
 }
