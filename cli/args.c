@@ -21,7 +21,10 @@ enum {
   ON_EXPLAIN = BIT(EXPLAIN),
   ON_DRAW = ON_GATHER | ON_EXPLAIN,
   ON_WRITE = ON_GATHER | ON_RUN,
-  ON_READ = ON_DRAW | ON_INFO,
+  ON_BENCH = BIT(BENCH),
+  ON_SHUFFLE = BIT(SHUFFLE),
+  ON_TABLE = BIT(TAKE) | ON_SHUFFLE | ON_BENCH,
+  ON_READ = ON_DRAW | ON_SHUFFLE | ON_INFO | ON_BENCH,
   ON_ANY = ON_READ | ON_CHECK | ON_RUN | BIT(OPS) | BIT(HELP)
 };
 
@@ -70,7 +73,7 @@ typedef struct reader {
 /* Whether an option may stand many times. */
 static bool repeats(const reader *r, int id) {
   bool run = r->args->command && r->args->command->id == GATHER_CLI_COMMAND_RUN;
-  return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM || (run && id == GATHER_CLI_OUTPUT);
+  return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM || id == GATHER_CLI_PART || (run && id == GATHER_CLI_OUTPUT);
 }
 
 static void set(reader *r, int id, const char *value) {

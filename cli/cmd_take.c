@@ -17,15 +17,29 @@
 /* Below this, starting threads takes longer than the work. */
 enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 
-/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. */
+/* Whether the name of a type is an npy descr: raw bytes may be described so. */
+static bool is_descr(const char *name) {
+  static const int64_t NOTHING[1] = {0};
+  const gather_raw probe = {name, 1, NOTHING, 0};
+  gather_file *file = NULL;
+  gather_status status = gather_file_raw_from_memory("", 0, name, &probe, &file, NULL);
+  gather_file_close(file);
+  return status == GATHER_OK;
+}
+
+/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. What has neither (blocks of
+ * quantised numbers) is bytes. */
 static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing.descr = data->descr;
   if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
-  size_t bytes = strlen(data->type_name) + 3;
+  size_t bytes = strlen(data->type_name) + 32;
   job->descr = malloc(bytes);
   if (!job->descr) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
-  snprintf(job->descr, bytes, "'%s'", data->type_name);
+  if (is_descr(data->type_name))
+    snprintf(job->descr, bytes, "'%s'", data->type_name);
+  else
+    snprintf(job->descr, bytes, "'|V%lld'", (long long)data->tensor.item_bytes);
   job->writing.descr = job->descr;
   return GATHER_OK;
 }
@@ -46,9 +60,14 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
+static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
+  gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
+  return status == GATHER_NAME_NOT_FOUND ? gather_cli_job_table_find(job, error) : status;
+}
+
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
-  if (data) GATHER_CLI_TRY(gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error));
+  if (data) GATHER_CLI_TRY(open_data(job, data, error));
   if (job->literal) return GATHER_OK;
   return gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
 }
@@ -67,15 +86,20 @@ gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
 
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
+  GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
   GATHER_CLI_TRY(describe_output(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));
-  gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
+  GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
   gather_tensor out = {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (job->through.table)
+    gather_cli_job_table_plan(job);
+  else
+    gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
   if (!job->format || job->to_stdout) return GATHER_OK;
   job->writing.path = job->output;
   job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
@@ -83,9 +107,11 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
 }
 
 /* The temporary file is remembered before a signal can come: it would stay otherwise. */
-static gather_status create_writer(gather_cli_job *job, gather_error *error) {
+gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
   gather_cli_signals_hold();
-  gather_status status = gather_writer_create(&job->writing, &job->writer, error);
+  gather_status status = job->through.table
+                             ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
+                             : gather_writer_create(&job->writing, &job->writer, error);
   if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(job->writer));
   gather_cli_signals_release();
   return status;
@@ -115,10 +141,29 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   return status;
 }
 
+/* The indices are checked before there is an output: it would take its room on the disk. */
+static gather_status run_table(gather_cli_job *job, gather_error *error) {
+  const bool writes = !job->args->value[GATHER_CLI_DRY_RUN];
+  gather_cli_signals_hold(); /* which the threads inherit: signals are for this one, that makes the temporary file */
+  gather_status status = start_workers(job, error);
+  gather_cli_signals_release();
+  GATHER_CLI_TRY(status);
+  const gather_executor *executor = job->pool ? gather_pool_executor(job->pool) : NULL;
+  GATHER_CLI_TRY(gather_cli_job_table_indices(job, executor, error));
+  if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
+  status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
+  gather_table_statistics_get(job->through.table, &job->through.statistics);
+  return status;
+}
+
+static gather_status run_past_table(gather_cli_job *job, gather_error *error) {
+  if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
+  return run_plan(job, error);
+}
+
 gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
   job->begin = gather_cli_now();
-  if (!job->args->value[GATHER_CLI_DRY_RUN]) GATHER_CLI_TRY(create_writer(job, error));
-  GATHER_CLI_TRY(run_plan(job, error));
+  GATHER_CLI_TRY((job->through.table ? run_table : run_past_table)(job, error));
   if (job->writer) {
     gather_writer *writer = job->writer;
     job->writer = NULL; /* a commit ends the writer, whatever comes of it */
@@ -133,6 +178,7 @@ void gather_cli_job_clear(gather_cli_job *job) {
   gather_writer_abort(job->writer);
   gather_pool_destroy(job->pool);
   gather_plan_destroy(job->plan);
+  gather_table_close(job->through.table);
   gather_cli_input_close(&job->data);
   gather_cli_input_close(&job->indices);
   free(job->fill_element);

@@ -8,10 +8,12 @@
 #include "args.h"
 
 int gather_cli_cmd_take(const gather_cli_args *args); /* take and elements */
+int gather_cli_cmd_shuffle(const gather_cli_args *args);
 int gather_cli_cmd_check(const gather_cli_args *args);
 int gather_cli_cmd_run(const gather_cli_args *args);
 int gather_cli_cmd_explain(const gather_cli_args *args);
 int gather_cli_cmd_info(const gather_cli_args *args);
+int gather_cli_cmd_bench(const gather_cli_args *args);
 int gather_cli_cmd_ops(const gather_cli_args *args);
 int gather_cli_cmd_help(const gather_cli_args *args);
 /* The same for NAME: a command, or "" for all. */

@@ -20,6 +20,7 @@ static void clear_error(gather_error *error, gather_status status) {
   error->file_offset = -1;
   error->axis = -1;
   error->position_rank = -1;
+  error->row = -1;
 }
 
 gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...) {
@@ -131,6 +132,7 @@ void gather_cli_json_error(gather_cli_json *json, const gather_error *error, con
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) json_index_error(json, error);
   if (error->file[0]) gather_cli_json_string(json, "file", error->file);
   if (error->file_offset >= 0) gather_cli_json_int(json, "offset", error->file_offset);
+  if (error->status == GATHER_IO_ERROR && error->row >= 0) gather_cli_json_int(json, "row", error->row);
   if (error->input) gather_cli_json_string(json, "input", error->input);
   if (hint[0]) gather_cli_json_string(json, "hint", hint);
   gather_cli_json_object_end(json);

@@ -8,7 +8,19 @@
 #include "args.h"
 #include "gather/file.h"
 #include "progress.h"
+#include "table_arg.h"
 #include "tensor_arg.h"
+
+/* How a job goes through a table (table.h): its rows come out of the file, and its output is written part by part. */
+typedef struct gather_cli_take_table {
+  gather_cli_table_options options;
+  gather_table *table; /* NULL: the job does not go through one */
+  char why_not[512];   /* then: the reason, in words */
+  int64_t row_bytes;
+  int64_t part_bytes;   /* of each of the two buffers of the output */
+  int64_t window_bytes; /* of the output, what may wait for the disk; 0 = the system's matter */
+  gather_table_statistics statistics;
+} gather_cli_take_table;
 
 /* One gather. Starts as all zero. */
 typedef struct gather_cli_job {
@@ -27,6 +39,7 @@ typedef struct gather_cli_job {
   gather_cli_input data, indices;
   void *fill_element;
   char *descr; /* made here, where the file has none */
+  gather_cli_take_table through;
   gather_plan *plan;
   int64_t shape[GATHER_MAX_RANK];
   gather_writing writing;
@@ -51,6 +64,23 @@ GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_e
 /* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be
  * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);
+/* DATA is no single tensor of its file (error says so): opens the table that takes it whole, such as a column in many pieces. Returns
+ * what error has where there is none, or not for this job. */
+GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
+/* Opens the table where the job can go through one; parts of it too. */
+GATHER_CHECKED gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error);
+/* Refuses --memory and its kin for a job that does not go through a table, with the reason. */
+GATHER_CHECKED gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error);
+/* What --plan says of it. */
+void gather_cli_job_table_plan(gather_cli_job *job);
+/* Checks every index; no memory of them stays where there is a ceiling. executor: NULL = the calling thread. */
+GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor,
+                                                          gather_error *error);
+/* Makes the writer of the output. */
+GATHER_CHECKED gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error);
+/* Gathers part by part into the writer, through the table. */
+GATHER_CHECKED gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor,
+                                                       gather_error *error);
 /* Gathers into the output, or only checks the indices with --dry-run. */
 GATHER_CHECKED gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error);
 /* Says what was done. */

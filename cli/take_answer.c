@@ -11,6 +11,15 @@
 
 static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }
 
+/* The ceiling is that of the whole; the two parts of the output that are in memory count too. */
+static void table_json(gather_cli_json *json, const gather_cli_job *job) {
+  const gather_cli_take_table *through = &job->through;
+  gather_table_statistics statistics = through->statistics;
+  statistics.memory_peak += 2 * (job->bytes < through->part_bytes ? job->bytes : through->part_bytes);
+  if (through->options.memory_bytes > 0) statistics.memory_ceiling = through->options.memory_bytes;
+  gather_cli_json_table(json, &statistics);
+}
+
 static void answer_json(const gather_cli_job *job) {
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(job->args));
   gather_cli_json_string(&json, "command", job->args->command->name);
@@ -26,6 +35,7 @@ static void answer_json(const gather_cli_job *job) {
   gather_cli_json_string(&json, "plan", job->plan_text);
   gather_cli_json_double(&json, "seconds", job->seconds);
   gather_cli_json_bool(&json, "dry_run", job->args->value[GATHER_CLI_DRY_RUN] != NULL);
+  if (job->through.table) table_json(&json, job);
   gather_cli_json_finish(&json);
 }
 
@@ -42,6 +52,13 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   fputc('\n', to);
 }
 
+static void table_text(const gather_table_statistics *s) {
+  fprintf(stderr,
+          "table: %" PRId64 " rows in memory, %" PRId64 " of an earlier read, %" PRId64 " read; %" PRId64
+          " reads, %" PRId64 " bytes for %" PRId64 "\n",
+          s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
+}
+
 void gather_cli_job_answer(const gather_cli_job *job) {
   const gather_cli_args *args = job->args;
   bool plan = args->value[GATHER_CLI_PLAN] || args->value[GATHER_CLI_DRY_RUN];
@@ -52,6 +69,9 @@ void gather_cli_job_answer(const gather_cli_job *job) {
     return;
   }
   if (args->value[GATHER_CLI_QUIET]) return;
+  if (job->through.table) gather_cli_table_note(args, job->through.options.engine, &job->through.statistics);
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);
+  if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])
+    table_text(&job->through.statistics);
 }

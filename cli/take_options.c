@@ -110,6 +110,18 @@ const char *gather_cli_job_indices(const gather_cli_job *job) {
   return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1];
 }
 
+/* What no table is for can be said before a file is opened. */
+static gather_status read_table(gather_cli_job *job, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_table_options_read(job->args, &job->through.options, error));
+  const char *asked = job->through.options.asked, *data = gather_cli_job_data(job);
+  if (!asked) return GATHER_OK;
+  if (data && gather_cli_is_stdin(data))
+    return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a file, and DATA is standard input", asked);
+  if (job->options.batch_dims != 0)
+    return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a table, which have no batch_dims", asked);
+  return GATHER_OK;
+}
+
 static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
   GATHER_CLI_TRY(
@@ -137,5 +149,6 @@ gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_THREADS, 1, MOST_THREADS, 0, &threads, error));
   job->threads = (int32_t)threads;
   GATHER_CLI_TRY(read_output(job, error));
+  GATHER_CLI_TRY(read_table(job, error));
   return read_inputs(job, error);
 }

@@ -129,6 +129,17 @@ GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writin
  * commit or abort. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
                                                                    gather_writer **writer, gather_error *error);
+/* The same for elements that come one part after another, by gather_writer_append: no memory is taken for them, so that there may be
+ * more than fit, and a descriptor gets each part at once. gather_writer_data gives NULL. window_bytes: of what was appended to a
+ * file at most about so much waits in memory for the disk; 0 = that is the system's matter. Also returns GATHER_UNSUPPORTED for
+ * strings, and GATHER_USAGE for a negative window. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes,
+                                                                   gather_writer **writer, gather_error *error);
+/* Writes the next `bytes` bytes of the elements, whole elements each time; they may be turned to the file's byte order where they
+ * are. gather_writer_commit returns GATHER_USAGE where some are missing. Returns GATHER_USAGE (a writer of another kind, more than
+ * there are, a part of an element), GATHER_IO_ERROR; after that one the writer can only be aborted. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes,
+                                                             gather_error *error);
 /* Says whether gather_writer_create would accept the target and the type, and makes nothing. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
 /* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL where there are none. Since 0.1. */

@@ -74,11 +74,11 @@ static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, 
   GATHER_TRY(gather_arrow_take(arrow, blocks->len, sizeof **batches, batches));
   for (int64_t i = 0; i < blocks->len; i++) {
     int64_t at = blocks->at + BLOCK_BYTES * i;
-    const uint8_t *block = arrow->file->map.bytes + at;
-    int64_t bytes = gather_read_i32(block + BLOCK_METADATA);
-    if (bytes > room) return GATHER_ARROW_WRONG(arrow, at, "its record batches take more bytes than there are");
-    GATHER_TRY(gather_arrow_batch_read(arrow, gather_read_i64(block), bytes, flat->start, &(*batches)[i]));
-    room -= bytes;
+    const uint8_t *said = arrow->file->map.bytes + at;
+    gather_arrow_block block = {gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA), at};
+    if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "its record batches take more bytes than there are");
+    GATHER_TRY(gather_arrow_batch_read(arrow, &block, flat->start, &(*batches)[i]));
+    room -= block.bytes;
   }
   return GATHER_OK;
 }

@@ -109,8 +109,13 @@ typedef struct gather_arrow_batch {
   int64_t passed, passed_buffers; /* fields of views before the column that is next, and their buffers */
 } gather_arrow_batch;
 
-/* Reads the message of a batch: metadata of so many bytes at `at`, the body behind it, all of it before `end`. */
-GATHER_CHECKED gather_status gather_arrow_batch_read(gather_arrow *arrow, int64_t at, int64_t bytes, int64_t end,
+/* Where a batch is, as the footer says at `said_at`: its metadata, and the body behind them. */
+typedef struct gather_arrow_block {
+  int64_t at, bytes, said_at;
+} gather_arrow_block;
+
+/* Reads the message of a batch, which ends before `end`. */
+GATHER_CHECKED gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
                                                      gather_arrow_batch *batch);
 /* Makes a column's chunk in a batch a tensor. Columns come in order. NULL batch: no rows. */
 GATHER_CHECKED gather_status gather_arrow_chunk(gather_arrow *arrow, gather_arrow_batch *batch,

@@ -19,9 +19,13 @@ enum { PAIR_BYTES = 16, PREFIX_BYTES = 8 };
 /* ---- the message */
 
 /* Its metadata stand behind their length; before 0.15 there was no mark before that. */
-static gather_status open_message(gather_arrow *arrow, int64_t at, int64_t bytes, int64_t end, gather_flat *flat) {
+static gather_status open_message(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
+                                  gather_flat *flat) {
+  int64_t at = block->at, bytes = block->bytes;
   if (at < 0 || bytes < PREFIX_BYTES || at > end || bytes > end - at)
-    return GATHER_ARROW_WRONG(arrow, at < 0 ? -1 : at, "a record batch is not in the file");
+    return GATHER_ARROW_WRONG(arrow, block->said_at,
+                              "a record batch is not in the file: %" PRId64 " bytes from byte %" PRId64 " on", bytes,
+                              at);
   const uint8_t *start = arrow->file->map.bytes + at;
   int64_t prefix = gather_read_u32(start) == UINT32_MAX ? PREFIX_BYTES : PREFIX_BYTES / 2;
   int64_t length = gather_read_i32(start + prefix - 4);
@@ -81,20 +85,20 @@ static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, co
                             buffers.len);
 }
 
-gather_status gather_arrow_batch_read(gather_arrow *arrow, int64_t at, int64_t bytes, int64_t end,
+gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
                                       gather_arrow_batch *batch) {
   gather_flat flat;
   gather_flat_table message, header;
   int64_t kind = 0;
   *batch = (gather_arrow_batch){0};
-  GATHER_TRY(open_message(arrow, at, bytes, end, &flat));
+  GATHER_TRY(open_message(arrow, block, end, &flat));
   GATHER_TRY(gather_flat_root(&flat, &message));
   GATHER_TRY(gather_flat_number(&flat, &message, MESSAGE_HEADER_TYPE, 1, &kind));
   GATHER_TRY(gather_flat_number(&flat, &message, MESSAGE_BODY_BYTES, 8, &batch->body_bytes));
   GATHER_TRY(gather_flat_inner(&flat, &message, MESSAGE_HEADER, &header));
   if (kind != RECORD_BATCH || header.at == 0)
     return GATHER_ARROW_WRONG(arrow, message.at, "there is no record batch where the file says it is");
-  batch->body = at + bytes;
+  batch->body = block->at + block->bytes;
   if (batch->body_bytes < 0 || batch->body_bytes > end - batch->body)
     return GATHER_ARROW_WRONG(arrow, message.at,
                               "a record batch of %" PRId64 " bytes from byte %" PRId64 " on is not in the file",

@@ -68,7 +68,8 @@ static bool read_json(gather_flat_text text, numbers *shape, numbers *order) {
     has_shape = has_shape || is_shape;
     if (is_shape || is_order ? !read_numbers(&json, is_shape ? shape : order) : !skip_value(&json, 0)) return false;
   }
-  return has_shape;
+  (void)gather_literal_peek(&json);
+  return has_shape && json.at == json.end;
 }
 
 /* ---- the shape */

@@ -169,8 +169,9 @@ static const gather_file_tensor *find_other(const gather_file *file, const char 
 }
 
 int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
+  bool unnamed = !name || name[0] == '\0';
   for (int64_t i = 0; i < file->pieces_len; i++) {
-    if (strcmp(file->pieces[i].name, name) != 0) continue;
+    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
     *first = file->pieces[i].first;
     return file->pieces[i].count;
   }

@@ -36,7 +36,7 @@ typedef struct gather_file_pieces_row {
 } gather_file_pieces_row;
 
 /* How many tensors make up what is called `name`, and the first of them; 0 where there is no such name: a tensor that is whole is
- * found by gather_file_find. */
+ * found by gather_file_find, and so is one whose own name is that of several others together. NULL or "" names the only one. */
 int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
 
 /* One more name of a tensor, with and without the graphs it stands in. */

@@ -74,7 +74,7 @@ static gather_status skip_list(gather_gguf *gguf, int depth) {
   uint32_t type = 0;
   GATHER_TRY(gather_gguf_u32(gguf, &type));
   GATHER_TRY(check_type(gguf, at, type));
-  if (depth == DEPTH_MAX)
+  if (depth > DEPTH_MAX)
     return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, at,
                             "the metadata have lists in lists, more than %d deep", DEPTH_MAX);
   int64_t least = type == IS_STRING ? 8 : type == IS_ARRAY ? 12 : VALUE_BYTES[type];

@@ -14,14 +14,14 @@
 
 typedef struct gguf_type {
   uint32_t number;
-  const char *name;
+  const char *name, *descr; /* descr: of a block, as NumPy calls so many bytes */
   gather_type type;
   int64_t block_len, block_bytes;
 } gguf_type;
 
 static const gguf_type TYPES[] = {
 #define GATHER_GGUF_TYPE(number, name, type, block_len, block_bytes) \
-  {number, name, GATHER_TYPE_##type, block_len, block_bytes},
+  {number, name, "'|V" #block_bytes "'", GATHER_TYPE_##type, block_len, block_bytes},
 #include "format/gguf.def"
 #undef GATHER_GGUF_TYPE
 };
@@ -90,6 +90,7 @@ static gather_status count_blocks(const gather_gguf *gguf, int64_t at, const ggu
                                   gather_file_tensor *tensor) {
   gather_tensor *t = &tensor->tensor;
   t->item_bytes = type->block_bytes;
+  tensor->descr = type->descr;
   int64_t *inner = t->rank > 0 ? (int64_t *)(uintptr_t)&t->shape[t->rank - 1] : NULL;
   if (!inner || *inner % type->block_len != 0)
     return GATHER_GGUF_WRONG(

@@ -149,10 +149,15 @@ gather_status gather_output_reserve(gather_output *output, int64_t size, gather_
     return gather_fail_file(error, GATHER_OVERFLOW, output->target, -1, "is too big for the addresses of this program");
   int number = is_too_small(output->fd, size) ? ENOSPC : reserve_room(output->fd, size);
   if (number != 0) return gather_fail_system(error, output->target, number, "reserve its size on the disk");
-  void *pages = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd, 0);
+  output->size = size;
+  return GATHER_OK;
+}
+
+gather_status gather_output_map(gather_output *output, gather_error *error) {
+  if (output->size == 0) return GATHER_OK;
+  void *pages = mmap(NULL, (size_t)output->size, PROT_READ | PROT_WRITE, MAP_SHARED, output->fd, 0);
   if (pages == MAP_FAILED) return gather_fail_system(error, output->target, errno, "map it into memory");
   output->bytes = pages;
-  output->size = size;
   return GATHER_OK;
 }
 

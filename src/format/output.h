@@ -15,18 +15,26 @@ typedef struct gather_output {
   char *temporary; /* the name that it has; "" when the file is gone */
   uint8_t *bytes;  /* its mapping; NULL */
   int64_t size;
+  int64_t written,
+      settled; /* parts: the bytes from the beginning that were written, and of them those that the disk has */
 } gather_output;
 
 #define GATHER_OUTPUT_NONE \
-  { -1, false, NULL, NULL, NULL, 0 }
+  { -1, false, NULL, NULL, NULL, 0, 0, 0 }
 
 /* Says whether a file of that name could be made, and makes nothing. */
 GATHER_CHECKED gather_status gather_output_check(const char *path, bool replace, gather_error *error);
 /* Makes an empty temporary file beside the target. On failure nothing stays. */
 GATHER_CHECKED gather_status gather_output_create(gather_output *output, const char *path, bool replace,
                                                   gather_error *error);
-/* Reserves the file's size on the disk and maps it for writing. */
+/* Reserves the file's size on the disk. */
 GATHER_CHECKED gather_status gather_output_reserve(gather_output *output, int64_t size, gather_error *error);
+/* Maps what was reserved for writing. */
+GATHER_CHECKED gather_status gather_output_map(gather_output *output, gather_error *error);
+/* Writes the next bytes of what was reserved, without a mapping. Of what was written at most about window_bytes (0 = any number) wait
+ * in the page cache for the disk. */
+GATHER_CHECKED gather_status gather_output_append(gather_output *output, const void *bytes, int64_t size,
+                                                  int64_t window_bytes, gather_error *error);
 /* Gives the file its name. Whatever happens, gather_output_clear must follow. */
 GATHER_CHECKED gather_status gather_output_publish(gather_output *output, gather_error *error);
 /* Removes the temporary file if it is still there and frees everything. */

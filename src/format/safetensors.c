@@ -6,6 +6,7 @@
 #include "format/safetensors.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/compiler.h"
@@ -95,6 +96,14 @@ static gather_status read_place(const gather_safetensors *st, const json_t *tree
                            tensor->name, span->begin, span->end, st->size - st->data_at);
 }
 
+/* What NumPy calls so many bytes that are moved as they are. */
+static gather_status set_descr(const gather_safetensors *st, gather_file_tensor *tensor) {
+  char text[32];
+  (void)snprintf(text, sizeof text, "'|V%" PRId64 "'", tensor->tensor.item_bytes);
+  tensor->descr = gather_arena_text(&st->json.file->arena, text, strlen(text));
+  return tensor->descr ? GATHER_OK : GATHER_JSON_NO_MEMORY(&st->json);
+}
+
 /* A dtype that has no name here: its elements are moved as they are, where they are of whole bytes. */
 static gather_status size_unknown(const gather_safetensors *st, int64_t len, gather_file_tensor *tensor,
                                   const gather_span *span) {
@@ -103,7 +112,7 @@ static gather_status size_unknown(const gather_safetensors *st, int64_t len, gat
   tensor->tensor.item_bytes = len > 0 ? bytes / len : 1;
   if (tensor->tensor.item_bytes * len == bytes && (bytes > 0 || len == 0)) {
     tensor->bytes = bytes;
-    return GATHER_OK;
+    return set_descr(st, tensor);
   }
   tensor->tensor.item_bytes = 0;
   (void)gather_fail_file(&why, GATHER_UNSUPPORTED, st->json.name, span->said_at,

@@ -124,10 +124,21 @@ bool gather_json_is(const gather_json *json, gather_json_part value, char first)
   return json->bytes[value.at] == (uint8_t)first;
 }
 
-/* Jansson counts to the end of what it stumbled over. Out of memory it sometimes says nothing at all. */
+/* Out of memory, Jansson sometimes says nothing at all, or stumbles over a text in which nothing is wrong: what can be wrong with
+ * texts has messages of its own. */
+static bool lacks_memory(const json_error_t *why) {
+  static const char *const DISGUISES[] = {"invalid token near '\"", "string or '}' expected near '\""};
+  if (json_error_code(why) == json_error_out_of_memory || why->text[0] == '\0') return true;
+  for (size_t i = 0; i < sizeof DISGUISES / sizeof *DISGUISES; i++)
+    if (strncmp(why->text, DISGUISES[i], strlen(DISGUISES[i])) == 0) return true;
+  return false;
+}
+
+/* Jansson counts to the end of what it stumbled over, but for a byte that may not stand in a text: there it ends before. */
 static gather_status refuse(const gather_json *json, gather_json_part value, const json_error_t *why) {
-  if (json_error_code(why) == json_error_out_of_memory || why->text[0] == '\0') return GATHER_JSON_NO_MEMORY(json);
-  int64_t at = value.at + (why->position > 0 ? why->position - 1 : 0);
+  if (lacks_memory(why)) return GATHER_JSON_NO_MEMORY(json);
+  bool ends_before = strncmp(why->text, "control", 7) == 0 || strncmp(why->text, "unexpected newline", 18) == 0;
+  int64_t at = value.at + why->position - (why->position > 0 && !ends_before);
   return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "the JSON in it: %.120s", why->text);
 }
 

@@ -19,7 +19,10 @@ struct gather_writer {
   gather_output output; /* where it has a path */
   bool has_path;
   int fd; /* where it has none */
-  bool strings;
+  bool strings, parts;
+  bool header_written; /* parts */
+  int64_t appended;    /* parts: bytes of the elements */
+  int64_t window_bytes;
   gather_header header;
   int64_t swap_unit; /* 0 = the elements are written as they are */
   int64_t data_bytes;
@@ -117,6 +120,7 @@ static gather_status use_pages(gather_writer *writer, gather_error *error) {
 /* Elements in the file. */
 static gather_status use_file(gather_writer *writer, gather_error *error) {
   GATHER_TRY(gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error));
+  GATHER_TRY(gather_output_map(&writer->output, error));
   if (writer->header.size > 0) memcpy(writer->output.bytes, writer->header.bytes, (size_t)writer->header.size);
   if (writer->data_bytes > 0) writer->data = writer->output.bytes + writer->header.size;
   return GATHER_OK;
@@ -125,15 +129,14 @@ static gather_status use_file(gather_writer *writer, gather_error *error) {
 static gather_status start(gather_writer *writer, const gather_writing *what, gather_error *error) {
   if (!writer->has_path) {
     GATHER_TRY(gather_descriptor_check(what->fd, error));
-    return use_pages(writer, error);
+    return writer->parts ? GATHER_OK : use_pages(writer, error);
   }
   GATHER_TRY(gather_output_create(&writer->output, what->path, what->replace, error));
+  if (writer->parts) return gather_output_reserve(&writer->output, writer->header.size + writer->data_bytes, error);
   return writer->strings ? use_pages(writer, error) : use_file(writer, error);
 }
 
-gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
-  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create: writer is NULL");
-  *writer = NULL;
+static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
   writing_plan plan;
   GATHER_TRY(make_plan(what, &plan, error));
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
@@ -145,6 +148,7 @@ gather_status gather_writer_create(const gather_writing *what, gather_writer **w
                           .has_path = what->path != NULL,
                           .fd = what->fd,
                           .strings = what->type == GATHER_TYPE_STRING,
+                          .parts = parts,
                           .header = plan.header,
                           .swap_unit = plan.swap_unit,
                           .data_bytes = plan.data_bytes};
@@ -154,6 +158,24 @@ gather_status gather_writer_create(const gather_writing *what, gather_writer **w
   else
     gather_writer_abort(made);
   return status;
+}
+
+gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create: writer is NULL");
+  *writer = NULL;
+  return create(what, false, writer, error);
+}
+
+gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes, gather_writer **writer,
+                                         gather_error *error) {
+  if (!writer) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: writer is NULL");
+  *writer = NULL;
+  if (window_bytes < 0) return gather_fail(error, GATHER_USAGE, "gather_writer_create_parts: the window is negative");
+  if (what && what->type == GATHER_TYPE_STRING)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written in parts");
+  GATHER_TRY(create(what, true, writer, error));
+  (*writer)->window_bytes = window_bytes;
+  return GATHER_OK;
 }
 
 gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes, gather_writer **writer,
@@ -180,6 +202,41 @@ const char *gather_writer_temporary(const gather_writer *writer) {
   return writer->output.temporary ? writer->output.temporary : "";
 }
 
+/* ---- part by part */
+
+static gather_status put(gather_writer *writer, const void *bytes, int64_t size, gather_error *error) {
+  if (!writer->has_path) return gather_descriptor_write(writer->fd, bytes, size, error);
+  return gather_output_append(&writer->output, bytes, size, writer->window_bytes, error);
+}
+
+static gather_status put_header(gather_writer *writer, gather_error *error) {
+  if (writer->header_written) return GATHER_OK;
+  writer->header_written = true;
+  return put(writer, writer->header.bytes, writer->header.size, error);
+}
+
+gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes, gather_error *error) {
+  if (!writer || !writer->parts)
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: not a writer of gather_writer_create_parts");
+  if (bytes < 0 || bytes > writer->data_bytes - writer->appended || (bytes > 0 && !elements))
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes, and %" PRId64 " are missing",
+                       bytes, writer->data_bytes - writer->appended);
+  if (writer->swap_unit > 0 && bytes % writer->swap_unit != 0)
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: an element is cut in two");
+  GATHER_TRY(put_header(writer, error));
+  gather_swap(elements, bytes, writer->swap_unit);
+  writer->appended += bytes;
+  return put(writer, elements, bytes, error);
+}
+
+static gather_status finish_parts(gather_writer *writer, gather_error *error) {
+  if (writer->appended != writer->data_bytes)
+    return gather_fail(error, GATHER_USAGE, "%" PRId64 " of %" PRId64 " bytes were appended", writer->appended,
+                       writer->data_bytes);
+  GATHER_TRY(put_header(writer, error));
+  return writer->has_path ? gather_output_publish(&writer->output, error) : GATHER_OK;
+}
+
 /* ---- finishing it */
 
 /* Puts the texts of the strings where the elements are written from: behind the header. */
@@ -199,6 +256,7 @@ static gather_status lay_out_strings(gather_writer *writer, gather_error *error)
 }
 
 static gather_status finish(gather_writer *writer, gather_error *error) {
+  if (writer->parts) return finish_parts(writer, error);
   if (writer->strings) GATHER_TRY(lay_out_strings(writer, error));
   gather_swap(writer->data, writer->data_bytes, writer->swap_unit);
   if (writer->has_path) return gather_output_publish(&writer->output, error);

@@ -129,7 +129,7 @@ static gather_status count_entries(const gather_file *file, const directory *whe
     at += bytes;
   }
   if (((uint64_t)*count & where->entries_mask) == where->entries) return GATHER_OK;
-  return WRONG(file, error, where->end, "the zip file's directory has %" PRId64 " entries, not %" PRIu64, *count,
+  return WRONG(file, error, where->end, "entries in the zip file's directory: %" PRId64 ", not %" PRIu64, *count,
                where->entries);
 }
 

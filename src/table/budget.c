@@ -79,7 +79,7 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
   if (ceiling != 0 && ceiling < GATHER_TABLE_LEAST_MEMORY)
     return gather_fail(error, GATHER_USAGE, "a ceiling of %" PRId64 " bytes; a table needs %d at least", ceiling,
                        (int)GATHER_TABLE_LEAST_MEMORY);
-  int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 16, 1024 * (int64_t)MIB), 2 * MIB);
+  int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;
   budget->workers = (int32_t)most(1, least(8, bytes / (64 * (int64_t)MIB)));
   const bool maps = engine == GATHER_ENGINE_MMAP;

@@ -32,7 +32,7 @@ typedef struct misses {
   int64_t next;  /* the first entry that no read brings yet */
   int64_t piece; /* bytes of its row that reads bring already */
   int64_t join_bytes;
-  bool keeps_all; /* every row goes to the cache; else those that are wanted twice */
+  bool eager; /* rows of the cache make way for all that are read; else for those that are wanted twice */
 } misses;
 
 /* ---- which row, where */
@@ -123,8 +123,8 @@ static void deliver_row(const misses *m, const gather_read *read, int64_t entry,
   int64_t to = at + row_bytes < read_end ? at + row_bytes : read_end;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   gather_copy_row(out + (from - at), read->data + (from - read->offset), (size_t)(to - from));
-  if (!m->table->cache || to - from != row_bytes || (!m->keeps_all && !again)) return;
-  int64_t grown = gather_cache_put(m->table->cache, row, out);
+  if (!m->table->cache || to - from != row_bytes) return;
+  int64_t grown = gather_cache_put(m->table->cache, row, out, m->eager || again);
   if (grown > 0) gather_table_count_memory(m->table, grown);
 }
 
@@ -276,7 +276,7 @@ gather_status gather_taking_read(const gather_taking *taking, gather_worker *wor
               .worker = worker,
               .count = count,
               .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
-              .keeps_all = table->cache && count <= gather_cache_rows(table->cache) / 2};
+              .eager = table->cache && count <= gather_cache_rows(table->cache) / 2};
   gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows);
   bool few = count <= FEW_ROWS && count * table->info.row_bytes <= FEW_BYTES;
   if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);

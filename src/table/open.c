@@ -109,7 +109,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  bool pages = table->engine == GATHER_ENGINE_MMAP && table->budget.ceiling == 0;
+  bool pages =
+      table->budget.ceiling == 0 && !table->options.keep_signals; /* under one, all that is mapped must be counted */
   for (int32_t i = 0; i < table->source_count; i++) {
     if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
       return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");

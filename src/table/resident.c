@@ -27,9 +27,9 @@
 
 /* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
 enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
-enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = 4096, WORTH_TRYING = 8 /* a share of 1/8 cached */ };
-/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. */
-enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 8, TRY_ANYWAY = 64 };
+enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = GATHER_PAGE_BYTES };
+/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. A failure costs a twentieth of a read. */
+enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 16, TRY_ANYWAY = 64 };
 enum { REFUSALS_PER_EVICTION = 4096 };
 /* A region is mapped as a whole (40 microseconds) when rows of it were wanted so often; until then each 64 KiB that are touched cost a
  * fault (2 to 3 microseconds). */
@@ -163,8 +163,7 @@ static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen)
   int64_t pages = (region_bytes(residency, region) + PAGE_BYTES - 1) / PAGE_BYTES;
   int64_t cached = cached_pages(residency, region);
   bool was_mapped = (seen & WHAT) == RESIDENT, full = cached >= pages;
-  uint32_t what = cached < 0 || cached >= pages / WORTH_TRYING ? MIXED : COLD;
-  if (cached == 0) what = COLD;
+  uint32_t what = cached == 0 ? COLD : MIXED;
   if (full && (was_mapped || map_region(residency, region))) what = RESIDENT;
   uint32_t word = word_of(residency, what);
   bool mine = atomic_compare_exchange_strong(&residency->regions[region], &seen, word);
@@ -196,13 +195,6 @@ static uint32_t region_at(gather_residency *residency, int64_t region) {
 
 /* ---- pages that were read through the mapping */
 
-static bool pages_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
-  if (!residency->pages) return false;
-  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
-    if (!(atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8))) return false;
-  return true;
-}
-
 void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes) {
   if (!residency->pages) return;
   for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
@@ -214,7 +206,7 @@ void gather_residency_note(gather_residency *residency, int64_t offset, int64_t 
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
   gather_where where = GATHER_WHERE_MAPPED;
-  if (pages_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
+  if (gather_residency_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
   for (int64_t region = first; region <= last && where != GATHER_WHERE_ELSE; region++) {
     uint32_t what = region_at(residency, region) & WHAT;
     if (what == MIXED) where = GATHER_WHERE_PERHAPS;
@@ -246,6 +238,7 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
   int32_t next = luck > MOST_LUCK ? MOST_LUCK : got && luck < 0 ? 0 : got ? luck + LUCK_OF_SUCCESS : luck - 1;
   if (next < -TRY_ANYWAY * TRY_ANYWAY) next = -1;
   atomic_store_explicit(&residency->luck, next, memory_order_relaxed);
+  if (got) gather_residency_note(residency, offset, bytes);
   return got;
 #else
   (void)residency, (void)offset, (void)bytes, (void)out;

@@ -26,7 +26,7 @@ typedef struct gather_residency {
   int64_t region_count;
   _Atomic uint32_t *regions;   /* what was found, and when */
   _Atomic uint8_t *touches;    /* how often a resident region was wanted, until it is mapped as a whole */
-  _Atomic uint8_t *pages;      /* mmap alone: a bit for each page that was read through the mapping; NULL */
+  _Atomic uint8_t *pages;      /* without a ceiling: a bit for each page that was seen in memory; NULL */
   _Atomic uint32_t generation; /* regions that were found resident in an earlier one are looked at again */
   _Atomic uint32_t all;        /* 1 + the generation in which everything that was asked for was resident; 0 = none */
   _Atomic int64_t hand;        /* where the next region is given up */
@@ -35,12 +35,21 @@ typedef struct gather_residency {
   atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole when it is found */
 } gather_residency;
 
-enum { GATHER_REGION_BYTES = 2 << 20 };
+enum { GATHER_REGION_BYTES = 2 << 20, GATHER_PAGE_BYTES = 4096 };
 
 /* What a region's word and its touches are where it is known to be resident now, and mapped as a whole. */
 enum { GATHER_REGION_RESIDENT = 3, GATHER_REGION_MAPPED = UINT8_MAX };
 
-/* Whether a row lies in such regions: the usual case of a warm table, decided by a few loads. generation: as it is now. */
+/* Whether all pages of a range were seen in memory. */
+GATHER_INLINE bool gather_residency_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
+  if (!residency->pages) return false;
+  bool noted = true;
+  for (int64_t page = offset / GATHER_PAGE_BYTES; page <= (offset + bytes - 1) / GATHER_PAGE_BYTES; page++)
+    noted = noted && (atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8)) != 0;
+  return noted;
+}
+
+/* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a few loads. generation: as it is now. */
 GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint32_t generation, int64_t offset,
                                         int64_t bytes) {
   const uint32_t good = generation << 2 | GATHER_REGION_RESIDENT;
@@ -49,7 +58,7 @@ GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint3
   for (int64_t region = first; region <= last; region++)
     has = has && atomic_load_explicit(&residency->regions[region], memory_order_relaxed) == good &&
           atomic_load_explicit(&residency->touches[region], memory_order_relaxed) == GATHER_REGION_MAPPED;
-  return has;
+  return has || gather_residency_noted(residency, offset, bytes);
 }
 
 typedef enum gather_where {
@@ -68,9 +77,9 @@ gather_where gather_residency_ask(gather_residency *residency, int64_t offset, i
 /* Whether every byte of the range, which is always the same one, is in regions that are resident and mapped, as far as is known.
  * ask: the system is asked of those that nothing is known of, up to the first that is not; else only a yes is remembered. */
 bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask);
-/* Reads without waiting: true where all bytes were there. */
+/* Reads without waiting: true where all bytes were there, which is noted. */
 bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out);
-/* Pages of the range have been read through the mapping. */
+/* Pages of the range are in memory: until there is doubt they are copied from the mapping. */
 void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes);
 /* Takes the pages of the range, and those round it, out of this process; they stay in the page cache. */
 void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes);

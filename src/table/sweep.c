@@ -39,40 +39,50 @@ static void fill(const gather_sweep *s, char *out) {
     memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
-/* A row that is in memory: its address; else NULL. *done: it was read without waiting. */
-static const char *find_row(gather_table *table, int64_t row, char *out, bool *done) {
+/* A row that was read without waiting, and cannot be copied from the mapping the next time. */
+static void keep_row(gather_table *table, int64_t row, const char *data) {
+  int64_t grown = gather_cache_put(table->cache, row, data, false);
+  if (grown > 0) gather_table_count_memory(table, grown);
+}
+
+/* A row that is mapped: its address. Else NULL, and its place says DONE if it was copied already. */
+static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
+  gather_table *table = s->taking->table;
+  const int64_t row = b->rows[j], row_bytes = table->info.row_bytes;
   const gather_part *part = gather_table_find_part(table, row);
-  const int64_t row_bytes = table->info.row_bytes;
   const int64_t at = (row - part->first) * row_bytes, offset = part->offset + at;
   if (part->memory) return part->memory + at;
   if (!table->residency) return NULL;
   gather_residency *residency = &table->residency[part->source];
-  switch (gather_residency_ask(residency, offset, row_bytes)) {
-    case GATHER_WHERE_MAPPED:
-      return residency->source->map + offset;
-    case GATHER_WHERE_PERHAPS:
-      *done = gather_residency_try(residency, offset, row_bytes, out);
-      return NULL;
-    default:
-      return NULL;
+  gather_where where = gather_residency_ask(residency, offset, row_bytes);
+  if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
+  if (where == GATHER_WHERE_ELSE) return NULL;
+  if (table->cache && gather_cache_get(table->cache, row, out)) {
+    b->rows[j] = DONE, b->cached++;
+  } else if (gather_residency_try(residency, offset, row_bytes, out)) {
+    b->rows[j] = DONE, b->resident++;
+    if (table->cache && !residency->pages) keep_row(table, row, out);
   }
+  return NULL;
 }
 
 static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_t j) {
   gather_table *table = s->taking->table;
   const int64_t lines = (table->info.row_bytes + 63) / 64;
-  bool done = false;
+  char *out = out_at(s, position + j);
   b->from[j] = NULL;
   if (b->rows[j] == GATHER_ROW_FILL) {
-    fill(s, out_at(s, position + j));
+    fill(s, out);
     b->rows[j] = DONE;
     return;
   }
-  b->from[j] = find_row(table, b->rows[j], out_at(s, position + j), &done);
-  if (done) b->rows[j] = DONE;
-  if (b->from[j]) gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
-  if (!b->from[j] && !done && table->cache) gather_cache_fetch_keys(table->cache, b->rows[j]);
-  b->resident += b->from[j] || done;
+  b->from[j] = find_row(s, b, j, out);
+  if (b->from[j]) {
+    b->resident++;
+    gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
+  } else if (b->rows[j] != DONE && table->cache) {
+    gather_cache_fetch_keys(table->cache, b->rows[j]);
+  }
 }
 
 /* ---- copying them */
@@ -180,17 +190,20 @@ static void sweep_blocks(void *argument) {
   const sweep_range *range = argument;
   gather_sweep *s = range->s;
   block b;
+  gather_table *table = s->taking->table;
   const gather_way *way = find_kernel(s);
   for (int64_t first = range->first; first < range->last; first += BLOCK) {
     int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
+    gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
     gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows);
-    if (way && is_mapped(s->taking->table, b.rows, count)) {
+    if (way && is_mapped(table, b.rows, count)) {
       move_mapped(s, way, &b, position, count);
       b.resident = count;
     } else {
       sweep_block(s, &b, position, count);
     }
+    if (b.resident > 0 && gather_watch_waited(&watch)) gather_table_doubt(table);
     atomic_fetch_add_explicit(&s->resident, b.resident, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->cached, b.cached, memory_order_relaxed);
   }
@@ -220,11 +233,9 @@ static void sweep_part(void *argument, int64_t first, int64_t last) {
     sweep_blocks(&range);
     return;
   }
-  gather_watch watch = gather_watch_start(last - first);
   if (!gather_guard_run(table->sources, table->source_count, sweep_blocks, &range, &source, &offset) &&
       !atomic_exchange(&s->broken, true))
     s->source = source, s->offset = offset;
-  if (s->resident > 0 && gather_watch_waited(&watch)) gather_table_doubt(table);
 }
 
 gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error) {

@@ -150,7 +150,9 @@ typedef struct gather_sweep {
 GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error);
 /* Where the rows begin if all of them are in memory; NULL. */
 const char *gather_whole_find(const gather_taking *taking);
-GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, gather_error *error);
+/* Takes all rows from there. *done: false where they turned out to be no longer in memory; then nothing is said of the output. */
+GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done,
+                                               gather_error *error);
 /* After rows were copied from a mapping: whether the files still held those of `count` indices. */
 GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
                                                     gather_error *error);

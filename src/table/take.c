@@ -86,8 +86,9 @@ static gather_status take_chunks(const gather_taking *taking, gather_rows_count 
 
 static gather_status take_rows(const gather_taking *taking, gather_rows_count *rows, gather_error *error) {
   const char *whole = gather_whole_find(taking);
-  if (!whole) return take_chunks(taking, rows, error);
-  GATHER_TRY(gather_whole_take(taking, whole, error));
+  bool done = false;
+  if (whole) GATHER_TRY(gather_whole_take(taking, whole, &done, error));
+  if (!done) return take_chunks(taking, rows, error);
   const gather_on_bad on_bad = taking->plan->rule.on_bad;
   bool fills = on_bad == GATHER_ON_BAD_ZERO || on_bad == GATHER_ON_BAD_FILL;
   rows->resident = taking->plan->index_count - (fills ? taking->bad : 0);

@@ -20,6 +20,7 @@ typedef struct guarded {
   atomic_bool broken;
   int32_t source;
   int64_t offset;
+  atomic_bool stale; /* a task had to wait for the disk: the others are left out */
   const gather_plan *plan;
   const gather_run *run;
   gather_status status;
@@ -42,11 +43,15 @@ static void note_broken(guarded *all, int32_t source, int64_t offset) {
 
 static void run_guarded(void *argument, int64_t i) {
   guarded_call call = {argument, i};
+  guarded *all = call.all;
+  gather_table *table = all->table;
   int32_t source;
   int64_t offset;
-  gather_table *table = call.all->table;
+  if (atomic_load(&all->stale) || atomic_load(&all->broken)) return;
+  gather_watch watch = gather_watch_start(all->plan->index_count);
   if (!gather_guard_run(table->sources, table->source_count, call_task, &call, &source, &offset))
-    note_broken(call.all, source, offset);
+    note_broken(all, source, offset);
+  if (gather_watch_waited(&watch)) atomic_store(&all->stale, true);
 }
 
 static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
@@ -65,7 +70,7 @@ static void run_plan(void *argument) {
 }
 
 /* Where all of a table's rows are in memory, the gather is one of those that are: the plan's kernels run on the mapping. */
-gather_status gather_whole_take(const gather_taking *taking, const char *data, gather_error *error) {
+gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done, gather_error *error) {
   gather_table *table = taking->table;
   guarded all = {.table = table, .inner = taking->executor, .plan = taking->plan, .error = error};
   gather_executor executor = {&all, parallel_for, taking->executor ? taking->executor->threads : 1};
@@ -79,7 +84,8 @@ gather_status gather_whole_take(const gather_taking *taking, const char *data, g
   int64_t offset;
   if (!gather_guard_run(table->sources, table->source_count, run_plan, &all, &source, &offset))
     note_broken(&all, source, offset);
-  if (gather_watch_waited(&watch)) gather_table_doubt(table);
+  if (all.stale || gather_watch_waited(&watch)) gather_table_doubt(table);
+  *done = !all.stale;
   if (all.broken) return gather_table_fail_mapped(table, all.source, all.offset, error);
   return all.status;
 }

@@ -92,6 +92,8 @@ FUNCTIONS = {
     "gather_file_close": (None, [P]),
     "gather_writer_create": (c.c_int, [c.POINTER(Writing), c.POINTER(P), E]),
     "gather_writer_create_bytes": (c.c_int, [c.c_char_p, c.c_bool, c.c_int64, c.POINTER(P), E]),
+    "gather_writer_create_parts": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
+    "gather_writer_append": (c.c_int, [P, c.c_char_p, c.c_int64, E]),
     "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
     "gather_writer_data": (P, [P]),
     "gather_writer_temporary": (c.c_char_p, [P]),

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * bench.h: what the files of `gather bench` share: what is measured, on what, and what came out.
+ */
+#ifndef GATHER_CLI_BENCH_H
+#define GATHER_CLI_BENCH_H
+
+#include "table_arg.h"
+#include "tensor_arg.h"
+
+enum {
+  GATHER_CLI_BENCH_ROUNDS = 3, /* of each measurement; the middle one counts */
+  GATHER_CLI_BENCH_WAYS = 20,
+  GATHER_CLI_BENCH_DEPTHS = 4
+};
+
+/* A way to have rows. */
+typedef enum gather_cli_bench_kind {
+  GATHER_CLI_BENCH_LIMIT, /* whole blocks at random by an engine: what the disk gives */
+  GATHER_CLI_BENCH_TABLE, /* rows by an engine */
+  GATHER_CLI_BENCH_SWEEP, /* the same at another depth */
+  GATHER_CLI_BENCH_MMAP,  /* a loop over the mapped file, without any advice */
+  GATHER_CLI_BENCH_PREAD  /* a loop that reads row by row */
+} gather_cli_bench_kind;
+
+typedef struct gather_cli_bench_way {
+  gather_cli_bench_kind kind;
+  gather_engine engine;
+  int32_t depth;                                                       /* 0 = chosen */
+  int rounds;                                                          /* that were measured */
+  double cold[GATHER_CLI_BENCH_ROUNDS], warm[GATHER_CLI_BENCH_ROUNDS]; /* rows/s; warm 0 = not measured */
+  double amplification;                                                /* cold: bytes read per useful byte */
+  gather_table_statistics statistics;                                  /* of the last cold round */
+} gather_cli_bench_way;
+
+/* Some rounds in one: the middle, the least, the most; 0 where there are none. */
+typedef struct gather_cli_bench_rate {
+  double middle, least, most;
+} gather_cli_bench_rate;
+gather_cli_bench_rate gather_cli_bench_rate_of(const double *rounds, int count);
+
+/* A file whose rows are measured. */
+typedef struct gather_cli_bench_file {
+  char *path;
+  int64_t size;
+  /* Of a plain loop while it runs. */
+  int fd;
+  char *map;
+} gather_cli_bench_file;
+
+/* Rows that follow one another in one of the files. */
+typedef struct gather_cli_bench_part {
+  int32_t file;
+  int64_t offset, first, rows;
+} gather_cli_bench_part;
+
+typedef struct gather_cli_bench {
+  const gather_cli_args *args;
+  gather_cli_table_options options;
+  gather_cli_raw raw;
+  bool one_engine; /* --engine was given */
+  int64_t seed;
+  int64_t measured; /* rows of one measurement */
+  bool rows_given;
+  /* What the table is. */
+  char *type_name, *format;
+  int64_t shape[GATHER_MAX_RANK];
+  int32_t rank;
+  int64_t rows, row_bytes, block_bytes;
+  gather_cli_bench_part *parts;
+  int32_t part_count;
+  gather_cli_bench_file *files; /* each once */
+  int32_t file_count;
+  gather_cli_bench_file *largest;
+  /* What it is on. */
+  char file_system[32];
+  bool in_memory;           /* such a file system has no disk */
+  int64_t read_ahead_bytes; /* -1 = not known */
+  bool direct;              /* O_DIRECT works */
+  double resident;          /* the largest share of the file that stayed in memory although it should not */
+  /* Working memory. */
+  int64_t *ids;
+  char *out;
+  int64_t out_bytes;
+  /* What came out. */
+  gather_cli_bench_way ways[GATHER_CLI_BENCH_WAYS];
+  int way_count;
+  const gather_cli_bench_way *limit, *best, *naive; /* the fastest of their kinds, cold; NULL */
+  double seconds;
+} gather_cli_bench;
+
+/* ---- what it is on */
+
+/* Puts the pages of all files out of the page cache, as far as the system does that, and notes what stays. */
+GATHER_CHECKED gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error);
+/* Finds out about the file system. */
+void gather_cli_bench_look(gather_cli_bench *bench);
+
+/* ---- measuring */
+
+/* Measures one round of one way, cold, from an empty page cache; rows: how many. */
+GATHER_CHECKED gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
+                                                   int64_t rows, gather_error *error);
+/* Brings the rows of a round into the page cache. */
+GATHER_CHECKED gather_status gather_cli_bench_fill(gather_cli_bench *bench, int round, gather_error *error);
+/* The same from there. */
+GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
+                                                   gather_error *error);
+
+/* ---- telling */
+
+/* "auto", "limit", "plain mmap" ... */
+const char *gather_cli_bench_way_name(const gather_cli_bench_way *way);
+void gather_cli_bench_answer(const gather_cli_bench *bench);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shuffle_second.c: the second of two passes: each bucket is put in order in memory, and becomes rows of OUT.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "shuffle.h"
+#include "shuffle_spread.h"
+
+enum { ROWS_PER_TASK = 2048 };
+
+typedef struct second_pass {
+  gather_cli_shuffle *job;
+  char *bucket, *chunk;
+  uint32_t *places;
+  int64_t bucket_len, len; /* rows of the bucket, and of the chunk */
+  atomic_bool wrong;
+} second_pass;
+
+/* Rows that lie anyhow in a chunk go to their places. */
+static void place_some(void *argument, int64_t i) {
+  second_pass *s = argument;
+  const int64_t bytes = s->job->row_bytes, begin = i * ROWS_PER_TASK, rest = s->len - begin;
+  const int64_t end = begin + (rest < ROWS_PER_TASK ? rest : ROWS_PER_TASK);
+  for (int64_t k = begin; k < end; k++) {
+    if ((int64_t)s->places[k] < s->bucket_len)
+      memcpy(s->bucket + (int64_t)s->places[k] * bytes, s->chunk + k * bytes, (size_t)bytes);
+    else
+      atomic_store(&s->wrong, true);
+  }
+}
+
+static void place(second_pass *s) {
+  const gather_executor *executor = s->job->executor;
+  const int64_t tasks = (s->len + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
+  if (executor && tasks > 1) {
+    executor->parallel_for(executor->context, tasks, place_some, s);
+    return;
+  }
+  for (int64_t i = 0; i < tasks; i++) place_some(s, i);
+}
+
+static gather_status read_bucket(second_pass *s, int64_t b, gather_error *error) {
+  const gather_cli_shuffle *job = s->job;
+  const int *file = job->folder.file;
+  const int64_t bytes = job->row_bytes, offset = gather_cli_shuffle_bucket_offset(job, b + 1);
+  s->bucket_len = gather_cli_shuffle_bucket_len(job, b);
+  for (int64_t first = 0; first < s->bucket_len; first += s->len) {
+    s->len = s->bucket_len - first < job->chunk_rows ? s->bucket_len - first : job->chunk_rows;
+    GATHER_CLI_TRY(gather_cli_read_at(file[GATHER_CLI_SHUFFLE_ROWS], job->folder.path, s->chunk, s->len * bytes,
+                                      offset + first * bytes, error));
+    GATHER_CLI_TRY(gather_cli_read_at(file[GATHER_CLI_SHUFFLE_PLACES], job->folder.path, s->places,
+                                      s->len * (int64_t)sizeof *s->places,
+                                      (b * job->bucket_rows + first) * (int64_t)sizeof *s->places, error));
+    gather_cli_read_ahead(file[GATHER_CLI_SHUFFLE_ROWS], s->len * bytes, offset + (first + s->len) * bytes);
+    place(s);
+  }
+  if (!atomic_load(&s->wrong)) return GATHER_OK;
+  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
+                              "its file places is none of a shuffle");
+}
+
+/* What this bucket becomes lies where the one before was, so it must be on the disk before the next one is written. */
+static gather_status collect(second_pass *s, gather_error *error) {
+  gather_cli_shuffle *job = s->job;
+  for (int64_t b = job->at; b < job->buckets; b++) {
+    GATHER_CLI_TRY(read_bucket(s, b, error));
+    GATHER_CLI_TRY(
+        gather_cli_shuffle_write_rows(job, b * job->bucket_rows, s->bucket, s->bucket_len * job->row_bytes, error));
+    GATHER_CLI_TRY(gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_ROWS, error));
+    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_COLLECT, b + 1, error));
+    gather_cli_shuffle_show(job, b * job->bucket_rows + s->bucket_len, job->out_rows);
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_cli_shuffle_collect(gather_cli_shuffle *job, gather_error *error) {
+  second_pass s = {.job = job};
+  s.bucket = malloc((size_t)(job->bucket_rows * job->row_bytes));
+  s.chunk = malloc((size_t)(job->chunk_rows * job->row_bytes));
+  s.places = malloc((size_t)job->chunk_rows * sizeof *s.places);
+  gather_status status = s.bucket && s.chunk && s.places
+                             ? collect(&s, error)
+                             : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a bucket");
+  free(s.bucket);
+  free(s.chunk);
+  free(s.places);
+  return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_arg.c: the options of tables, and their statistics as text and JSON.
+ */
+#include "table_arg.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "json.h"
+#include "report.h"
+#include "size.h"
+
+enum { MOST_DEPTH = 4096 };
+
+gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_cli_table_options *options,
+                                            gather_error *error) {
+  static const gather_cli_option_id OURS[] = {GATHER_CLI_MEMORY, GATHER_CLI_ENGINE, GATHER_CLI_DEPTH, GATHER_CLI_PART};
+  const char *engine = args->value[GATHER_CLI_ENGINE];
+  int64_t depth;
+  *options = (gather_cli_table_options){.engine = GATHER_ENGINE_AUTO};
+  for (size_t i = 0; i < sizeof OURS / sizeof *OURS && !options->asked; i++)
+    if (args->value[OURS[i]]) options->asked = gather_cli_option_at(OURS[i])->name;
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_MEMORY, GATHER_TABLE_LEAST_MEMORY, 0, &options->memory_bytes, error));
+  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_DEPTH, 1, MOST_DEPTH, 0, &depth, error));
+  options->depth = (int32_t)depth;
+  if (!engine) return GATHER_OK;
+  if (gather_engine_parse(engine, &options->engine, NULL) == GATHER_OK) return GATHER_OK;
+  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread or uring, not '%.100s'", engine);
+}
+
+void gather_cli_json_table(gather_cli_json *json, const gather_table_statistics *statistics) {
+  gather_cli_json_object(json, "table");
+  gather_cli_json_string(json, "engine", gather_engine_name(statistics->engine));
+  gather_cli_json_bool(json, "direct", statistics->direct);
+  gather_cli_json_int(json, "depth", statistics->depth);
+  gather_cli_json_string(json, "why", statistics->why);
+  gather_cli_json_int(json, "rows", statistics->rows);
+  gather_cli_json_int(json, "rows_resident", statistics->rows_resident);
+  gather_cli_json_int(json, "rows_cached", statistics->rows_cached);
+  gather_cli_json_int(json, "rows_read", statistics->rows_read);
+  gather_cli_json_int(json, "reads", statistics->reads);
+  gather_cli_json_int(json, "bytes_useful", statistics->bytes_useful);
+  gather_cli_json_int(json, "bytes_read", statistics->bytes_read);
+  gather_cli_json_int(json, "memory_peak", statistics->memory_peak);
+  gather_cli_json_int(json, "memory_ceiling", statistics->memory_ceiling);
+  gather_cli_json_object_end(json);
+}
+
+char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics) {
+  const char *name = gather_engine_name(statistics->engine);
+  (void)snprintf(text, bytes, "%s%s, %" PRId32 " %s at once", name ? name : "?",
+                 statistics->direct ? " past the page cache" : "", statistics->depth,
+                 statistics->depth == 1 ? "read" : "reads");
+  return text;
+}
+
+void gather_cli_table_note(const gather_cli_args *args, gather_engine asked,
+                           const gather_table_statistics *statistics) {
+  if (asked == GATHER_ENGINE_AUTO || asked == statistics->engine) return;
+  if (args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
+  fprintf(stderr, "gather: note: %s reads, not %s: ", gather_engine_name(statistics->engine),
+          gather_engine_name(asked));
+  gather_cli_put(stderr, statistics->why);
+  fputc('\n', stderr);
+}

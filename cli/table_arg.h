@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_arg.h: tables on the command line: what --memory, --engine and --depth say, and what is told of a table afterwards.
+ */
+#ifndef GATHER_CLI_TABLE_ARG_H
+#define GATHER_CLI_TABLE_ARG_H
+
+#include <stdio.h>
+
+#include "args.h"
+#include "gather/table.h"
+
+struct gather_cli_json;
+
+/* The options of the line. */
+typedef struct gather_cli_table_options {
+  const char *asked;    /* one of them that was given, without its dashes; NULL */
+  int64_t memory_bytes; /* of the whole program; 0 = no ceiling */
+  gather_engine engine;
+  int32_t depth; /* 0 = chosen */
+} gather_cli_table_options;
+
+/* Reads them. GATHER_USAGE. */
+GATHER_CHECKED gather_status gather_cli_table_options_read(const gather_cli_args *args,
+                                                           gather_cli_table_options *options, gather_error *error);
+
+/* The object "table" of an answer. */
+void gather_cli_json_table(struct gather_cli_json *json, const gather_table_statistics *statistics);
+/* "uring, past the page cache, 128 reads at once": the engine in words. Returns text. */
+char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics);
+/* Says on stderr which engine reads where another one was asked for; not with -q or --json. */
+void gather_cli_table_note(const gather_cli_args *args, gather_engine asked, const gather_table_statistics *statistics);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * take_rows.c: a take through a table, part by part, so that neither the indices nor the output need fit into memory: one part is
+ * written while the next one is gathered.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "behind.h"
+#include "index_part.h"
+#include "report.h"
+#include "signals.h"
+#include "take.h"
+
+enum {
+  SHOWN_FIRST = 4096,         /* rows of the first part where progress is shown: nobody knows yet how long they take */
+  RESIDENT_INDICES = 4 << 20, /* of a mapped file of indices, where there is a ceiling */
+  FIRST_MS = 1000,
+  EVERY_MS = 200
+};
+
+/* Whether the indices are a view of a mapped file: other memory would lose what it holds. */
+static bool indices_are_mapped(const gather_cli_job *job) {
+  const gather_file *file = job->indices.file;
+  if (!file || job->indices.memory) return false;
+  const char *format = gather_file_format(file);
+  return strcmp(format, "npy") == 0 || strcmp(format, "raw") == 0;
+}
+
+gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor, gather_error *error) {
+  gather_run run = GATHER_RUN_INIT;
+  gather_cli_dropping dropping;
+  const gather_file_tensor *indices = &job->indices.tensor;
+  run.indices = indices->tensor.data;
+  run.executor = executor;
+  run.bad_count = &job->bad_count;
+  if (job->through.options.memory_bytes > 0 && indices_are_mapped(job)) {
+    gather_cli_dropping_start(&dropping, executor, indices->tensor.data, indices->bytes, RESIDENT_INDICES);
+    run.executor = &dropping.executor;
+  }
+  return gather_plan_check(job->plan, &run, error);
+}
+
+/* Where a take stands. */
+typedef struct rows {
+  gather_cli_job *job;
+  const gather_executor *executor;
+  gather_cli_index_parts parts;
+  gather_cli_behind behind;
+  int64_t out_shape[GATHER_MAX_RANK]; /* of a part */
+  int64_t most;                       /* rows of a part */
+  int64_t now;                        /* of the next one */
+  bool shown, printed;
+  double next_tick;
+} rows;
+
+static void show(rows *r, int64_t done) {
+  gather_table_statistics s;
+  double now = gather_cli_now(), seconds = now - r->job->begin;
+  if (!r->shown || now < r->next_tick || done == 0) return;
+  r->next_tick = now + EVERY_MS * 1e-3;
+  r->printed = true;
+  gather_table_statistics_get(r->job->through.table, &s);
+  double part = (double)done / (double)r->job->index_count, gigabytes = (double)r->job->bytes * 1e-9;
+  fprintf(stderr,
+          "\rgather: %3.0f%%, %.0f rows/s, %.2f of %.2f GB, %.2f GB/s, %.2f GB read for %.2f GB, %.0f s left\033[K",
+          part * 100, (double)done / seconds, part * gigabytes, gigabytes, part * gigabytes / seconds,
+          (double)s.bytes_read * 1e-9, (double)s.bytes_useful * 1e-9, seconds * (1 - part) / part);
+  fflush(stderr);
+}
+
+/* What was checked before holds still, unless somebody changes the indices meanwhile. */
+static gather_status blame_change(gather_status status, gather_error *error) {
+  if (status != GATHER_INDEX_OUT_OF_RANGE) return status;
+  return gather_cli_fail(error, GATHER_IO_ERROR, "the indices were changed while they were used");
+}
+
+/* Rows number first to first + len - 1 of the output. */
+static gather_status take_part(rows *r, int64_t first, int64_t len, gather_error *error) {
+  gather_cli_job *job = r->job;
+  gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+  gather_tensor indices = gather_cli_index_part(&r->parts, first, &len), out = job->data.tensor.tensor;
+  r->out_shape[0] = len;
+  out.data = gather_cli_behind_buffer(&r->behind);
+  out.shape = r->out_shape;
+  out.flags &= GATHER_TENSOR_BYTE_SWAPPED;
+  options.op = job->op;
+  options.on_bad = job->options.on_bad;
+  options.negative = job->options.negative;
+  options.fill = job->options.fill;
+  options.executor = r->executor;
+  GATHER_CLI_TRY(blame_change(gather_table_take(job->through.table, &indices, &out, &options, error), error));
+  if (job->through.options.memory_bytes > 0 && indices_are_mapped(job))
+    gather_cli_drop_pages(job->indices.tensor.tensor.data, job->indices.tensor.bytes);
+  return gather_cli_behind_hand(&r->behind, len * job->through.row_bytes, error);
+}
+
+static gather_status take_parts(rows *r, gather_error *error) {
+  const int64_t count = r->job->index_count;
+  for (int64_t first = 0, len; first < count; first += len) {
+    double begin = gather_cli_now();
+    len = count - first < r->now ? count - first : r->now;
+    GATHER_CLI_TRY(take_part(r, first, len, error));
+    show(r, first + len);
+    if (gather_cli_now() - begin < EVERY_MS * 1e-3) r->now = r->now > r->most / 2 ? r->most : r->now * 2;
+  }
+  return gather_cli_behind_wait(&r->behind, error);
+}
+
+/* A row of the output is as long as one of the table. */
+static int64_t rows_of_part(const gather_cli_job *job) {
+  int64_t most = job->through.part_bytes / job->through.row_bytes;
+  return most < job->index_count ? most : job->index_count;
+}
+
+static gather_status start(rows *r, gather_error *error) {
+  gather_cli_job *job = r->job;
+  const gather_tensor *data = &job->data.tensor.tensor, *indices = &job->indices.tensor.tensor;
+  r->most = rows_of_part(job);
+  GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most, &r->parts, error));
+  r->shown = !job->args->value[GATHER_CLI_QUIET] && isatty(STDERR_FILENO);
+  r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
+  r->next_tick = job->begin + FIRST_MS * 1e-3;
+  for (int32_t i = 1; i < data->rank; i++) r->out_shape[i] = data->shape[i];
+  return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.row_bytes, error);
+}
+
+gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor, gather_error *error) {
+  rows r = {.job = job, .executor = executor};
+  if (job->bytes == 0) return GATHER_OK;
+  gather_status status = start(&r, error);
+  if (status == GATHER_OK) status = take_parts(&r, error);
+  gather_cli_behind_end(&r.behind);
+  gather_cli_index_parts_end(&r.parts);
+  if (r.printed) fputs("\r\033[K", stderr);
+  return status;
+}

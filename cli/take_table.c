@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * take_table.c: whether a take goes through a table, how much memory each part of it gets, and what the plan says of that.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "signals.h"
+#include "size.h"
+#include "source.h"
+#include "take.h"
+
+enum {
+  PART_BYTES =
+      16 << 20, /* of the output, where there is no ceiling: near enough to the caches, long enough for a disk */
+  SHARE = 8,    /* with one, a part takes this share of it: two are in memory, one waits for the disk */
+  PARTS_IN_MEMORY = 3,
+  MOST_DOUBLINGS = 40
+};
+
+/* Says why this job goes past tables; "" = it does not. */
+static void find_reason(gather_cli_job *job) {
+  char *why = job->through.why_not;
+  const size_t bytes = sizeof job->through.why_not;
+  const gather_tensor *data = &job->data.tensor.tensor;
+  const int64_t axis = job->options.axis;
+  why[0] = 0;
+  if (job->op->family != GATHER_FAMILY_GATHER)
+    (void)snprintf(why, bytes, "single elements are taken, not rows");
+  else if (!job->data.file || job->data.memory)
+    (void)snprintf(why, bytes, "DATA is no regular file");
+  else if (job->options.batch_dims != 0)
+    (void)snprintf(why, bytes, "there are batch_dims");
+  else if (data->rank == 0 || (axis != 0 && axis != -(int64_t)data->rank))
+    (void)snprintf(why, bytes, "rows are along axis 0, and the axis is %" PRId64, axis);
+}
+
+/* The memory of each: `memory_bytes` for the whole, of which the table gets what is left. */
+static int64_t divide_memory(gather_cli_take_table *through, int64_t row_bytes, int64_t memory_bytes) {
+  int64_t part = memory_bytes == 0 || memory_bytes / SHARE > PART_BYTES ? PART_BYTES : memory_bytes / SHARE;
+  through->part_bytes = part > row_bytes ? part : row_bytes;
+  through->window_bytes = memory_bytes ? through->part_bytes : 0;
+  if (memory_bytes == 0) return 0;
+  bool fits = through->part_bytes < memory_bytes / PARTS_IN_MEMORY;
+  int64_t left = fits ? memory_bytes - PARTS_IN_MEMORY * through->part_bytes : 0;
+  return left > GATHER_TABLE_LEAST_MEMORY ? left : GATHER_TABLE_LEAST_MEMORY;
+}
+
+static int64_t row_bytes_of(const gather_cli_job *job) {
+  const gather_tensor *data = &job->data.tensor.tensor;
+  return data->shape[0] > 0 ? job->data.tensor.bytes / data->shape[0] : 0;
+}
+
+static const char **part_paths(const gather_cli_job *job, int32_t *count) {
+  const char **paths = calloc((size_t)job->args->given_count + 1, sizeof *paths);
+  if (!paths) return NULL;
+  paths[0] = gather_cli_job_data(job);
+  *count = 1;
+  for (const char *path; (path = gather_cli_value_at(job->args, GATHER_CLI_PART, *count - 1)); ++*count)
+    paths[*count] = path;
+  return paths;
+}
+
+/* Threads of the table must not take the signals that the temporary file needs. */
+static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather_error *error) {
+  gather_cli_take_table *through = &job->through;
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  int32_t count;
+  int64_t row_bytes = row_bytes_of(job);
+  options.memory_bytes = divide_memory(through, row_bytes, memory_bytes);
+  options.engine = through->options.engine;
+  options.depth = through->options.depth;
+  options.raw = job->data_raw.raw.type ? &job->data_raw.raw : NULL;
+  if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
+                           through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
+    return gather_cli_fail(error, GATHER_USAGE, "too little memory");
+  const char **paths = part_paths(job, &count);
+  if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the parts");
+  gather_cli_signals_hold();
+  gather_status status = gather_table_open_parts(paths, count, &options, &through->table, error);
+  gather_cli_signals_release();
+  free(paths);
+  return status;
+}
+
+/* The library's answer to too low a ceiling is about the table's share. What would do for the whole is found by trying. */
+static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
+  char asked[32], enough[32];
+  int64_t least = job->through.options.memory_bytes;
+  for (int i = 0; i < MOST_DOUBLINGS && least <= INT64_MAX / 2; i++) {
+    least *= 2;
+    gather_status status = open_with(job, least, error);
+    gather_table_close(job->through.table);
+    job->through.table = NULL;
+    if (status != GATHER_USAGE) break;
+  }
+  return gather_cli_fail(error, GATHER_USAGE, "--memory %s is too little for rows of %" PRId64 " bytes; %s would do",
+                         gather_cli_size_text(asked, sizeof asked, job->through.options.memory_bytes),
+                         row_bytes_of(job), gather_cli_size_text(enough, sizeof enough, least));
+}
+
+/* What the job gathers from is the table: parts together have another length than DATA alone. */
+static void use_table(gather_cli_job *job, const gather_table *table) {
+  const gather_table_info *info = gather_table_describe(table);
+  job->through.row_bytes = info->row_bytes;
+  job->data.tensor = (gather_file_tensor){.name = info->name,
+                                          .tensor = info->tensor,
+                                          .descr = info->descr,
+                                          .type_name = info->type_name,
+                                          .bytes = info->rows * info->row_bytes};
+}
+
+gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error) {
+  gather_cli_take_table *through = &job->through;
+  if (through->table) return GATHER_OK;
+  find_reason(job);
+  if (through->why_not[0]) return GATHER_OK;
+  gather_status status = open_with(job, through->options.memory_bytes, error);
+  if (status == GATHER_USAGE && through->options.memory_bytes > 0) return fail_memory(job, error);
+  if (status == GATHER_UNSUPPORTED) {
+    (void)snprintf(through->why_not, sizeof through->why_not, "%s", error->message);
+    return GATHER_OK;
+  }
+  if (status != GATHER_OK) {
+    if (!error->input) error->input = "data";
+    return status;
+  }
+  use_table(job, through->table);
+  gather_table_statistics_get(through->table, &through->statistics);
+  return GATHER_OK;
+}
+
+gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *whole = NULL;
+  if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
+  if (gather_table_open(gather_cli_job_data(job), &options, &whole, NULL) != GATHER_OK) return error->status;
+  use_table(job, whole); /* how long its rows are, before the memory is divided */
+  gather_error other;
+  gather_status status = gather_cli_job_table_open(job, &other);
+  gather_table_close(whole);
+  if (status != GATHER_OK) *error = other;
+  return status == GATHER_OK && !job->through.table ? error->status : status;
+}
+
+gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error) {
+  if (job->through.table || !job->through.options.asked) return GATHER_OK;
+  return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a table, and this take is none: %s",
+                         job->through.options.asked, job->through.why_not);
+}
+
+void gather_cli_job_table_plan(gather_cli_job *job) {
+  const gather_cli_take_table *through = &job->through;
+  const gather_table_info *info = gather_table_describe(through->table);
+  char engine[64], part[32], parts[32] = "";
+  if (info->parts > 1) (void)snprintf(parts, sizeof parts, " in %" PRId32 " files", info->parts);
+  (void)snprintf(job->plan_text, sizeof job->plan_text,
+                 "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
+                 " B%s through a table; what is not in memory by %s "
+                 "(%s); the output in parts of %s",
+                 job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, parts,
+                 gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
+                 gather_cli_size_text(part, sizeof part, through->part_bytes));
+}
