@@ -31,6 +31,7 @@ def id_arrays(rows: int, chance: np.random.Generator) -> list[np.ndarray]:
     random_ids = chance.integers(-rows, rows, 1000)
     found = [np.sort(random_ids), -np.sort(-random_ids), np.arange(rows), np.arange(0), chance.permutation(rows), random_ids[::-3],
              np.full(500, rows - 1), chance.integers(0, 3, 400) + rows // 2, random_ids.reshape(4, 25, 10).transpose(2, 0, 1),
+             chance.integers(-rows, rows, (7, 600)).T, chance.integers(-rows, rows, (70, 60))[::-1, ::2],  # in more than one block
              np.array(rows // 3), np.broadcast_to(random_ids[:7, None], (7, 5)), random_ids.astype(">i8"), np.zeros((3, 0, 2), np.int64)]
     for kind in INDEX_TYPES:
         info = np.iinfo(kind)

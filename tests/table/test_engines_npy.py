@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from format.dtypes import ALL, identify, random_array
 from files import noise, rows_of
+from support.skip import skip_test
 from tables import Setting, Table, TableError, engines, evict
 
 
@@ -110,6 +111,32 @@ def test_parts_that_do_not_fit(tmp_path):
     error = refusal([first, str(tmp_path / "none.npy")])
     assert error.status == "file_not_found" and "none.npy" in str(error)
     assert refusal([]).status == "usage"
+
+
+def test_rows_beyond_32_bits(tmp_path):
+    """A file of 18 GB that is nearly all holes: its rows are found wherever they are."""
+    path, rows, width, offset = tmp_path / "far.raw", 6_000_000_000, 3, 5
+    chance = np.random.default_rng(1)
+    numbers = np.unique([0, 2**31 - 1, 2**31, 2**32 - 1, 2**32, rows - 1, *chance.integers(0, rows, 200)])
+    marks = chance.integers(1, 256, (len(numbers), width), dtype=np.uint8)
+    try:
+        with open(path, "wb") as file:
+            file.truncate(offset + rows * width)
+            for number, mark in zip(numbers.tolist(), marks):
+                file.seek(offset + number * width)
+                file.write(mark.tobytes())
+    except OSError as error:
+        skip_test("sparse", f"the file system has no sparse files of 18 GB: {error}")
+    order = chance.permutation(len(numbers))
+    small = numbers < 2**32
+    for engine in engines():
+        for memory in (0, 2 << 20):
+            with Table(path, Setting(engine, memory), ("uint8", (-1, width), offset)) as table:
+                assert table.info.rows == rows
+                assert np.array_equal(table.take(numbers[order])[0], marks[order])
+                assert np.array_equal(table.take(numbers[order] - rows)[0], marks[order])
+                assert np.array_equal(table.take(numbers[small].astype(np.uint32))[0], marks[small])
+                assert not table.take(np.setdiff1d(numbers[1:-1] + 1, numbers))[0].any()
 
 
 def test_a_name_with_a_colon(tmp_path):

@@ -200,6 +200,71 @@ static void many_threads(void **unused) {
   assert_int_equal(threads_down_to(threads), threads);
 }
 
+/* ---- one pool ------------------------------------------------------------------------------------------------------ */
+
+enum { SHARERS = 4, LONG = 9000 };
+
+typedef struct sharer {
+  pthread_t thread;
+  gather_table *table;
+  const gather_executor *executor;
+  double end;
+  int64_t takes, wrong;
+  int number;
+} sharer;
+
+static void *take_on_the_pool(void *argument) {
+  sharer *me = argument;
+  int64_t *ids = malloc(LONG * sizeof *ids);
+  uint8_t *out = malloc((size_t)LONG * ROW);
+  uint64_t state = (uint64_t)me->number;
+  if (!ids || !out) abort();
+  while (me->takes == 0 || now() < me->end) {
+    gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(LONG)),
+                  rows = tensor_of(GATHER_TYPE_UINT8, out, 2, DIMS(LONG, ROW));
+    for (int64_t i = 0; i < LONG; i++) ids[i] = below(&state, ROWS);
+    options.executor = me->executor;
+    bool good = gather_table_take(me->table, &indices, &rows, &options, NULL) == GATHER_OK;
+    me->wrong += !good || first_wrong(&file, ROWS, ROW, OFFSET, ids, LONG, out) >= 0;
+    me->takes++;
+  }
+  free(ids);
+  free(out);
+  return NULL;
+}
+
+/* Threads whose takes share a pool, and memory for one that reads: who has the memory waits for the pool, and who has the pool for the
+ * memory, if nobody takes care. */
+static void one_pool_for_all(void **unused) {
+  gather_pool *pool = NULL;
+  (void)unused;
+  alarm(30 + (unsigned)stress_seconds(1));
+  assert_status(gather_pool_create(3, &pool, NULL), GATHER_OK);
+  for (int i = 0; i < SHARED; i++) {
+    sharer sharers[SHARERS];
+    setting how = settings[i];
+    how.memory_bytes = how.memory_bytes ? GATHER_TABLE_LEAST_MEMORY : 0;
+    how.cache_bytes = 0;
+    if (!engine_works(how.engine)) how.engine = GATHER_ENGINE_PREAD;
+    gather_table *table = open_rows(file.path, ROWS, ROW, OFFSET, &how);
+    evict(file.path);
+    for (int t = 0; t < SHARERS; t++) {
+      sharers[t] = (sharer){.table = table,
+                            .executor = gather_pool_executor(pool),
+                            .end = now() + stress_seconds(0.03),
+                            .number = i * SHARERS + t};
+      assert_int_equal(pthread_create(&sharers[t].thread, NULL, take_on_the_pool, &sharers[t]), 0);
+    }
+    for (int t = 0; t < SHARERS; t++) {
+      pthread_join(sharers[t].thread, NULL);
+      assert_int_equal(sharers[t].wrong, 0);
+    }
+    gather_table_close(table);
+  }
+  gather_pool_destroy(pool);
+}
+
 /* Each process takes from the tables that its parent opened, and from its own; the parent takes at the same time. */
 static void many_processes(void **unused) {
   pid_t children[PROCESSES];
@@ -328,8 +393,8 @@ static void nothing_is_left(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(nothing_is_left),        cmocka_unit_test(many_threads),
-      cmocka_unit_test(many_processes),         cmocka_unit_test(children_in_the_middle),
-      cmocka_unit_test(a_child_while_jobs_run),
+      cmocka_unit_test(one_pool_for_all),       cmocka_unit_test(many_processes),
+      cmocka_unit_test(children_in_the_middle), cmocka_unit_test(a_child_while_jobs_run),
   };
   return cmocka_run_group_tests(tests, make_table, remove_table) + (engine_skips() != 0);
 }

@@ -200,11 +200,35 @@ static void survives_and_then_faults(void) {
   fault();
 }
 
+/* A handler that was set after the table's, asks that one first, and has the signal blocked while it runs, as most have. */
+static struct sigaction below_mine;
+
+static void mine_asks_below(int number, siginfo_t *about, void *context) {
+  seen++;
+  below_mine.sa_sigaction(number, about, context);
+}
+
+static void survives_below_another(void) {
+  gather_table *table = use(GATHER_ENGINE_MMAP, false);
+  gather_error error = dirty_error();
+  sigset_t blocked;
+  if (sigaction(SIGBUS, NULL, &below_mine) != 0) _exit(1);
+  set_mine(NULL, mine_asks_below);
+  if (truncate(file.path, 4096) != 0) _exit(2);
+  for (int i = 0; i < 3; i++)
+    if (take_rows(table, ids, 3, out, &error) != GATHER_IO_ERROR) _exit(3);
+  pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+  if (sigismember(&blocked, SIGBUS)) _exit(4);
+  gather_table_close(table);
+}
+
 static void the_tables_own_is_an_error(void **unused) {
   (void)unused;
   assert_int_equal(alone(survives_its_own), 0);
   write_whole(file.path, file.data, file.bytes);
   assert_int_equal(alone(survives_and_then_faults), 42);
+  write_whole(file.path, file.data, file.bytes);
+  assert_int_equal(alone(survives_below_another), 0);
   write_whole(file.path, file.data, file.bytes);
 }
 
