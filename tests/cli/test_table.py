@@ -234,6 +234,29 @@ def test_raw_bytes_from_an_offset(gather):
     assert same_bytes(gather.load("o.npy"), data[ids])
 
 
+def test_as_many_rows_as_the_file_has(gather):
+    data = random_table((10, 3), "<i4")
+    gather.write("a.bin", b"head" + data[:7].tobytes() + b"rest")
+    gather.write("b.bin", b"head" + data[7:].tobytes())
+    words = ("--type", "int32", "--shape", "-1x3", "--offset", "4")
+    assert gather("take", "a.bin", "[6, -1, 0]", "-o", "o.npy", *words).code == 0
+    assert same_bytes(gather.load("o.npy"), data[[6, 6, 0]])
+    assert gather("take", "a.bin", "[9, -1, 0]", "-o", "o.npy", "-f", *words, "--part", "b.bin").code == 0
+    assert same_bytes(gather.load("o.npy"), data[[9, 9, 0]])
+    assert gather("take", "a.bin", "[2]", "--axis", "1", "-o", "o.npy", "-f", *words).code == 0
+    assert same_bytes(gather.load("o.npy"), data[:7, [2]])
+    assert gather("elements", "b.bin", "[[2, 0, 1]]", "-o", "o.npy", "-f", *words).code == 0
+    assert gather.load("o.npy").tolist() == [[data[9, 0], data[7, 1], data[8, 2]]]
+    assert gather.json("info", "a.bin", *words)["tensors"][0]["shape"] == [7, 3]
+    assert gather.json("bench", "a.bin", *words, "--rows", "2", "--engine", "pread")["shape"] == [7, 3]
+    gather.fails("usage", "take", "-", "0", "-o", "p.npy", *words, stdin=data.tobytes())
+    gather.fails("file_not_found", "take", "none.bin", "0", "-o", "p.npy", *words)
+    for shape in ("-1x", "-1x-1", "3x-1", "-2x3", "-1y3", "-1 x3", "-1x3x"):
+        message = gather.fails("usage", "take", "a.bin", "0", "-o", "p.npy", "--type", "int32", f"--shape={shape}")["message"]
+        assert message.startswith("--shape takes lengths such as 3x4, not ")
+    gather.fails("usage", "take", "a.bin", "b.bin", "-o", "p.npy", *words, "--indices-type", "int8", "--indices-shape=-1")
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_parts_of_the_table(gather, count):
     data = random_table((1000, 6), ">i4")
