@@ -84,7 +84,8 @@ always, JAX all CPUs.
 
 NOT = """## Not covered
 
-Files larger than memory; more threads than two, but for a curve, and several sockets; tables on small pages; other index types than one
+Files larger than memory have [a page of their own](benchmarks-tables.md). Not measured:
+more threads than two, but for a curve, and several sockets; tables on small pages; other index types than one
 byte, four and eight; strided tables and outputs; complex types and strings, which are moved as bytes.
 """
 

@@ -42,8 +42,17 @@ gather_cli_bench_rate gather_cli_bench_rate_of(const double *rounds, int count);
 /* A file whose rows are measured. */
 typedef struct gather_cli_bench_file {
   char *path;
-  int64_t offset, first, rows, size;
+  int64_t size;
+  /* Of a plain loop while it runs. */
+  int fd;
+  char *map;
 } gather_cli_bench_file;
+
+/* Rows that follow one another in one of the files. */
+typedef struct gather_cli_bench_part {
+  int32_t file;
+  int64_t offset, first, rows;
+} gather_cli_bench_part;
 
 typedef struct gather_cli_bench {
   const gather_cli_args *args;
@@ -58,7 +67,9 @@ typedef struct gather_cli_bench {
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank;
   int64_t rows, row_bytes, block_bytes;
-  gather_cli_bench_file *files;
+  gather_cli_bench_part *parts;
+  int32_t part_count;
+  gather_cli_bench_file *files; /* each once */
   int32_t file_count;
   gather_cli_bench_file *largest;
   /* What it is on. */

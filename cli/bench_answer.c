@@ -14,6 +14,8 @@
 
 /* Shares of a file that stay in memory beyond this make "cold" a wrong word. */
 static const double STAYS = 0.01;
+/* What differs by less is the same. */
+static const double NEAR = 0.9;
 
 const char *gather_cli_bench_way_name(const gather_cli_bench_way *way) {
   switch (way->kind) {
@@ -66,8 +68,8 @@ static void text_file(const gather_cli_bench *bench) {
   if (bench->file_count == 1)
     printf("a file of %s on %s\n", gather_cli_size_text(size, sizeof size, bytes), bench->file_system);
   else
-    printf("%" PRId32 " parts in files of %s on %s\n", bench->file_count,
-           gather_cli_size_text(size, sizeof size, bytes), bench->file_system);
+    printf("%" PRId32 " files of %s in all on %s\n", bench->file_count, gather_cli_size_text(size, sizeof size, bytes),
+           bench->file_system);
   printf("direct I/O %s; read-ahead %s\n", bench->direct ? "works" : "does not work here",
          bench->read_ahead_bytes < 0 ? "unknown" : gather_cli_size_text(ahead, sizeof ahead, bench->read_ahead_bytes));
   printf("each figure: the middle of %d rounds of %" PRId64 " rows at random\n", GATHER_CLI_BENCH_ROUNDS,
@@ -81,9 +83,9 @@ static void text_cold(const gather_cli_bench *bench) {
     printf("this file system is in memory: there is no disk, and nothing is ever cold\n");
   else if (!is_cold(bench))
     printf(
-        "%.0f %% of the file stayed in memory whatever was tried (another program may have it mapped): cold figures"
-        " are too good\n",
-        bench->resident * 100);
+        "%.0f %% of the file stayed in memory (what opening it reads, what other programs have mapped): these figures"
+        " are not cold\n",
+        bench->resident < 1 ? bench->resident * 100 : 100.0);
 }
 
 static void text_rate(double rate) {
@@ -132,16 +134,23 @@ static void text_depths(const gather_cli_bench *bench) {
   if (any) putchar('\n');
 }
 
-static double cold_of_auto(const gather_cli_bench *bench) {
-  for (int i = 0; i < bench->way_count; i++)
-    if (bench->ways[i].kind == GATHER_CLI_BENCH_TABLE && bench->ways[i].engine == GATHER_ENGINE_AUTO)
-      return cold_of(&bench->ways[i]);
-  return 0;
+/* Whether the rounds of auto reach what the fastest has: then nothing is gained by naming that one. */
+static bool auto_is_as_good(const gather_cli_bench *bench) {
+  for (int i = 0; i < bench->way_count; i++) {
+    const gather_cli_bench_way *way = &bench->ways[i];
+    if (way->kind == GATHER_CLI_BENCH_TABLE && way->engine == GATHER_ENGINE_AUTO)
+      return gather_cli_bench_rate_of(way->cold, way->rounds).most >= cold_of(bench->best) * NEAR;
+  }
+  return false;
 }
 
 static void text_advice(const gather_cli_bench *bench) {
   char block[32];
   if (!bench->best) return;
+  if (!is_cold(bench)) {
+    printf("\nNothing can be said of the disk: the file is small, or stays in memory.\n");
+    return;
+  }
   const char *engine = gather_engine_name(bench->best->statistics.engine);
   double naive = cold_of(bench->naive), best = cold_of(bench->best);
   printf("\n%s is the fastest cold: %.0f %% of what this disk gives of blocks of %s at random", engine,
@@ -149,7 +158,7 @@ static void text_advice(const gather_cli_bench *bench) {
   if (naive > 0 && best > naive) printf(", %.*f times a plain mmap", best / naive < 10 ? 1 : 0, best / naive);
   printf(".\n");
   if (bench->one_engine) return;
-  printf("%s\n", best * 0.9 <= cold_of_auto(bench)
+  printf("%s\n", auto_is_as_good(bench)
                      ? "Leave --engine at auto."
                      : "Where the file is mostly cold, that engine is worth naming here (--engine).");
 }

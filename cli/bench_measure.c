@@ -76,27 +76,34 @@ static gather_status take_all(const gather_cli_bench *bench, gather_table *table
 }
 
 /* Where a row lies. */
-static const gather_cli_bench_file *file_of(const gather_cli_bench *bench, int64_t id) {
-  const gather_cli_bench_file *file = bench->files;
-  while (id >= file->first + file->rows) file++;
-  return file;
+static const gather_cli_bench_part *part_of(const gather_cli_bench *bench, int64_t id) {
+  int32_t low = 0, high = bench->part_count - 1;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (id < bench->parts[middle].first + bench->parts[middle].rows)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return &bench->parts[low];
 }
 
 /* Rows one by one, through a mapping or by reads, until it takes too long; *done: how many. */
-static gather_status plain_loop(const gather_cli_bench *bench, char *const *maps, const int *fds, int64_t rows,
-                                int64_t *done, double *seconds, gather_error *error) {
+static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int64_t *done, double *seconds,
+                                gather_error *error) {
+  const size_t bytes = (size_t)bench->row_bytes;
   double begin = gather_cli_now(), now = begin;
   int64_t i = 0;
   while (i < rows && now - begin < PLAIN_SECONDS) {
     for (int k = 0; k < LOOK_EVERY && i < rows; k++, i++) {
-      const gather_cli_bench_file *file = file_of(bench, bench->ids[i]);
-      const int64_t offset = file->offset + (bench->ids[i] - file->first) * bench->row_bytes;
+      const gather_cli_bench_part *part = part_of(bench, bench->ids[i]);
+      const gather_cli_bench_file *file = &bench->files[part->file];
+      const int64_t offset = part->offset + (bench->ids[i] - part->first) * bench->row_bytes;
       char *to = bench->out + i % (bench->out_bytes / bench->row_bytes) * bench->row_bytes;
-      if (maps)
-        memcpy(to, maps[file - bench->files] + offset, (size_t)bench->row_bytes);
-      else if (pread(fds[file - bench->files], to, (size_t)bench->row_bytes, (off_t)offset) != bench->row_bytes)
-        return gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, offset, "cannot read a row there: %s",
-                                    errno ? strerror(errno) : "the file ends before");
+      if (file->map)
+        memcpy(to, file->map + offset, bytes);
+      else if (pread(file->fd, to, bytes, (off_t)offset) != (ssize_t)bytes)
+        return gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, offset, "cannot read a row there");
     }
     now = gather_cli_now();
   }
@@ -105,33 +112,31 @@ static gather_status plain_loop(const gather_cli_bench *bench, char *const *maps
   return GATHER_OK;
 }
 
-enum { MOST_FILES = 64 }; /* of which a plain loop may be measured */
+static gather_status open_plain(gather_cli_bench_file *file, bool mapped, gather_error *error) {
+  file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+  if (file->fd >= 0 && mapped) {
+    void *map = mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, file->fd, 0);
+    if (map != MAP_FAILED) file->map = map;
+  }
+  if (file->fd >= 0 && (!mapped || file->map)) return GATHER_OK;
+  return gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, -1, "cannot open it: %s", strerror(errno));
+}
 
-/* Opens, and maps, the files of a plain loop; closes what the loop used. */
+static void close_plain(gather_cli_bench_file *file) {
+  if (file->map) (void)munmap(file->map, (size_t)file->size);
+  if (file->fd >= 0) (void)close(file->fd);
+  file->map = NULL;
+  file->fd = -1;
+}
+
+/* A loop without the library, once, or twice where the second time counts. */
 static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, bool twice, int64_t *done,
                            double *seconds, gather_error *error) {
-  int fds[MOST_FILES];
-  char *maps[MOST_FILES];
-  int32_t opened = 0;
   gather_status status = GATHER_OK;
-  if (bench->file_count > MOST_FILES)
-    return gather_cli_fail(error, GATHER_UNSUPPORTED, "a table of more than %d files", MOST_FILES);
-  for (; opened < bench->file_count && status == GATHER_OK; opened++) {
-    const gather_cli_bench_file *file = &bench->files[opened];
-    maps[opened] = NULL;
-    fds[opened] = open(file->path, O_RDONLY | O_CLOEXEC);
-    void *map =
-        fds[opened] < 0 || !mapped ? MAP_FAILED : mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, fds[opened], 0);
-    if (map != MAP_FAILED) maps[opened] = map;
-    if (fds[opened] < 0 || (mapped && !maps[opened]))
-      status = gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, -1, "cannot open it: %s", strerror(errno));
-  }
-  for (int k = 0; k <= (int)twice && status == GATHER_OK; k++)
-    status = plain_loop(bench, mapped ? maps : NULL, fds, rows, done, seconds, error);
-  for (int32_t i = 0; i < opened; i++) {
-    if (maps[i]) (void)munmap(maps[i], (size_t)bench->files[i].size);
-    if (fds[i] >= 0) (void)close(fds[i]);
-  }
+  for (int32_t i = 0; i < bench->file_count && status == GATHER_OK; i++)
+    status = open_plain(&bench->files[i], mapped, error);
+  for (int k = 0; k <= (int)twice && status == GATHER_OK; k++) status = plain_loop(bench, rows, done, seconds, error);
+  for (int32_t i = 0; i < bench->file_count; i++) close_plain(&bench->files[i]);
   return status;
 }
 

@@ -17,8 +17,7 @@
 enum {
   BLOCK = 4096,      /* what disks and page caches deal in */
   LIMIT_DEPTH = 128, /* beyond which disks give no more */
-  FIRST_ROWS = 2000, /* to find out how many are enough */
-  LEAST_ROWS = 64,
+  LEAST_ROWS = 4,
   MOST_ROWS = 1 << 24,
   OUT_BYTES = 64 << 20 /* of the rows, at most, but for longer rows */
 };
@@ -49,20 +48,32 @@ static char *copy_text(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
+/* The number of the file of that name, which is added where it is new; -1 = no memory for it. */
+static int32_t number_file(gather_cli_bench *bench, const char *path, int64_t size) {
+  for (int32_t i = bench->file_count - 1; i >= 0; i--)
+    if (strcmp(bench->files[i].path, path) == 0) return i;
+  gather_cli_bench_file *file = &bench->files[bench->file_count];
+  *file = (gather_cli_bench_file){.path = copy_text(path), .size = size, .fd = -1};
+  if (!file->path) return -1;
+  if (!bench->largest || size > bench->largest->size) bench->largest = file;
+  return bench->file_count++;
+}
+
 static gather_status describe_files(gather_cli_bench *bench, const gather_table *table, gather_error *error) {
   gather_table_part part;
-  bench->files = calloc((size_t)gather_table_describe(table)->parts, sizeof *bench->files);
-  if (!bench->files) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the files");
+  const size_t count = (size_t)gather_table_describe(table)->parts;
+  bench->files = calloc(count, sizeof *bench->files);
+  bench->parts = calloc(count, sizeof *bench->parts);
+  if (!bench->files || !bench->parts)
+    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the files");
   for (int32_t i = 0; gather_table_part_at(table, i, &part); i++) {
     struct stat about;
-    gather_cli_bench_file *file = &bench->files[i];
-    *file = (gather_cli_bench_file){copy_text(part.path), part.offset, part.first, part.rows, 0};
-    bench->file_count = i + 1;
-    if (!file->path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the name of a file");
     if (stat(part.path, &about) != 0)
       return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot find out its size");
-    file->size = (int64_t)about.st_size;
-    if (!bench->largest || file->size > bench->largest->size) bench->largest = file;
+    int32_t file = number_file(bench, part.path, (int64_t)about.st_size);
+    if (file < 0) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the name of a file");
+    bench->parts[i] = (gather_cli_bench_part){file, part.offset, part.first, part.rows};
+    bench->part_count = i + 1;
   }
   return GATHER_OK;
 }
@@ -111,15 +122,18 @@ static gather_status make_room(gather_cli_bench *bench, int64_t rows, gather_err
   return GATHER_OK;
 }
 
-/* As many rows as the disk gives in a moment, and not many more than there are. */
+/* As many rows as the disk gives in a moment, and not many more than there are. Found in steps: rows may be long, or a disk slow. */
 static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
+  static const int64_t STEPS[] = {LEAST_ROWS, 64, 2000};
   gather_cli_bench_way way = {.kind = GATHER_CLI_BENCH_TABLE, .engine = bench->options.engine};
-  int64_t first = bench->rows_given ? bench->measured : FIRST_ROWS;
-  GATHER_CLI_TRY(make_room(bench, first, error));
-  if (bench->rows_given) return GATHER_OK;
-  GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, 0, LEAST_ROWS, error));
-  if (way.cold[0] * COLD_SECONDS > FIRST_ROWS) GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, 1, FIRST_ROWS, error));
-  double rows = way.cold[way.rounds - 1] * COLD_SECONDS;
+  double rows = 0;
+  if (bench->rows_given) return make_room(bench, bench->measured, error);
+  GATHER_CLI_TRY(make_room(bench, STEPS[2], error));
+  for (int i = 0; i < 3 && rows <= (double)MOST_ROWS; i++) {
+    if (i > 0 && rows < (double)STEPS[i]) break;
+    GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, i, STEPS[i], error));
+    rows = way.cold[i] * COLD_SECONDS;
+  }
   bench->measured = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
   if (bench->measured > bench->rows) bench->measured = bench->rows;
   if (bench->measured < LEAST_ROWS) bench->measured = LEAST_ROWS;
@@ -211,6 +225,7 @@ static gather_status measure_all(gather_cli_bench *bench, gather_error *error) {
 static void clear(gather_cli_bench *bench) {
   for (int32_t i = 0; i < bench->file_count; i++) free(bench->files[i].path);
   free(bench->files);
+  free(bench->parts);
   free(bench->type_name);
   free(bench->format);
   free(bench->ids);

@@ -9,9 +9,24 @@
 #include "check.h"
 #include "commands.h"
 #include "gather/model.h"
+#include "gather/table.h"
 #include "json.h"
 #include "report.h"
 #include "tensor_arg.h"
+
+/* The bytes of a row along axis 0, of what a table can be (table.h); -1. */
+static int64_t row_bytes(const gather_file_tensor *tensor) {
+  const gather_tensor *t = &tensor->tensor;
+  const int32_t bits = gather_type_get(t->type)->bits;
+  if (t->rank == 0 || t->type == GATHER_TYPE_STRING || t->shape[0] == 0 || tensor->unreadable) return -1;
+  int64_t elements = 1, item_bytes = t->type == GATHER_TYPE_OPAQUE ? t->item_bytes : bits / 8;
+  for (int32_t i = t->rank - 1; i >= 0; i--) {
+    if (t->strides && bits >= 8 && t->shape[i] > 1 && t->strides[i] != elements * item_bytes) return -1;
+    if (i > 0) elements *= t->shape[i];
+  }
+  if (t->type == GATHER_TYPE_OPAQUE || bits >= 8) return elements * item_bytes;
+  return elements * bits % 8 == 0 ? elements * bits / 8 : -1;
+}
 
 static void json_tensor(gather_cli_json *json, const gather_file_tensor *tensor) {
   gather_cli_json_object(json, NULL);
@@ -20,6 +35,7 @@ static void json_tensor(gather_cli_json *json, const gather_file_tensor *tensor)
   gather_cli_json_ints(json, "shape", tensor->tensor.rank, tensor->tensor.shape);
   gather_cli_json_int(json, "bytes", tensor->bytes);
   gather_cli_json_int(json, "offset", tensor->offset);
+  if (row_bytes(tensor) >= 0) gather_cli_json_int(json, "row_bytes", row_bytes(tensor));
   gather_error why;
   if (gather_file_tensor_check(tensor, &why) != GATHER_OK) gather_cli_json_string(json, "unreadable", why.message);
   gather_cli_json_object_end(json);
@@ -30,9 +46,11 @@ static void text_tensor(const gather_file_tensor *tensor) {
   gather_cli_put(stdout, tensor->name);
   if (*tensor->name) fputs(": ", stdout);
   gather_cli_put(stdout, tensor->type_name);
-  printf(" %s, %" PRId64 " bytes at %" PRId64 "\n",
+  printf(" %s, %" PRId64 " bytes at %" PRId64,
          gather_cli_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape), tensor->bytes,
          tensor->offset);
+  if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) printf(", rows of %" PRId64 " bytes", row_bytes(tensor));
+  putchar('\n');
   gather_error why;
   if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
   fputs("  cannot be read: ", stdout);
@@ -147,6 +165,38 @@ static void text_formats(void) {
       "INDICES may also be a literal or a text file of whole numbers.\n");
 }
 
+/* The engines of tables, and why one of them does not work here. */
+static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING};
+enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
+
+static void json_engines(gather_cli_json *json) {
+  gather_error why;
+  gather_cli_json_array(json, "engines");
+  for (size_t i = 0; i < ENGINE_COUNT; i++) {
+    bool works = gather_engine_check(ENGINES[i], &why) == GATHER_OK;
+    gather_cli_json_object(json, NULL);
+    gather_cli_json_string(json, "name", gather_engine_name(ENGINES[i]));
+    gather_cli_json_bool(json, "works", works);
+    if (!works) gather_cli_json_string(json, "why", why.message);
+    gather_cli_json_object_end(json);
+  }
+  gather_cli_json_array_end(json);
+}
+
+static void text_engines(void) {
+  gather_error why;
+  fputs("engines:", stdout);
+  for (size_t i = 0; i < ENGINE_COUNT; i++)
+    if (gather_engine_check(ENGINES[i], NULL) == GATHER_OK) printf(" %s", gather_engine_name(ENGINES[i]));
+  putchar('\n');
+  for (size_t i = 0; i < ENGINE_COUNT; i++)
+    if (gather_engine_check(ENGINES[i], &why) != GATHER_OK) {
+      printf("engine %s is not here: ", gather_engine_name(ENGINES[i]));
+      gather_cli_put(stdout, why.message);
+      putchar('\n');
+    }
+}
+
 static void json_program(const char *command) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", command);
@@ -155,6 +205,7 @@ static void json_program(const char *command) {
   gather_cli_json_string(&json, "kernels", gather_isa_name());
   gather_cli_json_int(&json, "threads", gather_cpu_count());
   gather_cli_json_string(&json, "pool", gather_pool_library());
+  json_engines(&json);
   gather_cli_json_finish(&json);
 }
 
@@ -174,6 +225,7 @@ static void info_program(const gather_cli_args *args) {
   }
   gather_cli_cmd_version(args);
   printf("threads: %" PRId32 "\nthread pool: %s\n", gather_cpu_count(), gather_pool_library());
+  text_engines();
 }
 
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {

@@ -17,15 +17,29 @@
 /* Below this, starting threads takes longer than the work. */
 enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 
-/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. */
+/* Whether the name of a type is an npy descr: raw bytes may be described so. */
+static bool is_descr(const char *name) {
+  static const int64_t NOTHING[1] = {0};
+  const gather_raw probe = {name, 1, NOTHING, 0};
+  gather_file *file = NULL;
+  gather_status status = gather_file_raw_from_memory("", 0, name, &probe, &file, NULL);
+  gather_file_close(file);
+  return status == GATHER_OK;
+}
+
+/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. What has neither (blocks of
+ * quantised numbers) is bytes. */
 static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing.descr = data->descr;
   if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
-  size_t bytes = strlen(data->type_name) + 3;
+  size_t bytes = strlen(data->type_name) + 32;
   job->descr = malloc(bytes);
   if (!job->descr) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
-  snprintf(job->descr, bytes, "'%s'", data->type_name);
+  if (is_descr(data->type_name))
+    snprintf(job->descr, bytes, "'%s'", data->type_name);
+  else
+    snprintf(job->descr, bytes, "'|V%lld'", (long long)data->tensor.item_bytes);
   job->writing.descr = job->descr;
   return GATHER_OK;
 }
@@ -46,9 +60,14 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
+static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
+  gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
+  return status == GATHER_NAME_NOT_FOUND ? gather_cli_job_table_find(job, error) : status;
+}
+
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
-  if (data) GATHER_CLI_TRY(gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error));
+  if (data) GATHER_CLI_TRY(open_data(job, data, error));
   if (job->literal) return GATHER_OK;
   return gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
 }

@@ -13,6 +13,7 @@ static const gather_cli_section SECTIONS[] = {
      "  gather elements scores.npy best.npy -o picked.npy --axis -1\n"
      "  gather take table.bin '[7]' -o row.npy --type float32 --shape 1000x64\n"
      "  gather info table.npy\n"
+     "  gather bench table.npy\n"
      "  gather check model.onnx --input ids='[[3, 1]]'\n"
      "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
@@ -20,6 +21,50 @@ static const gather_cli_section SECTIONS[] = {
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
      "dimensions are shared: each batch of INDICES picks from its own batch of DATA.\n"
      "Every index is checked before anything is written.\n"},
+    {GATHER_CLI_COMMAND_TAKE, "Files larger than memory",
+     "Rows along axis 0 of a file go through a table: what the system has of the file\n"
+     "in memory is copied, the rest is read from the disk, many reads at a time. INDICES\n"
+     "and the output are taken part by part, so neither need fit into memory. Other\n"
+     "axes, batch_dims, data in Fortran order, strings, packed rows that end within a\n"
+     "byte, and standard input go another way, for which the options below are refused.\n"
+     "\n"
+     "--memory is a ceiling on what the whole program keeps in memory, but for its own\n"
+     "code and a literal or text file of indices. --engine chooses how rows are read:\n"
+     "\n"
+     "  auto   the fastest of the others that there is (the default)\n"
+     "  mmap   the mapped file; the system is told of each batch ahead\n"
+     "  pread  threads that read\n"
+     "  uring  io_uring of Linux, past the page cache where the file system can do that\n"
+     "\n"
+     "gather info says which work here; where one does not, another reads, and a note\n"
+     "says so. --part adds files: their rows follow those of DATA, and their types and\n"
+     "row shapes are the same (raw bytes: each file has the shape that --shape says).\n"
+     "\n"
+     "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
+     "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_BENCH, "Description",
+     "Measures how fast rows at random come out of FILE, on this disk, engine by engine:\n"
+     "cold, when the system has nothing of the file in memory, and warm. Nothing is\n"
+     "written to FILE. Its pages are put out of memory as any user may ask for that; what\n"
+     "stays all the same, as of a file that another program has mapped, is said.\n"
+     "\n"
+     "disk limit is what the disk gives: whole blocks at random, of the size that a row\n"
+     "needs, many at once. plain mmap and plain pread are loops as programs have them:\n"
+     "one row after the other. read/need is how many bytes were read for each one that\n"
+     "was needed; warm is from rows that were just read. Rounds of all ways take turns,\n"
+     "and the middle one counts; +- is half of the distance between the others.\n"
+     "\n"
+     "  gather bench table.npy\n"
+     "  gather bench model.safetensors:embed --engine uring --rows 20000\n"},
+    {GATHER_CLI_COMMAND_BENCH, "JSON",
+     "  {\"command\":\"bench\",\"file\":\"x.npy\",\"row_bytes\":512,\"file_system\":\"ext4\",\n"
+     "   \"direct\":true,\"rows\":40000,\"rounds\":3,\"cold\":true,\"block_bytes\":4096,\n"
+     "   \"limits\":[...],\"engines\":[...],\"plain\":[...],\"depths\":[...],\"best\":{...}}\n"
+     "\n"
+     "Each way has way, engine, direct, depth, why, cold and warm (rows_per_second,\n"
+     "least, most), share_of_limit, bytes_read_per_useful and memory_peak. cold false\n"
+     "means that the file could not be put out of memory (resident: how much of it\n"
+     "stayed), so that cold figures are too good.\n"},
     {GATHER_CLI_COMMAND_ELEMENTS, "Description",
      "Picks one element of DATA for each element of INDICES: the result has the shape\n"
      "of INDICES, and each index says where along the axis its element comes from.\n"
@@ -127,7 +172,7 @@ static const gather_cli_section SECTIONS[] = {
      "and where they begin; of a model also its gather nodes: where they stand, their\n"
      "rules, operands and axis, and how many nodes check does not look at. Without\n"
      "FILE: the version, the CPU features found, the kernels in use, how many threads\n"
-     "there would be, and the thread pool.\n"},
+     "there would be, the thread pool, and how rows of large files can be read.\n"},
     {GATHER_CLI_COMMAND_OPS, "Description",
      "Lists the operator versions: what --rules takes, the document each comes from,\n"
      "whether negative indices count from the end, what a bad index does, and the types\n"
@@ -137,7 +182,10 @@ static const gather_cli_section SECTIONS[] = {
      "   \"bytes\":16,\"output\":\"o.npy\",\"indices\":{\"count\":4,\"bad\":0},\n"
      "   \"plan\":\"...\",\"seconds\":0.0001}\n"
      "\n"
-     "bad counts the indices that were out of range and repaired. On failure:\n"
+     "bad counts the indices that were out of range and repaired. What went through a\n"
+     "table also has \"table\": engine, direct (past the page cache), depth, why, rows,\n"
+     "rows_resident, rows_cached, rows_read, reads, bytes_useful, bytes_read,\n"
+     "memory_peak and memory_ceiling (0 = none). On failure:\n"
      "\n"
      "  {\"command\":\"take\",\"error\":{\"status\":\"index_out_of_range\",\"code\":5,\n"
      "   \"message\":\"...\",\"op\":\"Gather\",\"rules\":\"onnx-13\",\"position\":[1,0],\"value\":7,\n"

@@ -15,9 +15,6 @@
 
 #include "report.h"
 
-/* Packed indices are taken in whole bytes. */
-enum { PACKED_ROUND = 8, BYTE_BITS = 8 };
-
 /* More tasks than any memory holds, so that each is as short as a task may be. */
 enum { MANY_THREADS = 1 << 24 };
 
@@ -31,13 +28,13 @@ static bool is_dense(const gather_tensor *tensor, int64_t item_bytes) {
   return true;
 }
 
+/* No type of indices is packed. */
 gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most, gather_cli_index_parts *parts,
                                            gather_error *error) {
-  int64_t bits = gather_type_get(tensor->type)->bits;
-  *parts = (gather_cli_index_parts){.tensor = *tensor, .item_bits = bits, .round = bits < BYTE_BITS ? PACKED_ROUND : 1};
-  parts->dense = bits < BYTE_BITS || is_dense(tensor, bits / BYTE_BITS);
+  *parts = (gather_cli_index_parts){.tensor = *tensor, .item_bytes = gather_type_get(tensor->type)->bits / 8};
+  parts->dense = is_dense(tensor, parts->item_bytes);
   if (parts->dense || most == 0) return GATHER_OK;
-  parts->copy = most <= PTRDIFF_MAX / bits ? malloc((size_t)(most * (bits / BYTE_BITS))) : NULL;
+  if (most <= PTRDIFF_MAX / parts->item_bytes) parts->copy = malloc((size_t)(most * parts->item_bytes));
   if (!parts->copy) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a part of the indices");
   return GATHER_OK;
 }
@@ -45,7 +42,7 @@ gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t 
 /* Copies indices number first to first + len - 1 one by one. */
 static void copy_part(const gather_cli_index_parts *parts, int64_t first, int64_t len) {
   const gather_tensor *tensor = &parts->tensor;
-  const size_t item = (size_t)(parts->item_bits / BYTE_BITS);
+  const size_t item = (size_t)parts->item_bytes;
   int64_t at[GATHER_MAX_RANK], left = first;
   for (int32_t i = tensor->rank - 1; i >= 0; i--) {
     at[i] = left % tensor->shape[i];
@@ -65,8 +62,7 @@ gather_tensor gather_cli_index_part(const gather_cli_index_parts *parts, int64_t
   part.shape = len;
   part.strides = NULL;
   if (parts->dense) {
-    part.data =
-        (char *)part.data + first / BYTE_BITS * parts->item_bits + first % BYTE_BITS * parts->item_bits / BYTE_BITS;
+    part.data = (char *)part.data + first * parts->item_bytes;
   } else {
     copy_part(parts, first, *len);
     part.data = parts->copy;

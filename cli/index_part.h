@@ -10,10 +10,9 @@
 /* How the parts of one tensor are had. */
 typedef struct gather_cli_index_parts {
   gather_tensor tensor; /* not owned */
-  int64_t item_bits;
-  bool dense;    /* row-major without gaps: parts are views of it */
-  char *copy;    /* owned: a part of a tensor that is not dense */
-  int64_t round; /* a part but the last has a multiple of so many indices */
+  int64_t item_bytes;
+  bool dense; /* row-major without gaps: parts are views of it */
+  char *copy; /* owned: a part of a tensor that is not dense */
 } gather_cli_index_parts;
 
 /* most: of the indices that a part will have. Returns GATHER_OUT_OF_MEMORY. */

@@ -64,6 +64,9 @@ GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_e
 /* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be
  * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);
+/* DATA is no single tensor of its file (error says so): opens the table that takes it whole, such as a column in many pieces. Returns
+ * what error has where there is none, or not for this job. */
+GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
 /* Opens the table where the job can go through one; parts of it too. */
 GATHER_CHECKED gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error);
 /* Refuses --memory and its kin for a job that does not go through a table, with the reason. */

@@ -11,10 +11,11 @@
 
 static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }
 
-/* The ceiling is that of the whole; the parts of the output count too. */
-static void table_json(gather_cli_json *json, const gather_cli_take_table *through) {
+/* The ceiling is that of the whole; the two parts of the output that are in memory count too. */
+static void table_json(gather_cli_json *json, const gather_cli_job *job) {
+  const gather_cli_take_table *through = &job->through;
   gather_table_statistics statistics = through->statistics;
-  statistics.memory_peak += 2 * through->part_bytes;
+  statistics.memory_peak += 2 * (job->bytes < through->part_bytes ? job->bytes : through->part_bytes);
   if (through->options.memory_bytes > 0) statistics.memory_ceiling = through->options.memory_bytes;
   gather_cli_json_table(json, &statistics);
 }
@@ -34,7 +35,7 @@ static void answer_json(const gather_cli_job *job) {
   gather_cli_json_string(&json, "plan", job->plan_text);
   gather_cli_json_double(&json, "seconds", job->seconds);
   gather_cli_json_bool(&json, "dry_run", job->args->value[GATHER_CLI_DRY_RUN] != NULL);
-  if (job->through.table) table_json(&json, &job->through);
+  if (job->through.table) table_json(&json, job);
   gather_cli_json_finish(&json);
 }
 

@@ -109,18 +109,17 @@ static gather_status take_parts(rows *r, gather_error *error) {
   return gather_cli_behind_wait(&r->behind, error);
 }
 
-/* A row of the output is as long as one of the table. Packed indices are taken by the eight. */
-static int64_t rows_of_part(const gather_cli_job *job, int64_t round) {
+/* A row of the output is as long as one of the table. */
+static int64_t rows_of_part(const gather_cli_job *job) {
   int64_t most = job->through.part_bytes / job->through.row_bytes;
-  if (most > job->index_count) most = job->index_count;
-  return most < round ? round : most / round * round;
+  return most < job->index_count ? most : job->index_count;
 }
 
 static gather_status start(rows *r, gather_error *error) {
   gather_cli_job *job = r->job;
   const gather_tensor *data = &job->data.tensor.tensor, *indices = &job->indices.tensor.tensor;
-  GATHER_CLI_TRY(gather_cli_index_parts_start(indices, rows_of_part(job, 1), &r->parts, error));
-  r->most = rows_of_part(job, r->parts.round);
+  r->most = rows_of_part(job);
+  GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most, &r->parts, error));
   r->shown = !job->args->value[GATHER_CLI_QUIET] && isatty(STDERR_FILENO);
   r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
   r->next_tick = job->begin + FIRST_MS * 1e-3;

@@ -102,19 +102,20 @@ static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
                          row_bytes_of(job), gather_cli_size_text(enough, sizeof enough, least));
 }
 
-/* The parts together have another length than DATA alone. */
-static void use_table(gather_cli_job *job) {
-  const gather_table_info *info = gather_table_describe(job->through.table);
-  gather_file_tensor *data = &job->data.tensor;
+/* What the job gathers from is the table: parts together have another length than DATA alone. */
+static void use_table(gather_cli_job *job, const gather_table *table) {
+  const gather_table_info *info = gather_table_describe(table);
   job->through.row_bytes = info->row_bytes;
-  data->tensor.shape = info->tensor.shape;
-  data->tensor.strides = NULL;
-  data->tensor.packed_offset = 0;
-  data->bytes = info->rows * info->row_bytes;
+  job->data.tensor = (gather_file_tensor){.name = info->name,
+                                          .tensor = info->tensor,
+                                          .descr = info->descr,
+                                          .type_name = info->type_name,
+                                          .bytes = info->rows * info->row_bytes};
 }
 
 gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error) {
   gather_cli_take_table *through = &job->through;
+  if (through->table) return GATHER_OK;
   find_reason(job);
   if (through->why_not[0]) return GATHER_OK;
   gather_status status = open_with(job, through->options.memory_bytes, error);
@@ -127,9 +128,22 @@ gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error
     if (!error->input) error->input = "data";
     return status;
   }
-  use_table(job);
+  use_table(job, through->table);
   gather_table_statistics_get(through->table, &through->statistics);
   return GATHER_OK;
+}
+
+gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *whole = NULL;
+  if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
+  if (gather_table_open(gather_cli_job_data(job), &options, &whole, NULL) != GATHER_OK) return error->status;
+  use_table(job, whole); /* how long its rows are, before the memory is divided */
+  gather_error other;
+  gather_status status = gather_cli_job_table_open(job, &other);
+  gather_table_close(whole);
+  if (status != GATHER_OK) *error = other;
+  return status == GATHER_OK && !job->through.table ? error->status : status;
 }
 
 gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error) {

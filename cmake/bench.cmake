@@ -3,9 +3,16 @@
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 find_package(Threads REQUIRED)
 set(folder bench/native)
-add_library(gather_bench_native MODULE ${folder}/buffer.c ${folder}/limits.c ${folder}/memory.c ${folder}/module.c
-  ${folder}/naive.c ${folder}/plan.c ${folder}/timed.c ${folder}/touch.c)
+add_library(gather_bench_native MODULE ${folder}/buffer.c ${folder}/disk.c ${folder}/disk_module.c ${folder}/limits.c
+  ${folder}/memory.c ${folder}/module.c ${folder}/naive.c ${folder}/plan.c ${folder}/pread.c ${folder}/table.c ${folder}/timed.c
+  ${folder}/touch.c ${folder}/uring.c)
 target_link_libraries(gather_bench_native PRIVATE gather_shared gather_flags Threads::Threads)
+# The disk's own limit is measured by io_uring.
+if(GATHER_HAVE_LIBURING)
+  target_compile_definitions(gather_bench_native PRIVATE GATHER_HAVE_LIBURING)
+  target_include_directories(gather_bench_native SYSTEM PRIVATE ${LIBURING_INCLUDE})
+  target_link_libraries(gather_bench_native PRIVATE ${LIBURING_LIBRARY})
+endif()
 gather_python_module(gather_bench_native gather_bench_native so ${PROJECT_BINARY_DIR}/bench)
 # What was measured: the compiler and the flags go into the results.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)

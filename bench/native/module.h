@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * module.h: the types of the module.
+ * module.h: the types of the module, and the functions that stand in a file of their own.
  */
 #ifndef GATHER_BENCH_MODULE_H
 #define GATHER_BENCH_MODULE_H
@@ -10,6 +10,7 @@
 
 #include "gather/gather.h"
 
-extern PyTypeObject bench_buffer_type, bench_plan_type;
+extern PyTypeObject bench_buffer_type, bench_plan_type, bench_table_type;
+extern PyMethodDef bench_disk_functions[]; /* disk_module.c */
 
 #endif

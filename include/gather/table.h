@@ -56,8 +56,8 @@ typedef struct gather_table_options {
   gather_engine engine;
   /* Ceiling on the memory that this table keeps resident, in bytes: what is mapped of its files, buffers, scratch and cache
    * together, not the caller's indices and output. At least GATHER_TABLE_LEAST_MEMORY, more where rows are longer. 0 = none: then
-   * mappings are the system's matter, and buffers, scratch and cache stay below a sixteenth of the memory that this process may
-   * use, and below 1 GiB. */
+   * mappings are the system's matter, and buffers, scratch and cache stay below an eighth of the memory that this process may
+   * use, and below 2 GiB. */
   int64_t memory_bytes;
   int64_t cache_bytes; /* of it at most for rows that were read and may be wanted again; -1 = chosen, 0 = none */
   int32_t depth;       /* reads in flight, 1 to 4096; 0 = chosen */
@@ -161,7 +161,7 @@ typedef struct gather_table_statistics {
   char why[160];         /* why it is this engine, or why not the one that was asked for; one sentence */
   int64_t takes;         /* calls and jobs that ended well */
   int64_t rows;          /* that they delivered: the three below, and rows that were filled */
-  int64_t rows_resident; /* copied from the mapped file without waiting */
+  int64_t rows_resident; /* copied from memory without waiting: the mapped file, or the page cache */
   int64_t rows_cached;   /* copied from the table's own cache */
   int64_t rows_read;     /* delivered from reads; those asked for twice in a batch count twice */
   int64_t reads;         /* requests to the system */

@@ -9,6 +9,7 @@
 """
 from libgather._core import (
     Plan,
+    TableJob,
     __version__,
     gather_elements,
     get_threads,
@@ -36,6 +37,7 @@ from libgather.errors import (
 )
 from libgather.explain_picture import Picture, explain
 from libgather.model import Model, check, run
+from libgather.table import Table, TablePart, TableStatistics, open
 
 __all__ = [
     "Check",
@@ -54,6 +56,10 @@ __all__ = [
     "NodeCheck",
     "Picture",
     "Plan",
+    "Table",
+    "TableJob",
+    "TablePart",
+    "TableStatistics",
     "__version__",
     "check",
     "explain",
@@ -61,6 +67,7 @@ __all__ = [
     "get_threads",
     "infer_shape",
     "info",
+    "open",
     "ops",
     "run",
     "set_threads",

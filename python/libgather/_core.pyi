@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the extension offers, for type checkers.
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, overload
+from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ class Info(TypedDict):
     pool: str
     cpus: int
     formats: list[str]
+    engines: dict[str, str | None]
     limited_api: bool
     free_threaded: bool
 
@@ -254,3 +255,90 @@ class Model:
     def check(self, inputs: list[Any], dims: list[tuple[str, int]], threads: int | None, /) -> list[dict[str, Any]]: ...
     def missing(self, node: str, /) -> list[str]: ...
     def run(self, inputs: list[Any], node: str | None, threads: int | None, /) -> list[tuple[str, str, bool, tuple[int, ...], Any]]: ...
+
+class Table:
+    def __new__(
+        cls,
+        paths: tuple[bytes, ...],
+        engine: str,
+        memory: int,
+        cache: int,
+        depth: int,
+        buffered: bool,
+        keep_signals: bool,
+        raw_type: str | None,
+        raw_shape: tuple[int, ...],
+        raw_offset: int,
+        dtype: np.dtype[Any] | None,
+        /,
+    ) -> Self: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    @overload
+    def take(
+        self,
+        indices: Any,
+        /,
+        *,
+        axis: int | None = 0,
+        out: _Out,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> _Out: ...
+    @overload
+    def take(
+        self,
+        indices: Any,
+        /,
+        *,
+        axis: int | None = 0,
+        out: None = None,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
+    def submit(
+        self,
+        indices: Any,
+        /,
+        *,
+        axis: int | None = 0,
+        out: Any = None,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+    ) -> TableJob: ...
+    def close(self) -> None: ...
+    def reset_stats(self) -> None: ...
+    def _stats(self) -> dict[str, Any]: ...
+    def _parts(self) -> tuple[tuple[str, int, int, int], ...]: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def type(self) -> str: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def row_bytes(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+
+class TableJob:
+    def wait(self) -> Any: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: Any) -> None: ...
+    @property
+    def done(self) -> bool: ...

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 #
 # _fallback.py: what the extension leaves to NumPy: elements that are more than their bytes, masks, fill values, and results for
-# libraries that take tensors through from_dlpack alone.
-"""Gathers of Python objects, strings of variable size and masked arrays; fill values; DLPack results."""
+# libraries that take tensors through from_dlpack alone; dtypes of tables in files.
+"""Gathers of Python objects, strings of variable size, masked arrays and tables; fill values; DLPack results."""
 from __future__ import annotations
 
+import ast
 import sys
 from typing import Any
 
 import numpy as np
 
 from libgather import _core
-from libgather.errors import refuse
+from libgather.errors import GatherTypeError, refuse
+from libgather.model_types import dtype_of, is_packed, unpack
 
 
 def _is_masked(x: Any) -> bool:
@@ -55,7 +57,7 @@ def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
     if not out.flags.writeable:
         refuse("usage", "out is read-only", "output")
     if out.dtype != result.dtype:
-        refuse("type_mismatch", "out has another dtype than x: elements are moved, never converted", "output")
+        refuse("type_mismatch", "out has another dtype than the data: elements are moved, never converted", "output")
     if out.shape != result.shape:
         refuse("shape_mismatch", f"out has the shape {out.shape}, not {result.shape}", "output")
     if np.may_share_memory(out, x):
@@ -80,7 +82,18 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     return result[()]
 
 
+def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
+    """Rows of a table in a file: take() alone, and no document's rules."""
+    if options.pop("batch_dims", 0) or options.pop("rules", None) is not None:
+        refuse("unsupported", "batch_dims and rules do not go with a table in a file", "data")
+    if table.ndim > 1 and options.get("axis") is None:
+        raise TypeError("take() needs axis= where x has more than one dimension")
+    return table.take(indices, **options)
+
+
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
+    if isinstance(x, _core.Table):
+        refuse("unsupported", f"{name} of a table in a file: take() is what it has", "data")
     if _is_masked(x):
         return _masked(name, x, indices, options)
     array = np.asarray(x)
@@ -90,6 +103,8 @@ def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
 
 
 def take(x: Any, indices: Any, /, **options: Any) -> Any:
+    if isinstance(x, _core.Table):
+        return _take_rows(x, indices, options)
     return _call("take", x, indices, options)
 
 
@@ -149,6 +164,28 @@ def fill_tensor(x: Any, value: Any) -> Any:
     if not (element.is_floating_point() or element.is_complex()) and element.item() != value:
         refuse("type_mismatch", f"fill_value {value!r} is no {x.dtype}", "data")
     return element
+
+
+# ---- tables in files ---------------------------------------------------------------------------------------------------
+
+
+def table_dtype(name: str, descr: str | None, item_bytes: int, swapped: bool) -> np.dtype:
+    """The dtype of a table's elements. What NumPy has no dtype of is bytes: quantised blocks, and without ml_dtypes its types."""
+    if descr is not None:
+        return np.lib.format.descr_to_dtype(ast.literal_eval(descr))
+    dtype = np.dtype((np.void, item_bytes))
+    if name in _core.types() and name != "opaque":
+        try:
+            dtype = dtype_of(name, "the table")
+        except GatherTypeError:
+            if is_packed(name):
+                raise
+    return dtype.newbyteorder() if swapped else dtype
+
+
+def unpack_rows(packed: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Rows of elements smaller than a byte, one to a byte."""
+    return unpack(packed.reshape(-1), name, shape, "the table")[()]
 
 
 # ---- results for other libraries ---------------------------------------------------------------------------------------

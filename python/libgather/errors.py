@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from numpy.exceptions import AxisError
 
-FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset", "node")
+FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset", "row", "node")
 
 
 class GatherError(Exception):
@@ -32,6 +32,8 @@ class GatherError(Exception):
         indices are out of range in all.
     file, offset : str or None, int or None
         The file and the byte in it that is wrong.
+    row : int or None
+        Of a table in a file: the row that cannot be read.
     node : str or None
         The node of a model at which a run failed.
     """
@@ -49,6 +51,7 @@ class GatherError(Exception):
     bad_count: int | None = None
     file: str | None = None
     offset: int | None = None
+    row: int | None = None
     node: str | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
@@ -149,10 +152,11 @@ def make(
     index: tuple | None,
     file: str | None,
     offset: int,
+    row: int = -1,
 ) -> GatherError:
     """The exception for a status of the C library; the extension calls this."""
     fields: dict[str, Any] = {"status": status, "code": code, "op": op, "rules": rules, "input": wrong, "file": file}
-    fields["offset"] = offset if offset >= 0 else None
+    fields.update(offset=offset if offset >= 0 else None, row=row if row >= 0 else None)
     if index is not None:
         fields.update(zip(("position", "value", "low", "high", "axis", "bad_count"), index))
     return _CLASSES.get(status, GatherError)(message or "", **fields)

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core.h"
+#include "table.h"
 
 enum { VARIABLE_STRING = 2056 }; /* NPY_VSTRING, NumPy 2.0 */
 
@@ -132,6 +132,7 @@ static int read_by_numpy(PyObject *object, gather_py_view *view) {
 }
 
 int gather_py_read_data(PyObject *object, gather_py_view *view) {
+  if (gather_py_table_type && PyObject_TypeCheck(object, gather_py_table_type)) return 1; /* it is not read whole */
   int result = read_tensor(object, "data", view);
   if (result == 1) result = read_by_numpy(object, view);
   if (result < 0 || !view->array) return result;
@@ -266,6 +267,7 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   }
   gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
   if (gather_py_same_dtype(&have, &want)) return 0;
-  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another dtype than x: elements are moved, never converted");
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output",
+                 "out has another dtype than the data: elements are moved, never converted");
   return -1;
 }

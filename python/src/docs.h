@@ -121,6 +121,8 @@ static const char gather_py_doc_ops[] =
     "ops()\n--\n\nEvery operator version that rules= can name, with its rules and types: a list of dicts.";
 static const char gather_py_doc_types[] = "types()\n--\n\nThe names of all element types: a list of str.";
 static const char gather_py_doc_info[] =
-    "info()\n--\n\nVersion, CPU features, kernels, threads, file formats and how the extension was built: a dict.";
+    "info()\n--\n\nVersion, CPU features, kernels, threads, file formats, what reads tables (None, or why it cannot be "
+    "used here)\n"
+    "and how the extension was built: a dict.";
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "core.h"
 #include "gather/file.h"
+#include "gather/table.h"
 
 static const char *off_axis_name(gather_off_axis rule) {
   return rule == GATHER_OFF_AXIS_EQUAL ? "equal" : rule == GATHER_OFF_AXIS_AT_MOST ? "at_most" : "none";
@@ -53,6 +54,19 @@ static PyObject *formats(void) {
   return names;
 }
 
+/* What reads tables: None for an engine that can be used here, else the reason. */
+static PyObject *engines(void) {
+  PyObject *reasons = PyDict_New();
+  for (int i = 0; reasons && gather_engine_name((gather_engine)i); i++) {
+    gather_error error;
+    bool usable = gather_engine_check((gather_engine)i, &error) == GATHER_OK;
+    PyObject *reason = Py_BuildValue("z", usable ? NULL : error.message);
+    if (!reason || PyDict_SetItemString(reasons, gather_engine_name((gather_engine)i), reason) < 0) Py_CLEAR(reasons);
+    Py_XDECREF(reason);
+  }
+  return reasons;
+}
+
 PyObject *gather_py_info(PyObject *self, PyObject *none) {
   (void)self, (void)none;
 #ifdef Py_LIMITED_API
@@ -65,8 +79,8 @@ PyObject *gather_py_info(PyObject *self, PyObject *none) {
 #else
   int free_threaded = 0;
 #endif
-  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N}", "version", gather_version(), "isa", gather_isa_name(),
+  return Py_BuildValue("{s:s,s:s,s:s,s:s,s:i,s:N,s:N,s:N,s:N}", "version", gather_version(), "isa", gather_isa_name(),
                        "features", gather_cpu_features(), "pool", gather_pool_library(), "cpus",
-                       (int)gather_cpu_count(), "formats", formats(), "limited_api", PyBool_FromLong(limited),
-                       "free_threaded", PyBool_FromLong(free_threaded));
+                       (int)gather_cpu_count(), "formats", formats(), "engines", engines(), "limited_api",
+                       PyBool_FromLong(limited), "free_threaded", PyBool_FromLong(free_threaded));
 }

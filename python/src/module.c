@@ -7,6 +7,7 @@
 #include "call.h"
 #include "docs.h"
 #include "model.h"
+#include "table.h"
 
 gather_py_names gather_py;
 
@@ -100,6 +101,7 @@ static int execute(PyObject *module) {
   if (PyArray_ImportNumPyAPI() < 0) return -1;
   if (init_names() < 0 || gather_py_threads_init() < 0) return -1;
   if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
+  if (gather_py_table_init(module) < 0) return -1;
   return PyModule_AddStringConstant(module, "__version__", gather_version());
 }
 

@@ -64,7 +64,8 @@ static int read_views(PyObject *x, PyObject *indices, gather_py_view *data, gath
   int result = gather_py_read_data(x, data);
   if (result == 0) return gather_py_read_indices(indices, index);
   if (result == 1)
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "no plan for objects, strings of variable size or masked arrays");
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data",
+                   "no plan for objects, strings of variable size, masked arrays or tables in files");
   return -1;
 }
 

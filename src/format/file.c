@@ -168,6 +168,23 @@ static const gather_file_tensor *find_other(const gather_file *file, const char 
   return found >= 0 && is_only ? &file->tensors[found] : NULL;
 }
 
+int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first) {
+  bool unnamed = !name || name[0] == '\0';
+  for (int64_t i = 0; i < file->pieces_len; i++) {
+    if (unnamed ? file->pieces_len > 1 : strcmp(file->pieces[i].name, name) != 0) continue;
+    *first = file->pieces[i].first;
+    return file->pieces[i].count;
+  }
+  return 0;
+}
+
+static gather_status fail_in_pieces(const gather_file *file, const char *name, int64_t count, gather_error *error) {
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
+                          "'%.100s' is no single tensor: it is in %" PRId64 " pieces, '%.100s@0' to '%.100s@%" PRId64
+                          "', one for each record batch; tables take '%.100s' whole",
+                          name, count, name, name, count - 1, name);
+}
+
 gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
                                gather_error *error) {
   *tensor = NULL;
@@ -183,6 +200,8 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (file->len == 1 && file->tensors[0].name[0] == '\0')
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                             "there is no tensor '%.100s': it holds one tensor, which has no name", name);
+  int64_t first = 0, pieces = gather_file_pieces(file, name, &first);
+  if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
   char nearest[200];
   gather_nearest_names(file, name, nearest, sizeof nearest);
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,

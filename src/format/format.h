@@ -25,7 +25,19 @@ struct gather_file {
   const char *const *plain_names;   /* models: of each tensor the name without the graphs it stands in; NULL */
   struct gather_other_name *others; /* more names of its tensors, in the arena */
   struct gather_sibling *siblings;  /* other files that are mapped, in the arena */
+  const struct gather_file_pieces_row *pieces; /* names that several tensors have together, in the arena */
+  int64_t pieces_len;
 };
+
+/* A column in several chunks: `count` tensors from number `first` on follow one another along axis 0. */
+typedef struct gather_file_pieces_row {
+  const char *name;
+  int64_t first, count;
+} gather_file_pieces_row;
+
+/* How many tensors make up what is called `name`, and the first of them; 0 where there is no such name: a tensor that is whole is
+ * found by gather_file_find, and so is one whose own name is that of several others together. NULL or "" names the only one. */
+int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *first);
 
 /* One more name of a tensor, with and without the graphs it stands in. */
 typedef struct gather_other_name {
@@ -56,12 +68,16 @@ struct gather_unreadable {
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
                                                  const char *name, gather_file_tensor *tensor, const gather_map **map,
                                                  gather_error *error);
+/* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. NULL: no memory. */
+char *gather_file_beside(gather_file *file, const char *location);
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
                                                     gather_file_tensor *tensor, gather_error *error);
 
-/* The file whose mapping holds the elements of a tensor that has some, and the byte in it; NULL where they lie in memory otherwise. */
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, int64_t *offset);
+/* The file whose mapping holds the elements of a tensor that has some, that mapping, and the byte in it; NULL where they lie in memory
+ * otherwise. */
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
+                              int64_t *offset);
 
 /* A file of one tensor: the block behind gather_file.tensors. The text is behind it. */
 typedef struct gather_single {
@@ -109,9 +125,19 @@ GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *er
 bool gather_npy_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_npz_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
+bool gather_arrow_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
+bool gather_safetensors_recognise(const uint8_t *bytes, int64_t size); /* one of the next two */
+bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size);
+bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
+bool gather_gguf_recognise(const uint8_t *bytes, int64_t size);
+GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
 bool gather_ir_recognise(const uint8_t *bytes, int64_t size);
 GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
 bool gather_onnx_recognise(const uint8_t *bytes, int64_t size);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/bytes.h"
 #include "format/format.h"
 
 typedef struct magic_row {
@@ -17,18 +18,15 @@ typedef struct magic_row {
   { bytes, offset, (int64_t)sizeof bytes - 1, sentence }
 
 static const magic_row MAGICS[] = {
-    MAGIC(0, "PK\x03\x04", "a zip file (.npz?) is not read; unpack it and name the .npy file in it"),
-    MAGIC(0, "PK\x05\x06", "an empty zip file"),
     MAGIC(0, "\x80\x02", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x03", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x04", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
     MAGIC(0, "\x80\x05", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(8, "{\"", "a safetensors file is not read by this version"),
     MAGIC(0, "\x89HDF\r\n\x1a\n", "an HDF5 file is not read"),
     MAGIC(0, "CDF\x01", "a NetCDF file is not read"),
     MAGIC(0, "CDF\x02", "a NetCDF file is not read"),
-    MAGIC(0, "GGUF", "a GGUF file is not read by this version"),
-    MAGIC(0, "ARROW1", "an Arrow file is not read"),
+    MAGIC(0, "FEA1",
+          "a Feather file of version 1 is not read; write it again as version 2, with compression='uncompressed'"),
     MAGIC(0, "PAR1", "a Parquet file is not read"),
     MAGIC(0, "MATLAB 5.0", "a MATLAB file is not read"),
 #ifdef GATHER_HAVE_EXPAT
@@ -49,6 +47,13 @@ static const magic_row MAGICS[] = {
 static bool matches(const magic_row *row, const gather_map *map) {
   return map->size >= row->offset + row->length &&
          memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
+}
+
+/* Arrow's streaming format: a mark, and the length of a description, whose first table begins soon. */
+static bool is_arrow_stream(const gather_map *map) {
+  if (map->size < 12 || gather_read_u32(map->bytes) != UINT32_MAX) return false;
+  uint32_t length = gather_read_u32(map->bytes + 4), root = gather_read_u32(map->bytes + 8);
+  return length % 8 == 0 && length <= map->size && root >= 4 && root < length;
 }
 
 #ifndef GATHER_HAVE_NANOPB
@@ -78,6 +83,15 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
+#ifndef GATHER_HAVE_JANSSON
+  if (gather_safetensors_recognise(file->map.bytes, file->map.size))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                            "a safetensors file is not read: this library was built without Jansson, which reads JSON");
+#endif
+  if (is_arrow_stream(&file->map))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                            "Arrow's streaming format is not read, since nothing in it says where the rows are; write "
+                            "it as a file (pyarrow.ipc.new_file)");
 #ifndef GATHER_HAVE_NANOPB
   if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,

@@ -38,7 +38,8 @@ static gather_status map_descriptor(int fd, const char *path, gather_map *map, g
   struct stat about;
   if (fstat(fd, &about) != 0) return gather_fail_system(error, path, errno, "find out its size");
   GATHER_TRY(check_kind(path, about.st_mode, error));
-  *map = (gather_map){.size = (int64_t)about.st_size, .owned = true};
+  *map = (gather_map){
+      .size = (int64_t)about.st_size, .owned = true, .device = (uint64_t)about.st_dev, .inode = (uint64_t)about.st_ino};
   if (map->size == 0) return GATHER_OK; /* there is no mapping of no bytes */
   if ((uint64_t)map->size > PTRDIFF_MAX)
     return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too big for the addresses of this program");
@@ -50,7 +51,9 @@ static gather_status map_descriptor(int fd, const char *path, gather_map *map, g
 
 gather_status gather_map_open(const char *path, gather_map *map, gather_error *error) {
   /* Without O_NONBLOCK, opening a pipe would wait for somebody to write to it. */
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  int fd;
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  while (fd < 0 && errno == EINTR); /* network file systems may be interrupted */
   if (fd < 0) return gather_fail_system(error, path, errno, "open it");
   gather_status status = map_descriptor(fd, path, map, error);
   (void)close(fd); /* the mapping stays */

@@ -10,7 +10,8 @@
 typedef struct gather_map {
   const uint8_t *bytes; /* NULL where there are none */
   int64_t size;
-  bool owned; /* gather_map_close ends the mapping */
+  bool owned;             /* gather_map_close ends the mapping */
+  uint64_t device, inode; /* of a mapped file: which it is, whatever its name is by now */
 } gather_map;
 
 /* Maps a regular file for reading; its pages are read when they are touched. */

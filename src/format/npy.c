@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy.c: reading .npy, versions 1.0, 2.0 and 3.0.
+ * npy.c: reading .npy, versions 1.0, 2.0 and 3.0: as a file, and as a part of one.
  * Source: numpy.lib.format and the enhancement proposals that it names.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/tensor.h"
-#include "format/format.h"
+#include "format/npy.h"
 #include "format/text.h"
 
 static const char MAGIC[] = "\x93NUMPY";
 enum { MAGIC_BYTES = 6, VERSION_AT = 6, LENGTH_AT = 8 };
 
-/* What a header says, and where it says it, from the file's first byte. */
+/* What a header says, and where the file says it. */
 typedef struct npy_header {
+  int64_t start, end;     /* the bytes of the file that are the .npy */
   gather_literal literal; /* the dictionary's text */
   int64_t text_at, data_at;
   bool is_utf8;
@@ -34,27 +34,28 @@ bool gather_npy_recognise(const uint8_t *bytes, int64_t size) {
   return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
 }
 
-static gather_status cut_short(const gather_file *file, int64_t needed, gather_error *error) {
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,
+static gather_status cut_short(const gather_file *file, const npy_header *header, int64_t needed, gather_error *error) {
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
                           "it is cut short: the header takes %" PRId64 " bytes, it has %" PRId64 " in all", needed,
-                          file->map.size);
+                          header->end - header->start);
 }
 
 static gather_status read_frame(const gather_file *file, npy_header *header, gather_error *error) {
-  const uint8_t *bytes = file->map.bytes;
-  if (file->map.size < LENGTH_AT + 2) return cut_short(file, LENGTH_AT + 2, error);
+  const uint8_t *bytes = file->map.bytes + header->start;
+  int64_t size = header->end - header->start;
+  if (size < LENGTH_AT + 2) return cut_short(file, header, LENGTH_AT + 2, error);
   uint8_t major = bytes[VERSION_AT], minor = bytes[VERSION_AT + 1];
   if (major < 1 || major > 3 || minor != 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, VERSION_AT,
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, header->start + VERSION_AT,
                             "version %d.%d of .npy is not known; 1.0, 2.0 and 3.0 are", major, minor);
-  int64_t length_bytes = major == 1 ? 2 : 4, length = 0;
-  header->text_at = LENGTH_AT + length_bytes;
-  if (file->map.size < header->text_at) return cut_short(file, header->text_at, error);
+  int64_t length_bytes = major == 1 ? 2 : 4, text_at = LENGTH_AT + length_bytes, length = 0;
+  if (size < text_at) return cut_short(file, header, text_at, error);
   for (int64_t i = length_bytes - 1; i >= 0; i--) length = length << 8 | bytes[LENGTH_AT + i];
+  if (size < text_at + length) return cut_short(file, header, text_at + length, error);
+  header->text_at = header->start + text_at;
   header->data_at = header->text_at + length;
-  if (file->map.size < header->data_at) return cut_short(file, header->data_at, error);
   header->is_utf8 = major == 3;
-  gather_literal_init(&header->literal, (const char *)bytes + header->text_at, length);
+  gather_literal_init(&header->literal, (const char *)bytes + text_at, length);
   return GATHER_OK;
 }
 
@@ -132,72 +133,106 @@ static bool check_text(npy_header *header) {
   return wrong < 0 || gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, wrong, "the header is no UTF-8");
 }
 
-/* The steps of column-major elements; row-major ones need none. */
-static void set_strides(gather_single *single, const npy_header *header) {
-  gather_tensor *tensor = &single->tensor.tensor;
-  if (!header->fortran_order || header->rank < 2 || single->tensor.bytes == 0) return;
-  int64_t step = header->descr.item_bytes;
-  for (int32_t d = 0; d < header->rank; d++) {
-    single->strides[d] = step;
-    step *= header->shape[d]; /* at most the size of the tensor, which fits */
-  }
-  tensor->strides = single->strides;
+static gather_status no_memory(const gather_file *file, gather_error *error) {
+  return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
 }
 
-static void set_type(gather_single *single, const npy_header *header) {
-  gather_tensor *tensor = &single->tensor.tensor;
+static gather_status set_shape(gather_file *file, const npy_header *header, gather_tensor *tensor,
+                               gather_error *error) {
+  size_t rank = (size_t)header->rank;
+  int64_t *shape = gather_arena_take(&file->arena, header->rank, sizeof *shape);
+  if (!shape) return no_memory(file, error);
+  memcpy(shape, header->shape, rank * sizeof *shape);
+  tensor->rank = header->rank;
+  tensor->shape = shape;
+  return GATHER_OK;
+}
+
+/* The steps of column-major elements; row-major ones need none. */
+static gather_status set_strides(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
+                                 gather_error *error) {
+  if (!header->fortran_order || header->rank < 2 || tensor->bytes == 0) return GATHER_OK;
+  int64_t *strides = gather_arena_take(&file->arena, header->rank, sizeof *strides), step = header->descr.item_bytes;
+  if (!strides) return no_memory(file, error);
+  for (int32_t d = 0; d < header->rank; d++) {
+    strides[d] = step;
+    step *= header->shape[d]; /* at most the size of the tensor, which fits */
+  }
+  tensor->tensor.strides = strides;
+  return GATHER_OK;
+}
+
+static void set_type(const npy_header *header, gather_tensor *tensor) {
   const gather_descr *descr = &header->descr;
   tensor->type = descr->type;
   tensor->item_bytes = descr->item_bytes;
+  tensor->flags = GATHER_TENSOR_READ_ONLY;
   if (descr->swapped) tensor->flags |= GATHER_TENSOR_BYTE_SWAPPED;
-  tensor->rank = header->rank;
-  memcpy(single->shape, header->shape, sizeof single->shape);
 }
 
-static gather_status set_size(const gather_file *file, gather_single *single, const npy_header *header,
+static gather_status set_size(const gather_file *file, const npy_header *header, gather_file_tensor *tensor,
                               gather_error *error) {
   int64_t len;
-  if (gather_shape_len(header->rank, header->shape, &len) &&
-      gather_mul(len, header->descr.item_bytes, &single->tensor.bytes))
+  if (gather_shape_len(header->rank, header->shape, &len) && gather_mul(len, header->descr.item_bytes, &tensor->bytes))
     return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->text_at + header->shape_start,
                           "the size of the array does not fit in 64 bits");
 }
 
 /* Keeps the descr as the file has it, and for types without a name that text for people. */
-static void set_texts(gather_single *single, const npy_header *header) {
+static gather_status set_texts(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
+                               gather_error *error) {
   const gather_literal *literal = &header->literal;
-  const char *text = literal->text + header->descr_start;
   int64_t bytes = header->descr_end - header->descr_start;
-  int64_t used = gather_descr_copy(single->text, text, bytes, header->is_utf8);
-  single->tensor.descr = single->text;
-  single->tensor.type_name = single->text;
-  if (header->descr.type != GATHER_TYPE_OPAQUE) {
-    single->tensor.type_name = gather_type_get(header->descr.type)->name;
-  } else if (!header->descr.structured) {
-    int64_t quote = single->text[0] == '\'' || single->text[0] == '"' ? 1 : 2; /* behind u, where there is one */
-    char *plain = single->text + used + 1;
-    memcpy(plain, single->text + quote, (size_t)(used - quote - 1));
-    single->tensor.type_name = plain;
-  }
-}
-
-static gather_status build(gather_file *file, const npy_header *header, gather_error *error) {
-  gather_single *single;
   /* Twice the text, as a name and as UTF-8 of Latin-1, and their ends. */
-  GATHER_TRY(gather_single_create(file, 4 * (header->descr_end - header->descr_start) + 2, &single, error));
-  set_texts(single, header);
-  set_type(single, header);
-  GATHER_TRY(set_size(file, single, header, error));
-  set_strides(single, header);
-  return gather_single_place(file, single, header->data_at, error);
+  char *text = gather_arena_take(&file->arena, 4 * bytes + 2, 1);
+  if (!text) return no_memory(file, error);
+  int64_t used = gather_descr_copy(text, literal->text + header->descr_start, bytes, header->is_utf8);
+  tensor->descr = text;
+  tensor->type_name = text;
+  if (header->descr.type != GATHER_TYPE_OPAQUE) {
+    tensor->type_name = gather_type_get(header->descr.type)->name;
+  } else if (!header->descr.structured) {
+    int64_t quote = text[0] == '\'' || text[0] == '"' ? 1 : 2; /* behind u, where there is one */
+    char *plain = text + used + 1;
+    memcpy(plain, text + quote, (size_t)(used - quote - 1));
+    tensor->type_name = plain;
+  }
+  return GATHER_OK;
 }
 
-gather_status gather_npy_open(gather_file *file, gather_error *error) {
-  npy_header header = {0};
+static gather_status set_place(const gather_file *file, const npy_header *header, gather_file_tensor *tensor,
+                               gather_error *error) {
+  tensor->offset = header->data_at;
+  if (tensor->bytes > header->end - header->data_at)
+    return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
+                            "it is cut short: %" PRId64 " bytes from byte %" PRId64 " on are needed, it has %" PRId64
+                            " bytes in all",
+                            tensor->bytes, header->data_at - header->start, header->end - header->start);
+  if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + header->data_at);
+  return GATHER_OK;
+}
+
+gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,
+                              gather_error *error) {
+  npy_header header = {.start = start, .end = end};
   GATHER_TRY(read_frame(file, &header, error));
   if (!check_text(&header) || !read_dictionary(&header))
     return gather_fail_file(error, header.literal.status, file->name, header.text_at + header.literal.wrong_at, "%s",
                             header.literal.message);
-  return build(file, &header, error);
+  *tensor = (gather_file_tensor){.name = ""};
+  set_type(&header, &tensor->tensor);
+  GATHER_TRY(set_size(file, &header, tensor, error));
+  GATHER_TRY(set_place(file, &header, tensor, error));
+  GATHER_TRY(set_texts(file, &header, tensor, error));
+  GATHER_TRY(set_shape(file, &header, &tensor->tensor, error));
+  return set_strides(file, &header, tensor, error);
+}
+
+gather_status gather_npy_open(gather_file *file, gather_error *error) {
+  gather_file_tensor *tensor = gather_arena_take(&file->arena, 1, sizeof *tensor);
+  if (!tensor) return no_memory(file, error);
+  file->tensors = tensor;
+  file->len = 1;
+  return gather_npy_read(file, 0, file->map.size, tensor, error);
 }

@@ -38,8 +38,7 @@ static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
 }
 
-/* The file's folder with its slash, then the location. */
-static char *join(gather_file *file, const char *location) {
+char *gather_file_beside(gather_file *file, const char *location) {
   const char *slash = strrchr(file->name, '/');
   size_t folder = slash ? (size_t)(slash + 1 - file->name) : 0, length = strlen(location);
   char *path = gather_arena_take(&file->arena, (int64_t)(folder + length) + 1, 1);
@@ -57,7 +56,7 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset,
                             "it keeps tensors in '%.200s', another file, which bytes in memory have no place for",
                             location);
-  char *path = join(file, location);
+  char *path = gather_file_beside(file, location);
   if (!path) return no_memory(file, error);
   GATHER_TRY(gather_map_open(path, &mapped, error));
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
@@ -102,10 +101,14 @@ static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
   return true;
 }
 
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, int64_t *offset) {
-  if (is_in(&file->map, tensor->tensor.data, offset)) return file->name;
-  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next)
-    if (is_in(&sibling->map, tensor->tensor.data, offset)) return sibling->path;
+const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
+                              int64_t *offset) {
+  *map = &file->map;
+  if (is_in(*map, tensor->tensor.data, offset)) return file->name;
+  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) {
+    *map = &sibling->map;
+    if (is_in(*map, tensor->tensor.data, offset)) return sibling->path;
+  }
   return NULL;
 }
 

@@ -12,7 +12,14 @@
 
 #include "table/table.h"
 
-enum { MIB = 1 << 20, SLOT_BYTES = 64 << 10, LEAST_SLOT = 8 << 10, DEPTH = 128, MOST_ENTRIES = 1 << 20 };
+enum {
+  MIB = 1 << 20,
+  SLOT_BYTES = 64 << 10,
+  MAPPED_SLOT = 128 << 10,
+  LEAST_SLOT = 8 << 10,
+  DEPTH = 128,
+  MOST_ENTRIES = 1 << 20
+};
 enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* it is sorted into a second place */ };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -56,12 +63,14 @@ static int64_t usable_memory(void) {
   return memory;
 }
 
-/* What is left for one worker's reads, and what becomes of it. */
-static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth) {
+/* What one worker has for its reads: shorter ones first, then fewer. Read through a mapping, each brings the 64 KiB round it, and perhaps
+ * the next, whatever its length. */
+static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, bool maps) {
+  int64_t slot_memory = maps ? MAPPED_SLOT : SLOT_BYTES;
   budget->depth = depth;
-  budget->slot_bytes = SLOT_BYTES;
-  while (budget->slot_bytes > LEAST_SLOT && budget->slot_bytes * budget->depth > bytes) budget->slot_bytes /= 2;
-  while (budget->depth > 1 && budget->slot_bytes * budget->depth > bytes) budget->depth /= 2;
+  while (!maps && slot_memory > LEAST_SLOT && slot_memory * budget->depth > bytes) slot_memory /= 2;
+  while (budget->depth > 1 && slot_memory * budget->depth > bytes) budget->depth /= 2;
+  budget->slot_bytes = maps ? SLOT_BYTES : slot_memory;
 }
 
 gather_status gather_budget_make(const gather_table_options *options, gather_engine engine, gather_budget *budget,
@@ -70,15 +79,15 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
   if (ceiling != 0 && ceiling < GATHER_TABLE_LEAST_MEMORY)
     return gather_fail(error, GATHER_USAGE, "a ceiling of %" PRId64 " bytes; a table needs %d at least", ceiling,
                        (int)GATHER_TABLE_LEAST_MEMORY);
-  int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 16, 1024 * (int64_t)MIB), 2 * MIB);
+  int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;
   budget->workers = (int32_t)most(1, least(8, bytes / (64 * (int64_t)MIB)));
-  int64_t reads = engine == GATHER_ENGINE_MMAP ? 0 : bytes / 4 / budget->workers;
-  share_reads(budget, engine == GATHER_ENGINE_MMAP ? INT64_MAX : reads, options->depth > 0 ? options->depth : DEPTH);
+  const bool maps = engine == GATHER_ENGINE_MMAP;
+  share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps);
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
-  int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES +
-                                     (engine == GATHER_ENGINE_MMAP ? 0 : budget->depth * budget->slot_bytes));
-  int64_t cache = engine == GATHER_ENGINE_MMAP ? 0 : ceiling ? ceiling / 2 : bytes / 2;
+  int64_t taken =
+      budget->workers * (budget->entries * ENTRY_BYTES + budget->depth * (maps ? MAPPED_SLOT : budget->slot_bytes));
+  int64_t cache = maps ? 0 : bytes / 2;
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));
   budget->map_bytes = ceiling ? most(0, ceiling - taken - budget->cache_bytes) : INT64_MAX;

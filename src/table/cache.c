@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c: a set-associative table of rows. Eight rows share a set, whose keys are one line of the CPU's cache; the one that was not
- * wanted for longest, as ages of two bits tell, makes room.
+ * cache.c: a set-associative table that grows with what it holds, by doubling its sets: they are split in two one
+ * after the other, while others are looked at.
+ * A set is two lines of the CPU's cache that name up to eight rows; the rows themselves lie one behind the other as they came, so that
+ * few pages hold them. The one that was not wanted for longest, as ages of two bits tell, makes way.
  */
 #include "table/cache.h"
 
@@ -11,130 +13,253 @@
 #include "format/map.h"
 #include "kernel/copy.h"
 
-enum { WAYS = 8, LOCKS = 1024, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_SETS = 8 };
+enum { WAYS = 8, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_ROWS = 64, LINE = 64, TURN = 8 };
+/* A row may stand in either of two sets and goes to the emptier one. So they fill evenly: with six rows of eight on average hardly one
+ * row in ten thousand finds no room; with one choice it would be one in ten. */
+enum { FIRST_SETS = 16, ROWS_PER_SET = 6, CHOICES = 2 };
 
+/* Behind its lock, but for the keys, which may be looked at without. */
 typedef struct cache_set {
-  _Atomic int64_t keys[WAYS]; /* row + 1; 0 = empty */
+  _Alignas(2 * LINE) _Atomic int64_t keys[WAYS]; /* row + 1; 0 = empty */
+  uint32_t places[WAYS];
+  uint8_t ages[WAYS];
+  atomic_flag lock;
 } cache_set;
 
 struct gather_cache {
-  int64_t row_bytes, set_count, page_bytes;
+  int64_t row_bytes, row_count, most_sets;
   cache_set *sets;
-  uint8_t *ages;
   char *rows;
-  atomic_flag locks[LOCKS];
+  _Atomic uint64_t size; /* how many sets there are; in the upper half, the largest power of two that is not more */
+  _Atomic int64_t used;  /* places that have a row, or are about to */
+  atomic_flag splitting;
+  atomic_uint turn;
 };
 
-static int64_t set_bytes(int64_t row_bytes) { return WAYS * (row_bytes + (int64_t)sizeof(int64_t) + 1); }
+static int64_t sets_bytes(int64_t sets) { return sets * (int64_t)sizeof(cache_set); }
+static uint64_t size_of(uint64_t sets, uint64_t power) { return power << 32 | sets; }
 
 gather_cache *gather_cache_create(int64_t row_bytes, int64_t rows, int64_t bytes) {
-  if (row_bytes <= 0 || row_bytes > bytes / 64) return NULL;
-  int64_t sets = bytes / set_bytes(row_bytes), enough = rows / WAYS + 1;
-  if (sets > enough + enough / 4) sets = enough + enough / 4; /* some more, since sets fill unevenly */
-  if (sets > INT32_MAX) sets = INT32_MAX;
-  if (sets < LEAST_SETS) return NULL;
+  if (row_bytes <= 0 || row_bytes > bytes / LEAST_ROWS) return NULL;
+  /* A power of two of sets has at least half of the rows for which there would be one more. */
+  int64_t fit = (bytes - sets_bytes(FIRST_SETS)) / (row_bytes + 2 * (int64_t)sizeof(cache_set) / ROWS_PER_SET + 1);
+  if (fit > rows) fit = rows;
+  if (fit > INT32_MAX) fit = INT32_MAX;
+  if (fit < LEAST_ROWS) return NULL;
   gather_cache *cache = gather_alloc((int64_t)sizeof *cache);
   if (!cache) return NULL;
-  cache->row_bytes = row_bytes, cache->set_count = sets;
-  cache->sets = gather_pages_create(sets * (int64_t)sizeof *cache->sets);
-  cache->ages = gather_pages_create(sets * WAYS);
-  cache->rows = gather_pages_create(sets * WAYS * row_bytes);
-  for (int i = 0; i < LOCKS; i++) atomic_flag_clear(&cache->locks[i]);
-  if (cache->sets && cache->ages && cache->rows) return cache;
-  gather_cache_destroy(cache);
-  return NULL;
+  cache->row_bytes = row_bytes, cache->row_count = fit, cache->most_sets = FIRST_SETS;
+  while (cache->most_sets * ROWS_PER_SET < fit) cache->most_sets *= 2;
+  cache->sets = gather_pages_create(sets_bytes(cache->most_sets));
+  cache->rows = gather_pages_create(fit * row_bytes);
+  if (!cache->sets || !cache->rows) {
+    gather_cache_destroy(cache);
+    return NULL;
+  }
+  atomic_init(&cache->size, size_of(FIRST_SETS, FIRST_SETS));
+  (void)gather_advise_huge_pages(cache->sets, (size_t)sets_bytes(cache->most_sets));
+  (void)gather_advise_huge_pages(cache->rows, (size_t)(fit * row_bytes));
+  return cache;
 }
 
 void gather_cache_destroy(gather_cache *cache) {
   if (!cache) return;
-  gather_pages_destroy(cache->sets, cache->set_count * (int64_t)sizeof *cache->sets);
-  gather_pages_destroy(cache->ages, cache->set_count * WAYS);
-  gather_pages_destroy(cache->rows, cache->set_count * WAYS * cache->row_bytes);
+  gather_pages_destroy(cache->sets, sets_bytes(cache->most_sets));
+  gather_pages_destroy(cache->rows, cache->row_count * cache->row_bytes);
   gather_free(cache);
 }
 
 void gather_cache_reset(gather_cache *cache) {
-  for (int64_t s = 0; s < cache->set_count; s++)
-    for (int w = 0; w < WAYS; w++)
-      if (atomic_load_explicit(&cache->sets[s].keys[w], memory_order_relaxed) != 0)
-        atomic_store_explicit(&cache->sets[s].keys[w], 0, memory_order_relaxed);
-  for (int i = 0; i < LOCKS; i++) atomic_flag_clear(&cache->locks[i]);
+  int64_t sets = (int64_t)(uint32_t)atomic_load(&cache->size);
+  for (int64_t s = 0; s < sets; s++) {
+    for (int w = 0; w < WAYS; w++) atomic_store_explicit(&cache->sets[s].keys[w], 0, memory_order_relaxed);
+    atomic_flag_clear(&cache->sets[s].lock);
+  }
+  atomic_store(&cache->size, size_of(FIRST_SETS, FIRST_SETS));
+  atomic_flag_clear(&cache->splitting);
+  atomic_store(&cache->used, 0);
 }
 
-int64_t gather_cache_rows(const gather_cache *cache) { return cache->set_count * WAYS; }
+int64_t gather_cache_rows(const gather_cache *cache) { return cache->row_count; }
 
-/* Neighbours go to different sets: multiplied by an odd constant (2^64 over the golden ratio), the high bits are well mixed. The sets
- * are fewer than 2^32, so that a product says which, without a division. */
-static int64_t set_of(const gather_cache *cache, int64_t row) {
+/* Every bit of a row's number moves every bit of this: two rounds of multiplying by odd constants and folding. Each half says one of the
+ * row's two sets. */
+static uint64_t mix(int64_t row) {
   uint64_t mixed = (uint64_t)row * 0x9E3779B97F4A7C15u;
-  return (int64_t)(((mixed >> 32) * (uint64_t)cache->set_count) >> 32);
+  mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u;
+  return mixed ^ mixed >> 32;
 }
 
-static char *row_at(const gather_cache *cache, int64_t set, int way) {
-  return cache->rows + (set * WAYS + way) * cache->row_bytes;
+/* Sets that are split already are told apart by one bit more. */
+static uint64_t number_of(uint64_t size, uint64_t mixed, int choice) {
+  uint64_t half = choice == 0 ? (uint32_t)mixed : mixed >> 32;
+  uint64_t sets = (uint32_t)size, power = size >> 32, number = half & (2 * power - 1);
+  return number < sets ? number : half & (power - 1);
 }
 
-static int find(const gather_cache *cache, int64_t set, int64_t row) {
+static cache_set *set_of(const gather_cache *cache, int64_t row, int choice) {
+  return &cache->sets[number_of(atomic_load_explicit(&cache->size, memory_order_acquire), mix(row), choice)];
+}
+
+static char *row_at(const gather_cache *cache, const cache_set *set, int way) {
+  return cache->rows + (int64_t)set->places[way] * cache->row_bytes;
+}
+
+static int find(const cache_set *set, int64_t key) {
   for (int w = 0; w < WAYS; w++)
-    if (atomic_load_explicit(&cache->sets[set].keys[w], memory_order_relaxed) == row + 1) return w;
+    if (atomic_load_explicit(&set->keys[w], memory_order_relaxed) == key) return w;
   return -1;
 }
 
-static void lock(gather_cache *cache, int64_t set) {
-  while (atomic_flag_test_and_set_explicit(&cache->locks[set % LOCKS], memory_order_acquire)) continue;
+static void lock(cache_set *set) {
+  while (atomic_flag_test_and_set_explicit(&set->lock, memory_order_acquire)) continue;
 }
 
-static void unlock(gather_cache *cache, int64_t set) {
-  atomic_flag_clear_explicit(&cache->locks[set % LOCKS], memory_order_release);
+static void unlock(cache_set *set) { atomic_flag_clear_explicit(&set->lock, memory_order_release); }
+
+/* One of the two sets of a row, locked: it may be split while it is waited for. */
+static cache_set *lock_set_of(gather_cache *cache, int64_t row, int choice) {
+  for (;;) {
+    cache_set *set = set_of(cache, row, choice);
+    lock(set);
+    if (set == set_of(cache, row, choice)) return set;
+    unlock(set);
+  }
+}
+
+/* Which of its two sets has the row, as it seems without a lock; -1. */
+static int choice_of(const gather_cache *cache, int64_t row) {
+  for (int choice = 0; choice < CHOICES; choice++)
+    if (find(set_of(cache, row, choice), row + 1) >= 0) return choice;
+  return -1;
 }
 
 void gather_cache_fetch_keys(const gather_cache *cache, int64_t row) {
-  GATHER_PREFETCH((const char *)&cache->sets[set_of(cache, row)]);
+  for (int choice = 0; choice < CHOICES; choice++) {
+    const char *set = (const char *)set_of(cache, row, choice);
+    GATHER_PREFETCH(set);
+    GATHER_PREFETCH(set + LINE);
+  }
 }
 
-/* Without the lock: what another thread changes meanwhile only makes the fetch useless. */
-void gather_cache_fetch_row(const gather_cache *cache, int64_t row) {
-  int64_t set = set_of(cache, row);
-  int way = find(cache, set, row);
-  if (way >= 0) gather_fetch_row(row_at(cache, set, way), cache->row_bytes >= 256 ? 4 : (cache->row_bytes + 63) / 64);
+void gather_cache_fetch_row(gather_cache *cache, int64_t row) {
+  const int64_t lines = cache->row_bytes >= 4 * LINE ? 4 : cache->row_bytes / LINE + 1;
+  int choice = choice_of(cache, row);
+  if (choice < 0) return;
+  cache_set *set = lock_set_of(cache, row, choice);
+  int way = find(set, row + 1);
+  if (way >= 0) gather_fetch_row(row_at(cache, set, way), lines);
+  unlock(set);
 }
 
 bool gather_cache_get(gather_cache *cache, int64_t row, char *out) {
-  int64_t set = set_of(cache, row);
-  if (find(cache, set, row) < 0) return false;
-  lock(cache, set);
-  int way = find(cache, set, row);
+  int choice = choice_of(cache, row);
+  if (choice < 0) return false;
+  cache_set *set = lock_set_of(cache, row, choice);
+  int way = find(set, row + 1);
   if (way >= 0) {
     gather_copy_row(out, row_at(cache, set, way), (size_t)cache->row_bytes);
-    cache->ages[set * WAYS + way] = WANTED;
+    set->ages[way] = WANTED;
   }
-  unlock(cache, set);
+  unlock(set);
   return way >= 0;
 }
 
-/* An empty place, or that of the row that was not wanted for longest. Sets *is_new for the first. */
-static int choose(gather_cache *cache, int64_t set, bool *is_new) {
-  uint8_t *ages = cache->ages + set * WAYS;
-  int way = find(cache, set, -1);
-  *is_new = way >= 0;
-  while (way < 0) {
+/* ---- growing */
+
+static void move_way(cache_set *from, int way, cache_set *to, int to_way) {
+  to->places[to_way] = from->places[way];
+  to->ages[to_way] = from->ages[way];
+  atomic_store_explicit(&to->keys[to_way], atomic_load_explicit(&from->keys[way], memory_order_relaxed),
+                        memory_order_relaxed);
+  atomic_store_explicit(&from->keys[way], 0, memory_order_relaxed);
+}
+
+/* Whether a row of the set that is split goes to the new one: as the choice has it by which it came there. */
+static bool moves(uint64_t size, uint64_t grown, uint64_t mixed) {
+  const uint64_t sets = (uint32_t)size, old = sets - (size >> 32);
+  int choice = number_of(size, mixed, 0) == old ? 0 : 1;
+  return number_of(grown, mixed, choice) == sets;
+}
+
+/* Splits the next set in line: rows that one bit more sends elsewhere go to a new one behind the last. Nobody can see that one before
+ * the size says so, and who waits for the old one looks again. Returns by how many bytes the memory grew. */
+static int64_t split(gather_cache *cache) {
+  uint64_t size = atomic_load_explicit(&cache->size, memory_order_relaxed), sets = (uint32_t)size, power = size >> 32;
+  cache_set *old = &cache->sets[sets - power], *made = &cache->sets[sets];
+  uint64_t grown = size_of(sets + 1, sets + 1 == 2 * power ? 2 * power : power);
+  int made_ways = 0;
+  lock(old);
+  for (int w = 0; w < WAYS; w++) {
+    int64_t key = atomic_load_explicit(&old->keys[w], memory_order_relaxed);
+    if (key != 0 && moves(size, grown, mix(key - 1))) move_way(old, w, made, made_ways++);
+  }
+  atomic_store_explicit(&cache->size, grown, memory_order_release);
+  unlock(old);
+  return (int64_t)sizeof(cache_set);
+}
+
+/* Doubles the sets, if they are full enough and nobody else does. */
+static int64_t grow(gather_cache *cache) {
+  int64_t sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size, memory_order_relaxed), grown = 0;
+  if (sets >= cache->most_sets || atomic_load_explicit(&cache->used, memory_order_relaxed) <= sets * ROWS_PER_SET)
+    return 0;
+  if (atomic_flag_test_and_set_explicit(&cache->splitting, memory_order_acquire)) return 0;
+  sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size,
+                                                 memory_order_relaxed); /* somebody else may just have done it */
+  bool full = sets < cache->most_sets && atomic_load_explicit(&cache->used, memory_order_relaxed) > sets * ROWS_PER_SET;
+  for (int64_t i = 0; full && i < sets; i++) grown += split(cache);
+  atomic_flag_clear_explicit(&cache->splitting, memory_order_release);
+  return grown;
+}
+
+/* ---- keeping */
+
+/* An empty way with a place of its own; -1. */
+static int take_place(gather_cache *cache, cache_set *set) {
+  int way = find(set, 0);
+  if (way < 0 || atomic_load_explicit(&cache->used, memory_order_relaxed) >= cache->row_count) return -1;
+  int64_t place = atomic_fetch_add_explicit(&cache->used, 1, memory_order_relaxed);
+  if (place >= cache->row_count) return -1;
+  set->places[way] = (uint32_t)place;
+  return way;
+}
+
+/* The way of the row that was not wanted for longest; -1 where the set has none. */
+static int choose(cache_set *set) {
+  int way = -1;
+  for (int round = 0; round <= WANTED && way < 0; round++) {
     for (int w = 0; w < WAYS && way < 0; w++)
-      if (ages[w] == OLDEST) way = w;
-    for (int w = 0; w < WAYS && way < 0; w++) ages[w]--;
+      if (atomic_load_explicit(&set->keys[w], memory_order_relaxed) != 0 && set->ages[w] == OLDEST) way = w;
+    for (int w = 0; w < WAYS && way < 0; w++) set->ages[w] = set->ages[w] > OLDEST ? set->ages[w] - 1 : OLDEST;
   }
   return way;
 }
 
-int64_t gather_cache_put(gather_cache *cache, int64_t row, const char *data) {
-  int64_t set = set_of(cache, row);
-  bool is_new = false;
-  lock(cache, set);
-  if (find(cache, set, row) < 0) {
-    int way = choose(cache, set, &is_new);
-    gather_copy_row(row_at(cache, set, way), data, (size_t)cache->row_bytes);
-    atomic_store_explicit(&cache->sets[set].keys[way], row + 1, memory_order_relaxed);
-    cache->ages[set * WAYS + way] = READ_ONCE;
-  }
-  unlock(cache, set);
-  return is_new ? set_bytes(cache->row_bytes) / WAYS : 0;
+/* Keeps a row that the set does not have; the bytes by which the memory grew. */
+static int64_t put_new(gather_cache *cache, cache_set *set, int64_t row, const char *data, bool eager) {
+  int way = take_place(cache, set);
+  const bool grows = way >= 0;
+  if (way < 0 && (eager || atomic_fetch_add_explicit(&cache->turn, 1, memory_order_relaxed) % TURN == 0))
+    way = choose(set);
+  if (way < 0) return 0;
+  gather_copy_row(row_at(cache, set, way), data, (size_t)cache->row_bytes);
+  atomic_store_explicit(&set->keys[way], row + 1, memory_order_relaxed);
+  set->ages[way] = READ_ONCE;
+  return grows ? cache->row_bytes : 0;
+}
+
+static int count_empty(const cache_set *set) {
+  int empty = 0;
+  for (int w = 0; w < WAYS; w++) empty += atomic_load_explicit(&set->keys[w], memory_order_relaxed) == 0;
+  return empty;
+}
+
+int64_t gather_cache_put(gather_cache *cache, int64_t row, const char *data, bool eager) {
+  if (choice_of(cache, row) >= 0) return 0;
+  bool second = count_empty(set_of(cache, row, 1)) > count_empty(set_of(cache, row, 0));
+  cache_set *set = lock_set_of(cache, row, second ? 1 : 0);
+  int64_t grown = find(set, row + 1) < 0 ? put_new(cache, set, row, data, eager) : 0;
+  unlock(set);
+  return grown > 0 ? grown + grow(cache) : 0;
 }

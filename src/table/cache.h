@@ -11,21 +11,22 @@
 
 typedef struct gather_cache gather_cache;
 
-/* For rows of row_bytes out of `rows`, in at most `bytes` of memory, which is taken as it fills. NULL where it would hold too few rows to be
- * of use, or memory cannot be had. */
+/* For rows of row_bytes out of `rows`, in at most `bytes` of memory, which is taken as it fills. NULL where it would hold too few rows to
+ * be of use, or memory cannot be had. */
 gather_cache *gather_cache_create(int64_t row_bytes, int64_t rows, int64_t bytes);
 void gather_cache_destroy(gather_cache *cache);
 /* Forgets everything, also who holds its locks: in a child of fork(). */
 void gather_cache_reset(gather_cache *cache);
-
-/* Copies a row that it has. Any number of threads may ask and put at once. */
-bool gather_cache_get(gather_cache *cache, int64_t row, char *out);
-/* Brings to the CPU's cache what gather_cache_get will look at: first the keys, then, called again, the row. */
-void gather_cache_fetch_keys(const gather_cache *cache, int64_t row);
-void gather_cache_fetch_row(const gather_cache *cache, int64_t row);
-/* Keeps a row; returns by how many bytes its memory grew. */
-int64_t gather_cache_put(gather_cache *cache, int64_t row, const char *data);
 /* How many rows it holds at most. */
 int64_t gather_cache_rows(const gather_cache *cache);
+
+/* Copies a row that it has. Any number of threads may get and put at once. */
+bool gather_cache_get(gather_cache *cache, int64_t row, char *out);
+/* Bring to the CPU's cache what gather_cache_get will look at: first the keys, then the row. */
+void gather_cache_fetch_keys(const gather_cache *cache, int64_t row);
+void gather_cache_fetch_row(gather_cache *cache, int64_t row);
+/* Keeps a row. eager: another one makes way for it where there is no room; else that happens now and then, so that of more rows than
+ * it can hold it does not forget all. Returns by how many bytes its memory grew. */
+int64_t gather_cache_put(gather_cache *cache, int64_t row, const char *data, bool eager);
 
 #endif

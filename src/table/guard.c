@@ -8,9 +8,12 @@
 #include "table/guard.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -32,7 +35,7 @@ typedef struct guard {
 static GUARD_THREAD guard *volatile active;
 static GUARD_THREAD volatile sig_atomic_t handing_on;
 static struct sigaction before;
-static pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int64_t installing; /* the process that does; a child of fork() is not kept waiting by its parent */
 
 static bool find_source(guard *g, const char *address) {
   for (int32_t i = 0; i < g->count; i++) {
@@ -45,19 +48,21 @@ static bool find_source(guard *g, const char *address) {
   return false;
 }
 
-/* The system's own answer comes when the instruction is tried again. */
-static void give_up(void) {
+/* The system's own answer: to an access it comes when the instruction is tried again, to a signal that was sent when it is sent again. */
+static void give_up(bool sent) {
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
   plain.sa_handler = SIG_DFL;
   (void)sigaction(SIGBUS, &plain, NULL);
+  if (sent) (void)raise(SIGBUS);
 }
 
 static void hand_on(int number, siginfo_t *info, void *context) {
-  bool has_function = (before.sa_flags & SA_SIGINFO) != 0;
+  bool has_function = (before.sa_flags & SA_SIGINFO) != 0, sent = info->si_code <= 0;
+  if (!has_function && before.sa_handler == SIG_IGN && sent) return;
   /* Handlers that hand on to each other would go round for ever. */
   if (handing_on || (!has_function && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))) {
-    give_up();
+    give_up(sent);
     return;
   }
   handing_on = 1;
@@ -75,6 +80,17 @@ static void on_bus(int number, siginfo_t *info, void *context) {
   hand_on(number, info, context);
 }
 
+static void lock_installing(void) {
+  const int64_t here = (int64_t)getpid();
+  int64_t holder = 0;
+  while (!atomic_compare_exchange_strong(&installing, &holder, here)) {
+    if (holder == here) {
+      (void)sched_yield();
+      holder = 0;
+    } /* else it is another process's, of which this one is a copy: it is taken over */
+  }
+}
+
 gather_status gather_guard_install(gather_error *error) {
   struct sigaction now, ours;
   memset(&ours, 0, sizeof ours);
@@ -82,28 +98,41 @@ gather_status gather_guard_install(gather_error *error) {
   ours.sa_flags =
       SA_SIGINFO | SA_NODEFER | SA_ONSTACK; /* not deferred: the handler is left by a jump, which unblocks nothing */
   (void)sigemptyset(&ours.sa_mask);
-  (void)pthread_mutex_lock(&installing);
+  lock_installing();
   bool good = sigaction(SIGBUS, NULL, &now) == 0;
   if (good && !((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)) {
     before = now;
     good = sigaction(SIGBUS, &ours, NULL) == 0;
   }
-  (void)pthread_mutex_unlock(&installing);
+  atomic_store(&installing, 0);
   return good ? GATHER_OK : gather_fail(error, GATHER_IO_ERROR, "no handler for SIGBUS can be installed");
+}
+
+/* A thread that blocks the signal would be ended by it. */
+static bool unblock(sigset_t *before_it) {
+  sigset_t bus;
+  (void)sigemptyset(&bus);
+  (void)sigaddset(&bus, SIGBUS);
+  return pthread_sigmask(SIG_UNBLOCK, &bus, before_it) == 0 && sigismember(before_it, SIGBUS) == 1;
+}
+
+static bool run(guard *g, void (*body)(void *argument), void *argument) {
+  if (sigsetjmp(g->jump, 0) != 0) return false;
+  active = g;
+  body(argument);
+  return true;
 }
 
 bool gather_guard_run(const gather_source *sources, int32_t count, void (*body)(void *argument), void *argument,
                       int32_t *source, int64_t *offset) {
   guard g;
   guard *outer = active;
+  sigset_t mask;
+  bool blocked = unblock(&mask);
   g.sources = sources, g.count = count;
-  if (sigsetjmp(g.jump, 0) != 0) {
-    active = outer;
-    *source = g.source, *offset = g.offset;
-    return false;
-  }
-  active = &g;
-  body(argument);
+  bool good = run(&g, body, argument);
   active = outer;
-  return true;
+  if (blocked) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  if (!good) *source = g.source, *offset = g.offset;
+  return good;
 }

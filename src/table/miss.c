@@ -4,12 +4,10 @@
  * in flight as may be; whatever comes first is delivered first.
  */
 #define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* madvise */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "format/map.h"
@@ -34,7 +32,7 @@ typedef struct misses {
   int64_t next;  /* the first entry that no read brings yet */
   int64_t piece; /* bytes of its row that reads bring already */
   int64_t join_bytes;
-  bool keeps_all; /* every row goes to the cache; else those that are wanted twice */
+  bool eager; /* rows of the cache make way for all that are read; else for those that are wanted twice */
 } misses;
 
 /* ---- which row, where */
@@ -125,8 +123,8 @@ static void deliver_row(const misses *m, const gather_read *read, int64_t entry,
   int64_t to = at + row_bytes < read_end ? at + row_bytes : read_end;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   gather_copy_row(out + (from - at), read->data + (from - read->offset), (size_t)(to - from));
-  if (!m->table->cache || to - from != row_bytes || (!m->keeps_all && !again)) return;
-  int64_t grown = gather_cache_put(m->table->cache, row, out);
+  if (!m->table->cache || to - from != row_bytes) return;
+  int64_t grown = gather_cache_put(m->table->cache, row, out, m->eager || again);
   if (grown > 0) gather_table_count_memory(m->table, grown);
 }
 
@@ -140,13 +138,14 @@ static void deliver(const misses *m, const gather_read *read) {
   }
 }
 
-/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. */
+/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. The system maps pages round those that
+ * are touched as well, if it has them: what is taken out is whole regions, which costs little where nothing is mapped. */
 static void settle_mapped(const misses *m, const gather_read *read) {
   gather_table *table = m->table;
   if (table->engine != GATHER_ENGINE_MMAP || !table->residency) return;
   gather_residency *residency = &table->residency[read->source - table->sources];
   if (table->budget.ceiling > 0)
-    (void)madvise(read->source->map + read->offset, (size_t)read->needed, MADV_DONTNEED);
+    gather_residency_drop(residency, read->offset, read->needed);
   else
     gather_residency_note(residency, read->offset, read->needed);
 }
@@ -277,7 +276,7 @@ gather_status gather_taking_read(const gather_taking *taking, gather_worker *wor
               .worker = worker,
               .count = count,
               .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
-              .keeps_all = table->cache && count <= gather_cache_rows(table->cache) / 2};
+              .eager = table->cache && count <= gather_cache_rows(table->cache) / 2};
   gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows);
   bool few = count <= FEW_ROWS && count * table->info.row_bytes <= FEW_BYTES;
   if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);

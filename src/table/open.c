@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.c: a table from the files that hold its rows.
+ * open.c: opening and closing a table; parts.c adds what each file holds.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/tensor.h"
 #include "format/format.h"
 #include "format/open.h"
 #include "table/engine.h"
@@ -71,126 +70,17 @@ static gather_status open_raw(const char *path, const gather_raw *raw, gather_fi
   return gather_file_open_raw(path, &counted, file, error);
 }
 
-/* ---- one tensor */
-
-/* Whether its rows can be had one by one, and how long they are. */
-static gather_status check_rows(const char *file, const gather_file_tensor *found, int64_t *row_bytes,
-                                gather_error *error) {
-  const gather_tensor *tensor = &found->tensor;
-  const gather_type_info *type = gather_type_row(tensor->type);
-  int64_t len;
-  GATHER_TRY(gather_file_tensor_check(found, error));
-  if (tensor->rank == 0)
-    return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
-  if (type->kind == GATHER_KIND_STRING)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings are not all of one length");
-  if (!gather_tensor_is_row_major(tensor))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
-                            "its rows are scattered, since it is in Fortran order; take reads it in memory");
-  if (!gather_shape_len(tensor->rank - 1, tensor->shape + 1, &len) || !gather_tensor_len_bytes(tensor, len, row_bytes))
-    return gather_fail_file(error, GATHER_OVERFLOW, file, -1, "the length of a row does not fit in 63 bits");
-  bool whole = !gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0);
-  if (!whole || tensor->packed_offset != 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
-                            "rows of %" PRId64 " elements of %s do not end on a whole byte", len, type->name);
-  return GATHER_OK;
-}
-
-static gather_status check_like_first(const gather_table *table, const char *file, const gather_file_tensor *found,
-                                      gather_error *error) {
-  const gather_tensor *first = &table->info.tensor, *next = &found->tensor;
-  char a[200], b[200];
-  bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
-  if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
-    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1,
-                            "its elements are %.60s%s, those of the first part %.60s", found->type_name,
-                            swapped ? " in the other byte order" : "", table->info.type_name);
-  if (first->rank == next->rank &&
-      memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
-    return GATHER_OK;
-  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1, "its rows are %s, those of the first part %s",
-                          gather_shape_text(a, sizeof a, next->rank - 1, next->shape + 1),
-                          gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
-}
-
-static void describe(gather_table *table, const gather_file *file, const gather_file_tensor *found, int64_t row_bytes) {
-  gather_table_info *info = &table->info;
-  info->format = gather_file_format(file);
-  info->name = found->name;
-  info->tensor = found->tensor;
-  info->tensor.data = NULL, info->tensor.strides = NULL;
-  info->tensor.shape = table->shape;
-  memcpy(table->shape, found->tensor.shape, (size_t)found->tensor.rank * sizeof *table->shape);
-  table->shape[0] = 0;
-  info->descr = found->descr, info->type_name = found->type_name;
-  info->row_bytes = row_bytes;
-}
-
-/* ---- where the rows lie */
-
-static gather_status find_source(gather_table *table, const char *path, int32_t *number, gather_error *error) {
-  gather_source_wishes wishes = {
-      .direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-      .mapped = !table->options.keep_signals &&
-                (table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP)};
-  for (int32_t i = 0; i < table->source_count; i++)
-    if (strcmp(table->sources[i].path, path) == 0) {
-      *number = i;
-      return GATHER_OK;
-    }
-  GATHER_TRY(gather_source_open(path, &wishes, &table->sources[table->source_count], error));
-  *number = table->source_count++;
-  return GATHER_OK;
-}
-
-static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
-                              gather_error *error) {
-  gather_part *part = &table->parts[table->part_count];
-  int64_t all;
-  *part = (gather_part){.first = table->shape[0], .rows = found->tensor.shape[0]};
-  if (!gather_add(part->first, part->rows, &table->shape[0]) ||
-      gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
-      !gather_mul(table->shape[0], table->info.row_bytes, &all))
-    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "all parts together do not fit in 63 bits");
-  if (part->rows > 0 && table->info.row_bytes > 0) {
-    const char *path = gather_file_place(file, found, &part->offset);
-    if (path) {
-      GATHER_TRY(find_source(table, path, &part->source, error));
-      const gather_source *source = &table->sources[part->source];
-      if (part->offset > source->size || part->rows * table->info.row_bytes > source->size - part->offset)
-        return gather_fail_file(error, GATHER_IO_ERROR, path, source->size, "it was cut short while it was opened");
-    } else {
-      part->memory = found->tensor.data;
-    }
-  }
-  table->part_count++;
-  return GATHER_OK;
-}
-
-static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
-                                gather_error *error) {
-  int64_t row_bytes;
-  GATHER_TRY(check_rows(file->name, found, &row_bytes, error));
-  if (table->part_count == 0)
-    describe(table, file, found, row_bytes);
-  else
-    GATHER_TRY(check_like_first(table, file->name, found, error));
-  return add_part(table, file, found, error);
-}
-
 static gather_status add_path(gather_table *table, const char *path, gather_error *error) {
   char *file_name;
   const char *name;
   gather_file **file = &table->files[table->file_count];
-  const gather_file_tensor *found;
   GATHER_TRY(split_path(path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(file_name, table->options.raw, file, error)
                                             : gather_file_open(file_name, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  GATHER_TRY(gather_file_find(*file, name, &found, error));
-  return add_tensor(table, *file, found, error);
+  return gather_table_add(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -219,7 +109,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  bool pages = table->engine == GATHER_ENGINE_MMAP && table->budget.ceiling == 0;
+  bool pages =
+      table->budget.ceiling == 0 && !table->options.keep_signals; /* under one, all that is mapped must be counted */
   for (int32_t i = 0; i < table->source_count; i++) {
     if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
       return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
@@ -230,10 +121,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 
 static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
-  table->parts = gather_alloc(count * (int64_t)sizeof *table->parts);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->files || !table->parts || !table->sources)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
   GATHER_TRY(gather_budget_make(&table->options, table->engine, &table->budget, error));
   for (int32_t i = 0; i < count; i++) {
@@ -301,26 +190,3 @@ void gather_table_close(gather_table *table) {
 }
 
 const gather_table_info *gather_table_describe(const gather_table *table) { return &table->info; }
-
-bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
-  if (i < 0 || i >= table->part_count) return false;
-  const gather_part *from = &table->parts[i];
-  bool in_file = !from->memory && table->source_count > 0;
-  *part = (gather_table_part){.path = in_file ? table->sources[from->source].path : "",
-                              .offset = in_file ? from->offset : 0,
-                              .first = from->first,
-                              .rows = from->rows};
-  return true;
-}
-
-const gather_part *gather_table_find_part(const gather_table *table, int64_t row) {
-  int32_t low = 0, high = table->part_count - 1;
-  while (low < high) {
-    int32_t middle = low + (high - low + 1) / 2;
-    if (table->parts[middle].first <= row)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return &table->parts[low];
-}

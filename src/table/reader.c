@@ -136,8 +136,9 @@ static gather_status fail_read(const gather_slot *slot, gather_error *error) {
   if (slot->result > 0) {
     char words[128] = "";
     if (strerror_r(slot->result, words, sizeof words) != 0) words[0] = '\0';
-    return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, read->offset,
-                            "cannot read %" PRId64 " bytes: %s", read->needed, words);
+    const int64_t left = read->needed - slot->done, block = read->source->block_bytes;
+    return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, read->offset + slot->done,
+                            "cannot read %" PRId64 " bytes: %s", left < block ? left : block, words);
   }
   int64_t end = read->offset + slot->done;
   struct stat about;
@@ -154,6 +155,7 @@ gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int
   slot->state = GATHER_SLOT_HELD;
   reader->flying--;
   if (slot->refused) reader->refusing = slot->read.source;
+  if (reader->buffers) gather_slot_locate(slot);
   *read = slot->read;
   if (slot->result != GATHER_READ_FINE) {
     if (slot->result > 0) *number = slot->result;

@@ -55,6 +55,8 @@ extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather
 
 /* Reads on by pread until all that is needed is there, on the calling thread; sets the result. */
 void gather_slot_read(gather_slot *slot);
+/* A read of many blocks failed: reads them one by one, so that slot->done says which it is. Where none fails now, all is well. */
+void gather_slot_locate(gather_slot *slot);
 /* What an engine does with the answer of one system call, bytes or a negative errno: true = the result is set; false = there is more
  * to be read, from slot->done by slot->fd. EINTR and EAGAIN are the caller's matter. */
 bool gather_slot_advance(gather_slot *slot, int64_t answer);

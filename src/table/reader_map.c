@@ -40,13 +40,11 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to keep account of %d reads", (int)reader->plan.depth);
 }
 
-/* Advice on the pages of a read, as far as the mapping has them; an errno. */
-static int advise(const map_reader *own, const gather_slot *slot, int advice) {
-  const gather_read *read = &slot->read;
-  int64_t start = read->offset / own->page_bytes * own->page_bytes;
+/* Advice on the pages of [offset, end) of a mapping; an errno. */
+static int advise(const map_reader *own, const gather_source *source, int64_t offset, int64_t end, int advice) {
+  int64_t start = offset / own->page_bytes * own->page_bytes;
   int number;
-  do
-    number = madvise(read->source->map + start, (size_t)(read->offset + read->needed - start), advice) == 0 ? 0 : errno;
+  do number = madvise(source->map + start, (size_t)(end - start), advice) == 0 ? 0 : errno;
   while (number == EINTR);
   return number;
 }
@@ -58,28 +56,49 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   if (!source->map || slot->read.offset + slot->read.needed > source->size)
     return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset, "%lld bytes here are not mapped",
                             (long long)slot->read.needed);
-  (void)advise(own, slot, MADV_WILLNEED); /* it only hastens things */
+  const int64_t offset = slot->read.offset;
+  (void)advise(own, source, offset, offset + slot->read.needed, MADV_WILLNEED); /* it only hastens things */
   own->slots[(own->first + own->count++) % reader->plan.depth] = i;
   return GATHER_OK;
 }
 
-/* Has the pages of a read come; an answer of gather_slot_advance. Systems that cannot tell leave that to the signal for pages that
- * cannot come. */
-static int fetch(const map_reader *own, const gather_slot *slot) {
-  const gather_read *read = &slot->read;
+#if defined(MADV_POPULATE_READ)
+
+/* Whether touching pages would be answered by a signal. */
+static bool is_lost(const map_reader *own, const gather_source *source, int64_t offset, int64_t end) {
+  int number = advise(own, source, offset, end, MADV_POPULATE_READ);
+  return number == EFAULT || number == EHWPOISON;
+}
+
+/* Waits until the pages of a read have come; a result. Of those that do not come the first is looked for. */
+static int fetch(const map_reader *own, gather_slot *slot) {
+  const gather_source *source = slot->read.source;
+  const int64_t end = slot->read.offset + slot->read.needed;
+  if (!is_lost(own, source, slot->read.offset, end)) return GATHER_READ_FINE;
+  for (int64_t page = slot->read.offset, next; page < end; page = next) {
+    next = page / own->page_bytes * own->page_bytes + own->page_bytes;
+    slot->done = page - slot->read.offset;
+    if (is_lost(own, source, page, next < end ? next : end)) return EIO;
+  }
+  return GATHER_READ_FINE;
+}
+
+#else
+
+/* Systems that cannot wait so leave it to the signal for pages that cannot come. */
+static int fetch(const map_reader *own, gather_slot *slot) {
+  (void)own;
+  (void)slot;
+  return GATHER_READ_FINE;
+}
+
+#endif
+
+/* The file may have been cut before its pages came, so that what came is not the file's. */
+static int check_size(const gather_read *read, int result) {
   struct stat about;
   if (fstat(read->source->fd, &about) != 0) return errno;
-  if (about.st_size < read->offset + read->needed) return GATHER_READ_SHORT;
-#if defined(MADV_POPULATE_READ)
-  int number = advise(own, slot, MADV_POPULATE_READ);
-  if (number == EFAULT || number == EHWPOISON) {
-    bool cut = fstat(read->source->fd, &about) == 0 && about.st_size < read->offset + read->needed;
-    return cut ? GATHER_READ_SHORT : EIO;
-  }
-#else
-  (void)own;
-#endif
-  return GATHER_READ_FINE;
+  return about.st_size < read->offset + read->needed ? GATHER_READ_SHORT : result;
 }
 
 static int32_t finish(gather_reader *reader) {
@@ -89,7 +108,7 @@ static int32_t finish(gather_reader *reader) {
   own->count--;
   gather_slot *slot = &reader->slots[i];
   slot->data = slot->read.source->map + slot->read.offset;
-  slot->result = fetch(own, slot);
+  slot->result = check_size(&slot->read, fetch(own, slot));
   return i;
 }
 

@@ -22,15 +22,18 @@ typedef struct circle {
   int32_t first, count;
 } circle;
 
+/* Waking a thread costs as much as a read. So reads are handed to the threads many at a time, and are taken back so. */
 typedef struct pread_reader {
   gather_reader *reader;
-  pthread_mutex_t lock; /* holds for all below but the threads, which are the caller's */
+  circle begun, ready; /* the caller's: not handed over yet, and taken back */
+  int32_t thread_count;
+  bool started;
+  pthread_t threads[MOST_THREADS];
+  pthread_mutex_t lock; /* for all below */
   pthread_cond_t work, end;
   circle waiting, ended;
+  int32_t idle, wanted; /* threads without work; the caller waits for so many ends, 0 = it does not */
   bool stop;
-  bool started;
-  int32_t thread_count;
-  pthread_t threads[MOST_THREADS];
 } pread_reader;
 
 static void push(circle *c, int32_t depth, int32_t slot) { c->slots[(c->first + c->count++) % depth] = slot; }
@@ -42,10 +45,13 @@ static int32_t pop(circle *c, int32_t depth) {
   return slot;
 }
 
+static void move_all(circle *from, circle *to, int32_t depth) {
+  while (from->count > 0) push(to, depth, pop(from, depth));
+}
+
 static void free_own(gather_reader *reader) {
   pread_reader *own = reader->own;
-  gather_free(own->waiting.slots);
-  gather_free(own->ended.slots);
+  gather_free(own->begun.slots);
   gather_free(own);
 }
 
@@ -65,9 +71,11 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   if (own) {
     reader->own = own;
     own->reader = reader;
-    own->waiting.slots = gather_alloc(depth * (int64_t)sizeof *own->waiting.slots);
-    own->ended.slots = gather_alloc(depth * (int64_t)sizeof *own->ended.slots);
-    if (own->waiting.slots && own->ended.slots && make_locks(own)) return GATHER_OK;
+    int32_t *slots = gather_alloc(4 * depth * (int64_t)sizeof *slots);
+    own->begun.slots = slots;
+    if (slots)
+      own->ready.slots = slots + depth, own->waiting.slots = slots + 2 * depth, own->ended.slots = slots + 3 * depth;
+    if (slots && make_locks(own)) return GATHER_OK;
     free_own(reader);
   }
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for threads that read");
@@ -78,14 +86,16 @@ static void *read_until_stopped(void *argument) {
   int32_t depth = own->reader->plan.depth;
   (void)pthread_mutex_lock(&own->lock);
   for (;;) {
+    own->idle++;
     while (own->waiting.count == 0 && !own->stop) (void)pthread_cond_wait(&own->work, &own->lock);
+    own->idle--;
     if (own->stop) break;
     int32_t i = pop(&own->waiting, depth);
     (void)pthread_mutex_unlock(&own->lock);
     gather_slot_read(&own->reader->slots[i]);
     (void)pthread_mutex_lock(&own->lock);
     push(&own->ended, depth, i);
-    (void)pthread_cond_signal(&own->end);
+    if (own->ended.count == own->wanted) (void)pthread_cond_signal(&own->end);
   }
   (void)pthread_mutex_unlock(&own->lock);
   return NULL;
@@ -131,33 +141,52 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   pread_reader *own = reader->own;
   (void)error;
   if (!own->started) start(own);
-  (void)pthread_mutex_lock(&own->lock);
-  push(&own->waiting, reader->plan.depth, i);
-  (void)pthread_cond_signal(&own->work);
-  (void)pthread_mutex_unlock(&own->lock);
+  push(&own->begun, reader->plan.depth, i);
   return GATHER_OK;
+}
+
+/* Gives the threads what has begun. Behind the lock. */
+static void hand_over(pread_reader *own) {
+  int32_t count = own->begun.count < own->idle ? own->begun.count : own->idle;
+  move_all(&own->begun, &own->waiting, own->reader->plan.depth);
+  if (count > 0 && count == own->idle) {
+    (void)pthread_cond_broadcast(&own->work);
+    return;
+  }
+  for (; count > 0; count--) (void)pthread_cond_signal(&own->work);
+}
+
+/* Waits for a quarter of all reads, and takes back what has ended. Behind the lock. */
+static void take_back(pread_reader *own) {
+  const int32_t flying = own->reader->flying;
+  own->wanted = flying < 4 ? 1 : flying / 4;
+  while (own->ended.count < own->wanted) (void)pthread_cond_wait(&own->end, &own->lock);
+  own->wanted = 0;
+  move_all(&own->ended, &own->ready, own->reader->plan.depth);
 }
 
 static int32_t finish(gather_reader *reader) {
   pread_reader *own = reader->own;
-  int32_t depth = reader->plan.depth, i;
+  const int32_t depth = reader->plan.depth;
   if (own->thread_count == 0) {
-    i = pop(&own->waiting, depth);
+    int32_t i = pop(&own->begun, depth);
     gather_slot_read(&reader->slots[i]);
     return i;
   }
-  (void)pthread_mutex_lock(&own->lock);
-  while (own->ended.count == 0) (void)pthread_cond_wait(&own->end, &own->lock);
-  i = pop(&own->ended, depth);
-  (void)pthread_mutex_unlock(&own->lock);
-  return i;
+  if (own->ready.count == 0 || own->begun.count > depth / 8) {
+    (void)pthread_mutex_lock(&own->lock);
+    hand_over(own);
+    if (own->ready.count == 0) take_back(own);
+    (void)pthread_mutex_unlock(&own->lock);
+  }
+  return pop(&own->ready, depth);
 }
 
 static int32_t cancel(gather_reader *reader) {
   pread_reader *own = reader->own;
   (void)pthread_mutex_lock(&own->lock);
-  int32_t count = own->waiting.count;
-  own->waiting.count = 0;
+  int32_t count = own->begun.count + own->waiting.count;
+  own->begun.count = own->waiting.count = 0;
   (void)pthread_mutex_unlock(&own->lock);
   return count;
 }

@@ -23,7 +23,6 @@ typedef struct uring_reader {
   int32_t prepared_count;
   int32_t *by_hand; /* a stack of those that the system did not take */
   int32_t by_hand_count;
-  bool fixed; /* the buffers are registered */
 } uring_reader;
 
 /* What stands in the queue in place of a read that was done by hand. */
@@ -82,10 +81,24 @@ static gather_status check_operations(struct io_uring *ring, gather_error *error
                      "io_uring of this system is too old: it has no plain reads (Linux 5.6 has)");
 }
 
+/* A ring that can be made, but not used, would leave everything to be done by hand. */
+static gather_status check_use(struct io_uring *ring, gather_error *error) {
+  struct io_uring_sqe *entry = io_uring_get_sqe(ring);
+  int answer = -EBUSY;
+  if (entry) {
+    io_uring_prep_nop(entry);
+    entry->user_data = NO_SLOT;
+    do answer = io_uring_submit_and_wait(ring, 1);
+    while (answer == -EINTR);
+  }
+  return answer < 0 ? fail_setup(error, -answer) : GATHER_OK;
+}
+
 static gather_status open_ring(struct io_uring *ring, int32_t depth, gather_error *error) {
   int answer = start_ring(ring, (unsigned)depth);
   if (answer < 0) return fail_setup(error, -answer);
   gather_status status = check_operations(ring, error);
+  if (status == GATHER_OK) status = check_use(ring, error);
   if (status != GATHER_OK) io_uring_queue_exit(ring);
   return status;
 }
@@ -111,13 +124,7 @@ static void destroy(gather_reader *reader) {
   free_own(reader);
 }
 
-/* Registered buffers need not be looked up for each read. They are locked in memory, which may not be allowed. */
-static void register_buffers(gather_reader *reader) {
-  uring_reader *own = reader->own;
-  struct iovec all = {.iov_base = reader->buffers, .iov_len = (size_t)gather_reader_memory(reader)};
-  own->fixed = io_uring_register_buffers(&own->ring, &all, 1) == 0;
-}
-
+/* Buffers and files are not registered with the ring: that saved no time that could be measured, and locks the buffers in memory. */
 static gather_status create(gather_reader *reader, gather_error *error) {
   int32_t depth = reader->plan.depth;
   uring_reader *own = gather_alloc((int64_t)sizeof *own);
@@ -128,10 +135,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   gather_status status = own->prepared && own->by_hand
                              ? open_ring(&own->ring, depth, error)
                              : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
-  if (status == GATHER_OK)
-    register_buffers(reader);
-  else
-    free_own(reader);
+  if (status != GATHER_OK) free_own(reader);
   return status;
 }
 
@@ -146,10 +150,7 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
     return GATHER_OK;
   }
   unsigned bytes = (unsigned)(slot->read.bytes < MOST_BYTES ? slot->read.bytes : MOST_BYTES);
-  if (own->fixed)
-    io_uring_prep_read_fixed(entry, slot->fd, slot->data, bytes, (uint64_t)slot->read.offset, 0);
-  else
-    io_uring_prep_read(entry, slot->fd, slot->data, bytes, (uint64_t)slot->read.offset);
+  io_uring_prep_read(entry, slot->fd, slot->data, bytes, (uint64_t)slot->read.offset);
   entry->user_data = (__u64)i;
   own->prepared[own->prepared_count++] = i;
   return GATHER_OK;
@@ -204,7 +205,7 @@ static int32_t finish(gather_reader *reader) {
   uring_reader *own = reader->own;
   int32_t i, answer;
   /* Many at a time: nothing is handed over while there are answers, unless much would wait. */
-  bool much = own->prepared_count > reader->plan.depth / 2 && io_uring_cq_ready(&own->ring) > 0;
+  bool much = own->prepared_count > reader->plan.depth / 8 && io_uring_cq_ready(&own->ring) > 0;
   if (much && io_uring_submit(&own->ring) >= 0) count_taken(own);
   while (!take_answer(own, &i, &answer)) {
     if (own->by_hand_count > 0) {
@@ -215,7 +216,7 @@ static int32_t finish(gather_reader *reader) {
     submit_and_wait(own);
   }
   gather_slot *slot = &reader->slots[i];
-  bool again = answer == -EINTR || answer == -EAGAIN;
+  bool again = answer == -EINTR || answer == -EAGAIN || answer == -ECANCELED;
   if (again || !gather_slot_advance(slot, answer)) gather_slot_read(slot);
   return i;
 }

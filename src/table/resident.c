@@ -23,16 +23,17 @@
 
 #include "base/alloc.h"
 #include "format/map.h"
+#include "plan/measure.h"
 
 /* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
-enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = 3, WHAT = 3 };
-enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = 4096, WORTH_TRYING = 8 /* a share of 1/8 cached */ };
-/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. */
-enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 8, TRY_ANYWAY = 64 };
+enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
+enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = GATHER_PAGE_BYTES };
+/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. A failure costs a twentieth of a read. */
+enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 16, TRY_ANYWAY = 64 };
 enum { REFUSALS_PER_EVICTION = 4096 };
 /* A region is mapped as a whole (40 microseconds) when rows of it were wanted so often; until then each 64 KiB that are touched cost a
  * fault (2 to 3 microseconds). */
-enum { TOUCHES = 8, MAPPED = UINT8_MAX };
+enum { TOUCHES = 8, MAPPED = GATHER_REGION_MAPPED };
 
 bool gather_residency_open(gather_residency *residency, const gather_source *source, gather_map_use *use,
                            bool with_pages) {
@@ -95,9 +96,14 @@ static int64_t cached_pages(gather_residency *residency, int64_t region) {
 
 /* Whether so much more may be mapped. */
 static bool reserve(gather_map_use *use, int64_t bytes) {
-  if (atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes <= use->most_bytes) return true;
-  atomic_fetch_sub_explicit(&use->bytes, bytes, memory_order_relaxed);
-  return false;
+  int64_t now = atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes;
+  int64_t peak = atomic_load_explicit(&use->peak_bytes, memory_order_relaxed);
+  if (now > use->most_bytes) {
+    atomic_fetch_sub_explicit(&use->bytes, bytes, memory_order_relaxed);
+    return false;
+  }
+  while (peak < now && !atomic_compare_exchange_weak(&use->peak_bytes, &peak, now)) continue;
+  return true;
 }
 
 static uint32_t word_of(gather_residency *residency, uint32_t what) {
@@ -115,8 +121,8 @@ static void give_up_one(gather_residency *residency) {
       continue;
     int64_t bytes = region_bytes(residency, region);
     (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_DONTNEED);
+    atomic_store_explicit(&residency->all, 0, memory_order_relaxed);
     atomic_fetch_sub_explicit(&residency->use->bytes, bytes, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&residency->resident, 1, memory_order_relaxed);
     return;
   }
 }
@@ -157,8 +163,7 @@ static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen)
   int64_t pages = (region_bytes(residency, region) + PAGE_BYTES - 1) / PAGE_BYTES;
   int64_t cached = cached_pages(residency, region);
   bool was_mapped = (seen & WHAT) == RESIDENT, full = cached >= pages;
-  uint32_t what = cached < 0 || cached >= pages / WORTH_TRYING ? MIXED : COLD;
-  if (cached == 0) what = COLD;
+  uint32_t what = cached == 0 ? COLD : MIXED;
   if (full && (was_mapped || map_region(residency, region))) what = RESIDENT;
   uint32_t word = word_of(residency, what);
   bool mine = atomic_compare_exchange_strong(&residency->regions[region], &seen, word);
@@ -169,7 +174,6 @@ static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen)
   } else if (!was_mapped && what == RESIDENT && !mine) {
     atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
   }
-  if (what == RESIDENT && mine) atomic_fetch_add_explicit(&residency->resident, 1, memory_order_relaxed);
   return mine ? word : seen;
 }
 
@@ -191,13 +195,6 @@ static uint32_t region_at(gather_residency *residency, int64_t region) {
 
 /* ---- pages that were read through the mapping */
 
-static bool pages_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
-  if (!residency->pages) return false;
-  for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
-    if (!(atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8))) return false;
-  return true;
-}
-
 void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes) {
   if (!residency->pages) return;
   for (int64_t page = offset / PAGE_BYTES; page <= (offset + bytes - 1) / PAGE_BYTES; page++)
@@ -209,7 +206,7 @@ void gather_residency_note(gather_residency *residency, int64_t offset, int64_t 
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
   gather_where where = GATHER_WHERE_MAPPED;
-  if (pages_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
+  if (gather_residency_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
   for (int64_t region = first; region <= last && where != GATHER_WHERE_ELSE; region++) {
     uint32_t what = region_at(residency, region) & WHAT;
     if (what == MIXED) where = GATHER_WHERE_PERHAPS;
@@ -220,13 +217,12 @@ gather_where gather_residency_ask(gather_residency *residency, int64_t offset, i
 }
 
 bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask) {
-  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
-  if (!ask && atomic_load_explicit(&residency->resident, memory_order_relaxed) < last - first + 1) return false;
-  for (int64_t region = first; region <= last; region++) {
-    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
-    if (ask) word = region_at(residency, region);
-    if ((word & WHAT) != RESIDENT || !is_valid(residency, word)) return false;
-  }
+  uint32_t generation = atomic_load_explicit(&residency->generation, memory_order_relaxed);
+  if (atomic_load_explicit(&residency->all, memory_order_relaxed) == generation + 1) return true;
+  if (!ask) return false;
+  for (int64_t region = offset / GATHER_REGION_BYTES; region <= (offset + bytes - 1) / GATHER_REGION_BYTES; region++)
+    if ((region_at(residency, region) & WHAT) != RESIDENT) return false;
+  atomic_store_explicit(&residency->all, generation + 1, memory_order_relaxed);
   return true;
 }
 
@@ -242,6 +238,7 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
   int32_t next = luck > MOST_LUCK ? MOST_LUCK : got && luck < 0 ? 0 : got ? luck + LUCK_OF_SUCCESS : luck - 1;
   if (next < -TRY_ANYWAY * TRY_ANYWAY) next = -1;
   atomic_store_explicit(&residency->luck, next, memory_order_relaxed);
+  if (got) gather_residency_note(residency, offset, bytes);
   return got;
 #else
   (void)residency, (void)offset, (void)bytes, (void)out;
@@ -249,19 +246,45 @@ bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t b
 #endif
 }
 
+void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes) {
+  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
+  for (int64_t region = first; region <= last; region++) {
+    uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
+    if ((word & WHAT) == RESIDENT) continue; /* it has its room */
+    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
+                  MADV_DONTNEED);
+  }
+}
+
 void gather_residency_doubt(gather_residency *residency) {
   atomic_fetch_add_explicit(&residency->generation, 1, memory_order_relaxed);
-  atomic_store_explicit(&residency->resident, 0, memory_order_relaxed);
   if (residency->pages)
     for (int64_t i = 0; i <= residency->source->size / PAGE_BYTES / 8; i++)
       atomic_store_explicit(&residency->pages[i], (uint8_t)0, memory_order_relaxed);
 }
 
-int64_t gather_major_faults(void) {
+/* ---- waiting that should not have been */
+
+/* Asking the system costs as much as some rows; so many repay it. Of fewer the time tells enough: so long they never take when they
+ * are in memory. */
+enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
+
+/* Page faults of this thread that had to wait for a disk. */
+static int64_t major_faults(void) {
   struct rusage use;
 #if defined(RUSAGE_THREAD)
   return getrusage(RUSAGE_THREAD, &use) == 0 ? (int64_t)use.ru_majflt : 0;
 #else
   return getrusage(RUSAGE_SELF, &use) == 0 ? (int64_t)use.ru_majflt : 0;
 #endif
+}
+
+gather_watch gather_watch_start(int64_t rows) {
+  bool ask = rows >= ROWS_PER_QUESTION;
+  return (gather_watch){rows, ask ? major_faults() : 0, ask ? 0 : gather_clock()};
+}
+
+bool gather_watch_waited(const gather_watch *watch) {
+  if (watch->rows >= ROWS_PER_QUESTION) return major_faults() != watch->faults;
+  return gather_clock() - watch->start > SLOW_NANOSECONDS;
 }

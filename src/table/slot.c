@@ -32,7 +32,7 @@ bool gather_slot_advance(gather_slot *slot, int64_t answer) {
 }
 
 void gather_slot_read(gather_slot *slot) {
-  enum { MOST_TRIES = 1000, MOST_BYTES = 1 << 30 };
+  enum { MOST_TRIES = 100, MOST_BYTES = 1 << 30 };
   for (int tries = 0;;) {
     int64_t left = slot->read.bytes - slot->done;
     ssize_t got = pread(slot->fd, slot->data + slot->done, (size_t)(left < MOST_BYTES ? left : MOST_BYTES),
@@ -44,5 +44,22 @@ void gather_slot_read(gather_slot *slot) {
       continue;
     }
     if (gather_slot_advance(slot, got < 0 ? -(int64_t)number : (int64_t)got)) return;
+  }
+}
+
+void gather_slot_locate(gather_slot *slot) {
+  const int64_t block = slot->read.source->block_bytes, needed = slot->read.needed;
+  if (slot->result != EIO || needed <= block) return;
+  for (int64_t start = 0; start < needed; start += block) {
+    gather_slot one = *slot;
+    one.data += start;
+    one.read.offset += start;
+    one.read.bytes = block;
+    one.read.needed = needed - start < block ? needed - start : block;
+    one.done = 0;
+    gather_slot_read(&one);
+    slot->done = start + one.done;
+    slot->result = one.result;
+    if (one.result != GATHER_READ_FINE) return;
   }
 }

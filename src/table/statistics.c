@@ -9,17 +9,7 @@
 void gather_table_count_memory(gather_table *table, int64_t bytes) {
   gather_table_counts *counts = &table->counts;
   int64_t now = atomic_fetch_add_explicit(&counts->memory, bytes, memory_order_relaxed) + bytes;
-  gather_table_note_peak(table, now);
-}
-
-/* What is mapped counts with the rest. */
-static int64_t mapped_bytes(const gather_table *table) {
-  return atomic_load_explicit(&table->map_use.bytes, memory_order_relaxed);
-}
-
-void gather_table_note_peak(gather_table *table, int64_t memory) {
-  gather_table_counts *counts = &table->counts;
-  int64_t now = memory + mapped_bytes(table), peak = atomic_load_explicit(&counts->memory_peak, memory_order_relaxed);
+  int64_t peak = atomic_load_explicit(&counts->memory_peak, memory_order_relaxed);
   while (peak < now && !atomic_compare_exchange_weak(&counts->memory_peak, &peak, now)) continue;
 }
 
@@ -38,13 +28,14 @@ static bool is_direct(const gather_table *table) {
 }
 
 #define READ(name) atomic_load_explicit(&counts->name, memory_order_relaxed)
+/* What is mapped has a room of its own, so that the two peaks together stay below the ceiling. */
+#define READ_MAPPED(name) atomic_load_explicit(&locked->map_use.name, memory_order_relaxed)
 
 void gather_table_statistics_get(const gather_table *table, gather_table_statistics *statistics) {
   /* The lock is the only thing that changes. */
   gather_table *locked = (gather_table *)(uintptr_t)table;
   gather_table_counts *counts = &locked->counts;
   gather_table_enter(locked);
-  gather_table_note_peak(locked, READ(memory));
   *statistics = (gather_table_statistics){.takes = READ(takes),
                                           .rows = READ(rows),
                                           .rows_resident = READ(rows_resident),
@@ -53,8 +44,8 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
                                           .reads = READ(reads),
                                           .bytes_useful = READ(bytes_useful),
                                           .bytes_read = READ(bytes_read),
-                                          .memory_bytes = READ(memory) + mapped_bytes(table),
-                                          .memory_peak = READ(memory_peak),
+                                          .memory_bytes = READ(memory) + READ_MAPPED(bytes),
+                                          .memory_peak = READ(memory_peak) + READ_MAPPED(peak_bytes),
                                           .memory_ceiling = table->budget.ceiling,
                                           .seconds = (double)READ(nanoseconds) * 1e-9,
                                           .seconds_waiting = (double)READ(nanoseconds_waiting) * 1e-9};
@@ -75,5 +66,6 @@ void gather_table_statistics_reset(gather_table *table) {
                                   &counts->nanoseconds,   &counts->nanoseconds_waiting};
   gather_table_enter(table);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
-  atomic_store_explicit(&counts->memory_peak, READ(memory) + mapped_bytes(table), memory_order_relaxed);
+  atomic_store_explicit(&counts->memory_peak, READ(memory), memory_order_relaxed);
+  atomic_store_explicit(&table->map_use.peak_bytes, atomic_load(&table->map_use.bytes), memory_order_relaxed);
 }

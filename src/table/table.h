@@ -19,6 +19,7 @@
 
 /* Rows that follow one another in one file. */
 typedef struct gather_part {
+  const char *path; /* of the file that holds them; "" where none does */
   int64_t first, rows;
   const char *memory; /* elements that are in no file as they are (typed fields of ONNX); else NULL */
   int32_t source;     /* number of the file, where they are in one */
@@ -55,7 +56,7 @@ struct gather_table {
   gather_file **files; /* they own the names and descriptions */
   int32_t file_count;
   gather_part *parts;
-  int32_t part_count;
+  int32_t part_count, part_room;
   gather_source *sources;
   gather_residency *residency; /* one for each source */
   int32_t source_count;
@@ -82,7 +83,11 @@ struct gather_table {
 
 enum { GATHER_MOST_WORKERS = 16 };
 
-/* ---- open.c, budget.c */
+/* ---- parts.c, budget.c */
+
+/* Adds the rows of what a file calls `name` ("" = its only tensor) behind those that are there. */
+GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
+                                              gather_error *error);
 
 /* Decides how much memory goes where. Returns GATHER_USAGE where the ceiling is too low. */
 GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
@@ -93,7 +98,6 @@ GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *opti
 /* Counts memory that was taken (or, negative, given back). */
 void gather_table_count_memory(gather_table *table, int64_t bytes);
 
-void gather_table_note_peak(gather_table *table, int64_t memory);
 /* Another engine reads from now on; why: the words of the one that was refused. */
 void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why);
 
@@ -110,7 +114,7 @@ GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_wor
 void gather_worker_put(gather_table *table, gather_worker *worker);
 void gather_worker_destroy(gather_table *table, gather_worker *worker);
 
-/* ---- take.c, miss.c */
+/* ---- take.c, sweep.c, whole.c, miss.c */
 
 /* One take, its arguments checked. */
 typedef struct gather_taking {
@@ -127,6 +131,35 @@ GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const ga
                                                    const gather_tensor *out, const gather_table_take_options *options,
                                                    gather_plan **plan, int64_t *bad, gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
+/* One chunk of a take's indices. */
+typedef struct gather_sweep {
+  const gather_taking *taking;
+  _Atomic(gather_worker *) worker; /* its entries become the rows that are to be read; NULL before there is one */
+  atomic_flag getting;             /* somebody gets it */
+  atomic_bool failed;              /* none could be had: why */
+  gather_error why;
+  int64_t first; /* number of the chunk's first index */
+  _Atomic int64_t misses, resident, cached;
+  /* The first mapped byte that could not be had. */
+  atomic_bool broken;
+  int32_t source;
+  int64_t offset;
+} gather_sweep;
+
+/* Copies the rows of `count` indices that are in memory, and counts and notes the others. */
+GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error);
+/* Where the rows begin if all of them are in memory; NULL. */
+const char *gather_whole_find(const gather_taking *taking);
+/* Takes all rows from there. *done: false where they turned out to be no longer in memory; then nothing is said of the output. */
+GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done,
+                                               gather_error *error);
+/* After rows were copied from a mapping: whether the files still held those of `count` indices. */
+GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
+                                                    gather_error *error);
+/* What was resident may be so no longer. */
+void gather_table_doubt(gather_table *table);
+/* Says how many rows a take wants. */
+void gather_table_expect(gather_table *table, int64_t rows);
 /* Reads `count` rows of the worker's entries and delivers them. */
 GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
                                                 gather_error *error);

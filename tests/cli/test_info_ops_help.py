@@ -17,12 +17,13 @@ def test_info_of_a_file(gather, table):
         "command": "info",
         "file": "x.npy",
         "format": "npy",
-        "tensors": [{"name": "", "type": "float32", "shape": [3, 4], "bytes": 48, "offset": 128}],
+        "tensors": [{"name": "", "type": "float32", "shape": [3, 4], "bytes": 48, "offset": 128, "row_bytes": 16}],
         "gather_nodes": 0,
     }
     text = gather("info", table).text
     for part in ("npy", "float32", "[3, 4]", "48", "128"):
         assert part in text
+    assert "rows of 16 bytes" in text
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,) * 32])
@@ -47,6 +48,26 @@ def test_info_without_a_file(gather):
     text = gather("info").text
     for part in (answer["version"], answer["kernels"], *answer["cpu_features"], f"threads: {answer['threads']}"):
         assert part in text
+
+
+def test_info_says_which_engines_work(gather):
+    engines = gather.json("info")["engines"]
+    assert [row["name"] for row in engines] == ["mmap", "pread", "uring"]
+    assert all(row["works"] == ("why" not in row) for row in engines) and engines[1]["works"]
+    text = gather("info").text
+    assert "engines: " + " ".join(row["name"] for row in engines if row["works"]) + "\n" in text
+    for row in engines:
+        assert row["works"] or f"engine {row['name']} is not here: {row['why']}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "order", "row_bytes"),
+    [((5, 2, 3), "C", 48), ((5, 2), "F", None), ((5,), "C", 8), ((0, 4), "C", None), ((3, 0), "C", 0), ((), "C", None)],
+)
+def test_info_shows_the_bytes_of_a_row(gather, shape, order, row_bytes):
+    gather.save("x.npy", np.zeros(shape, "f8", order))
+    assert gather.json("info", "x.npy")["tensors"][0].get("row_bytes") == row_bytes
+    assert ("rows of" in gather("info", "x.npy").text) == (row_bytes is not None and len(shape) > 1)
 
 
 def test_threads_are_the_cpus_this_process_may_use(gather):
@@ -89,7 +110,7 @@ def test_ops_as_text(gather):
     assert all(len(line) <= 110 and line == line.rstrip() for line in text.splitlines())
 
 
-COMMANDS = ["take", "elements", "info", "ops", "help"]
+COMMANDS = ["take", "elements", "info", "bench", "ops", "help"]
 
 
 def test_the_ways_to_the_help(gather):

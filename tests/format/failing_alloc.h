@@ -13,5 +13,7 @@ typedef void failing_look(const gather_file *file);
 /* Opens a file again and again, each time with another allocation that fails, which must be said; `look` sees the file when none
  * failed. Returns how many allocations there are. */
 int failing_each_alloc(failing_open *open, failing_look *look);
+/* The same for a file that may be refused when none failed; `look` sees those that are not. */
+int failing_each_alloc_of_any(failing_open *open, failing_look *look);
 
 #endif

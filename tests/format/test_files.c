@@ -135,6 +135,30 @@ static void test_names_among_many(void **state) {
   assert_non_null(strstr(error.message, "5 tensors"));
 }
 
+/* Columns in pieces: found by a piece's own name, and together by the column's. */
+static void test_names_of_pieces(void **state) {
+  (void)state;
+  char file_name[] = "pieces";
+  gather_file_tensor tensors[] = {{.name = "a@0"}, {.name = "a@1"}, {.name = "b@0"}, {.name = "b@1"}};
+  const gather_file_pieces_row rows[] = {{"a", 0, 2}, {"b", 2, 2}};
+  gather_file file = {.name = file_name, .len = 4, .tensors = tensors, .pieces = rows, .pieces_len = 2};
+  const gather_file_tensor *found;
+  gather_error error;
+  int64_t first = -1;
+  assert_int_equal(gather_file_pieces(&file, "b", &first), 2);
+  assert_int_equal(first, 2);
+  assert_int_equal(gather_file_pieces(&file, "b@1", &first), 0);
+  assert_int_equal(gather_file_pieces(&file, "", &first), 0);
+  assert_int_equal(gather_file_find(&file, "b@1", &found, NULL), GATHER_OK);
+  assert_ptr_equal(found, &tensors[3]);
+  assert_int_equal(gather_file_find(&file, "b", &found, &error), GATHER_NAME_NOT_FOUND);
+  assert_null(found);
+  assert_non_null(strstr(error.message, "2 pieces, 'b@0' to 'b@1'"));
+  file.len = 2, file.pieces_len = 1;
+  assert_int_equal(gather_file_pieces(&file, NULL, &first), 2);
+  assert_int_equal(first, 0);
+}
+
 static void test_long_names(void **state) {
   (void)state;
   char a[400], b[400];
@@ -186,12 +210,20 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
-      {"npy", "read write", ".npy"}, {"raw", "read write", ".bin .raw"},
+      {"npy", "read write", ".npy"},
+      {"raw", "read write", ".bin .raw"},
+      {"npz", "read", ".npz"},
+      {"arrow", "read", ".arrow .feather"},
+      {"gguf", "read", ".gguf"},
+#ifdef GATHER_HAVE_JANSSON
+      {"safetensors", "read", ".safetensors .safetensors.index.json"},
+#endif
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
 #endif
 #ifdef GATHER_HAVE_NANOPB
-      {"pb", "read write", ".pb"},   {"onnx", "read", ".onnx"},
+      {"pb", "read write", ".pb"},
+      {"onnx", "read", ".onnx"},
 #else
       {"pb", "write", ".pb"},
 #endif
@@ -214,6 +246,7 @@ int main(void) {
       cmocka_unit_test(test_raw_descriptions_that_miss_something),
       cmocka_unit_test(test_the_only_tensor),
       cmocka_unit_test(test_names_among_many),
+      cmocka_unit_test(test_names_of_pieces),
       cmocka_unit_test(test_long_names),
       cmocka_unit_test(test_files_beyond_4_gib),
       cmocka_unit_test(test_a_tensor_proto_that_is_just_too_large),

@@ -173,12 +173,6 @@ def test_other_content_is_named(content) -> None:
     assert NOT_READ[content] in error.message
 
 
-def test_npz_is_named() -> None:
-    buffer = io.BytesIO()
-    np.savez(buffer, a=np.zeros(3))
-    assert ".npz" in failure(buffer.getvalue()).message
-
-
 def test_empty_file() -> None:
     error = failure(b"")
     assert (error.status, error.offset) == ("file_malformed", 0)

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw, FOLDER/onnx.
+"""Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw and so on.
 
-Standard library only, and the same bytes every time. Good files and files that are wrong in one place.
+Standard library, corpus_many.py and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
 """
 import pathlib
 import struct
 import sys
+
+from corpus_many import arrow_files, npz_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -232,10 +234,76 @@ def check_files() -> list[bytes]:
     return files
 
 
+# ---- safetensors and GGUF: files of many tensors
+
+
+def safetensors(header: str | bytes, data: int = 0, lie: int = 0) -> bytes:
+    text = header if isinstance(header, bytes) else header.encode()
+    return struct.pack("<Q", len(text) + lie) + text + bytes(i & 255 for i in range(data))
+
+
+def described(dtype: str, shape: str, begin: int, end: int) -> str:
+    return f'{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}'
+
+
+def safetensors_files() -> list[bytes]:
+    dtypes = [("BOOL", 1), ("U8", 1), ("F8_E4M3", 1), ("BF16", 2), ("I32", 4), ("C64", 8), ("F4", 0.5), ("F6_E2M3", 0.75), ("X", 3)]
+    files = [safetensors(f'{{"a":{described(d, "[2,4]", 0, int(8 * size))}}}', int(8 * size)) for d, size in dtypes]
+    one = described("U8", "[1]", 0, 1)
+    shapes = ["[]", "[1,1,1]", "[-1]", "[1.0]", "[9223372036854775807,2]", "[99999999999999999999]", "[1e999]", "[[1]]", "{}", "[0]"]
+    files += [safetensors(f'{{"a":{described("U8", shape, 0, 1)}}}', 1) for shape in shapes]
+    headers = ["{}", "{ }  ", "", "[]", '{"a":1}', f'{{"a":{one},"a":{one}}}', f'{{"__metadata__":{{"k":"v\\u00e9"}},"a":{one}}}',
+               f'{{"a":{one[:-1]},"more":[null,true,{{}}]}}}}', f'{{"\\ud83d\\ude00\\"":{one}}}', f'{{"\\u0000":{one}}}',
+               '{"a":{"x":' + "[" * 40 + "]" * 40 + "}}", f'{{"a":{one},"b":{described("I4", "[3]", 1, 3)}}}',
+               f'{{"b":{described("I8", "[3]", 1, 4)},"a":{one}}}', f'{{"a":{described("U8", "[1]", 1, 0)}}}', f'{{"a":{one},}}']
+    files += [safetensors(header, size) for header in headers for size in (0, 1, 4)]
+    files += [safetensors(f'{{"a":{one}}}', 1, lie) for lie in (-1, 1, 1 << 20, 1 << 31)] + [safetensors(b'{"a\xff":1}')]
+    maps = ['{"a":"s","b":"s"}', '{"b":"s","a":"t","c":"s"}', '{"a":"../s"}', '{"a":"/s"}', '{"a":""}', '{"a":"s","a":"s"}',
+            '{"a":1}', "[]"]
+    files += [f'{{"metadata":{{"total_size":7}},"weight_map":{weights}}}\n'.encode() for weights in maps]
+    return files + [b' {"weight_map":{"a":"s"', b'{"weight_map":{},"weight_map":{}}', b'{"weight_map":{"\xff":"s"}}']
+
+
+def gguf(tensors: list[tuple[str, list[int], int, int]], pairs: list[tuple[str, bytes]] = (), data: int = 128, order: str = "<",
+         version: int = 3) -> bytes:
+    """pairs: a key, and its value with its type."""
+    def text(content: str) -> bytes:
+        return struct.pack(order + "Q", len(content)) + content.encode()
+
+    head = b"GGUF" + struct.pack(order + "IQQ", version, len(tensors), len(pairs))
+    head += b"".join(text(key) + value for key, value in pairs)
+    for name, lengths, kind, offset in tensors:
+        head += text(name) + struct.pack(f"{order}I{len(lengths)}QIQ", len(lengths), *lengths, kind, offset)
+    return head + bytes(-len(head) % 32) + bytes(i & 255 for i in range(data))
+
+
+def gguf_files() -> list[bytes]:
+    files = []
+    for order in "<>":
+        def value(form: str, *numbers, order=order) -> bytes:
+            return struct.pack(order + form, *numbers)
+
+        pairs = [(f"k{kind}", value("I", kind) + bytes(size)) for kind, size in enumerate((1, 1, 2, 2, 4, 4, 4, 1, 8, 12, 8, 8, 8))]
+        lists = [("texts", value("IIQQ", 9, 8, 2, 1) + b"a" + value("Q", 0)),
+                 ("lists", value("IIQIQ", 9, 9, 1, 9, 1) + value("IQH", 2, 1, 7))]
+        aligned = [("general.alignment", value("II", 4, 8))]
+        both = [("emb", [3, 4], 0, 0), ("q", [32, 2], 2, 64)]
+        files += [gguf(both, pairs + lists, order=order), gguf(both, aligned, order=order), gguf([], pairs, 0, order)]
+        files += [gguf([("t", [4, 2], kind, 0)], order=order) for kind in (1, 24, 26, 28, 30, 4, 99)]
+        files += [gguf([("t", [256], kind, 0)], data=300, order=order) for kind in (12, 29, 39, 40)]
+        files += [gguf([("t", shape, 24, 0)], order=order) for shape in ([], [0, 5], [1] * 6, [1 << 62, 4], [129], [33])]
+        for places in ([("a", [1], 24, 32), ("b", [33], 24, 0)], [("a", [1], 24, 0), ("a", [1], 24, 32)]):
+            files.append(gguf(places, order=order))
+        files += [gguf([("t", [1], 24, 1)], order=order), gguf([], [("general.alignment", value("II", 4, 3))], order=order)]
+        files += [gguf(both, order=order, version=2), gguf(both, order=order, version=1), gguf(both, data=10, order=order)]
+    return files
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
-                        ("check", check_files() + models())):
+                        ("check", check_files() + models()), ("safetensors", safetensors_files()), ("gguf", gguf_files()),
+                        ("npz", npz_files()), ("arrow", arrow_files())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)

@@ -32,11 +32,16 @@ DTYPES = PLAIN + STRUCTURED + REGISTERED
 INDEX_DTYPES = [np.dtype(name) for name in ("<i8", "<i4", "i1", "u1", "<i2", "<u2", "<u4", "<u8", ">i2", ">u2", ">i4", ">u4", ">i8", ">u8")]
 
 
-def often(test: Callable) -> Callable:
+def often(test: Callable, examples: int = EXAMPLES) -> Callable:
     """The settings of every differential test."""
-    chosen = settings(max_examples=EXAMPLES, deadline=None, database=None, derandomize=SEED is None, print_blob=True, report_multiple_bugs=False,
+    chosen = settings(max_examples=examples, deadline=None, database=None, derandomize=SEED is None, print_blob=True, report_multiple_bugs=False,
                       phases=[Phase.generate, Phase.shrink], suppress_health_check=[HealthCheck.too_slow])
     return chosen(seed(int(SEED))(test) if SEED else test)
+
+
+def sometimes(test: Callable) -> Callable:
+    """Those of a test whose examples are slower."""
+    return often(test, max(1, EXAMPLES // 3))
 
 
 def raw(array: np.ndarray) -> np.ndarray:

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
-def test_nearest() -> None:
+
+@pytest.mark.parametrize("program, expected", [("nearest.py", "expected.txt"), ("batches.py", "expected_batches.txt")])
+def test_example(program: str, expected: str, tmp_path: Path) -> None:
     folder = Path(os.environ["GATHER_SOURCE"], "examples", "python")
-    done = subprocess.run([sys.executable, folder / "nearest.py"], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, folder / program], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (folder / "expected.txt").read_text(encoding="utf-8")
+    assert done.stdout == (folder / expected).read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ class Error(c.Structure):
         ("input", c.c_char_p),
         ("file", c.c_char * 256),
         ("file_offset", c.c_int64),
+        ("row", c.c_int64),
         ("axis", c.c_int32),
         ("position_rank", c.c_int32),
         ("position", c.c_int64 * MAX_RANK),

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arrow.c: Arrow's file format, which Feather's version 2 is as well: a footer that says where the record batches are. Each column of
+ * fixed size is a tensor; one in several batches is one tensor for each, NAME@0, NAME@1 and so on.
+ * Source: the document "Arrow Columnar Format" and the descriptions that it names.
+ */
+#include "format/arrow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "format/bytes.h"
+
+static const char MAGIC[] = "ARROW1";
+enum { MAGIC_BYTES = 6, START_BYTES = 8, LENGTH_BYTES = 4, END_BYTES = LENGTH_BYTES + MAGIC_BYTES };
+enum { FOOTER_VERSION, FOOTER_SCHEMA, FOOTER_DICTIONARIES, FOOTER_BATCHES };
+/* Versions of the metadata: V4 (Arrow 0.8) and V5 (1.0). */
+enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 };
+/* Where a batch is: its offset, the bytes of its metadata (of 4, then 4 unused), the bytes of its body. */
+enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
+/* Names of chunks may take so much more than four times the file. */
+enum { NAMES_FREE = 16 << 20 };
+
+bool gather_arrow_recognise(const uint8_t *bytes, int64_t size) {
+  return size >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;
+}
+
+gather_status gather_arrow_no_memory(const gather_arrow *arrow) {
+  return gather_fail_file(arrow->error, GATHER_OUT_OF_MEMORY, arrow->file->name, -1, "no memory for its columns");
+}
+
+gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory) {
+  void *taken = gather_arena_take(&arrow->file->arena, count, (int64_t)bytes);
+  if (!taken) return gather_arrow_no_memory(arrow);
+  memcpy(memory, &taken, sizeof taken);
+  return GATHER_OK;
+}
+
+/* ---- the footer */
+
+static gather_status open_footer(gather_arrow *arrow, gather_flat *flat) {
+  const gather_map *map = &arrow->file->map;
+  int64_t end = map->size - END_BYTES;
+  if (end < START_BYTES || memcmp(map->bytes + end + LENGTH_BYTES, MAGIC, MAGIC_BYTES) != 0)
+    return GATHER_ARROW_WRONG(arrow, map->size,
+                              "it is cut short, or its writer was not closed: an Arrow file ends with %s", MAGIC);
+  int64_t bytes = gather_read_i32(map->bytes + end);
+  *flat = (gather_flat){arrow->file, arrow->error, end - bytes, end};
+  if (bytes > 0 && bytes <= end - START_BYTES) return GATHER_OK;
+  return GATHER_ARROW_WRONG(arrow, end, "its footer has %" PRId64 " bytes, and there is room for %" PRId64, bytes,
+                            end - START_BYTES);
+}
+
+static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, gather_flat_vector *blocks) {
+  gather_flat_table footer, schema;
+  GATHER_TRY(gather_flat_root(flat, &footer));
+  GATHER_TRY(gather_flat_number(flat, &footer, FOOTER_VERSION, 2, &arrow->version));
+  if (arrow->version < VERSION_LOWEST || arrow->version > VERSION_HIGHEST)
+    return GATHER_ARROW_REFUSE(arrow, footer.at, "version V%" PRId64 " of Arrow's metadata is not known; V4 and V5 are",
+                               arrow->version + 1);
+  GATHER_TRY(gather_flat_inner(flat, &footer, FOOTER_SCHEMA, &schema));
+  if (schema.at == 0) return GATHER_ARROW_WRONG(arrow, footer.at, "its footer has no schema");
+  GATHER_TRY(gather_arrow_schema(arrow, flat, &schema));
+  return gather_flat_list(flat, &footer, FOOTER_BATCHES, BLOCK_BYTES, blocks);
+}
+
+/* Batches may stand in any order, but not share the bytes that describe them: else a small file could speak of more chunks than
+ * anybody has memory for. */
+static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, const gather_flat_vector *blocks,
+                                  gather_arrow_batch **batches) {
+  int64_t room = arrow->file->map.size;
+  GATHER_TRY(gather_arrow_take(arrow, blocks->len, sizeof **batches, batches));
+  for (int64_t i = 0; i < blocks->len; i++) {
+    int64_t at = blocks->at + BLOCK_BYTES * i;
+    const uint8_t *said = arrow->file->map.bytes + at;
+    gather_arrow_block block = {gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA), at};
+    if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "its record batches take more bytes than there are");
+    GATHER_TRY(gather_arrow_batch_read(arrow, &block, flat->start, &(*batches)[i]));
+    room -= block.bytes;
+  }
+  return GATHER_OK;
+}
+
+/* ---- tensors */
+
+/* The name of a chunk of a column. */
+static gather_status name_chunk(gather_arrow *arrow, const char *column, int64_t i, gather_file_tensor *tensor) {
+  size_t bytes = strlen(column) + 24;
+  char *name = NULL;
+  GATHER_TRY(gather_arrow_take(arrow, (int64_t)bytes, 1, &name));
+  (void)snprintf(name, bytes, "%s@%" PRId64, column, i);
+  tensor->name = name;
+  return GATHER_OK;
+}
+
+static gather_status check_names(gather_arrow *arrow, int64_t batches) {
+  int64_t room = 4 * arrow->file->map.size + NAMES_FREE, bytes;
+  for (int64_t i = 0; i < arrow->len; i++) {
+    if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
+      return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
+                                 "the names of its columns are too long for %" PRId64 " record batches", batches);
+    room -= bytes;
+  }
+  return GATHER_OK;
+}
+
+static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
+  gather_file_pieces_row *rows = NULL;
+  if (batches < 2) return GATHER_OK;
+  GATHER_TRY(check_names(arrow, batches));
+  GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *rows, &rows));
+  for (int64_t i = 0; i < arrow->len; i++)
+    rows[i] = (gather_file_pieces_row){arrow->columns[i].name, i * batches, batches};
+  arrow->file->pieces = rows;
+  arrow->file->pieces_len = arrow->len;
+  return GATHER_OK;
+}
+
+/* Chunks of a column are neighbours. Without a batch a column is a tensor without rows. */
+static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batches, int64_t len) {
+  gather_file *file = arrow->file;
+  int64_t each = len > 0 ? len : 1, all;
+  if (!gather_mul(arrow->len, each, &all)) all = -1;
+  GATHER_TRY(list_pieces(arrow, len));
+  GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
+  for (int64_t i = 0; i < arrow->len; i++)
+    for (int64_t k = 0; k < each; k++) {
+      gather_file_tensor *tensor = &file->tensors[file->len++];
+      GATHER_TRY(gather_arrow_chunk(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
+      if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
+    }
+  return GATHER_OK;
+}
+
+gather_status gather_arrow_open(gather_file *file, gather_error *error) {
+  gather_arrow arrow = {.file = file, .error = error};
+  gather_flat flat;
+  gather_flat_vector blocks;
+  gather_arrow_batch *batches = NULL;
+  GATHER_TRY(open_footer(&arrow, &flat));
+  GATHER_TRY(read_footer(&arrow, &flat, &blocks));
+  GATHER_TRY(read_batches(&arrow, &flat, &blocks, &batches));
+  return list_tensors(&arrow, batches, blocks.len);
+}

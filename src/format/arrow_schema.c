@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * arrow_schema.c: the columns of an Arrow file, and where in each batch their buffers are.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "format/arrow.h"
+#include "format/sort.h"
+
+enum { SCHEMA_ENDIANNESS, SCHEMA_FIELDS };
+enum { UNION_MODE, UNION_DENSE = 1, FIRST_VERSION_WITHOUT_VALIDITY = 4 };
+
+/* The types in the order of their numbers: the buffers of each in a batch, those of its children not counted. */
+static const struct {
+  const char *name;
+  int8_t buffers;
+  bool views; /* and as many more as the batch says */
+} TYPES[] = {
+    {NULL, 0, false},
+    {"null", 0, false},
+    {"int", 2, false},
+    {"float", 2, false},
+    {"binary", 3, false},
+    {"utf8", 3, false},
+    {"bool", 2, false},
+    {"decimal", 2, false},
+    {"date", 2, false},
+    {"time", 2, false},
+    {"timestamp", 2, false},
+    {"interval", 2, false},
+    {"list", 2, false},
+    {"struct", 1, false},
+    {"union", 1, false},
+    {"fixed_size_binary", 2, false},
+    {"fixed_size_list", 1, false},
+    {"map", 2, false},
+    {"duration", 2, false},
+    {"large_binary", 3, false},
+    {"large_utf8", 3, false},
+    {"large_list", 2, false},
+    {"run_end_encoded", 0, false},
+    {"binary_view", 2, true},
+    {"utf8_view", 2, true},
+    {"list_view", 3, false},
+    {"large_list_view", 3, false},
+};
+
+const char *gather_arrow_type_name(int64_t number) {
+  return number > 0 && number < (int64_t)(sizeof TYPES / sizeof *TYPES) ? TYPES[number].name : NULL;
+}
+
+/* ---- what a field has in a batch */
+
+/* The walk over a schema. Each field takes 4 bytes of the schema at least, so that more of them share bytes: such a schema is small
+ * and may still speak of more fields than anybody can count. */
+typedef struct schema_walk {
+  gather_arrow *arrow;
+  const gather_flat *flat;
+  gather_arrow_counts counts;
+} schema_walk;
+
+static gather_status count_field(schema_walk *walk, const gather_flat_table *field, int depth);
+
+static gather_status count_children(schema_walk *walk, const gather_flat_table *field, int depth) {
+  gather_flat_vector children;
+  gather_flat_table child;
+  GATHER_TRY(gather_flat_list(walk->flat, field, GATHER_ARROW_FIELD_CHILDREN, 4, &children));
+  if (children.len > 0 && depth == GATHER_ARROW_DEPTH_MAX)
+    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "its columns are nested more than %d deep",
+                               GATHER_ARROW_DEPTH_MAX);
+  for (int64_t i = 0; i < children.len; i++) {
+    GATHER_TRY(gather_flat_item(walk->flat, &children, i, &child));
+    GATHER_TRY(count_field(walk, &child, depth + 1));
+  }
+  return GATHER_OK;
+}
+
+/* A union has type numbers, a dense one places as well; before V5 also which are valid. */
+static gather_status count_union(schema_walk *walk, const gather_flat_table *field) {
+  gather_flat_table type;
+  int64_t mode = 0;
+  GATHER_TRY(gather_flat_inner(walk->flat, field, GATHER_ARROW_FIELD_TYPE, &type));
+  if (type.at != 0) GATHER_TRY(gather_flat_number(walk->flat, &type, UNION_MODE, 2, &mode));
+  walk->counts.buffers += (mode == UNION_DENSE) + (walk->arrow->version < FIRST_VERSION_WITHOUT_VALIDITY);
+  return GATHER_OK;
+}
+
+static gather_status count_field(schema_walk *walk, const gather_flat_table *field, int depth) {
+  gather_flat_table dictionary;
+  int64_t number = 0;
+  if (walk->counts.nodes >= (walk->flat->end - walk->flat->start) / 4)
+    return GATHER_ARROW_WRONG(walk->arrow, field->at, "its columns hold one another");
+  GATHER_TRY(gather_flat_number(walk->flat, field, GATHER_ARROW_FIELD_TYPE_NUMBER, 1, &number));
+  GATHER_TRY(gather_flat_inner(walk->flat, field, GATHER_ARROW_FIELD_DICTIONARY, &dictionary));
+  if (!gather_arrow_type_name(number))
+    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "a column is of type number %" PRId64 ", which is not known",
+                               number);
+  walk->counts.nodes++;
+  if (dictionary.at != 0) { /* numbers that stand for the values, whatever these are */
+    walk->counts.buffers += 2;
+    return GATHER_OK;
+  }
+  walk->counts.buffers += TYPES[number].buffers;
+  walk->counts.views += TYPES[number].views;
+  if (number == GATHER_ARROW_UNION) GATHER_TRY(count_union(walk, field));
+  return count_children(walk, field, depth);
+}
+
+/* ---- columns */
+
+static gather_status read_column(schema_walk *walk, const gather_flat_table *field, gather_arrow_column *column) {
+  gather_flat_text name;
+  column->field = field->at;
+  column->node = walk->counts.nodes;
+  column->buffer = walk->counts.buffers;
+  column->views = walk->counts.views;
+  GATHER_TRY(gather_flat_string(walk->flat, field, GATHER_ARROW_FIELD_NAME, &name));
+  column->name = name.text ? gather_arena_text(&walk->arrow->file->arena, name.text, (size_t)name.bytes) : "";
+  if (!column->name) return gather_arrow_no_memory(walk->arrow);
+  GATHER_TRY(count_field(walk, field, 0));
+  return gather_arrow_column_type(walk->arrow, walk->flat, field, column);
+}
+
+static bool comes_before(const void *a, const void *b) {
+  return strcmp(((const gather_arrow_column *)a)->name, ((const gather_arrow_column *)b)->name) < 0;
+}
+
+/* Columns may have one name; then it does not say which is meant. */
+static gather_status mark_twins(gather_arrow *arrow) {
+  const void **sorted = NULL;
+  GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *sorted, &sorted));
+  for (int64_t i = 0; i < arrow->len; i++) sorted[i] = &arrow->columns[i];
+  gather_sort_pointers(sorted, arrow->len, comes_before);
+  for (int64_t i = 1; i < arrow->len; i++) {
+    gather_arrow_column *first = &arrow->columns[(const gather_arrow_column *)sorted[i - 1] - arrow->columns];
+    gather_arrow_column *second = &arrow->columns[(const gather_arrow_column *)sorted[i] - arrow->columns];
+    if (strcmp(first->name, second->name) == 0)
+      first->why = second->why = "is not the only column of this name; give each its own";
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *schema) {
+  schema_walk walk = {.arrow = arrow, .flat = flat};
+  gather_flat_vector fields;
+  gather_flat_table field;
+  int64_t endianness = 0;
+  GATHER_TRY(gather_flat_number(flat, schema, SCHEMA_ENDIANNESS, 2, &endianness));
+  if (endianness != 0 && endianness != 1)
+    return GATHER_ARROW_WRONG(arrow, schema->at, "its byte order is number %" PRId64, endianness);
+  arrow->big_endian = endianness == 1;
+  GATHER_TRY(gather_flat_list(flat, schema, SCHEMA_FIELDS, 4, &fields));
+  GATHER_TRY(gather_arrow_take(arrow, fields.len, sizeof *arrow->columns, &arrow->columns));
+  for (int64_t i = 0; i < fields.len; i++) {
+    GATHER_TRY(gather_flat_item(flat, &fields, i, &field));
+    GATHER_TRY(read_column(&walk, &field, &arrow->columns[arrow->len++]));
+  }
+  arrow->all = walk.counts;
+  return mark_twins(arrow);
+}

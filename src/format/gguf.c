@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * gguf.c: reading GGUF files, versions 2 and 3 and either byte order: the head, and the metadata, of which only the alignment says
+ * something about tensors. Of a model that was split into several files, each is a file of its own.
+ * Source: the format's description (docs/gguf.md of ggml), and where it is open the gguf package 0.19 and ggml's reader.
+ */
+#include "format/gguf.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { VERSION_AT = 4, DEPTH_MAX = 16 };
+
+/* A value's type in the metadata, and its bytes; 0: texts and lists. */
+enum { IS_UINT32 = 4, IS_STRING = 8, IS_ARRAY = 9 };
+static const int8_t VALUE_BYTES[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+enum { VALUE_TYPES = sizeof VALUE_BYTES };
+
+bool gather_gguf_recognise(const uint8_t *bytes, int64_t size) { return size >= 4 && memcmp(bytes, "GGUF", 4) == 0; }
+
+/* ---- numbers */
+
+static gather_status take(gather_gguf *gguf, int bytes, uint64_t *value) {
+  const gather_map *map = &gguf->file->map;
+  if (map->size - gguf->at < bytes)
+    return GATHER_GGUF_WRONG(gguf, map->size, "it is cut short: a number of %d bytes stands at byte %" PRId64, bytes,
+                             gguf->at);
+  *value = 0;
+  for (int i = 0; i < bytes; i++) *value = *value << 8 | map->bytes[gguf->at + (gguf->big ? i : bytes - 1 - i)];
+  gguf->at += bytes;
+  return GATHER_OK;
+}
+
+gather_status gather_gguf_u32(gather_gguf *gguf, uint32_t *value) {
+  uint64_t number = 0;
+  GATHER_TRY(take(gguf, 4, &number));
+  *value = (uint32_t)number;
+  return GATHER_OK;
+}
+
+gather_status gather_gguf_u64(gather_gguf *gguf, uint64_t *value) { return take(gguf, 8, value); }
+
+gather_status gather_gguf_count(gather_gguf *gguf, int64_t least, const char *what, int64_t *count) {
+  int64_t at = gguf->at;
+  uint64_t number = 0;
+  GATHER_TRY(take(gguf, 8, &number));
+  int64_t left = gguf->file->map.size - gguf->at;
+  if (number > (uint64_t)(left / least))
+    return GATHER_GGUF_WRONG(gguf, at, "%" PRIu64 " %s are said to follow, more than the %" PRId64 " bytes that do",
+                             number, what, left);
+  *count = (int64_t)number;
+  return GATHER_OK;
+}
+
+/* ---- metadata */
+
+static gather_status skip_text(gather_gguf *gguf) {
+  int64_t bytes = 0;
+  GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a text", &bytes));
+  gguf->at += bytes;
+  return GATHER_OK;
+}
+
+static gather_status check_type(gather_gguf *gguf, int64_t at, uint32_t type) {
+  if (type < VALUE_TYPES) return GATHER_OK;
+  return GATHER_GGUF_WRONG(gguf, at, "the metadata have a value of type %" PRIu32 ", which is none", type);
+}
+
+static gather_status skip_value(gather_gguf *gguf, uint32_t type, int depth);
+
+/* Each element takes a byte or more, so no length makes this run longer than the file is. */
+static gather_status skip_list(gather_gguf *gguf, int depth) {
+  int64_t at = gguf->at, count = 0;
+  uint32_t type = 0;
+  GATHER_TRY(gather_gguf_u32(gguf, &type));
+  GATHER_TRY(check_type(gguf, at, type));
+  if (depth > DEPTH_MAX)
+    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, at,
+                            "the metadata have lists in lists, more than %d deep", DEPTH_MAX);
+  int64_t least = type == IS_STRING ? 8 : type == IS_ARRAY ? 12 : VALUE_BYTES[type];
+  GATHER_TRY(gather_gguf_count(gguf, least, "values of a list", &count));
+  if (VALUE_BYTES[type] != 0) {
+    gguf->at += count * VALUE_BYTES[type]; /* within the file, as was just seen */
+    return GATHER_OK;
+  }
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(skip_value(gguf, type, depth + 1));
+  return GATHER_OK;
+}
+
+static gather_status skip_value(gather_gguf *gguf, uint32_t type, int depth) {
+  if (type == IS_STRING) return skip_text(gguf);
+  if (type == IS_ARRAY) return skip_list(gguf, depth);
+  if (gguf->file->map.size - gguf->at < VALUE_BYTES[type])
+    return GATHER_GGUF_WRONG(gguf, gguf->file->map.size, "it is cut short within its metadata");
+  gguf->at += VALUE_BYTES[type];
+  return GATHER_OK;
+}
+
+static gather_status read_alignment(gather_gguf *gguf, int64_t at, uint32_t type) {
+  uint32_t alignment = 0;
+  if (gguf->alignment != 0) return GATHER_GGUF_WRONG(gguf, at, "the key 'general.alignment' stands twice");
+  if (type != IS_UINT32) return GATHER_GGUF_WRONG(gguf, at, "'general.alignment' is no number of the type uint32");
+  GATHER_TRY(gather_gguf_u32(gguf, &alignment));
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+    return GATHER_GGUF_WRONG(gguf, gguf->at - 4, "the alignment %" PRIu32 " is no power of two", alignment);
+  gguf->alignment = alignment;
+  return GATHER_OK;
+}
+
+static gather_status read_pair(gather_gguf *gguf) {
+  static const char ALIGNMENT[] = "general.alignment";
+  int64_t key_at = gguf->at;
+  uint32_t type = 0;
+  GATHER_TRY(skip_text(gguf));
+  int64_t key_bytes = gguf->at - key_at - 8, type_at = gguf->at;
+  const uint8_t *key = gguf->file->map.bytes + key_at + 8;
+  GATHER_TRY(gather_gguf_u32(gguf, &type));
+  GATHER_TRY(check_type(gguf, type_at, type));
+  if (key_bytes == (int64_t)sizeof ALIGNMENT - 1 && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0)
+    return read_alignment(gguf, key_at, type);
+  return skip_value(gguf, type, 1);
+}
+
+/* ---- the file */
+
+/* Nothing else says the byte order: the version is a small number. */
+static gather_status read_version(gather_gguf *gguf) {
+  uint32_t version = 0;
+  gguf->at = VERSION_AT;
+  GATHER_TRY(gather_gguf_u32(gguf, &version));
+  if (version != 0 && (version & 0xffff) == 0) {
+    gguf->big = true;
+    gguf->at = VERSION_AT;
+    GATHER_TRY(gather_gguf_u32(gguf, &version));
+  }
+  if (version == 2 || version == 3) return GATHER_OK;
+  return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, VERSION_AT,
+                          "version %" PRIu32 " of GGUF is not read; 2 and 3 are", version);
+}
+
+/* The least that an entry takes: of a tensor its name's length, the number of its dimensions, its type and place; of the metadata
+ * a key's length, a type and a byte. */
+enum { TENSOR_LEAST = 24, PAIR_LEAST = 13 };
+
+gather_status gather_gguf_open(gather_file *file, gather_error *error) {
+  gather_gguf gguf = {.file = file, .error = error};
+  int64_t tensors = 0, pairs = 0;
+  GATHER_TRY(read_version(&gguf));
+  GATHER_TRY(gather_gguf_count(&gguf, TENSOR_LEAST, "tensors", &tensors));
+  GATHER_TRY(gather_gguf_count(&gguf, PAIR_LEAST, "keys of metadata", &pairs));
+  for (int64_t i = 0; i < pairs; i++) GATHER_TRY(read_pair(&gguf));
+  if (gguf.alignment == 0) gguf.alignment = 32;
+  return gather_gguf_tensors(&gguf, tensors);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * safetensors_recognise.c: telling safetensors files and the indices of their shards by their bytes. Also without Jansson, which
+ * reads them, so that the answer can say what is missing.
+ */
+#include <string.h>
+
+#include "format/format.h"
+
+enum { HEADER_AT = 8 };
+
+/* The length of a header in eight bytes, of which a sane one needs four, and the header's first byte. */
+bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size) {
+  return size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
+}
+
+/* JSON with the key "weight_map": its place in the object is left open, so all is looked through, up to what an index may have. */
+bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size) {
+  static const char KEY[] = "\"weight_map\"";
+  const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
+  int64_t at = 0;
+  while (at < size && (bytes[at] == ' ' || bytes[at] == '\t' || bytes[at] == '\n' || bytes[at] == '\r')) at++;
+  if (at == size || bytes[at] != '{') return false;
+  if (size > most) size = most;
+  for (const uint8_t *quote; at < size; at = quote - bytes + 1) {
+    quote = memchr(bytes + at, '"', (size_t)(size - at));
+    if (!quote || size - (quote - bytes) < key_bytes) return false;
+    if (memcmp(quote, KEY, (size_t)key_bytes) == 0) return true;
+  }
+  return false;
+}
+
+bool gather_safetensors_recognise(const uint8_t *bytes, int64_t size) {
+  return gather_safetensors_is_file(bytes, size) || gather_safetensors_is_index(bytes, size);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * parts.c: what a table is made of: tensors whose rows can be had one by one, each in the file that holds it.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/tensor.h"
+#include "format/format.h"
+#include "table/table.h"
+
+/* ---- what a tensor is */
+
+/* Whether its rows can be had one by one, and how long they are. */
+static gather_status check_rows(const char *file, const gather_file_tensor *found, int64_t *row_bytes,
+                                gather_error *error) {
+  const gather_tensor *tensor = &found->tensor;
+  const gather_type_info *type = gather_type_row(tensor->type);
+  int64_t len;
+  GATHER_TRY(gather_file_tensor_check(found, error));
+  if (tensor->rank == 0)
+    return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
+  if (type->kind == GATHER_KIND_STRING)
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings are not all of one length");
+  if (!gather_tensor_is_row_major(tensor))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
+                            "its rows are scattered, since it is in Fortran order; take reads it in memory");
+  if (!gather_shape_len(tensor->rank - 1, tensor->shape + 1, &len) || !gather_tensor_len_bytes(tensor, len, row_bytes))
+    return gather_fail_file(error, GATHER_OVERFLOW, file, -1, "the length of a row does not fit in 63 bits");
+  bool whole = !gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0);
+  if (!whole || tensor->packed_offset != 0)
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
+                            "rows of %" PRId64 " elements of %s do not end on a whole byte", len, type->name);
+  return GATHER_OK;
+}
+
+static gather_status check_like_first(const gather_table *table, const char *file, const gather_file_tensor *found,
+                                      gather_error *error) {
+  const gather_tensor *first = &table->info.tensor, *next = &found->tensor;
+  char a[200], b[200];
+  bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
+    return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1,
+                            "its elements are %.60s%s, those of the first part %.60s", found->type_name,
+                            swapped ? " in the other byte order" : "", table->info.type_name);
+  if (first->rank == next->rank &&
+      memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
+    return GATHER_OK;
+  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1, "its rows are %s, those of the first part %s",
+                          gather_shape_text(a, sizeof a, next->rank - 1, next->shape + 1),
+                          gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
+}
+
+static void describe(gather_table *table, const gather_file *file, const gather_file_tensor *found, int64_t row_bytes) {
+  gather_table_info *info = &table->info;
+  info->format = gather_file_format(file);
+  info->name = found->name;
+  info->tensor = found->tensor;
+  info->tensor.data = NULL, info->tensor.strides = NULL;
+  info->tensor.shape = table->shape;
+  memcpy(table->shape, found->tensor.shape, (size_t)found->tensor.rank * sizeof *table->shape);
+  table->shape[0] = 0;
+  info->descr = found->descr, info->type_name = found->type_name;
+  info->row_bytes = row_bytes;
+}
+
+/* ---- where the rows lie */
+
+/* Opened a second time by its name, a file may be another one by now. */
+static gather_status check_same(const gather_source *source, const gather_map *map, gather_error *error) {
+  struct stat about;
+  if (fstat(source->fd, &about) != 0)
+    return gather_fail_system(error, source->path, errno, "find out which file it is");
+  if ((uint64_t)about.st_dev == map->device && (uint64_t)about.st_ino == map->inode && source->size >= map->size)
+    return GATHER_OK;
+  return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or cut while it was opened");
+}
+
+static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
+                                 gather_error *error) {
+  const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
+  gather_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
+                                 .mapped = !table->options.keep_signals && reads_maps};
+  for (*number = 0; *number < table->source_count; ++*number)
+    if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
+  gather_source *made = &table->sources[*number];
+  GATHER_TRY(gather_source_open(path, &wishes, made, error));
+  table->source_count++;
+  return check_same(made, map, error);
+}
+
+static gather_status add_part(gather_table *table, const gather_file *file, const gather_file_tensor *found,
+                              gather_error *error) {
+  gather_part *part = &table->parts[table->part_count];
+  const gather_map *map;
+  int64_t all;
+  *part = (gather_part){.path = file->name, .offset = found->offset, .first = table->shape[0]};
+  part->rows = found->tensor.shape[0];
+  if (!gather_add(part->first, part->rows, &table->shape[0]) ||
+      gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
+      !gather_mul(table->shape[0], table->info.row_bytes, &all))
+    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "all parts together do not fit in 63 bits");
+  table->part_count++;
+  if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
+  const char *path = gather_file_place(file, found, &map, &part->offset);
+  if (!path) {
+    part->memory = found->tensor.data;
+    part->path = "", part->offset = 0;
+    return GATHER_OK;
+  }
+  part->path = path;
+  return find_source(table, path, map, &part->source, error);
+}
+
+static gather_status add_tensor(gather_table *table, const gather_file *file, const gather_file_tensor *found,
+                                gather_error *error) {
+  int64_t row_bytes;
+  GATHER_TRY(check_rows(file->name, found, &row_bytes, error));
+  if (table->part_count == 0)
+    describe(table, file, found, row_bytes);
+  else
+    GATHER_TRY(check_like_first(table, file->name, found, error));
+  return add_part(table, file, found, error);
+}
+
+/* Room for `more` parts. */
+static gather_status make_room(gather_table *table, int64_t more, gather_error *error) {
+  int64_t need = table->part_count + more, room = 2 * (int64_t)table->part_count;
+  if (need <= table->part_room) return GATHER_OK;
+  if (room < need) room = need;
+  gather_part *made = room > INT32_MAX ? NULL : gather_alloc(room * (int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
+  if (table->part_count > 0) memcpy(made, table->parts, (size_t)table->part_count * sizeof *made);
+  gather_free(table->parts);
+  table->parts = made;
+  table->part_room = (int32_t)room;
+  return GATHER_OK;
+}
+
+/* The pieces that a name stands for: a column in several chunks. Where a file holds nothing but one, it needs no name. */
+static const gather_file_pieces_row *find_pieces(const gather_file *file, const char *name) {
+  bool only = name[0] == '\0' && file->pieces_len == 1 && file->pieces[0].count == file->len;
+  for (int64_t i = 0; i < file->pieces_len; i++)
+    if (only || strcmp(file->pieces[i].name, name) == 0) return &file->pieces[i];
+  return NULL;
+}
+
+gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
+  const gather_file_pieces_row *pieces = find_pieces(file, name);
+  const gather_file_tensor *found;
+  GATHER_TRY(make_room(table, pieces ? pieces->count : 1, error));
+  if (!pieces) {
+    GATHER_TRY(gather_file_find(file, name, &found, error));
+    return add_tensor(table, file, found, error);
+  }
+  for (int64_t i = 0; i < pieces->count; i++)
+    GATHER_TRY(add_tensor(table, file, gather_file_at(file, pieces->first + i), error));
+  if (table->file_count == 1) table->info.name = pieces->name;
+  return GATHER_OK;
+}
+
+bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
+  if (i < 0 || i >= table->part_count) return false;
+  const gather_part *from = &table->parts[i];
+  *part = (gather_table_part){from->path, from->offset, from->first, from->rows};
+  return true;
+}
+
+const gather_part *gather_table_find_part(const gather_table *table, int64_t row) {
+  int32_t low = 0, high = table->part_count - 1;
+  while (low < high) {
+    int32_t middle = low + (high - low + 1) / 2;
+    if (table->parts[middle].first <= row)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return &table->parts[low];
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * sweep.c: a chunk of indices, in their order: rows that are in memory are copied, the others are noted.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <sched.h>
+#include <string.h>
+
+#include "base/tensor.h"
+#include "kernel/copy.h"
+#include "plan/plan.h"
+#include "plan/tasks.h"
+#include "table/ids.h"
+#include "table/table.h"
+
+/* Indices that are looked at together: 8 KiB of rows. */
+enum { BLOCK = 1024, LINES_FETCHED = 4 };
+/* So many rows of each region repay asking for, and mapping, all of them. */
+enum { ROWS_PER_REGION = 16, ROWS_PER_QUESTION = 256 };
+enum { DONE = -2 /* a row that needs nothing more */ };
+
+typedef struct block {
+  int64_t rows[BLOCK];
+  const char *from[BLOCK]; /* NULL: it is not mapped */
+  int64_t resident, cached;
+} block;
+
+static char *out_at(const gather_sweep *s, int64_t position) {
+  return s->taking->out + position * s->taking->table->info.row_bytes;
+}
+
+/* ---- where rows are */
+
+static void fill(const gather_sweep *s, char *out) {
+  const gather_plan *plan = s->taking->plan;
+  const int64_t row_bytes = s->taking->table->info.row_bytes;
+  if (!plan->fill) memset(out, 0, (size_t)row_bytes);
+  for (int64_t at = 0; plan->fill && at < row_bytes; at += plan->fill_bytes)
+    memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
+}
+
+/* A row that was read without waiting, and cannot be copied from the mapping the next time. */
+static void keep_row(gather_table *table, int64_t row, const char *data) {
+  int64_t grown = gather_cache_put(table->cache, row, data, false);
+  if (grown > 0) gather_table_count_memory(table, grown);
+}
+
+/* A row that is mapped: its address. Else NULL, and its place says DONE if it was copied already. */
+static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
+  gather_table *table = s->taking->table;
+  const int64_t row = b->rows[j], row_bytes = table->info.row_bytes;
+  const gather_part *part = gather_table_find_part(table, row);
+  const int64_t at = (row - part->first) * row_bytes, offset = part->offset + at;
+  if (part->memory) return part->memory + at;
+  if (!table->residency) return NULL;
+  gather_residency *residency = &table->residency[part->source];
+  gather_where where = gather_residency_ask(residency, offset, row_bytes);
+  if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
+  if (where == GATHER_WHERE_ELSE) return NULL;
+  if (table->cache && gather_cache_get(table->cache, row, out)) {
+    b->rows[j] = DONE, b->cached++;
+  } else if (gather_residency_try(residency, offset, row_bytes, out)) {
+    b->rows[j] = DONE, b->resident++;
+    if (table->cache && !residency->pages) keep_row(table, row, out);
+  }
+  return NULL;
+}
+
+static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_t j) {
+  gather_table *table = s->taking->table;
+  const int64_t lines = (table->info.row_bytes + 63) / 64;
+  char *out = out_at(s, position + j);
+  b->from[j] = NULL;
+  if (b->rows[j] == GATHER_ROW_FILL) {
+    fill(s, out);
+    b->rows[j] = DONE;
+    return;
+  }
+  b->from[j] = find_row(s, b, j, out);
+  if (b->from[j]) {
+    b->resident++;
+    gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
+  } else if (b->rows[j] != DONE && table->cache) {
+    gather_cache_fetch_keys(table->cache, b->rows[j]);
+  }
+}
+
+/* ---- copying them */
+
+/* The worker whose entries the rows are noted in, which is had when there is a first one; NULL where none can be had: the sweep has
+ * failed then. Of several threads one gets it. */
+static gather_worker *get_worker(gather_sweep *s) {
+  gather_worker *worker = atomic_load_explicit(&s->worker, memory_order_acquire);
+  while (!worker && !atomic_load_explicit(&s->failed, memory_order_acquire)) {
+    if (atomic_flag_test_and_set_explicit(&s->getting, memory_order_acquire)) {
+      (void)sched_yield();
+    } else if (!atomic_load_explicit(&s->worker, memory_order_acquire)) {
+      if (gather_worker_get(s->taking->table, &worker, &s->why) != GATHER_OK)
+        atomic_store_explicit(&s->failed, true, memory_order_release);
+      else
+        atomic_store_explicit(&s->worker, worker, memory_order_release);
+      atomic_flag_clear_explicit(&s->getting, memory_order_release);
+    } else {
+      atomic_flag_clear_explicit(&s->getting, memory_order_release);
+    }
+    worker = atomic_load_explicit(&s->worker, memory_order_acquire);
+  }
+  return worker;
+}
+
+static void note_miss(gather_sweep *s, int64_t row, int64_t position) {
+  gather_worker *worker = get_worker(s);
+  if (!worker) return;
+  int64_t miss = atomic_fetch_add_explicit(&s->misses, 1, memory_order_relaxed);
+  worker->entries[miss] = (gather_entry){row, position};
+}
+
+static void deliver_row(gather_sweep *s, block *b, int64_t position, int64_t j) {
+  gather_table *table = s->taking->table;
+  char *out = out_at(s, position + j);
+  if (b->from[j]) {
+    gather_copy_row(out, b->from[j], (size_t)table->info.row_bytes);
+  } else if (table->cache && gather_cache_get(table->cache, b->rows[j], out)) {
+    b->cached++;
+  } else {
+    note_miss(s, b->rows[j], position + j);
+  }
+}
+
+static void sweep_block(gather_sweep *s, block *b, int64_t position, int64_t count) {
+  const gather_table *table = s->taking->table;
+  for (int64_t j = 0; j < count; j++) locate_row(s, b, position, j);
+  for (int64_t j = 0; table->cache && j < count; j++)
+    if (!b->from[j] && b->rows[j] != DONE) gather_cache_fetch_row(table->cache, b->rows[j]);
+  for (int64_t j = 0; j < count; j++)
+    if (b->rows[j] != DONE) deliver_row(s, b, position, j);
+}
+
+/* The usual case of a warm table: one part, all rows of the block in regions that are known to be mapped. */
+static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t count) {
+  const gather_part *part = table->parts;
+  if (table->part_count != 1 || !table->residency || part->memory) return false;
+  const gather_residency *residency = &table->residency[part->source];
+  if (!residency->source->map) return false;
+  const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
+  const int64_t row_bytes = table->info.row_bytes;
+  for (int64_t j = 0; j < count; j++)
+    if (rows[j] < 0 || !gather_residency_has(residency, now, part->offset + rows[j] * row_bytes, row_bytes))
+      return false;
+  return true;
+}
+
+/* A kernel of the plan's that moves rows of the table to ordinary memory; NULL. */
+static const gather_way *find_kernel(const gather_sweep *s) {
+  const gather_plan *plan = s->taking->plan;
+  if (plan->packed || plan->row_bytes != s->taking->table->info.row_bytes) return NULL;
+  for (int32_t i = 0; i < plan->way_count; i++)
+    if (!plan->ways[i].stream && !plan->ways[i].in_parts && plan->ways[i].when == GATHER_ORDER_UNKNOWN)
+      return &plan->ways[i];
+  return NULL;
+}
+
+/* Where all is mapped, a table is a tensor. */
+static void move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
+  const gather_table *table = s->taking->table;
+  const gather_part *part = table->parts;
+  const int64_t row_bytes = table->info.row_bytes;
+  gather_span span = {.data = table->sources[part->source].map + part->offset,
+                      .indices = (const char *)b->rows,
+                      .out = out_at(s, position),
+                      .count = count,
+                      .rounds = 1,
+                      .index_step = sizeof *b->rows,
+                      .out_step = row_bytes,
+                      .axis_step = row_bytes,
+                      .row_bytes = row_bytes,
+                      .ahead = way->ahead,
+                      .lines = way->lines,
+                      .table_bytes = part->rows * row_bytes};
+  way->rows_resolved(&span);
+}
+
+/* Indices [first, last) of the chunk. */
+typedef struct sweep_range {
+  gather_sweep *s;
+  int64_t first, last;
+} sweep_range;
+
+static void sweep_blocks(void *argument) {
+  const sweep_range *range = argument;
+  gather_sweep *s = range->s;
+  block b;
+  gather_table *table = s->taking->table;
+  const gather_way *way = find_kernel(s);
+  for (int64_t first = range->first; first < range->last; first += BLOCK) {
+    int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
+    gather_watch watch = gather_watch_start(table->residency ? count : 0);
+    b.resident = b.cached = 0;
+    gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows);
+    if (way && is_mapped(table, b.rows, count)) {
+      move_mapped(s, way, &b, position, count);
+      b.resident = count;
+    } else {
+      sweep_block(s, &b, position, count);
+    }
+    if (b.resident > 0 && gather_watch_waited(&watch)) gather_table_doubt(table);
+    atomic_fetch_add_explicit(&s->resident, b.resident, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->cached, b.cached, memory_order_relaxed);
+  }
+}
+
+/* ---- the chunk */
+
+void gather_table_doubt(gather_table *table) {
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) gather_residency_doubt(&table->residency[i]);
+}
+
+void gather_table_expect(gather_table *table, int64_t rows) {
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) {
+    gather_residency *residency = &table->residency[i];
+    bool eager = rows / ROWS_PER_REGION >= residency->region_count;
+    atomic_store_explicit(&residency->eager, eager, memory_order_relaxed);
+  }
+}
+
+static void sweep_part(void *argument, int64_t first, int64_t last) {
+  gather_sweep *s = argument;
+  gather_table *table = s->taking->table;
+  sweep_range range = {s, first, last};
+  int32_t source;
+  int64_t offset;
+  if (!table->residency) {
+    sweep_blocks(&range);
+    return;
+  }
+  if (!gather_guard_run(table->sources, table->source_count, sweep_blocks, &range, &source, &offset) &&
+      !atomic_exchange(&s->broken, true))
+    s->source = source, s->offset = offset;
+}
+
+gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error) {
+  gather_table *table = sweep->taking->table;
+  gather_table_expect(table, count);
+  gather_split(sweep->taking->executor, count, table->info.row_bytes, BLOCK, sweep_part, sweep);
+  if (sweep->broken) return gather_table_fail_mapped(table, sweep->source, sweep->offset, error);
+  if (!sweep->failed) return GATHER_OK;
+  if (error) *error = sweep->why;
+  return sweep->why.status;
+}
+
+/* The first row of the indices that does not lie in its file as that is now; -1. */
+static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t count, int32_t source, int64_t size) {
+  const gather_table *table = taking->table;
+  int64_t rows[ROWS_PER_QUESTION];
+  for (int64_t done = 0; done < count; done += ROWS_PER_QUESTION) {
+    int64_t now = count - done < ROWS_PER_QUESTION ? count - done : ROWS_PER_QUESTION;
+    gather_ids_rows(taking->plan, taking->indices, first + done, now, rows);
+    for (int64_t j = 0; j < now; j++) {
+      if (rows[j] == GATHER_ROW_FILL) continue;
+      const gather_part *part = gather_table_find_part(table, rows[j]);
+      int64_t end = part->offset + (rows[j] - part->first + 1) * table->info.row_bytes;
+      if (!part->memory && part->source == source && end > size) return rows[j];
+    }
+  }
+  return -1;
+}
+
+/* A mapping shows zeros between the end of a file that was cut and the end of its last page, and no signal tells: so the length is asked
+ * for after the copies. */
+gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count, gather_error *error) {
+  const gather_table *table = taking->table;
+  for (int32_t i = 0; table->residency && i < table->source_count; i++) {
+    gather_error why;
+    if (!table->sources[i].map || gather_source_check(&table->sources[i], &why) == GATHER_OK) continue;
+    int64_t row = find_cut(taking, first, count, i, why.file_offset);
+    if (row < 0) continue;
+    if (error) *error = why;
+    return gather_table_blame_row(table, row, why.status, error);
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
+  const gather_source *from = &table->sources[source];
+  int64_t row = gather_table_row_at(table, source, offset);
+  gather_table_doubt(table);
+  gather_status status = gather_source_check(from, error);
+  if (status == GATHER_OK)
+    status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
+  return gather_table_blame_row(table, row, status, error);
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""`bench` measures a file and leaves it as it is. Its figures are the disk's; here it counts that they are there and fit together."""
+
+import os
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from tables import MIB, TABLE_KEYS, forbid_uring, has_uring
+
+WAYS = ["auto", "mmap", "pread", "uring"]
+
+
+@pytest.fixture
+def file(gather) -> str:
+    """A table of 16 MiB in rows of 512 bytes."""
+    return gather.save("x.npy", np.arange(4 * MIB, dtype=np.uint32).reshape(-1, 128))
+
+
+def rates_are_sane(rate: dict) -> None:
+    assert 0 < rate["least"] <= rate["rows_per_second"] <= rate["most"]
+
+
+def test_json(gather, file):
+    before = os.stat(gather.folder / file)
+    answer = gather.json("bench", file, "--rows", "64")
+    assert answer["command"] == "bench" and answer["file"] == file and answer["format"] == "npy"
+    assert (answer["type"], answer["shape"], answer["row_bytes"]) == ("uint32", [32768, 128], 512)
+    assert answer["file_bytes"] == before.st_size and answer["block_bytes"] == 4096
+    assert answer["rows"] == 64 and answer["rounds"] == 3 and answer["seed"] == 1 and answer["seconds"] > 0
+    here = [way for way in WAYS if way != "uring" or has_uring(gather)]
+    assert [way["way"] for way in answer["engines"]] == here
+    assert [way["engine"] for way in answer["limits"]] == [way for way in ("uring", "pread") if way in here]
+    assert [way["way"] for way in answer["plain"]] == ["plain mmap", "plain pread"]
+    assert [way["depth"] for way in answer["depths"]] == [1, 8, 32, 128]
+    for way in (*answer["engines"], *answer["plain"]):
+        rates_are_sane(way["cold"])
+        rates_are_sane(way["warm"])
+    for way in (*answer["limits"], *answer["depths"]):
+        rates_are_sane(way["cold"])
+        assert "warm" not in way
+    limit = max(way["cold"]["rows_per_second"] for way in answer["limits"])
+    for way in answer["engines"]:
+        assert {"engine", "direct", "depth", "why", "memory_peak", "bytes_read_per_useful"} <= set(way)
+        assert way["share_of_limit"] == pytest.approx(way["cold"]["rows_per_second"] / limit, rel=1e-4)
+    assert answer["best"] in answer["engines"]
+    assert answer["best"]["share_of_limit"] == max(way["share_of_limit"] for way in answer["engines"])
+    after = os.stat(gather.folder / file)
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
+    assert gather.names() == {file}
+
+
+def test_cold_reads_come_from_the_disk(gather, file):
+    """Rows of 512 bytes in blocks of 4096: at least those were read, unless the file system keeps the file in memory."""
+    answer = gather.json("bench", file, "--rows", "64")
+    if answer["cold"]:
+        for way in answer["engines"]:
+            assert way["bytes_read_per_useful"] >= 4
+    else:
+        assert answer["resident"] > 0.01 or answer["file_system"] in ("tmpfs", "ramfs")
+
+
+def test_text(gather, file):
+    answer = gather("bench", file, "--rows", "64")
+    assert answer.code == 0 and answer.err == b""
+    lines = answer.text.splitlines()
+    assert lines[0].startswith("x.npy: npy uint32 [32768, 128], rows of 512 bytes, a file of 16.0")
+    assert lines[1].startswith("direct I/O ") and "; read-ahead " in lines[1]
+    assert lines[2] == "each figure: the middle of 3 rounds of 64 rows at random"
+    for name in ("disk limit", "auto", "mmap", "pread", "plain mmap", "plain pread"):
+        assert re.search(rf"^{name}", answer.text, re.MULTILINE), name
+    assert re.search(r"^\w+, reads at once and cold rows/s: 1: \d+, 8: \d+, 32: \d+, 128: \d+$", answer.text, re.MULTILINE)
+    assert "is the fastest cold: " in answer.text or "Nothing can be said of the disk" in answer.text
+    assert all(len(line) <= 150 for line in lines)
+
+
+@pytest.mark.parametrize("engine", WAYS)
+def test_one_engine(gather, file, engine):
+    answer = gather.json("bench", file, "--rows", "40", "--engine", engine, "--depth", "4", "--memory", "8MiB")
+    assert [way["way"] for way in answer["engines"]] == [engine] and answer["depths"] == []
+    way = answer["engines"][0]
+    assert way["depth"] <= 4 and way["memory_peak"] <= 8 * MIB
+
+
+def test_raw_bytes_names_and_seeds(gather):
+    gather.write("x.bin", bytes(3 + 400 * 24))
+    words = ("x.bin", "--type", "int64", "--shape", "400x3", "--offset", "3", "--rows", "8", "--engine", "pread")
+    answer = gather.json("bench", *words, "--seed", "5")
+    assert (answer["format"], answer["row_bytes"], answer["seed"]) == ("raw", 24, 5)
+    np.savez(gather.folder / "z.npz", a=np.zeros((9, 2)), b=np.zeros((100, 1500)))
+    answer = gather.json("bench", "z.npz:b", "--rows", "8", "--engine", "mmap")
+    assert (answer["row_bytes"], answer["block_bytes"]) == (12000, 12288)
+
+
+def test_rows_are_chosen(gather):
+    """Without --rows: enough for a while, and no more than there are, be they short or long."""
+    for shape in ((100, 512), (2, 1 << 20)):
+        gather.save("x.npy", np.zeros(shape, np.uint8))
+        answer = gather.json("bench", "x.npy", "--engine", "mmap", "--depth", "64")
+        assert 4 <= answer["rows"] <= max(shape[0], 4)
+
+
+def test_complaints(gather, file):
+    gather.fails("file_not_found", "bench", "none.npy")
+    gather.fails("usage", "bench")
+    gather.fails("usage", "bench", file, "another")
+    assert "pipe" in gather.fails("usage", "bench", "-")["message"]
+    for words in (("--rows", "0"), ("--rows", "x"), ("--rows", "99999999999"), ("--seed", "-1"), ("--engine", "x"),
+                  ("--depth", "0"), ("--memory", "lots"), ("--part", file), ("--type", "int8"), ("-o", "y.npy")):  # fmt: skip
+        gather.fails("usage", "bench", file, *words)
+    gather.fails("usage", "bench", gather.save("e.npy", np.zeros((0, 4))))
+    gather.fails("usage", "bench", gather.save("n.npy", np.zeros((4, 0))))
+    gather.fails("unsupported", "bench", gather.save("f.npy", np.zeros((4, 3), order="F")))
+    gather.fails("rank_mismatch", "bench", gather.save("s.npy", np.float32(1)))
+    gather.fails("file_malformed", "bench", gather.write("m.npy", b"\x93NUMPY\x01\x00\x10"))
+    gather.fails("name_not_found", "bench", f"{file}:other", "--rows", "8")
+
+
+def test_where_io_uring_is_forbidden(gather, file):
+    probe = subprocess.run([gather.exe, "info", "--json"], capture_output=True, preexec_fn=forbid_uring)
+    assert probe.returncode == 0 and b'"name":"uring","works":false' in probe.stdout
+    answer = gather.json("bench", file, "--rows", "16", preexec_fn=forbid_uring)
+    assert [way["way"] for way in answer["engines"]] == ["auto", "mmap", "pread"]
+    assert [way["engine"] for way in answer["limits"]] == ["pread"]
+    text = gather("bench", file, "--rows", "16", "--engine", "uring", preexec_fn=forbid_uring).text
+    assert "uring is not here: " in text
+
+
+def test_take_says_the_same_of_a_table(gather, file):
+    """The keys of "table" are those that take promises."""
+    assert set(gather.json("take", file, "0", "-o", "o.npy")["table"]) == TABLE_KEYS

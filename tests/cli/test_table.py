@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""`take` of rows of files: the bytes are NumPy's whatever the engine, the ceiling and the cold or warm file are."""
+
+import io
+import re
+import subprocess
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import pytest
+from command import one_object, rows
+from tables import ENGINES, MIB, TABLE_KEYS, make_cold
+
+RNG = np.random.default_rng(20)
+
+
+def random_table(shape, dtype) -> np.ndarray:
+    dtype = np.dtype(dtype)
+    return np.frombuffer(RNG.bytes(int(np.prod(shape)) * dtype.itemsize), dtype).reshape(shape)
+
+
+def same_bytes(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("cold", [False, True], ids=["warm", "cold"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("shape", "dtype", "index"),
+    [
+        ((3000, 7), "<f4", "<i8"),
+        ((3000, 7), ">f8", "<u4"),
+        ((60000,), "u1", ">i4"),
+        ((100, 3, 5), "V12", "i1"),
+        ((40, 9000), "<i2", "<u2"),
+        ((200, 2), "S5", ">u8"),
+    ],
+)
+def test_parts_of_the_output_make_the_whole(gather, shape, dtype, index, engine, cold):
+    """Some hundred thousand bytes per part, so that there are many."""
+    data = random_table(shape, dtype)
+    row_bytes = data.nbytes // len(data)
+    ids = RNG.integers(0, len(data), size=1_500_000 // row_bytes + 3).astype(index)
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    if cold:
+        make_cold(gather.folder / "x.npy")
+    answer = gather.json("take", "x.npy", "i.npy", "-o", "o.npy", "--memory", "4MiB", "--engine", engine, "--depth", 16)
+    assert same_bytes(gather.load("o.npy"), data[ids])
+    table = answer["table"]
+    assert set(table) == TABLE_KEYS and table["rows"] == len(ids) and table["memory_ceiling"] == 4 * MIB
+    assert table["rows_resident"] + table["rows_cached"] + table["rows_read"] == len(ids)
+    assert table["bytes_useful"] == len(ids) * row_bytes and 0 < table["memory_peak"] <= 4 * MIB
+    assert table["depth"] <= 16
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("shape", [(), (0,), (1, 1), (7, 1, 3), (300, 2, 40)])
+def test_indices_of_any_shape_and_order(gather, shape, order):
+    data = random_table((500, 6), "<f4")
+    ids = np.asarray(RNG.integers(-500, 500, size=shape), order=order)
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    for memory in ([], ["--memory", "2MiB"]):
+        assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", *memory).code == 0
+        assert same_bytes(gather.load("o.npy"), data[ids])
+
+
+def test_many_indices_in_fortran_order(gather):
+    """More than a part holds: they are taken in the order of their coordinates."""
+    data = random_table((500, 16), "<f4")
+    ids = np.asfortranarray(RNG.integers(-500, 500, size=(300, 3, 40)))
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "--memory", "2MiB").code == 0
+    assert same_bytes(gather.load("o.npy"), data[ids])
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (5, 0), (0,)])
+def test_tables_without_bytes(gather, shape):
+    data = np.zeros(shape, "<f4")
+    gather.save("x.npy", data)
+    ids = np.zeros((3, 0) if shape[0] == 0 else (3, 2), np.int64)
+    gather.save("i.npy", ids)
+    for memory in ([], ["--memory", "2MiB"]):
+        assert gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", *memory).code == 0
+        assert same_bytes(gather.load("o.npy"), data[ids])
+    gather.save("bad.npy", np.array([5]))
+    gather.fails("index_out_of_range", "take", "x.npy", "bad.npy", "-o", "p.npy", "--memory", "2MiB")
+
+
+@pytest.mark.parametrize("policy", ["clamp", "wrap", "zero", "fill=7", "promise"])
+def test_bad_indices_that_are_repaired(gather, policy):
+    data = RNG.integers(-9, 9, size=(100, 40)).astype("<i4")
+    ids = RNG.integers(-150, 150, size=20000)
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    answer = gather.json("take", "x.npy", "i.npy", "-o", "o.npy", "--on-bad", policy, "--memory", "2MiB")
+    name = {"promise": "clamp", "fill=7": "fill"}.get(policy, policy)
+    where, bad = rows(ids, 100, True, name)
+    expected = data[where]
+    if name in ("zero", "fill"):
+        expected[bad] = 7 if name == "fill" else 0
+    assert same_bytes(gather.load("o.npy"), expected)
+    assert answer["indices"] == {"count": 20000, "bad": int(bad.sum())}
+
+
+def test_rules_and_negative(gather):
+    gather.save("x.npy", np.arange(5.0))
+    assert gather("take", "x.npy", "[1, -9]", "-o", "o.npy", "--rules", "openvino-8", "--memory", "2MiB").code == 0
+    assert gather.load("o.npy").tolist() == [1, 0]
+    words = ("take", "x.npy", "[1, -1]", "-o", "p.npy", "--memory", "2MiB", "--negative", "off")
+    assert gather.fails("index_out_of_range", *words)["position"] == [1]
+
+
+def test_a_bad_index_far_behind(gather):
+    """It is found before there is an output, and its place is that in all indices."""
+    data, ids = random_table((100, 64), "<f8"), np.zeros((500, 40), np.int64)
+    ids[400, 7], ids[499, 39] = 100, -101
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    error = gather.fails("index_out_of_range", "take", "x.npy", "i.npy", "-o", "o.npy", "--memory", "2MiB")
+    assert (error["position"], error["value"], error["bad_count"]) == ([400, 7], 100, 2)
+    assert gather.names() == {"x.npy", "i.npy"}
+
+
+@pytest.mark.parametrize("extension", ["bin", "pb"])
+@pytest.mark.parametrize("dtype", ["<f4", ">f4", ">i8"])
+def test_other_formats_of_the_output(gather, dtype, extension):
+    data, ids = random_table((50, 25), dtype), RNG.integers(0, 50, 30000)
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    assert gather("take", "x.npy", "i.npy", "-o", f"o.{extension}", "--memory", "2MiB").code == 0
+    content, little = (gather.folder / f"o.{extension}").read_bytes(), data[ids].astype(data.dtype.newbyteorder("<"))
+    if extension == "pb":
+        content = onnx.numpy_helper.to_array(onnx.TensorProto.FromString(content)).tobytes()
+    assert content == little.tobytes()
+
+
+def test_a_pipe_gets_the_whole(gather):
+    data, ids = random_table((500, 100), "<f4"), RNG.integers(0, 500, 30000)
+    gather.save("x.npy", data)
+    gather.save("i.npy", ids)
+    answer = gather("take", "x.npy", "i.npy", "-o", "-", "--memory", "2MiB", "--json")
+    assert answer.code == 0 and same_bytes(np.load(io.BytesIO(answer.out)), data[ids])
+    assert one_object(answer.err)["table"]["rows"] == 30000
+
+
+def test_a_pipe_that_nobody_reads_to_the_end(gather):
+    gather.save("x.npy", np.zeros((4, 1 << 18)))
+    gather.save("i.npy", np.zeros(64, np.int8))
+    words = [str(gather.exe), "take", "x.npy", "i.npy", "-o", "-", "--memory", "64MiB"]
+    process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.read(1000)
+    process.stdout.close()
+    before = gather("take", "x.npy", "i.npy", "-o", "-", stdout=subprocess.DEVNULL)
+    assert process.wait(60) in (3, 141) and before.code == 0
+
+
+def test_packed_rows_that_are_whole_bytes(gather):
+    """Rows of 6 four-bit numbers."""
+    data = RNG.integers(0, 256, size=(16, 3), dtype=np.uint8)
+    ids = RNG.integers(0, 16, size=200_000)
+    gather.write("x.bin", data.tobytes())
+    gather.save("i.npy", ids)
+    words = ["--type", "uint4", "--shape", "16x6", "-o", "o.bin", "--memory", "2MiB"]
+    assert gather("take", "x.bin", "i.npy", *words).code == 0
+    assert (gather.folder / "o.bin").read_bytes() == data[ids].tobytes()
+
+
+def test_raw_bytes_from_an_offset(gather):
+    data = random_table((1000, 33), "<u2")
+    gather.write("x.bin", b"12345" + data.tobytes() + b"more")
+    ids = RNG.integers(0, 1000, 30000)
+    gather.save("i.npy", ids)
+    words = ("--type", "uint16", "--shape", "1000x33", "--offset", "5", "--memory", "2MiB")
+    assert gather("take", "x.bin", "i.npy", "-o", "o.npy", *words).code == 0
+    assert same_bytes(gather.load("o.npy"), data[ids])
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_parts_of_the_table(gather, count):
+    data = random_table((1000, 6), ">i4")
+    pieces = np.array_split(data, [13 * (i + 1) for i in range(count)])
+    names = [gather.save(f"x{i}.npy", piece) for i, piece in enumerate(pieces)]
+    more = [word for name in names[1:] for word in ("--part", name)]
+    ids = RNG.integers(-1000, 1000, (200, 9))
+    gather.save("i.npy", ids)
+    answer = gather.json("take", names[0], "i.npy", "-o", "o.npy", *more)
+    assert same_bytes(gather.load("o.npy"), data[ids])
+    assert f"of 1000 rows x 24 B in {count + 1} files" in answer["plan"]
+    error = gather.fails("index_out_of_range", "take", names[0], "1000", "-o", "p.npy", *more)
+    assert (error["low"], error["high"]) == (-1000, 999)
+
+
+def test_parts_of_raw_bytes(gather):
+    data = random_table((20, 6), "<i4")
+    gather.write("a.bin", data[:10].tobytes())
+    gather.write("b.bin", data[10:].tobytes())
+    words = ("--type", "int32", "--shape", "10x6", "--part", "b.bin")
+    assert gather("take", "a.bin", "[0, 19, -11]", "-o", "o.npy", *words).code == 0
+    assert same_bytes(gather.load("o.npy"), data[[0, 19, 9]])
+
+
+def test_parts_that_do_not_fit(gather):
+    gather.save("a.npy", np.zeros((3, 4), "f4"))
+    for name, status, array in (
+        ("type.npy", "type_mismatch", np.zeros((3, 4), "i4")),
+        ("shape.npy", "shape_mismatch", np.zeros((3, 5), "f4")),
+    ):
+        gather.save(name, array)
+        assert name in gather.fails(status, "take", "a.npy", "0", "-o", "o.npy", "--part", name)["message"]
+    gather.fails("file_not_found", "take", "a.npy", "0", "-o", "o.npy", "--part", "none.npy")
+    gather.write("bad.npy", b"\x93NUMPY\x01\x00")
+    gather.fails("file_malformed", "take", "a.npy", "0", "-o", "o.npy", "--part", "bad.npy")
+    assert "o.npy" not in gather.names()
+
+
+def test_it_is_used_by_itself_and_said(gather):
+    gather.save("x.npy", np.zeros((3, 4)))
+    assert "table" in gather.json("take", "x.npy", "0", "-o", "o.npy")
+    assert "table" in gather.json("take", "x.npy", "0", "-o", "o.npy", "-f", "--axis", "-2")
+    gather.save("i.npy", np.zeros((3, 1), int))
+    for words in ((), ("--rules", "openvino-8", "--batch-dims", "1")):
+        assert "table" not in gather.json("take", "x.npy", "i.npy", "-o", "o.npy", "-f", "--axis", "1", *words)
+    fortran = gather.save("f.npy", np.asfortranarray(np.arange(12.0).reshape(3, 4)))
+    assert "table" not in gather.json("take", fortran, "[2]", "-o", "o.npy", "-f")
+    assert gather.load("o.npy").tolist() == [[8, 9, 10, 11]]
+    assert "table" not in gather.json("take", "-", "0", "-o", "o.npy", "-f", stdin=(gather.folder / "x.npy").read_bytes())
+
+
+def test_the_plan(gather, table):
+    text = gather("take", table, "[0, 1]", "-o", "o.npy", "--plan", "--engine", "pread")
+    plan = text.text.splitlines()[1]
+    assert plan.startswith("plan: Gather onnx-13: 2 of 3 rows x 16 B through a table; ") and "by pread" in plan
+    assert re.match(r"table: \d rows in memory, \d of an earlier read, \d read; ", text.errors) and text.errors.count("\n") == 1
+    dry = gather.json("take", table, "[0, 1]", "--dry-run", "--engine", "pread")
+    assert dry["plan"] == plan.removeprefix("plan: ")
+    assert gather("take", table, "[0, 1]", "-o", "o.npy", "-f").err == b""
+
+
+def test_dry_run(gather, table):
+    answer = gather.json("take", table, "[0, 1]", "--dry-run", "--memory", "8MiB")
+    assert answer["dry_run"] is True and answer["table"]["rows"] == 0 and gather.names() == {"x.npy"}
+    gather.fails("index_out_of_range", "take", table, "[0, 3]", "--dry-run", "--memory", "8MiB")
+
+
+def test_an_existing_output_is_complained_of_before_the_indices(gather, table):
+    gather.write("o.npy", "old")
+    gather.fails("file_exists", "take", table, "99", "-o", "o.npy", "--memory", "8MiB")
+    gather.fails("index_out_of_range", "take", table, "99", "-o", "o.npy", "--memory", "8MiB", "-f")
+    assert (gather.folder / "o.npy").read_text() == "old"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Files of many tensors, opened for the tests of their formats: safetensors and GGUF."""
+from __future__ import annotations
+
+import ctypes as c
+import struct
+from contextlib import contextmanager
+from typing import Iterator
+
+import gather_files as g
+from gather_files import LIB, FileTensor, GatherError, P, check, content, handle
+
+LIB.gather_format_count.restype, LIB.gather_format_count.argtypes = c.c_size_t, []
+LIB.gather_format_name.restype, LIB.gather_format_name.argtypes = c.c_char_p, [c.c_size_t]
+LIB.gather_file_len.restype, LIB.gather_file_len.argtypes = c.c_int64, [P]
+LIB.gather_file_find.restype = c.c_int
+LIB.gather_file_find.argtypes = [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), c.POINTER(g.Error)]
+
+
+class Opened:
+    """A file and its tensors by name."""
+
+    def __init__(self, file) -> None:
+        self.file = file
+        self.all = [LIB.gather_file_at(file, i).contents for i in range(LIB.gather_file_len(file))]
+        self.names = [tensor.name.decode() for tensor in self.all]
+        self.format = LIB.gather_file_format(file).decode()
+
+    def __getitem__(self, name: str) -> FileTensor:
+        found, error = c.POINTER(FileTensor)(), g.Error()
+        check(LIB.gather_file_find(self.file, name.encode(), c.byref(found), c.byref(error)), error)
+        return found.contents
+
+
+@contextmanager
+def opened(source) -> Iterator[Opened]:
+    """A path, or bytes in memory."""
+    with handle(source) as file:
+        yield Opened(file)
+
+
+def formats() -> list[str]:
+    return [LIB.gather_format_name(i).decode() for i in range(LIB.gather_format_count())]
+
+
+def complaint(source) -> GatherError:
+    """What the library says of a file that it refuses; the byte is one of the file's, or the one behind its last."""
+    try:
+        with opened(source):
+            pass
+    except GatherError as error:
+        assert error.message and (not isinstance(source, bytes) or -1 <= error.offset <= len(source))
+        return error
+    raise AssertionError("the file was opened")
+
+
+def outcome(source) -> dict[str, tuple[tuple[int, ...], bytes | None]] | str:
+    """Each tensor's shape and bytes (None where they cannot be had), or the status of the refusal."""
+    try:
+        with opened(source) as file:
+            return {name: (t.shape, None if t.unreadable else content(t)) for name, t in zip(file.names, file.all, strict=True)}
+    except GatherError as error:
+        assert error.message and error.offset <= len(source)
+        return error.status
+
+
+def safetensors(header: bytes, data: bytes = b"", length: int | None = None) -> bytes:
+    """A safetensors file of that header, whose length may be a lie."""
+    return struct.pack("<Q", len(header) if length is None else length) + header + data
+
+
+def described(dtype: str, shape: list[int], begin: int, end: int) -> str:
+    return f'{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}'

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing.h: lets calls of the system fail that reading files makes, also the answers that io_uring gives. May be used while threads
+ * read. The calls are named as in C; with a word more:
+ *
+ *   "pread direct"    on a descriptor past the page cache
+ *   "madvise random", "madvise willneed", "madvise populate", "madvise dontfork"
+ *   "answer"          a completion of io_uring; "answer direct" on a descriptor past the page cache
+ */
+#ifndef GATHER_TESTS_TABLE_FAILING_H
+#define GATHER_TESTS_TABLE_FAILING_H
+
+#include <stdint.h>
+
+/* Of the calls of `name`, the first `after` do what they always do, and the `times` next fail with `number` as their errno. */
+void failing_set(const char *name, int after, int times, int number);
+/* How often it was called since. */
+int failing_calls(void);
+/* Reads answer `bytes` at most, and what lies behind is not what stands in the file. */
+void failing_short(int64_t bytes);
+/* Reads that touch the byte at `offset` fail. */
+void failing_at(int64_t offset, int number);
+/* Before each call that may be interrupted is done, it is interrupted so many times. */
+void failing_storm(int times);
+/* All is well again. */
+void failing_clear(void);
+/* Mappings that the library has made and not ended. */
+int failing_mappings(void);
+
+#endif

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""Tables in .npy files: every dtype, version, byte order and shape gives what NumPy gives; tables in many parts; what is no table."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from format.dtypes import ALL, identify, random_array
+from files import noise, rows_of
+from tables import Setting, Table, TableError, engines, evict
+
+
+def bytes_of_rows(array: np.ndarray) -> np.ndarray:
+    """The rows' bytes, those between fields too."""
+    size = array.nbytes // array.shape[0] if array.shape[0] else int(np.prod(array.shape[1:])) * array.itemsize
+    return np.frombuffer(array.tobytes() if not array.dtype.names else array.view(f"V{array.itemsize}").tobytes(),
+                         np.uint8).reshape(array.shape[0], size)
+
+
+@pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.itemsize], ids=identify)
+def test_every_dtype(dtype, tmp_path):
+    for shape in [(9,), (7, 3), (5, 2, 4), (0, 3), (4, 0)]:
+        array = random_array(dtype, shape)
+        np.save(tmp_path / "t.npy", array)
+        ids = np.random.default_rng(1).integers(-shape[0], shape[0], 20) if shape[0] else np.arange(0)
+        for engine in engines():
+            with Table(tmp_path / "t.npy", Setting(engine)) as table:
+                assert table.shape == shape
+                assert np.array_equal(table.take(ids)[0], bytes_of_rows(array)[ids]), f"{engine} {shape}"
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_versions(version, tmp_path):
+    array = np.arange(60, dtype=np.float32).reshape(20, 3)
+    with open(tmp_path / "t.npy", "wb") as file:
+        np.lib.format.write_array(file, array, version=version)
+    with Table(tmp_path / "t.npy") as table:
+        assert np.array_equal(table.take(np.array([3, -1]))[0], rows_of(array)[[3, -1]])
+
+
+def refusal(path, how: Setting = Setting(), raw=None) -> TableError:
+    with pytest.raises(TableError) as caught, Table(path, how, raw):
+        pass
+    return caught.value
+
+
+def test_what_is_no_table(tmp_path):
+    path = tmp_path / "t.npy"
+    np.save(path, np.float32(3))
+    assert refusal(path).status == "rank_mismatch"
+    np.save(path, np.asfortranarray(np.ones((3, 4))))
+    assert refusal(path).status == "unsupported"
+    np.save(path, np.array([None, 1], dtype=object), allow_pickle=True)
+    assert refusal(path).status == "unsupported"
+    assert refusal(tmp_path / "none.npy").status == "file_not_found"
+    path.write_bytes(b"")
+    assert refusal(path).status in ("file_malformed", "unsupported")
+    np.save(path, np.ones((100, 4)))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert refusal(path).status == "file_malformed"
+    assert refusal(tmp_path).status in ("io_error", "file_not_found", "unsupported")
+    assert refusal(path, raw=("uint8", (-1, -1), 0)).status != "ok"
+    assert refusal(path, raw=("uint8", (-2, 4), 0)).status != "ok"
+
+
+def test_fortran_order_of_one_column(tmp_path):
+    """Its elements lie as in row-major order, so that it is a table."""
+    array = np.asfortranarray(np.arange(12.0).reshape(12, 1))
+    with open(tmp_path / "t.npy", "wb") as file:
+        header = {"descr": "<f8", "fortran_order": True, "shape": (12, 1)}
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(array.tobytes())
+    with Table(tmp_path / "t.npy") as table:
+        assert np.array_equal(table.take(np.array([5, 0]))[0], rows_of(array)[[5, 0]])
+
+
+def test_parts(tmp_path):
+    """Of any lengths, one file twice, and parts without rows, at any place of the batch."""
+    lengths, paths, arrays = [0, 1000, 1, 0, 77, 0], [], []
+    for number, length in enumerate(lengths):
+        arrays.append(noise(length, 36, seed=number).view(np.float32))
+        paths.append(str(tmp_path / f"part{number}.npy"))
+        np.save(paths[-1], arrays[-1])
+    paths.append(paths[1])
+    arrays.append(arrays[1])
+    rows = rows_of(np.concatenate(arrays))
+    for engine in engines():
+        for memory in (0, 1 << 20):
+            with Table(paths, Setting(engine, memory)) as table:
+                assert table.shape == (2078, 9) and table.info.parts == 7
+                assert [part.rows for part in table.parts] == [*lengths, 1000]
+                for seed in range(3):
+                    for path in paths:
+                        evict(path)
+                    ids = np.random.default_rng(seed).integers(-2078, 2078, 3000)
+                    assert np.array_equal(table.take(ids)[0], rows[ids])
+                assert np.array_equal(table.take(np.arange(2078))[0], rows)
+
+
+def test_parts_that_do_not_fit(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((3, 4), np.float32))
+    np.save(tmp_path / "b.npy", np.ones((3, 5), np.float32))
+    np.save(tmp_path / "c.npy", np.ones((3, 4), np.int32))
+    np.save(tmp_path / "d.npy", np.ones((3, 4), ">f4"))
+    np.save(tmp_path / "e.npy", np.ones((3, 2, 2), np.float32))
+    first = str(tmp_path / "a.npy")
+    assert refusal([first, str(tmp_path / "b.npy")]).status == "shape_mismatch"
+    assert refusal([first, str(tmp_path / "c.npy")]).status == "type_mismatch"
+    assert refusal([first, str(tmp_path / "d.npy")]).status == "type_mismatch"
+    assert refusal([first, str(tmp_path / "e.npy")]).status == "shape_mismatch"
+    error = refusal([first, str(tmp_path / "none.npy")])
+    assert error.status == "file_not_found" and "none.npy" in str(error)
+    assert refusal([]).status == "usage"
+
+
+def test_a_name_with_a_colon(tmp_path):
+    """Where a file of the whole name exists, that one."""
+    array = np.arange(6.0).reshape(3, 2)
+    np.save(tmp_path / "a:b.npy", array)
+    with Table(tmp_path / "a:b.npy") as table:
+        assert np.array_equal(table.take(np.array([2]))[0], rows_of(array)[[2]])
+    assert refusal(tmp_path / "a:c.npy").status == "file_not_found"
+
+
+@pytest.mark.parametrize("how", [Setting(memory=100), Setting(memory=-1), Setting(depth=5000), Setting(depth=-1), Setting(cache=-2),
+                                 Setting(memory=1 << 20, cache=1 << 30)], ids=str)
+def test_options_that_make_no_sense(how, tmp_path):
+    np.save(tmp_path / "t.npy", np.ones((3, 4)))
+    if how.cache > 0:
+        with Table(tmp_path / "t.npy", how) as table:  # a cache is bounded by the ceiling
+            assert np.array_equal(table.take(np.array([2, 2, 1]))[0], rows_of(np.ones((3, 4))))
+            assert table.statistics.memory_peak <= how.memory
+        return
+    error = refusal(tmp_path / "t.npy", how)
+    assert error.status == "usage"
+    if how.memory == 100:
+        assert str(1 << 20) in str(error) or "1 MiB" in str(error)
