@@ -32,9 +32,10 @@ enum {
   DEFAULT_SHARE = 4
 };
 
-/* Rows of this length are taken one by one in less time than two passes need, which read and write everything twice: measured in
- * docs/shuffle.md, where rows of 4 KiB are too; yet with these a disk that turns would be far slower in one pass. */
-static const int64_t LONG_ROW = 16 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
+/* A disk with many reads in flight gives rows of this length anywhere nearly as fast as front to back, and two passes read and write
+ * everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two (tests/cli/measure_shuffle.py measures it). Shorter
+ * rows would be faster in one pass on some disks, and far slower on those that turn. */
+static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
                      MOST_BUCKET_ROWS = INT32_MAX;
 
 /* The number in a file of one line; 0 where there is none, as "max". */

@@ -99,6 +99,30 @@ def test_orders_as_take_has_them(gather, passes):
         same(gather.load("o.npy"), data[np.array(expected)])
 
 
+def tensor_proto(numbers: np.ndarray) -> bytes:
+    """int64 numbers one by one (int64_data), which a reader keeps in memory of its own."""
+
+    def varint(value: int) -> bytes:
+        out = b""
+        while value > 127:
+            out += bytes([value & 127 | 128])
+            value >>= 7
+        return out + bytes([value])
+
+    data = b"".join(varint(int(number)) for number in numbers)
+    return b"\x08" + varint(numbers.size) + b"\x10\x07" + b"\x3a" + varint(len(data)) + data
+
+
+@pytest.mark.parametrize("passes", [1, 2])
+def test_an_order_that_is_not_mapped(gather, passes):
+    data = RNG.integers(0, 256, (20_000, 300), np.uint8)
+    order = RNG.permutation(20_000)
+    gather.save("x.npy", data)
+    gather.write("i.pb", tensor_proto(order))
+    gather.json("shuffle", "x.npy", "-o", "o.npy", "--order", "i.pb", "--passes", passes, *SMALL)
+    same(gather.load("o.npy"), data[order])
+
+
 @pytest.mark.parametrize("order", ["[0, 10, 3, -11]", "[[1], [2], [10]]", "b.npy", "[1.5]"])
 def test_a_bad_order_is_the_error_of_take(gather, order):
     gather.save("x.npy", np.arange(40).reshape(10, 4))
@@ -245,6 +269,17 @@ def test_memory_stays_below_the_ceiling(gather, passes, order):
     least = peak("one.npy", "--memory", "8MiB", "--threads", 1)
     used = peak("x.npy", "--memory", "8MiB", "--passes", passes, *order) - least
     assert used < (8 << 20) + (2 << 20), used
+
+
+def test_a_disk_without_room(gather):
+    """Said before any work, with what is missing."""
+    with open(gather.folder / "x.bin", "wb") as file:
+        file.truncate(8 << 40)
+    for length, passes in [(1 << 20, 1), (4096, 2)]:
+        words = ("--type", "uint8", "--shape", f"{(8 << 40) // length}x{length}", "--memory", "1GiB", "-o", "o.npy")
+        error = gather.fails("io_error", "shuffle", "x.bin", *words, "--passes", passes)
+        assert "8.00 TiB are needed" in error["message"] and "missing" in error["message"]
+        assert gather.names() == {"x.bin"}
 
 
 def test_a_limit_on_the_size_of_files(gather):
