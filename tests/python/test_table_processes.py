@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_one_job_many_waiters(path):
 def test_close_while_others_take(path):
     """Every call either has its rows or learns that the table is closed."""
     for engine in ENGINES:
-        for _ in range(5):
+        for _ in range(3):
             table, start = libgather.open(path, engine=engine), threading.Barrier(5)
 
             def work(i: int) -> int:
@@ -76,8 +77,8 @@ def test_close_while_others_take(path):
                 count = 0
                 try:
                     while True:
-                        rows = table.submit(FEW).wait() if i % 2 else table[FEW]  # noqa: B023
-                        assert same(rows, ROWS[:100])
+                        rows = table.submit(FEW).wait() if i % 2 else table[IDS]  # noqa: B023
+                        assert same(rows, ROWS[:100] if i % 2 else ROWS)
                         count += 1
                 except libgather.GatherValueError as error:
                     assert "closed" in str(error)
@@ -85,6 +86,7 @@ def test_close_while_others_take(path):
 
             def close() -> None:
                 start.wait()  # noqa: B023
+                time.sleep(0.002)
                 table.close()  # noqa: B023
 
             with ThreadPoolExecutor(5) as pool:
@@ -96,9 +98,7 @@ def test_close_while_others_take(path):
 LARGE = {
     "take": lambda table: table.take(IDS, threads=1),
     "brackets": lambda table: table[IDS],
-    "job": lambda table: table.submit(IDS).wait(),
-    "job, block": lambda table: table.submit(IDS).__exit__(None, None, None),
-    "job, dropped": lambda table: table.submit(IDS) and None,
+    "submit": lambda table: table.submit(IDS),
     "slice": lambda table: table[:],
     "error": lambda table: pytest.raises(libgather.GatherIndexError, table.take, IDS * 2),
     "open": lambda table: libgather.open(table.path),
@@ -112,6 +112,19 @@ def test_the_gil_is_released(path, call, long_switch_interval):  # noqa: F811
         assert any(runs_meanwhile(lambda: call(table)) for _ in range(300))
 
 
+WAITING = {"wait": lambda jobs: jobs[0].wait(), "end of a block": lambda jobs: jobs[0].__exit__(None, None, None), "dropped": list.clear}
+
+
+@pytest.mark.parametrize("call", WAITING.values(), ids=WAITING)
+def test_waiting_releases_the_gil(path, call, long_switch_interval):  # noqa: F811
+    def runs(table: libgather.Table) -> bool:
+        jobs = [table.submit(IDS)]
+        return runs_meanwhile(lambda: call(jobs))
+
+    with libgather.open(path) as table:
+        assert any(runs(table) for _ in range(300))
+
+
 # ---- processes ----
 
 
@@ -120,7 +133,7 @@ def test_fork(path, engine):
     """The child has the parent's table; jobs in flight stay the parent's, and are right there."""
     with libgather.open(path, engine=engine, memory="2MiB") as table:
         assert same(table[FEW], ROWS[:100])
-        for _ in range(3):
+        for _ in range(2):
             jobs = [table.submit(IDS[i::7]) for i in range(7)]
 
             def child() -> bool:
@@ -161,12 +174,12 @@ def test_fork_while_others_take(path):
             table.close()
             return right
 
-        codes = [in_a_child(child) for _ in range(8)]
+        codes = [in_a_child(child) for _ in range(5)]
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    assert codes == [0] * 8 and same(table[FEW], ROWS[:100])
+    assert codes == [0] * 5 and same(table[FEW], ROWS[:100])
 
 
 @pytest.mark.parametrize("way", ["fork", "spawn"])
@@ -293,12 +306,12 @@ def growth(call, times: int) -> int:
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_calls_keep_nothing(table, call):
-    check(lambda: call(table), table, 100)
+    check(lambda: call(table), table, 60)
 
 
 @pytest.mark.parametrize("call", FILES.values(), ids=FILES)
 def test_open_tables_keep_nothing(table, path, call):
-    check(lambda: call(path), table, 60)
+    check(lambda: call(path), table, 30)
 
 
 def test_a_leak_would_be_seen(table):

@@ -190,6 +190,15 @@ def test_out_that_does_not_fit(table, make, error, text):
     assert table.stats().rows == 0
 
 
+def test_out_of_the_other_byte_order(tmp_path):
+    """DLPack has the machine's alone."""
+    swapped = np.arange(6, dtype=np.dtype("i4").newbyteorder())
+    with libgather.open(save(tmp_path, swapped)) as table:
+        with pytest.raises(libgather.GatherTypeError, match="byte order"):
+            table.take([1], out=Producer(np.zeros(1, "i4")))
+        assert table.take([1], out=np.zeros(1, swapped.dtype)).tolist() == [1]
+
+
 def test_out_is_not_the_indices(table, tmp_path):
     """It may not overlap the indices of a take; a job has a copy of its own."""
     with libgather.open(save(tmp_path, np.arange(40))) as numbers:
@@ -278,6 +287,16 @@ def test_what_a_job_keeps(path):
     del job
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("make", OUTS.values(), ids=OUTS)
+def test_a_job_alone_keeps_its_output(table, make):
+    jobs = [table.submit([5, -1], out=make()) for _ in range(20)]
+    gc.collect()
+    others = [make() for _ in range(100)]  # in the place of what is gone too early
+    for job in jobs:
+        out = job.wait()
+        assert type(out) is type(others[0]) and np.array_equal(out.array if isinstance(out, Producer) else np.asarray(out), X[[5, -1]])
 
 
 def test_jobs_that_are_dropped(table):
