@@ -73,7 +73,10 @@ def test_against_a_memmap(tables, data):
         assert all(getattr(caught.value, field) == getattr(error, field) for field in ("position", "value", "low", "high", "bad_count"))
         return
     for result in (table.take(ids, **keywords), table.submit(ids, **keywords).wait()):
-        assert type(result) is type(wanted) and same(np.asarray(result), np.asarray(wanted))
+        if isinstance(wanted, np.ndarray):
+            assert same(result, wanted)
+        else:  # a scalar of long double has gaps of its own
+            assert type(result) is type(wanted) and repr(result) == repr(wanted)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
