@@ -56,6 +56,25 @@ def test_many_threads_on_one_table(path, engine):
         assert stats.takes == 48 * 3 and stats.rows == 48 * 1401 and stats.memory_peak <= 1 << 20
 
 
+@pytest.mark.parametrize("engine", ["auto", "pread"])
+def test_threads_that_share_a_pool(tmp_path, engine):
+    """Large takes of many threads, all on one pool, with memory to read for one of them at a time: none waits for ever."""
+    path = save(tmp_path, np.arange(1 << 20).reshape(-1, 32))
+    program = f"""
+import libgather, numpy as np, os
+from concurrent.futures import ThreadPoolExecutor
+file = os.open({path!r}, os.O_RDONLY)
+os.fsync(file)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+ids = np.random.default_rng(1).integers(0, 1 << 15, 20_000)
+wanted = np.arange(1 << 20).reshape(-1, 32)[ids]
+with libgather.open({path!r}, engine={engine!r}, memory="1MiB") as table, ThreadPoolExecutor(6) as pool:
+    print(all(pool.map(lambda _: (table.take(ids, threads=2) == wanted).all(), range(6))))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("True\n", "")
+
+
 def test_one_job_many_waiters(path):
     """Whoever waits gets the same rows; whoever asks meanwhile gets an answer."""
     with libgather.open(path, engine="pread") as table, ThreadPoolExecutor(6) as pool:
