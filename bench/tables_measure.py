@@ -33,7 +33,11 @@ class Settings:
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
         self.working_set = memory // 64
-        self.end = time.monotonic() + 60 * minutes
+        self.start = time.monotonic()
+        self.end = self.start + 60 * minutes
+
+    def spent(self) -> float:
+        return time.monotonic() - self.start
 
     def until(self, share: float) -> float:
         """When a part of the run that may have this share of what is left has to end."""

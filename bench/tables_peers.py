@@ -149,7 +149,11 @@ def from_python(path: Path, row_bytes: int):
     import libgather
 
     table = libgather.open(str(path))
-    return lambda ids, out: table.take(ids, out=out) and None
+
+    def take(ids, out):
+        table.take(ids, out=out)
+
+    return take
 
 
 def version(package: str) -> str:

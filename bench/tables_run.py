@@ -115,21 +115,29 @@ def sequential(bench: Bench) -> dict:
     return {"what": "sequential read", "bytes_s": 0 if "error" in found else found["rows"] * MIB / found["ns"] * 1e9}
 
 
-def measure(asked, bench: Bench, limit) -> dict:
-    """Everything, each part within its share of the time."""
+def measure(asked: argparse.Namespace, bench: Bench, limit) -> dict:
+    """Everything; what comes last, the cold rows, within what is left of the time."""
+
+    def say(what: str) -> None:
+        print(f"{bench.settings.spent():4.0f} s  {what}", flush=True)
+
     cases = tables_cases.cases(asked.rows, asked.orders, bench.file.bytes)
+    say("the disk")
     limits = [sequential(bench)]
     for block in sorted({case.block for case in cases} | {BLOCK}):
         limits += bench.find_disk(block)
+    say("pools of threads")
     pools = [one for row in asked.rows for one in bench.find_pool(Case(row, "random", bench.file.bytes // row, max(row, BLOCK)))]
-    rows = []
+    rows: list[dict] = []
 
     def add(row: dict) -> None:
         rows.append(row)
-        print(tables_summary.line(row), flush=True)
+        say(tables_summary.line(row))
 
     small = tables_cases.cases(asked.rows, asked.orders, bench.small.bytes)
+    say("memory over time")
     memory = tables_memory.memory(bench, limit, asked.ceiling, asked.seconds)
+    say("reads in flight")
     depths = tables_memory.depths(bench, asked.depths)
     for case in small:
         add(bench.warm(case, bench.small, tables_summary.RESIDENT))
