@@ -21,6 +21,7 @@ from tables_peers import LIMIT, MEMCPY, MEMMAP, OURS, Native, Way, memcpy, pools
 DEPTHS = (32, 128, 256)
 DISK = "the disk"
 OWN_CACHE = "libgather auto, own cache only"
+FEWEST = 5  # warm rounds, however late it is
 LONGEST = 60  # seconds, then a process is ended
 LEFT = 16 * BLOCK  # of a file, when it counts as gone from the page cache
 
@@ -43,6 +44,10 @@ class Settings:
         """When a part of the run that may have this share of what is left has to end."""
         now = time.monotonic()
         return now + max(0.0, self.end - now) * share
+
+    def by(self, share: float) -> float:
+        """When that share of the whole run is over."""
+        return self.start + (self.end - self.start) * share
 
 
 def spread(values: list[float]) -> dict:
@@ -111,7 +116,7 @@ class Bench:
                 break
             ids = self.ids(case, done)
             blocks.append(tables_cases.blocks(case, ids))
-            for i in np.random.default_rng(done).permutation(len(ways)):
+            for i in (*np.random.default_rng(done).permutation(len(ways)), 0):  # the disk, against which all are held, twice
                 way = ways[i]
                 if taken[way.name] and "error" in taken[way.name][-1]:
                     continue  # it will not be better
@@ -120,7 +125,7 @@ class Bench:
         about = {"ids": int(ids.size), "blocks": int(median(blocks)), "block": case.block}
         return row_of(case, "cold", about, ways, taken)
 
-    def warm(self, case: Case, file: DataFile, state: str) -> dict:
+    def warm(self, case: Case, file: DataFile, state: str, until: float) -> dict:
         """The same rows again and again, in new orders."""
         wanted = max(64, self.settings.working_set // case.block)
         ids = tables_cases.ids_for(case, wanted, self.settings.working_set * 2 // case.row_bytes, 7)
@@ -132,15 +137,15 @@ class Bench:
             file.drop()
             file.fill_cache(case.row_bytes, np.unique(ids))
             ways = [Way(MEMCPY, memcpy, LIMIT), self.pool[case.row_bytes], *self.ways]
-        taken = self.warm_rounds(case, file, ways, ids)
+        taken = self.warm_rounds(case, file, ways, ids, until)
         if file is self.file:  # what it has kept itself, with nothing in the page cache
             alone = Way(OWN_CACHE, Native("auto"), OURS, how="as auto, but no row is in the page cache when it begins")
             file.drop()
-            taken |= self.warm_rounds(case, file, [alone], ids)
+            taken |= self.warm_rounds(case, file, [alone], ids, until)
             ways.append(alone)
         return row_of(case, state, {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block}, ways, taken)
 
-    def warm_rounds(self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray) -> dict[str, list[dict]]:
+    def warm_rounds(self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float) -> dict[str, list[dict]]:
         children, taken = {}, {}
         for way in ways:
             file.become(way.form, case.row_bytes)
@@ -150,6 +155,8 @@ class Bench:
             taken[way.name] = [first] if "error" in first else []
             children[way.name] = child
         for done in range(self.settings.warm_rounds):
+            if done >= FEWEST and time.monotonic() > until:
+                break
             for i in np.random.default_rng(done).permutation(len(ways)):
                 way = ways[i]
                 if not taken[way.name] or "error" not in taken[way.name][-1]:

@@ -50,7 +50,8 @@ touched before, and is then checked: every word of every row. Wrong rows are nam
   slow get {slow} s of each round, and their rows per second are of what they had done by then; their rows are the first ones of the
   same ids. They start cold as well, so that a read-ahead that will pay only later is not seen.
 - **The disk** is its limit: io_uring past the page cache, blocks of 4 KiB (of a row, where that is longer) at random places, at the best of
-  the depths [below](#the-disk), measured in the same turns. The *limit* of a row of the tables is that rate for the different blocks
+  the depths [below](#the-disk), measured in the same turns, twice in
+  each. The *limit* of a row of the tables is that rate for the different blocks
   that its ids name: a block that several rows share is read once. Neighbouring blocks that are read by one request may go beyond it:
   the limit is one of random reads.
 - **Warm**: a working set of {working} of blocks, which fits into memory many times. Its rows are in the page cache, and everybody has taken

@@ -139,10 +139,10 @@ def measure(asked: argparse.Namespace, bench: Bench, limit) -> dict:
     memory = tables_memory.memory(bench, limit, asked.ceiling, asked.seconds)
     say("reads in flight")
     depths = tables_memory.depths(bench, asked.depths)
-    for case in small:
-        add(bench.warm(case, bench.small, tables_summary.RESIDENT))
-    for case in cases:
-        add(bench.warm(case, bench.file, tables_summary.WARM))
+    for i, case in enumerate(small):
+        add(bench.warm(case, bench.small, tables_summary.RESIDENT, bench.settings.by(0.15 + 0.1 * (i + 1) / len(small))))
+    for i, case in enumerate(cases):
+        add(bench.warm(case, bench.file, tables_summary.WARM, bench.settings.by(0.25 + 0.2 * (i + 1) / len(cases))))
     for i, case in enumerate(cases):
         add(bench.cold(case, bench.settings.until(1 / (len(cases) - i))))
     return {"limits": limits, "pools": pools, "rows": rows, "memory": memory, "depths": depths}
