@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measures everybody in turns: cold, each time from a file whose pages are gone; warm, with rows that everybody has had before."""
+"""Measures everybody in turns: cold, each time from a file whose pages are gone; warm, with rows that everybody has
+had before."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ class Settings:
     def __init__(self, minutes: float, quick: bool, memory: int):
         self.quick, self.minutes = quick, minutes
         self.rounds, self.warm_rounds = (2, 5) if quick else (3, 9)
-        self.blocks = min(4096 if quick else 32768, max(64, memory // 16 // BLOCK))  # different ones that a cold take names
+        self.blocks = min(
+            4096 if quick else 32768, max(64, memory // 16 // BLOCK)
+        )  # different ones that a cold take names
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
         self.working_set = memory // 64
@@ -68,7 +71,9 @@ class Bench:
         left = self.file.drop()
         if left > LEFT:
             return {"error": f"{left} bytes of the file stayed in the page cache"}
-        child = Child(tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked))
+        child = Child(
+            tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked)
+        )
         found = child.hear(LONGEST)
         child.end()
         return judged(way, found)
@@ -77,7 +82,11 @@ class Bench:
         """Different blocks of the file at random, past the page cache."""
         total = self.file.bytes // block
         random = np.random.default_rng(seed)
-        ids = random.choice(total, min(count, total), replace=False) if total < 1 << 22 else random.integers(0, total, count)
+        ids = (
+            random.choice(total, min(count, total), replace=False)
+            if total < 1 << 22
+            else random.integers(0, total, count)
+        )
         return self.cold_once(way, block, ids.astype(np.int64), checked=False)
 
     def find_disk(self, block: int) -> list[dict]:
@@ -116,12 +125,18 @@ class Bench:
                 break
             ids = self.ids(case, done)
             blocks.append(tables_cases.blocks(case, ids))
-            for i in (*np.random.default_rng(done).permutation(len(ways)), 0):  # the disk, against which all are held, twice
+            for i in (
+                *np.random.default_rng(done).permutation(len(ways)),
+                0,
+            ):  # the disk, against which all are held, twice
                 way = ways[i]
                 if taken[way.name] and "error" in taken[way.name][-1]:
                     continue  # it will not be better
-                taken[way.name].append(self.read_blocks(way, case.block, self.blocks_of(case.block), done) if way.kind == LIMIT
-                                       else self.cold_once(way, case.row_bytes, ids))
+                taken[way.name].append(
+                    self.read_blocks(way, case.block, self.blocks_of(case.block), done)
+                    if way.kind == LIMIT
+                    else self.cold_once(way, case.row_bytes, ids)
+                )
         about = {"ids": int(ids.size), "blocks": int(median(blocks)), "block": case.block}
         return row_of(case, "cold", about, ways, taken)
 
@@ -143,14 +158,31 @@ class Bench:
             file.drop()
             taken |= self.warm_rounds(case, file, [alone], ids, until)
             ways.append(alone)
-        return row_of(case, state, {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block}, ways, taken)
+        return row_of(
+            case,
+            state,
+            {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block},
+            ways,
+            taken,
+        )
 
-    def warm_rounds(self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float) -> dict[str, list[dict]]:
+    def warm_rounds(
+        self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float
+    ) -> dict[str, list[dict]]:
         children, taken = {}, {}
         for way in ways:
             file.become(way.form, case.row_bytes)
-            child = Child(tables_child.warm(way, file.path, case.row_bytes, ids, self.memory, self.settings.warm_ns,
-                                            lambda some, seed: tables_cases.again(case, some, seed)))
+            child = Child(
+                tables_child.warm(
+                    way,
+                    file.path,
+                    case.row_bytes,
+                    ids,
+                    self.memory,
+                    self.settings.warm_ns,
+                    lambda some, seed: tables_cases.again(case, some, seed),
+                )
+            )
             first = judged(way, child.hear(LONGEST))
             taken[way.name] = [first] if "error" in first else []
             children[way.name] = child
@@ -179,7 +211,10 @@ def disk(depth: int) -> Way:
             except OSError:
                 fits = max(1, out.size // block)
                 parts = [ids[at : at + fits] for at in range(0, ids.size, fits)]
-                return sum(native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK) for part in parts)
+                return sum(
+                    native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK)
+                    for part in parts
+                )
 
         return take
 
@@ -219,4 +254,11 @@ def row_of(case: Case, state: str, about: dict, ways: list[Way], taken: dict[str
         if sources := good[-1].get("sources"):
             line["sources"] = sources
         every.append(line)
-    return {"name": case.name(), "state": state, "row_bytes": case.row_bytes, "order": case.order, **about, "ways": every}
+    return {
+        "name": case.name(),
+        "state": state,
+        "row_bytes": case.row_bytes,
+        "order": case.order,
+        **about,
+        "ways": every,
+    }
