@@ -19,6 +19,8 @@ import gather_bench_native as native
 import numpy as np
 
 CLEAR = 0xA5
+MEASURED = 64 << 20  # bytes that a measurement of warm rows moves, in calls as large as the working set
+LEAD = 1024  # rows before it
 FIRST = 16  # rows of the first call of a way that may be slow
 
 
@@ -206,11 +208,15 @@ def warm(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
             ns = once(take, some, out[:done])
             bad = max(bad, wrong(out, some, done))
         count = done if way.whole else max(1, min(done, int(done / max(ns, 1) * budget_ns)))
-        calls = max(1, min(50, int(budget_ns / 8 / max(ns, 1))))
+        # As many calls for everybody, but for those that are too slow.
+        most = max(1, min(50, MEASURED // (count * row_bytes)))
+        calls = max(1, min(most, int(budget_ns / max(ns * count / done, 1))))
         talk.send({"rows": count, "wrong": bad, "statistics": statistics(way)})
         while True:
             seed = talk.receive()["seed"]
             parts = [order(known, seed * 100 + i)[:count] for i in range(calls)]
+            some = parts[0][: min(count, LEAD)]
+            once(take, some, out[: some.size])  # others had the CPU meanwhile: not a part of the measurement
             before = statistics(way)
             ns = sum(once(take, part, out[:count]) for part in parts)
             after = statistics(way)
