@@ -132,7 +132,7 @@ bool gather_guard_run(const gather_source *sources, int32_t count, void (*body)(
   g.sources = sources, g.count = count;
   bool good = run(&g, body, argument);
   active = outer;
-  if (blocked) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  if (blocked || !good) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
   if (!good) *source = g.source, *offset = g.offset;
   return good;
 }

@@ -87,25 +87,20 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
 
 /* ---- copying them */
 
-/* The worker whose entries the rows are noted in, which is had when there is a first one; NULL where none can be had: the sweep has
- * failed then. Of several threads one gets it. */
+/* The worker whose entries the rows are noted in, which is had when there is a first one; NULL where there is none just now, or none can
+ * be had. Of several threads one gets it. It is not waited for here: who has it may be waiting for the threads that do this. */
 static gather_worker *get_worker(gather_sweep *s) {
-  gather_worker *worker = atomic_load_explicit(&s->worker, memory_order_acquire);
-  while (!worker && !atomic_load_explicit(&s->failed, memory_order_acquire)) {
-    if (atomic_flag_test_and_set_explicit(&s->getting, memory_order_acquire)) {
-      (void)sched_yield();
-    } else if (!atomic_load_explicit(&s->worker, memory_order_acquire)) {
-      if (gather_worker_get(s->taking->table, &worker, &s->why) != GATHER_OK)
-        atomic_store_explicit(&s->failed, true, memory_order_release);
-      else
-        atomic_store_explicit(&s->worker, worker, memory_order_release);
-      atomic_flag_clear_explicit(&s->getting, memory_order_release);
-    } else {
-      atomic_flag_clear_explicit(&s->getting, memory_order_release);
-    }
-    worker = atomic_load_explicit(&s->worker, memory_order_acquire);
+  int state = GATHER_WORKER_NONE;
+  if (atomic_compare_exchange_strong(&s->state, &state, GATHER_WORKER_COMING)) {
+    gather_status status = gather_worker_get(s->taking->table, false, &s->worker, &s->why);
+    state = status != GATHER_OK ? GATHER_WORKER_REFUSED : s->worker ? GATHER_WORKER_THERE : GATHER_WORKER_BUSY;
+    atomic_store_explicit(&s->state, state, memory_order_release);
   }
-  return worker;
+  while (state == GATHER_WORKER_COMING) {
+    (void)sched_yield();
+    state = atomic_load_explicit(&s->state, memory_order_acquire);
+  }
+  return state == GATHER_WORKER_THERE ? s->worker : NULL;
 }
 
 static void note_miss(gather_sweep *s, int64_t row, int64_t position) {
@@ -238,14 +233,24 @@ static void sweep_part(void *argument, int64_t first, int64_t last) {
     s->source = source, s->offset = offset;
 }
 
-gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error) {
+static gather_status sweep_once(gather_sweep *sweep, int64_t count, gather_error *error) {
   gather_table *table = sweep->taking->table;
-  gather_table_expect(table, count);
+  atomic_store(&sweep->misses, 0), atomic_store(&sweep->resident, 0), atomic_store(&sweep->cached, 0);
   gather_split(sweep->taking->executor, count, table->info.row_bytes, BLOCK, sweep_part, sweep);
   if (sweep->broken) return gather_table_fail_mapped(table, sweep->source, sweep->offset, error);
-  if (!sweep->failed) return GATHER_OK;
+  if (atomic_load(&sweep->state) != GATHER_WORKER_REFUSED) return GATHER_OK;
   if (error) *error = sweep->why;
   return sweep->why.status;
+}
+
+gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error) {
+  gather_table_expect(sweep->taking->table, count);
+  GATHER_TRY(sweep_once(sweep, count, error));
+  if (atomic_load(&sweep->state) != GATHER_WORKER_BUSY) return GATHER_OK;
+  /* Rows have to be read, and every worker was busy: now that no thread of the executor is held, one is waited for. */
+  GATHER_TRY(gather_worker_get(sweep->taking->table, true, &sweep->worker, error));
+  atomic_store(&sweep->state, GATHER_WORKER_THERE);
+  return sweep_once(sweep, count, error);
 }
 
 /* The first row of the indices that does not lie in its file as that is now; -1. */

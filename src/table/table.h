@@ -108,7 +108,9 @@ void gather_table_enter(gather_table *table);
 
 /* ---- worker.c */
 
-GATHER_CHECKED gather_status gather_worker_get(gather_table *table, gather_worker **worker, gather_error *error);
+/* A worker that nobody has. *worker is NULL where all are at work and there can be no more, unless wait says to wait for one. */
+GATHER_CHECKED gather_status gather_worker_get(gather_table *table, bool wait, gather_worker **worker,
+                                               gather_error *error);
 /* Before its first read: the reader is made when it is needed. */
 GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
 void gather_worker_put(gather_table *table, gather_worker *worker);
@@ -131,14 +133,16 @@ GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const ga
                                                    const gather_tensor *out, const gather_table_take_options *options,
                                                    gather_plan **plan, int64_t *bad, gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
+/* Of the worker of a sweep: none is wanted yet, somebody gets it, it is there, all are at work, none can be had. */
+enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
+
 /* One chunk of a take's indices. */
 typedef struct gather_sweep {
   const gather_taking *taking;
-  _Atomic(gather_worker *) worker; /* its entries become the rows that are to be read; NULL before there is one */
-  atomic_flag getting;             /* somebody gets it */
-  atomic_bool failed;              /* none could be had: why */
-  gather_error why;
-  int64_t first; /* number of the chunk's first index */
+  gather_worker *worker; /* its entries become the rows that are to be read; see state */
+  atomic_int state;      /* GATHER_WORKER_... */
+  gather_error why;      /* of GATHER_WORKER_REFUSED */
+  int64_t first;         /* number of the chunk's first index */
   _Atomic int64_t misses, resident, cached;
   /* The first mapped byte that could not be had. */
   atomic_bool broken;

@@ -64,7 +64,6 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
 /* ---- chunk by chunk */
 
 static gather_status take_chunk(gather_sweep *sweep, int64_t count, gather_rows_count *rows, gather_error *error) {
-  atomic_store(&sweep->misses, 0), atomic_store(&sweep->resident, 0), atomic_store(&sweep->cached, 0);
   GATHER_TRY(gather_sweep_run(sweep, count, error));
   const int64_t misses = sweep->misses;
   if (misses > 0) GATHER_TRY(gather_taking_read(sweep->taking, sweep->worker, misses, error));

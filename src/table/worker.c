@@ -61,18 +61,23 @@ gather_status gather_worker_ready(gather_table *table, gather_worker *worker, ga
   return GATHER_OK;
 }
 
-gather_status gather_worker_get(gather_table *table, gather_worker **worker, gather_error *error) {
+/* An idle worker, or the right to make one (NULL); false where there is neither. */
+static bool claim(gather_table *table, bool wait, gather_worker **worker) {
   (void)pthread_mutex_lock(&table->lock);
-  while (!table->idle && table->worker_count >= table->budget.workers)
+  while (wait && !table->idle && table->worker_count >= table->budget.workers)
     (void)pthread_cond_wait(&table->changed, &table->lock);
-  gather_worker *found = table->idle;
-  if (found)
-    table->idle = found->next;
-  else
+  *worker = table->idle;
+  bool claimed = *worker || table->worker_count < table->budget.workers;
+  if (*worker)
+    table->idle = (*worker)->next;
+  else if (claimed)
     table->worker_count++;
   (void)pthread_mutex_unlock(&table->lock);
-  *worker = found;
-  if (found) return GATHER_OK;
+  return claimed;
+}
+
+gather_status gather_worker_get(gather_table *table, bool wait, gather_worker **worker, gather_error *error) {
+  if (!claim(table, wait, worker) || *worker) return GATHER_OK;
   gather_status status = create(table, worker, error);
   if (status == GATHER_OK) return GATHER_OK;
   (void)pthread_mutex_lock(&table->lock);
