@@ -271,6 +271,21 @@ def test_without_a_limit_nothing_is_measured(modules, monkeypatch):
         tables_limit.enter(64 * MIB, 1 << 20)
 
 
+def test_version_2_of_cgroups(modules, monkeypatch, tmp_path):
+    """What is written where, in a folder that looks like one."""
+    import tables_limit
+
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
+    (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
+    monkeypatch.setattr(tables_limit, "mounts", lambda kind: [(tmp_path, "rw")] if kind == "cgroup2" else [])
+    limit = tables_limit.enter(64 * MIB, 1)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory"
+    assert limit.version == 2 and limit.number("limit") == 64 * MIB
+    assert (limit.folder / "cgroup.procs").read_text() == str(os.getpid())
+    (limit.folder / "memory.peak").write_text("4096\n")
+    assert limit.number("peak") == 4096 and limit.number("now") == 0
+
+
 @pytest.fixture(scope="module")
 def some(tmp_path_factory) -> dict:
     """The results of a run on a tiny file."""
