@@ -94,7 +94,10 @@ def arrow(bytes_: int, row_bytes: int, scratch: Path) -> tuple[bytes, bytes]:
     the data does."""
     import pyarrow as pa
 
-    memory = mmap.mmap(-1, bytes_, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
+    with open(scratch, "w+b") as hole:
+        hole.truncate(bytes_)
+        memory = mmap.mmap(hole.fileno(), bytes_, access=mmap.ACCESS_READ)  # of the size of the column; nobody looks
+    scratch.unlink()
     column = pa.Array.from_buffers(pa.binary(row_bytes), bytes_ // row_bytes, [None, pa.py_buffer(memory)])
     note = 0
     for _ in range(3):

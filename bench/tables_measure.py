@@ -66,8 +66,8 @@ class Bench:
 
     def cold_once(self, way: Way, row_bytes: int, ids: np.ndarray, checked: bool = True) -> dict:
         """In a process of its own; {"error": why} where it cannot."""
-        if way.kind != LIMIT:  # the disk has no format
-            self.file.become(way.form, row_bytes)
+        if way.kind != LIMIT and (why := prepared(self.file, way, row_bytes)):  # the disk has no format
+            return {"error": why}
         left = self.file.drop()
         if left > LEFT:
             return {"error": f"{left} bytes of the file stayed in the page cache"}
@@ -171,7 +171,9 @@ class Bench:
     ) -> dict[str, list[dict]]:
         children, taken = {}, {}
         for way in ways:
-            file.become(way.form, case.row_bytes)
+            if why := prepared(file, way, case.row_bytes):
+                taken[way.name] = [{"error": why}]
+                continue
             child = Child(
                 tables_child.warm(
                     way,
@@ -196,6 +198,15 @@ class Bench:
         for child in children.values():
             child.end()
         return taken
+
+
+def prepared(file: DataFile, way: Way, row_bytes: int) -> str:
+    """Makes the file one of the way's format; why not, where its library does not write as it is thought to."""
+    try:
+        file.become(way.form, row_bytes)
+    except Exception as error:  # noqa: BLE001  a peer may be broken in any way it likes
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+    return ""
 
 
 def disk(depth: int) -> Way:

@@ -174,6 +174,7 @@ def test_whoever_is_wrong_or_lost_has_no_time(table):
         ),
         Way("failing", lambda path, row_bytes: 1 / 0),
         Way("killed", kill_itself),
+        Way("of no format", tables_peers.memmap(), form="none"),
         Way(tables_peers.MEMMAP, tables_peers.memmap()),
     ]
     bench = bench_of(table, ways)
@@ -181,6 +182,7 @@ def test_whoever_is_wrong_or_lost_has_no_time(table):
     for row in (bench.cold(case, time.monotonic() + 60), bench.warm(case, table, "resident", 0)):
         found = {way["way"]: way for way in row["ways"]}
         if row["state"] == "cold":
+            assert found["of no format"]["error"] == "KeyError: 'none'"
             assert (
                 found["idle"]["error"] == "wrong rows, the first at 0"
                 and found["first row only"]["error"] == "wrong rows, the first at 1"
