@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One way of taking rows in a process of its own: it starts with nothing, and where it wants more memory than the run is allowed it
-is this process that the system ends. Its output is in memory that the parent made, and is checked against what the file holds."""
+"""One way of taking rows in a process of its own: it starts with nothing, and where it wants more memory than the run
+is allowed it is this process that the system ends. Its output is in memory that the parent made, and is checked
+against what the file holds."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ import gather_bench_native as native
 import numpy as np
 
 CLEAR = 0xA5
+MEASURED = 64 << 20  # bytes that a measurement of warm rows moves, in calls as large as the working set
+LEAD = 1024  # rows before it
 FIRST = 16  # rows of the first call of a way that may be slow
 
 
@@ -102,8 +105,13 @@ class Child:
         status = os.waitpid(self.pid, 0)[1]
         Child.alive.remove(self)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status)
-        self.gone = ("ended by the system: it wanted more memory than is allowed" if killed == signal.SIGKILL
-                     else f"ended by signal {killed}" if killed else "ended")
+        self.gone = (
+            "ended by the system: it wanted more memory than is allowed"
+            if killed == signal.SIGKILL
+            else f"ended by signal {killed}"
+            if killed
+            else "ended"
+        )
         return self.gone
 
     def end(self) -> None:
@@ -172,15 +180,22 @@ def cold(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
         before = bytes_read()
         done, ns = within(take, ids, out, budget_ns, way.whole) if checked else (ids.size, once(take, ids, out))
         read = bytes_read() - before
-        talk.send({"rows": done, "ns": ns, "read_bytes": read, "wrong": wrong(out, ids, done) if checked else -1,
-                   "statistics": statistics(way)})
+        talk.send(
+            {
+                "rows": done,
+                "ns": ns,
+                "read_bytes": read,
+                "wrong": wrong(out, ids, done) if checked else -1,
+                "statistics": statistics(way),
+            }
+        )
 
     return work
 
 
 def warm(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, budget_ns: float, order: Callable):
-    """The work of a process: opens, takes the rows until it has had them all (or its time is up), then again in a new order whenever
-    it is asked. order(ids, seed) is the new order."""
+    """The work of a process: opens, takes the rows until it has had them all (or its time is up), then again in a new
+    order whenever it is asked. order(ids, seed) is the new order."""
 
     def work(talk: Talk) -> None:
         out = shaped(memory, ids.size, row_bytes)
@@ -193,16 +208,29 @@ def warm(way, path: Path, row_bytes: int, ids: np.ndarray, memory: np.ndarray, b
             ns = once(take, some, out[:done])
             bad = max(bad, wrong(out, some, done))
         count = done if way.whole else max(1, min(done, int(done / max(ns, 1) * budget_ns)))
-        calls = max(1, min(50, int(budget_ns / 8 / max(ns, 1))))
+        # As many calls for everybody, but for those that are too slow.
+        most = max(1, min(50, MEASURED // (count * row_bytes)))
+        calls = max(1, min(most, int(budget_ns / max(ns * count / done, 1))))
         talk.send({"rows": count, "wrong": bad, "statistics": statistics(way)})
         while True:
             seed = talk.receive()["seed"]
             parts = [order(known, seed * 100 + i)[:count] for i in range(calls)]
+            some = parts[0][: min(count, LEAD)]
+            once(take, some, out[: some.size])  # others had the CPU meanwhile: not a part of the measurement
             before = statistics(way)
             ns = sum(once(take, part, out[:count]) for part in parts)
             after = statistics(way)
-            talk.send({"rows": count * calls, "ns": ns, "wrong": wrong(out, parts[-1], count),
-                       "sources": {key: after[key] - before[key] for key in ("rows_resident", "rows_cached", "rows_read")
-                                   if key in after}})
+            talk.send(
+                {
+                    "rows": count * calls,
+                    "ns": ns,
+                    "wrong": wrong(out, parts[-1], count),
+                    "sources": {
+                        key: after[key] - before[key]
+                        for key in ("rows_resident", "rows_cached", "rows_read")
+                        if key in after
+                    },
+                }
+            )
 
     return work

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The file that rows are taken from. Its data is written once; what stands before and behind it is then that of an npy file, of a
-safetensors file, of HDF5 (contiguous) or of Arrow IPC (one batch, one column of fixed-size binary), each with rows as long as wanted.
-So everybody reads the same bytes of the same disk, and the data begins at the same place, on a block, for all."""
+"""The file that rows are taken from. Its data is written once; what stands before and behind it is then that of an
+npy file, of a safetensors file, of HDF5 (contiguous) or of Arrow IPC (one batch, one column of fixed-size binary),
+each with rows as long as wanted. So everybody reads the same bytes of the same disk, and the data begins at the same
+place, on a block, for all."""
 
 from __future__ import annotations
 
@@ -89,10 +90,14 @@ class Holes(io.RawIOBase):
 
 
 def arrow(bytes_: int, row_bytes: int, scratch: Path) -> tuple[bytes, bytes]:
-    """What pyarrow writes around a column; a note in the schema is as long as it takes for the column to begin where the data does."""
+    """What pyarrow writes around a column; a note in the schema is as long as it takes for the column to begin where
+    the data does."""
     import pyarrow as pa
 
-    memory = mmap.mmap(-1, bytes_, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0))
+    with open(scratch, "w+b") as hole:
+        hole.truncate(bytes_)
+        memory = mmap.mmap(hole.fileno(), bytes_, access=mmap.ACCESS_READ)  # of the size of the column; nobody looks
+    scratch.unlink()
     column = pa.Array.from_buffers(pa.binary(row_bytes), bytes_ // row_bytes, [None, pa.py_buffer(memory)])
     note = 0
     for _ in range(3):
@@ -133,7 +138,11 @@ class DataFile:
             with open(self.path, "rb", buffering=0) as file:
                 word = np.empty(1, np.uint64)
                 file.seek(HEAD + self.bytes - WORD)
-                return file.readinto(word) == WORD and native.words_check(word.ctypes.data, np.array([self.bytes // WORD - 1]).ctypes.data, 1, WORD) == -1
+                return (
+                    file.readinto(word) == WORD
+                    and native.words_check(word.ctypes.data, np.array([self.bytes // WORD - 1]).ctypes.data, 1, WORD)
+                    == -1
+                )
         except OSError:
             return False
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The memory that a run is allowed: a memory cgroup, version 1 or 2, that this process makes, enters and leaves; else a scope of
-systemd that it starts itself again in; else a limit on private memory, which does for files larger than the machine's memory alone."""
+"""The memory that a run is allowed: a memory cgroup, version 1 or 2, that this process makes, enters and leaves; else
+a scope of systemd that it starts itself again in; else a limit on private memory, which does for files larger than
+the machine's memory alone."""
 
 from __future__ import annotations
 
@@ -159,8 +160,10 @@ def enter(bytes_: int, file_bytes: int):
     why.append("systemd-run --user cannot make a scope with MemoryMax")
     if file_bytes > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
         return Private(bytes_)
-    raise Refused("no limit of memory can be set here: " + "; ".join(why) + ". Run it as root, or with a file larger than this "
-                  "machine's memory (--bytes), or with --no-limit for a try")
+    raise Refused(
+        "no limit of memory can be set here: " + "; ".join(why) + ". Run it as root, or with a file larger than this "
+        "machine's memory (--bytes), or with --no-limit for a try"
+    )
 
 
 def want(bytes_: int) -> int:
@@ -187,5 +190,12 @@ def proof(limit, bytes_: int) -> dict:
     less, more = bytes_ // 2, bytes_ + bytes_ // 4
     had, killed = want(less), want(more)
     ended = f"signal {killed} ({signal.Signals(killed).name})" if killed > 1 else "an error" if killed else "nothing"
-    return {"what": limit.what, "bytes": limit.number("limit"), "in_force": had == 0 and killed != 0, "less": less,
-            "less_was_had": had == 0, "more": more, "more_ended": ended}
+    return {
+        "what": limit.what,
+        "bytes": limit.number("limit"),
+        "in_force": had == 0 and killed != 0,
+        "less": less,
+        "less_was_had": had == 0,
+        "more": more,
+        "more_ended": ended,
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measures everybody in turns: cold, each time from a file whose pages are gone; warm, with rows that everybody has had before."""
+"""Measures everybody in turns: cold, each time from a file whose pages are gone; warm, with rows that everybody has
+had before."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from tables_peers import LIMIT, MEMCPY, MEMMAP, OURS, Native, Way, memcpy, pools
 DEPTHS = (32, 128, 256)
 DISK = "the disk"
 OWN_CACHE = "libgather auto, own cache only"
+FEWEST = 5  # warm rounds, however late it is
 LONGEST = 60  # seconds, then a process is ended
 LEFT = 16 * BLOCK  # of a file, when it counts as gone from the page cache
 
@@ -29,16 +31,26 @@ class Settings:
     def __init__(self, minutes: float, quick: bool, memory: int):
         self.quick, self.minutes = quick, minutes
         self.rounds, self.warm_rounds = (2, 5) if quick else (3, 9)
-        self.blocks = min(4096 if quick else 32768, max(64, memory // 16 // BLOCK))  # different ones that a cold take names
+        self.blocks = min(
+            4096 if quick else 32768, max(64, memory // 16 // BLOCK)
+        )  # different ones that a cold take names
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
         self.working_set = memory // 64
-        self.end = time.monotonic() + 60 * minutes
+        self.start = time.monotonic()
+        self.end = self.start + 60 * minutes
+
+    def spent(self) -> float:
+        return time.monotonic() - self.start
 
     def until(self, share: float) -> float:
         """When a part of the run that may have this share of what is left has to end."""
         now = time.monotonic()
         return now + max(0.0, self.end - now) * share
+
+    def by(self, share: float) -> float:
+        """When that share of the whole run is over."""
+        return self.start + (self.end - self.start) * share
 
 
 def spread(values: list[float]) -> dict:
@@ -54,12 +66,14 @@ class Bench:
 
     def cold_once(self, way: Way, row_bytes: int, ids: np.ndarray, checked: bool = True) -> dict:
         """In a process of its own; {"error": why} where it cannot."""
-        if way.kind != LIMIT:  # the disk has no format
-            self.file.become(way.form, row_bytes)
+        if way.kind != LIMIT and (why := prepared(self.file, way, row_bytes)):  # the disk has no format
+            return {"error": why}
         left = self.file.drop()
         if left > LEFT:
             return {"error": f"{left} bytes of the file stayed in the page cache"}
-        child = Child(tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked))
+        child = Child(
+            tables_child.cold(way, self.file.path, row_bytes, ids, self.memory, self.settings.cold_ns, checked)
+        )
         found = child.hear(LONGEST)
         child.end()
         return judged(way, found)
@@ -68,7 +82,11 @@ class Bench:
         """Different blocks of the file at random, past the page cache."""
         total = self.file.bytes // block
         random = np.random.default_rng(seed)
-        ids = random.choice(total, min(count, total), replace=False) if total < 1 << 22 else random.integers(0, total, count)
+        ids = (
+            random.choice(total, min(count, total), replace=False)
+            if total < 1 << 22
+            else random.integers(0, total, count)
+        )
         return self.cold_once(way, block, ids.astype(np.int64), checked=False)
 
     def find_disk(self, block: int) -> list[dict]:
@@ -107,16 +125,22 @@ class Bench:
                 break
             ids = self.ids(case, done)
             blocks.append(tables_cases.blocks(case, ids))
-            for i in np.random.default_rng(done).permutation(len(ways)):
+            for i in (
+                *np.random.default_rng(done).permutation(len(ways)),
+                0,
+            ):  # the disk, against which all are held, twice
                 way = ways[i]
                 if taken[way.name] and "error" in taken[way.name][-1]:
                     continue  # it will not be better
-                taken[way.name].append(self.read_blocks(way, case.block, self.blocks_of(case.block), done) if way.kind == LIMIT
-                                       else self.cold_once(way, case.row_bytes, ids))
+                taken[way.name].append(
+                    self.read_blocks(way, case.block, self.blocks_of(case.block), done)
+                    if way.kind == LIMIT
+                    else self.cold_once(way, case.row_bytes, ids)
+                )
         about = {"ids": int(ids.size), "blocks": int(median(blocks)), "block": case.block}
         return row_of(case, "cold", about, ways, taken)
 
-    def warm(self, case: Case, file: DataFile, state: str) -> dict:
+    def warm(self, case: Case, file: DataFile, state: str, until: float) -> dict:
         """The same rows again and again, in new orders."""
         wanted = max(64, self.settings.working_set // case.block)
         ids = tables_cases.ids_for(case, wanted, self.settings.working_set * 2 // case.row_bytes, 7)
@@ -128,24 +152,45 @@ class Bench:
             file.drop()
             file.fill_cache(case.row_bytes, np.unique(ids))
             ways = [Way(MEMCPY, memcpy, LIMIT), self.pool[case.row_bytes], *self.ways]
-        taken = self.warm_rounds(case, file, ways, ids)
+        taken = self.warm_rounds(case, file, ways, ids, until)
         if file is self.file:  # what it has kept itself, with nothing in the page cache
             alone = Way(OWN_CACHE, Native("auto"), OURS, how="as auto, but no row is in the page cache when it begins")
             file.drop()
-            taken |= self.warm_rounds(case, file, [alone], ids)
+            taken |= self.warm_rounds(case, file, [alone], ids, until)
             ways.append(alone)
-        return row_of(case, state, {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block}, ways, taken)
+        return row_of(
+            case,
+            state,
+            {"ids": int(ids.size), "blocks": tables_cases.blocks(case, ids), "block": case.block},
+            ways,
+            taken,
+        )
 
-    def warm_rounds(self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray) -> dict[str, list[dict]]:
+    def warm_rounds(
+        self, case: Case, file: DataFile, ways: list[Way], ids: np.ndarray, until: float
+    ) -> dict[str, list[dict]]:
         children, taken = {}, {}
         for way in ways:
-            file.become(way.form, case.row_bytes)
-            child = Child(tables_child.warm(way, file.path, case.row_bytes, ids, self.memory, self.settings.warm_ns,
-                                            lambda some, seed: tables_cases.again(case, some, seed)))
+            if why := prepared(file, way, case.row_bytes):
+                taken[way.name] = [{"error": why}]
+                continue
+            child = Child(
+                tables_child.warm(
+                    way,
+                    file.path,
+                    case.row_bytes,
+                    ids,
+                    self.memory,
+                    self.settings.warm_ns,
+                    lambda some, seed: tables_cases.again(case, some, seed),
+                )
+            )
             first = judged(way, child.hear(LONGEST))
             taken[way.name] = [first] if "error" in first else []
             children[way.name] = child
         for done in range(self.settings.warm_rounds):
+            if done >= FEWEST and time.monotonic() > until:
+                break
             for i in np.random.default_rng(done).permutation(len(ways)):
                 way = ways[i]
                 if not taken[way.name] or "error" not in taken[way.name][-1]:
@@ -153,6 +198,15 @@ class Bench:
         for child in children.values():
             child.end()
         return taken
+
+
+def prepared(file: DataFile, way: Way, row_bytes: int) -> str:
+    """Makes the file one of the way's format; why not, where its library does not write as it is thought to."""
+    try:
+        file.become(way.form, row_bytes)
+    except Exception as error:  # noqa: BLE001  a peer may be broken in any way it likes
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+    return ""
 
 
 def disk(depth: int) -> Way:
@@ -168,7 +222,10 @@ def disk(depth: int) -> Way:
             except OSError:
                 fits = max(1, out.size // block)
                 parts = [ids[at : at + fits] for at in range(0, ids.size, fits)]
-                return sum(native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK) for part in parts)
+                return sum(
+                    native.pread(fd, HEAD, block, part.ctypes.data, part.size, out.ctypes.data, depth, BLOCK)
+                    for part in parts
+                )
 
         return take
 
@@ -208,4 +265,11 @@ def row_of(case: Case, state: str, about: dict, ways: list[Way], taken: dict[str
         if sources := good[-1].get("sources"):
             line["sources"] = sources
         every.append(line)
-    return {"name": case.name(), "state": state, "row_bytes": case.row_bytes, "order": case.order, **about, "ways": every}
+    return {
+        "name": case.name(),
+        "state": state,
+        "row_bytes": case.row_bytes,
+        "order": case.order,
+        **about,
+        "ways": every,
+    }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Memory over time: rows by Zipf's law out of a cold file, batch after batch, with a ceiling and without; and rows per second against
-the number of reads in flight."""
+"""Memory over time: rows by Zipf's law out of a cold file, batch after batch, with a ceiling and without; and rows
+per second against the number of reads in flight."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 def resident(pid: int) -> dict[str, int]:
-    """Bytes: private memory, and pages of files that are mapped. Memory shared with the parent, where the output is, is neither."""
+    """Bytes: private memory, and pages of files that are mapped. The output, shared with the parent, is neither."""
     found = {}
     for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith(("RssAnon:", "RssFile:")):
@@ -74,8 +74,16 @@ def over_time(bench: Bench, limit, way: Way, case: Case, ceiling: int, seconds: 
         except OSError:
             now = before
         if len(now) == 2:
-            samples.append([round(time.monotonic() - start, 3), (now["anon"] - before["anon"]) / MIB, (now["file"] - before["file"]) / MIB,
-                            (limit.number("now") - group_before) / MIB if limit.folder else 0, int(board[1]) / MIB, int(board[0])])
+            samples.append(
+                [
+                    round(time.monotonic() - start, 3),
+                    (now["anon"] - before["anon"]) / MIB,
+                    (now["file"] - before["file"]) / MIB,
+                    (limit.number("now") - group_before) / MIB if limit.folder else 0,
+                    int(board[1]) / MIB,
+                    int(board[0]),
+                ]
+            )
         try:
             said = child.talk.receive(STEP)
         except tables_child.Ended:
@@ -85,17 +93,31 @@ def over_time(bench: Bench, limit, way: Way, case: Case, ceiling: int, seconds: 
         raise SystemExit(f"bench: libgather is wrong: {way.name}, over time: row {said['wrong']}")
     child.end()
     most = max((anon + file for _, anon, file, *_ in samples), default=0)
-    return {"way": way.name, "kind": way.kind, "ceiling_mib": ceiling / MIB, "seconds": seconds, "row_bytes": case.row_bytes,
-            "batch": batch, "rows": int(board[0]), "most_mib": most, "group_mib": max((sample[3] for sample in samples), default=0), "says_mib": int(board[2]) / MIB,
-            "held": bool(ceiling) and most <= ceiling / MIB, "error": (said or {}).get("error", ended),
-            "samples": samples}
+    return {
+        "way": way.name,
+        "kind": way.kind,
+        "ceiling_mib": ceiling / MIB,
+        "seconds": seconds,
+        "row_bytes": case.row_bytes,
+        "batch": batch,
+        "rows": int(board[0]),
+        "most_mib": most,
+        "group_mib": max((sample[3] for sample in samples), default=0),
+        "says_mib": int(board[2]) / MIB,
+        "held": bool(ceiling) and most <= ceiling / MIB,
+        "error": (said or {}).get("error", ended),
+        "samples": samples,
+    }
 
 
 def memory(bench: Bench, limit, ceiling: int, seconds: float) -> list[dict]:
     """Ours under a ceiling, each engine that maps or does not; ours without one, and NumPy's memmap, which has none."""
     case = Case(BLOCK, "zipf", bench.file.bytes // BLOCK, BLOCK)
     name = tables_cases.size_name(ceiling)
-    ways = [(Way(f"libgather {engine}, memory={name}", Native(engine, ceiling), OURS), ceiling) for engine in ("auto", "mmap", "uring")]
+    ways = [
+        (Way(f"libgather {engine}, memory={name}", Native(engine, ceiling), OURS), ceiling)
+        for engine in ("auto", "mmap", "uring")
+    ]
     ways += [(Way("libgather mmap, no ceiling", Native("mmap"), OURS), 0), (Way(MEMMAP, memmap(), whole=False), 0)]
     return [over_time(bench, limit, way, case, most, seconds) for way, most in ways]
 
@@ -104,16 +126,24 @@ def depths(bench: Bench, wanted: tuple[int, ...]) -> list[dict]:
     """Rows of a block, at random, with so many reads in flight at most."""
     found = []
     case = Case(BLOCK, "random", bench.file.bytes // BLOCK, BLOCK)
-    ways = [("the disk", lambda depth: disk(depth)), ("pread pool, O_DIRECT", lambda depth: Way("pool", pread_pool(depth, BLOCK)))]
-    ways += [(f"libgather {engine}", lambda depth, engine=engine: Way(engine, Native(engine, 0, depth), OURS))
-             for engine in ("uring", "pread", "mmap")]
+    ways = [
+        ("the disk", lambda depth: disk(depth)),
+        ("pread pool, O_DIRECT", lambda depth: Way("pool", pread_pool(depth, BLOCK))),
+    ]
+    ways += [
+        (f"libgather {engine}", lambda depth, engine=engine: Way(engine, Native(engine, 0, depth), OURS))
+        for engine in ("uring", "pread", "mmap")
+    ]
     rate = 10000.0
     for depth in wanted:
         count = int(min(bench.blocks_of(BLOCK), max(1024, rate * 0.6)))
         for name, make in ways:
             way = make(depth)
-            taken = (bench.read_blocks(way, BLOCK, count, depth) if way.kind == "limit"
-                     else bench.cold_once(way, BLOCK, tables_cases.draw(case, count, depth)))
+            taken = (
+                bench.read_blocks(way, BLOCK, count, depth)
+                if way.kind == "limit"
+                else bench.cold_once(way, BLOCK, tables_cases.draw(case, count, depth))
+            )
             line = {"way": name, "depth": depth}
             found.append(line | ({"error": taken["error"]} if "error" in taken else {"rows_s": per_second(taken)}))
             if name == "the disk" and "error" not in taken:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Makes docs/benchmarks-tables.md and its pictures from the results of `script/bench tables`. Nothing in the page is written elsewhere."""
+"""Makes docs/benchmarks-tables.md and its pictures from the results of `script/bench tables`. Nothing in the page is
+written elsewhere."""
 
 from __future__ import annotations
 
@@ -10,60 +11,8 @@ import tables_summary as summary
 from calls_page import table
 from summary import number
 from tables_cases import ORDERS, size_name
-from tables_summary import AUTO, COLD, DISK, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
-
-HEAD = """# Rows out of a file larger than memory
-
-This page and its pictures are made by `script/bench tables --report` from [benchmarks-tables.json](benchmarks-tables.json), the results
-of one run of `script/bench tables`: rows taken out of a file of {file} by a program that may use {memory} of memory, by everybody in
-turns. Rows in which libgather loses are rows like all others; a list of them stands [below](#what-is-not-reached).
-
-Contents: [In short](#in-short) - [The machine](#the-machine) - [The limit of memory](#the-limit-of-memory) -
-[How to run it](#how-to-run-it) - [How to read it](#how-to-read-it) - [The disk](#the-disk) - [Cold](#cold) - [Warm](#warm) -
-[A file that fits](#a-file-that-fits) - [Memory over time](#memory-over-time) - [Reads in flight](#reads-in-flight) -
-[What is not reached](#what-is-not-reached)
-"""
-
-RUN = """## How to run it
-
-```sh
-script/bench tables --quick                     # two sizes of rows, a smaller file: under two minutes
-script/bench tables                             # all: about a quarter of an hour, and a file of 8 GiB in build/
-script/bench tables --memory 8GiB --bytes 64GiB --folder /mnt/disk/try    # another disk, other sizes
-script/bench tables --json docs/benchmarks-tables.json && script/bench tables --json docs/benchmarks-tables.json --report
-```
-
-The limit of memory needs root, or a session of systemd; without either it refuses, and says so. `script/bench tables --help` tells the
-other options. Let the machine, and above all its disk, do nothing else meanwhile.
-"""
-
-READ = """## How to read it
-
-One file serves everybody: its data is written once and begins at byte {head}, on a block; what stands before and behind it is then made
-that of an npy file, of safetensors, of contiguous HDF5 and of Arrow IPC in turn, as the libraries themselves write it. Every measurement
-is made in a process of its own, in an order that changes; each starts with nothing but the file, puts its rows into memory that it has
-touched before, and is then checked: every word of every row. Wrong rows are named and have no time.
-
-- **Ids**: *random*; *sorted*, the same in rising order; *Zipf*, where the i-th most frequent row is drawn in proportion to 1 / i and
-  the frequent rows lie anywhere; *clustered*, {run} neighbours at a time, anywhere. Other ids in every round, the same for everybody.
-- **Cold**: the file is dropped from the page cache before each measurement, and the system is asked whether it is gone. Ways that are
-  slow get {slow} s of each round, and their rows per second are of what they had done by then; their rows are the first ones of the
-  same ids. They start cold as well, so that a read-ahead that will pay only later is not seen.
-- **The disk** is its limit: io_uring past the page cache, blocks of 4 KiB (of a row, where that is longer) at random places, at the best of
-  the depths [below](#the-disk), measured in the same turns. The *limit* of a row of the tables is that rate for the different blocks
-  that its ids name: a block that several rows share is read once. Neighbouring blocks that are read by one request may go beyond it:
-  the limit is one of random reads.
-- **Warm**: a working set of {working} of blocks, which fits into memory many times. Its rows are in the page cache, and everybody has taken
-  them before; then they are asked for in a new order, {warm_rounds} times, in turns. The limit is a loop of memcpy in C, on one thread, out of the mapped
-  file whose pages are mapped already. *own cache only*: nothing is in the page cache when the table is opened, so that what is warm
-  is what the table has kept itself.
-- Numbers are rows per second: medians of {rounds} rounds (cold) or {warm_rounds} (warm); the lowest and the highest stand in the JSON.
-  *even*: the measurements of the two overlap.
-- **read / useful**: bytes that the disk was asked for, as the system counts them, over bytes of rows delivered.
-
-What each is given:
-
-"""
+from tables_summary import AUTO, COLD, MEMCPY, MEMMAP, OWN_CACHE, RESIDENT, WARM
+from tables_text import HEAD, MEMORY, READ, RUN
 
 
 def percent(value: float) -> str:
@@ -88,42 +37,91 @@ def mib(bytes_: float) -> str:
 
 def machine_of(results: dict) -> str:
     about, settings = results["machine"], results["settings"]
-    wanted = (("date", "date"), ("CPU", "cpu"), ("CPUs in use", "cpus"), ("virtual machine", "hypervisor"), ("memory, GiB", "memory_gib"),
-              ("page, bytes", "page_bytes"), ("disk", "disk"), ("model", "model"), ("file system", "file_system"),
-              ("read-ahead, KiB", "read_ahead_kib"), ("scheduler", "scheduler"), ("rotates, it says", "rotational"), ("system", "system"),
-              ("compiler", "compiler"), ("build type", "build_type"), ("flags", "flags"), ("kernels used", "isa"), ("Python", "python"),
-              ("commit", "commit"), ("load when it began", "load"), ("command", "command"))
+    wanted = (
+        ("date", "date"),
+        ("CPU", "cpu"),
+        ("CPUs in use", "cpus"),
+        ("virtual machine", "hypervisor"),
+        ("memory, GiB", "memory_gib"),
+        ("page, bytes", "page_bytes"),
+        ("disk", "disk"),
+        ("model", "model"),
+        ("file system", "file_system"),
+        ("read-ahead, KiB", "read_ahead_kib"),
+        ("scheduler", "scheduler"),
+        ("rotates, it says", "rotational"),
+        ("system", "system"),
+        ("compiler", "compiler"),
+        ("build type", "build_type"),
+        ("flags", "flags"),
+        ("kernels used", "isa"),
+        ("Python", "python"),
+        ("commit", "commit"),
+        ("load when it began", "load"),
+        ("command", "command"),
+    )
     lines = [[name, str(about[key]).strip()] for name, key in wanted if str(about.get(key, "")).strip()]
     lines.append(["versions", ", ".join(f"{name} {version}" for name, version in about["versions"].items())])
-    lines.append(["absent", "; ".join(f"{name} ({why})" for name, why in about["absent"].items()).replace("|", "/") or "none"])
-    lines.append(["run", f"{'a quick run' if settings['quick'] else 'a full run'}: {len(results['rows'])} rows, {settings['seconds']:.0f} s"])
+    lines.append(
+        ["absent", "; ".join(f"{name} ({why})" for name, why in about["absent"].items()).replace("|", "/") or "none"]
+    )
+    lines.append(
+        [
+            "run",
+            f"a {'quick' if settings['quick'] else 'full'} run: {len(results['rows'])} rows, "
+            f"{settings['seconds']:.0f} s",
+        ]
+    )
     return table(["what", ""], lines, 2)
 
 
 def limit_of(results: dict) -> str:
     about, settings = results["limit"], results["settings"]
     if not about["in_force"]:
-        return (f"**No limit was in force**: this run was made with `--no-limit`. The file has {size_name(settings['bytes'])}; "
-                "nothing here says what happens where memory is short.\n")
-    return (f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size_name(settings['bytes'])}. Page cache, "
-            f"mappings and private memory count alike. It was tried before the run: a process that wanted {size_name(about['less'])} had it, "
-            f"one that wanted {size_name(about['more'])} was ended ({about['more_ended']}). At the end the largest use seen was "
-            f"{mib(about['peak'])}.\n")
+        return (
+            "**No limit was in force**: this run was made with `--no-limit`. "
+            f"The file has {size_name(settings['bytes'])}; "
+            "nothing here says what happens where memory is short.\n"
+        )
+    return (
+        f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size_name(settings['bytes'])}. "
+        "Page cache, mappings and private memory count alike. It was tried before the run: a process that wanted "
+        f"{size_name(about['less'])} had it, one that wanted {size_name(about['more'])} was ended "
+        f"({about['more_ended']}). At the end the largest use seen was "
+        f"{mib(about['peak'])}.\n"
+    )
 
 
 def in_short(results: dict) -> str:
     lines = []
-    for state, key, what in ((COLD, "disk", "cold: of the disk's limit"), (COLD, "memmap", "cold: over NumPy's memmap"),
-                             (WARM, "memcpy", "warm: of memcpy from the mapped file"),
-                             (RESIDENT, "memcpy", "a file that fits: of memcpy from the mapped file")):
+    for state, key, what in (
+        (COLD, "disk", "cold: of the disk's limit"),
+        (COLD, "memmap", "cold: over NumPy's memmap"),
+        (WARM, "memcpy", "warm: of memcpy from the mapped file"),
+        (RESIDENT, "memcpy", "a file that fits: of memcpy from the mapped file"),
+    ):
         shown = times if key == "memmap" else percent
         for order in ORDERS:
             if found := summary.share(results, state, key, order):
-                lines.append([f"{what}, {order} ids", shown(summary.AIMS[key]), shown(found["low"]), shown(found["median"]),
-                              f"{found['reached']} of {found['of']}"])
+                lines.append(
+                    [
+                        f"{what}, {order} ids",
+                        shown(summary.AIMS[key]),
+                        shown(found["low"]),
+                        shown(found["median"]),
+                        f"{found['reached']} of {found['of']}",
+                    ]
+                )
     held = [one for one in results["memory"] if one["ceiling_mib"]]
-    lines.append(["memory: at most the ceiling", f"{results['settings']['ceiling'] >> 20} MiB", "-", "-",
-                  f"{sum(one['held'] for one in held)} of {len(held)}"])
+    lines.append(
+        [
+            "memory: at most the ceiling",
+            f"{results['settings']['ceiling'] >> 20} MiB",
+            "-",
+            "-",
+            f"{sum(one['held'] for one in held)} of {len(held)}",
+        ]
+    )
     return table([f"`{AUTO}`", "aim", "lowest", "median", "rows that reach it"], lines)
 
 
@@ -136,14 +134,24 @@ def cell(row: dict, name: str) -> str:
 
 def names_of(rows: list[dict]) -> list[str]:
     """Ours first, then the peers, without the limits."""
-    found = list(dict.fromkeys((way["kind"] != "ours", way["way"]) for row in rows for way in row["ways"] if way["kind"] != "limit"))
+    found = list(
+        dict.fromkeys(
+            (way["kind"] != "ours", way["way"]) for row in rows for way in row["ways"] if way["kind"] != "limit"
+        )
+    )
     return [name for _, name in sorted(found, key=lambda pair: pair[0])]
 
 
 def rates(rows: list[dict], limit: str) -> str:
     names = names_of(rows)
-    lines = [[row["name"], rate(summary.limit(row)), *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names)]
-             for row in rows]
+    lines = [
+        [
+            row["name"],
+            rate(summary.limit(row)),
+            *(f"**{cell(row, name)}**" if name == AUTO else cell(row, name) for name in names),
+        ]
+        for row in rows
+    ]
     return table(["rows of, ids", limit, *names], lines)
 
 
@@ -159,15 +167,24 @@ def ratio_table(rows: list[dict], names: dict[str, str]) -> str:
             line.append(f"**{shown}**" if value < summary.AIMS[key] else shown)
         spread = summary.entry(row, AUTO).get("rows_s") if summary.entry(row, AUTO) else None
         line.append(f"{rate(spread['low'])} - {rate(spread['high'])}" if spread else "-")
-        line += [f"{times(one['ratio'])}{'' if one['verdict'] == 'win' else ' ' + one['verdict']} ({one['peer']})" if one else "-"]
+        line += [
+            f"{times(one['ratio'])}{'' if one['verdict'] == 'win' else ' ' + one['verdict']} ({one['peer']})"
+            if one
+            else "-"
+        ]
         lines.append(line)
     return table(["rows of, ids", *names.values(), "auto, lowest - highest", "auto / fastest peer"], lines)
 
 
 def read_table(rows: list[dict]) -> str:
     names = names_of(rows)
-    lines = [[row["name"], *(number(way["read"]) if (way := summary.entry(row, name)) and "read" in way else "-" for name in names)]
-             for row in rows]
+    lines = [
+        [
+            row["name"],
+            *(number(way["read"]) if (way := summary.entry(row, name)) and "read" in way else "-" for name in names),
+        ]
+        for row in rows
+    ]
     return table(["rows of, ids", *names], lines)
 
 
@@ -177,50 +194,115 @@ def engines(rows: list[dict]) -> str:
     for row in rows:
         for way in row["ways"]:
             if "engine" in way:
-                key = (way["way"], way["engine"], "yes" if way["direct"] else "no", str(way["depth"]), way.get("why", ""))
+                key = (
+                    way["way"],
+                    way["engine"],
+                    "yes" if way["direct"] else "no",
+                    str(way["depth"]),
+                    way.get("why", ""),
+                )
                 found.setdefault(key, []).append(row["name"])
     lines = [[*key[:4], key[4].replace("|", "/"), str(len(names))] for key, names in found.items()]
     return table(["opened as", "reads by", "past the page cache", "depth", "why", "rows"], lines, 5) if lines else ""
 
 
 def disk_part(results: dict) -> str:
-    lines = [[f"blocks of {size_name(one['block'])} at random, depth {one['depth']}", rate(one["blocks_s"]), f"{one['blocks_s'] * one['block'] / 1e6:.0f}"]
-             if "block" in one else [one["what"], "-", f"{one['bytes_s'] / 1e6:.0f}"] for one in results["limits"]]
+    lines = [
+        [
+            f"blocks of {size_name(one['block'])} at random, depth {one['depth']}",
+            rate(one["blocks_s"]),
+            f"{one['blocks_s'] * one['block'] / 1e6:.0f}",
+        ]
+        if "block" in one
+        else [one["what"], "-", f"{one['bytes_s'] / 1e6:.0f}"]
+        for one in results["limits"]
+    ]
     pools = [[size_name(one["row_bytes"]), one["pool"], rate(one["rows_s"])] for one in results["pools"]]
-    return "\n".join(["The best of two rounds, before everything else; in the tables below the best depth is measured again in each round.\n",
-                      table(["what", "blocks/s", "MB/s"], lines),
-                      "Pools of threads, cold, random ids; the best one of each size of rows takes part below as *pread pool*.\n",
-                      table(["rows of", "pool", "rows/s"], pools, 2)])
+    return "\n".join(
+        [
+            "The best of two rounds, before everything else; in the tables below the best depth is measured again.\n",
+            table(["what", "blocks/s", "MB/s"], lines),
+            "Pools of threads, cold, random ids; the best one of each size of rows takes part below as *pread pool*.\n",
+            table(["rows of", "pool", "rows/s"], pools, 2),
+        ]
+    )
 
 
 def memory_part(results: dict) -> str:
-    lines = [[one["way"], f"{one['ceiling_mib']:.0f}" if one["ceiling_mib"] else "none", f"{one['most_mib']:.1f}",
-              f"{one['says_mib']:.1f}" if one["says_mib"] else "-", ("yes" if one["held"] else "**no**") if one["ceiling_mib"] else "-",
-              f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-", rate(one["rows"] / one["seconds"]), one["error"] or "-"] for one in results["memory"]]
+    lines = [
+        [
+            one["way"],
+            f"{one['ceiling_mib']:.0f}" if one["ceiling_mib"] else "none",
+            f"{one['most_mib']:.1f}",
+            f"{one['says_mib']:.1f}" if one["says_mib"] else "-",
+            ("yes" if one["held"] else "**no**") if one["ceiling_mib"] else "-",
+            f"{one['group_mib']:.0f}" if results["limit"]["in_force"] else "-",
+            rate(one["rows"] / one["seconds"]),
+            one["error"] or "-",
+        ]
+        for one in results["memory"]
+    ]
     one = results["memory"][0]
-    return (f"Rows of {size_name(one['row_bytes'])} by Zipf's law out of the cold file, {one['batch']} at a time, for {one['seconds']:g} s; a sample "
-            "every 50 ms of what the system counts for the process, private memory and mapped pages of files, less what it was before "
-            "the table was opened. The output is not in it. *With the page cache* is what the whole run uses more than before, as its limit counts "
-            "it: what the system keeps of a file after it was read belongs to no process, and is given up when somebody needs the room.\n\n"
-            + table(["who", "ceiling, MiB", "most, MiB", "most by its own statistics, MiB", "held", "with the page cache, MiB", "rows/s", "ended"],
-                    lines))
+    return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(
+        [
+            "who",
+            "ceiling, MiB",
+            "most, MiB",
+            "most by its own statistics, MiB",
+            "held",
+            "with the page cache, MiB",
+            "rows/s",
+            "ended",
+        ],
+        lines,
+    )
 
 
 def depth_part(results: dict) -> str:
     names = list(dict.fromkeys(one["way"] for one in results["depths"]))
-    lines = [[str(depth), *(next((rate(one["rows_s"]) if "rows_s" in one else f"*{one['error']}*" for one in results["depths"]
-                                  if one["depth"] == depth and one["way"] == name), "-") for name in names)]
-             for depth in sorted({one["depth"] for one in results["depths"]})]
-    return "Rows of 4 KiB at random, cold, one measurement each; a pool has so many threads.\n\n" + table(["depth", *names], lines)
+    lines = [
+        [
+            str(depth),
+            *(
+                next(
+                    (
+                        rate(one["rows_s"]) if "rows_s" in one else f"*{one['error']}*"
+                        for one in results["depths"]
+                        if one["depth"] == depth and one["way"] == name
+                    ),
+                    "-",
+                )
+                for name in names
+            ),
+        ]
+        for depth in sorted({one["depth"] for one in results["depths"]})
+    ]
+    return "Rows of 4 KiB at random, cold, one measurement each; a pool has so many threads.\n\n" + table(
+        ["depth", *names], lines
+    )
 
 
 def not_reached(results: dict) -> str:
-    missed = [[state, name, {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}[key], times(summary.AIMS[key]), times(value)]
-              for state, name, key, value in summary.missed(results)]
+    missed = [
+        [
+            state,
+            name,
+            {"disk": "the disk", "memmap": MEMMAP, "memcpy": MEMCPY}[key],
+            times(summary.AIMS[key]),
+            times(value),
+        ]
+        for state, name, key, value in summary.missed(results)
+    ]
     lost = [[state, name, peer, times(value)] for state, name, peer, value in summary.lost(results)]
-    return "\n".join([table(["state", "row", "of", "aim", "reached"], missed, 3) if missed else "Every aim is reached in every row.\n",
-                      "Rows that are lost to a peer:\n" if lost else "No row is lost to a peer.\n",
-                      *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else [])])
+    return "\n".join(
+        [
+            table(["state", "row", "of", "aim", "reached"], missed, 3)
+            if missed
+            else "Every aim is reached in every row.\n",
+            "Rows that are lost to a peer:\n" if lost else "No row is lost to a peer.\n",
+            *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else []),
+        ]
+    )
 
 
 def page(results: dict, drawn: list[str]) -> str:
@@ -234,23 +316,60 @@ def page(results: dict, drawn: list[str]) -> str:
         return [f"![{tables_pictures.WHAT[name]}](pictures/{name})\n" for name in names if name in drawn]
 
     given = [[one["way"], one["how"]] for one in results["peers"]]
-    given.append(["pread pool", "C: so many threads, one pread a row, through the page cache or past it; the best of [six](#the-disk)"])
+    given.append(
+        [
+            "pread pool",
+            "C: so many threads, one pread a row, through the page cache or past it; the best of [six](#the-disk)",
+        ]
+    )
     parts = [
         HEAD.format(file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
-        "## In short\n", in_short(results), *pictures("tables-cold.svg", "tables-warm.svg"),
-        "## The machine\n", machine_of(results), "## The limit of memory\n", limit_of(results), RUN,
-        READ.format(head=BEGINS, run=CLUSTER, slow=number(settings["slow_seconds"]), working=mib(settings["working_set"]),
-                    rounds=settings["rounds"], warm_rounds=settings["warm_rounds"]) + table(["who", "how"], given, 2),
-        "## The disk\n", disk_part(results),
-        "## Cold\n", "Rows per second:\n", rates(cold, "limit"), "`auto` against what is aimed at:\n",
+        "## In short\n",
+        in_short(results),
+        *pictures("tables-cold.svg", "tables-warm.svg"),
+        "## The machine\n",
+        machine_of(results),
+        "## The limit of memory\n",
+        limit_of(results),
+        RUN,
+        READ.format(
+            head=BEGINS,
+            run=CLUSTER,
+            slow=number(settings["slow_seconds"]),
+            working=mib(settings["working_set"]),
+            rounds=settings["rounds"],
+            warm_rounds=settings["warm_rounds"],
+        )
+        + table(["who", "how"], given, 2),
+        "## The disk\n",
+        disk_part(results),
+        "## Cold\n",
+        "Rows per second:\n",
+        rates(cold, "limit"),
+        "`auto` against what is aimed at:\n",
         ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {MEMMAP}"}),
-        "Bytes read / useful:\n", read_table(cold), *pictures("tables-read.svg"), "Engines, by the table's own statistics:\n", engines(cold),
-        "## Warm\n", "Rows per second:\n", rates(warm, "memcpy"), ratio_table(warm, {"memcpy": "of memcpy"}), own_cache(warm),
-        "## A file that fits\n", f"All of a file of {size_name(settings['small_bytes'])} is in the page cache. Rows per second:\n",
-        rates(resident, "memcpy"), ratio_table(resident, {"memcpy": "of memcpy"}),
-        "## Memory over time\n", memory_part(results), *pictures("tables-memory.svg"),
-        "## Reads in flight\n", depth_part(results), *pictures("tables-depth.svg"),
-        "## What is not reached\n", not_reached(results),
+        "Bytes read / useful:\n",
+        read_table(cold),
+        *pictures("tables-read.svg"),
+        "Engines, by the table's own statistics:\n",
+        engines(cold),
+        "## Warm\n",
+        "Rows per second:\n",
+        rates(warm, "memcpy"),
+        ratio_table(warm, {"memcpy": "of memcpy"}),
+        own_cache(warm),
+        "## A file that fits\n",
+        f"All of a file of {size_name(settings['small_bytes'])} is in the page cache. Rows per second:\n",
+        rates(resident, "memcpy"),
+        ratio_table(resident, {"memcpy": "of memcpy"}),
+        "## Memory over time\n",
+        memory_part(results),
+        *pictures("tables-memory.svg"),
+        "## Reads in flight\n",
+        depth_part(results),
+        *pictures("tables-depth.svg"),
+        "## What is not reached\n",
+        not_reached(results),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -258,7 +377,11 @@ def page(results: dict, drawn: list[str]) -> str:
 def own_cache(rows: list[dict]) -> str:
     """Where nothing but the table's own cache is warm."""
     lines = [[row["name"], percent(value)] for row in rows for value in summary.ratios(row, OWN_CACHE).values()]
-    return "Out of the table's own cache, of memcpy from the mapped file:\n\n" + table(["rows of, ids", OWN_CACHE], lines) if lines else ""
+    return (
+        "Out of the table's own cache, of memcpy from the mapped file:\n\n" + table(["rows of, ids", OWN_CACHE], lines)
+        if lines
+        else ""
+    )
 
 
 def write(results: dict, root: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Who takes rows out of the file, each as it does it best. A way is opened in a process of its own; open() returns take(ids, out),
-which puts rows into `out`, and may return its nanoseconds itself."""
+"""Who takes rows out of the file, each as it does it best. A way is opened in a process of its own; open() returns
+take(ids, out), which puts rows into `out`, and may return its nanoseconds itself."""
 
 from __future__ import annotations
 
@@ -124,7 +124,26 @@ def memcpy(path: Path, row_bytes: int):
     view = np.frombuffer(pages, np.uint8)  # lives as long as take()
 
     def take(ids, out):
-        job = (view.ctypes.data + HEAD, ids.ctypes.data, out.ctypes.data, 1, ids.size, 1, 0, row_bytes, 0, 0, row_bytes, 8, 0, 0, 0, 0, 0, 0)
+        job = (
+            view.ctypes.data + HEAD,
+            ids.ctypes.data,
+            out.ctypes.data,
+            1,
+            ids.size,
+            1,
+            0,
+            row_bytes,
+            0,
+            0,
+            row_bytes,
+            8,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        )
         return native.timed("naive", 1, 1, job)
 
     return take
@@ -149,7 +168,11 @@ def from_python(path: Path, row_bytes: int):
     import libgather
 
     table = libgather.open(str(path))
-    return lambda ids, out: table.take(ids, out=out) and None
+
+    def take(ids, out):
+        table.take(ids, out=out)
+
+    return take
 
 
 def version(package: str) -> str:
@@ -159,20 +182,59 @@ def version(package: str) -> str:
 def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, str]]:
     """The ways that can be measured here, the versions, and who is absent, why."""
     ways = [
-        Way(MEMMAP, memmap(), whole=False, how="`np.take(np.load(path, mmap_mode='r'), ids, axis=0, out=out, mode='clip')`"),
-        Way("memmap, MADV_RANDOM", memmap(mmap.MADV_RANDOM), whole=False, how="the same after `madvise(MADV_RANDOM)` on the map"),
-        Way("memmap, WILLNEED", memmap_willneed, whole=False,
-            how=f"the same, and each batch of {BATCH} ids: `madvise(MADV_WILLNEED)` for the pages of every row, then `np.take`"),
+        Way(
+            MEMMAP,
+            memmap(),
+            whole=False,
+            how="`np.take(np.load(path, mmap_mode='r'), ids, axis=0, out=out, mode='clip')`",
+        ),
+        Way(
+            "memmap, MADV_RANDOM",
+            memmap(mmap.MADV_RANDOM),
+            whole=False,
+            how="the same after `madvise(MADV_RANDOM)` on the map",
+        ),
+        Way(
+            "memmap, WILLNEED",
+            memmap_willneed,
+            whole=False,
+            how=f"the same, and each batch of {BATCH} ids: `madvise(MADV_WILLNEED)` for the pages of every row, "
+            "then `np.take`",
+        ),
     ]
     versions, absent = {"NumPy": np.__version__, "libgather": native.library()["version"]}, {}
     others = [
-        ("h5py", Way("h5py", h5py_sorted, form="hdf5", whole=False,
-                     how=f"contiguous data set; batches of {BATCH} ids, sorted and without duplicates as it wants them: "
-                         "`dataset[unique]`, then scattered")),
-        ("safetensors", Way("safetensors", safetensors_slices, form="safetensors", whole=False,
-                            how="`safe_open(path).get_slice(name)[i:i+1]` for each id")),
-        ("pyarrow", Way("pyarrow", arrow_take, form="arrow", whole=False,
-                        how="`memory_map`, one batch, one column of fixed-size binary; `column.take(ids)`")),
+        (
+            "h5py",
+            Way(
+                "h5py",
+                h5py_sorted,
+                form="hdf5",
+                whole=False,
+                how=f"contiguous data set; batches of {BATCH} ids, sorted and without duplicates as it wants them: "
+                "`dataset[unique]`, then scattered",
+            ),
+        ),
+        (
+            "safetensors",
+            Way(
+                "safetensors",
+                safetensors_slices,
+                form="safetensors",
+                whole=False,
+                how="`safe_open(path).get_slice(name)[i:i+1]` for each id",
+            ),
+        ),
+        (
+            "pyarrow",
+            Way(
+                "pyarrow",
+                arrow_take,
+                form="arrow",
+                whole=False,
+                how="`memory_map`, one batch, one column of fixed-size binary; `column.take(ids)`",
+            ),
+        ),
     ]
     for package, way in others:
         try:
@@ -187,8 +249,10 @@ def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, 
 
 def ours(absent: dict[str, str]) -> list[Way]:
     found = [Way(AUTO, Native("auto"), OURS, how="`gather_table_take` from C, default options")]
-    found += [Way(f"libgather {engine}", Native(engine), OURS, how=f"the same with the engine `{engine}`")
-              for engine in ("mmap", "pread", "uring")]
+    found += [
+        Way(f"libgather {engine}", Native(engine), OURS, how=f"the same with the engine `{engine}`")
+        for engine in ("mmap", "pread", "uring")
+    ]
     try:
         import libgather
 
@@ -201,6 +265,12 @@ def ours(absent: dict[str, str]) -> list[Way]:
 
 
 def pools(names: tuple[int, ...] = (16, 32, 64), block: int = 4096) -> list[Way]:
-    return [Way(f"pread pool, {threads} threads, {'O_DIRECT' if align else 'buffered'}", pread_pool(threads, align),
-                how=f"C, {threads} threads, one pread a row, {'past' if align else 'through'} the page cache")
-            for align in (0, block) for threads in names]
+    return [
+        Way(
+            f"pread pool, {threads} threads, {'O_DIRECT' if align else 'buffered'}",
+            pread_pool(threads, align),
+            how=f"C, {threads} threads, one pread a row, {'past' if align else 'through'} the page cache",
+        )
+        for align in (0, block)
+        for threads in names
+    ]

@@ -49,8 +49,13 @@ def shown(row: dict, value: str) -> list[tuple[str, float, str]]:
 def bars(plt, rows: list[dict], value: str, below: str, title: str, path: Path) -> None:
     """A part for each size of rows."""
     parts = [shown(row, value) for row in rows]
-    figure, every = plt.subplots(1, len(rows), figsize=(3.6 * len(rows), 0.9 + 0.24 * max(len(part) for part in parts)), squeeze=False,
-                                 layout="constrained")
+    figure, every = plt.subplots(
+        1,
+        len(rows),
+        figsize=(3.6 * len(rows), 0.9 + 0.24 * max(len(part) for part in parts)),
+        squeeze=False,
+        layout="constrained",
+    )
     for axes, row, part in zip(every[0], rows, parts):
         at = range(len(part))
         axes.barh(at, [one[1] for one in part], 0.7, color=[one[2] for one in part])
@@ -113,7 +118,13 @@ def memory(plt, results: dict, title: str, path: Path) -> None:
         axes.axhline(ceiling, color="#d0422f", linewidth=1, linestyle="--", label=f"the ceiling, {ceiling:.0f} MiB")
         if in_force:
             allowed = results["limit"]["bytes"] / 2**20
-            axes.axhline(allowed, color="black", linewidth=0.8, linestyle=":", label=f"what the run is allowed, {allowed:.0f} MiB")
+            axes.axhline(
+                allowed,
+                color="black",
+                linewidth=0.8,
+                linestyle=":",
+                label=f"what the run is allowed, {allowed:.0f} MiB",
+            )
         axes.set_yscale("log", base=2)
         axes.yaxis.set_major_formatter("{x:g}")
         axes.set_ylim(bottom=1)
@@ -121,7 +132,9 @@ def memory(plt, results: dict, title: str, path: Path) -> None:
         axes.set_title(what, fontsize=9)
     every[0][0].set_ylabel("MiB")
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
-    figure.legend(*every[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7)
+    figure.legend(
+        *every[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7
+    )
     save(plt, figure, path)
 
 
@@ -153,6 +166,11 @@ def draw(results: dict, folder: Path) -> list[str]:
 def names(results: dict) -> list[str]:
     """The pictures that these results give."""
     there = {COLD: bool(panels(results, COLD)), WARM: bool(panels(results, WARM))}
-    wanted = {"tables-cold.svg": there[COLD], "tables-warm.svg": there[WARM], "tables-read.svg": there[COLD],
-              "tables-memory.svg": bool(results["memory"]), "tables-depth.svg": bool(results["depths"])}
+    wanted = {
+        "tables-cold.svg": there[COLD],
+        "tables-warm.svg": there[WARM],
+        "tables-read.svg": there[COLD],
+        "tables-memory.svg": bool(results["memory"]),
+        "tables-depth.svg": bool(results["depths"]),
+    }
     return [name for name in WHAT if wanted[name]]

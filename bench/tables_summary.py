@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the results of `script/bench tables` say: against the disk, against memmap, against memcpy, against everybody; what is missed."""
+"""What the results of `script/bench tables` say: against the disk, against memmap, against memcpy, against everybody;
+what is missed."""
 
 from __future__ import annotations
 
@@ -29,14 +30,19 @@ def rate(row: dict, name: str) -> float:
 
 
 def limit(row: dict) -> float:
-    """Rows per second: cold, the different blocks that the ids name, read as fast as the disk reads blocks at random; else memcpy."""
+    """Rows per second: cold, the different blocks that the ids name, as fast as the disk reads blocks at random; else
+    memcpy."""
     return rate(row, DISK) * row["ids"] / row["blocks"] if row["state"] == COLD else rate(row, MEMCPY)
 
 
 def ratios(row: dict, name: str = AUTO) -> dict[str, float]:
     """Ours over what is aimed at; only what there is."""
     ours = rate(row, name)
-    found = {"disk": ours / limit(row), "memmap": ours / rate(row, MEMMAP)} if row["state"] == COLD else {"memcpy": ours / limit(row)}
+    found = (
+        {"disk": ours / limit(row), "memmap": ours / rate(row, MEMMAP)}
+        if row["state"] == COLD
+        else {"memcpy": ours / limit(row)}
+    )
     return {key: value for key, value in found.items() if value == value}
 
 
@@ -62,14 +68,20 @@ def standing(row: dict, name: str = AUTO) -> dict | None:
 
 def missed(results: dict) -> list[tuple[str, str, str, float]]:
     """State, row, what, how much: rows in which `auto` does not reach what is aimed at."""
-    return [(row["state"], row["name"], key, value) for row in results["rows"]
-            for key, value in ratios(row).items() if value < AIMS[key]]
+    return [
+        (row["state"], row["name"], key, value)
+        for row in results["rows"]
+        for key, value in ratios(row).items()
+        if value < AIMS[key]
+    ]
 
 
 def lost(results: dict) -> list[tuple[str, str, str, float]]:
     """State, row, peer, how much: rows in which a peer is faster."""
     found = [(row, standing(row)) for row in results["rows"]]
-    return [(row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"]
+    return [
+        (row["state"], row["name"], one["peer"], one["ratio"]) for row, one in found if one and one["verdict"] == "loss"
+    ]
 
 
 def share(results: dict, state: str, key: str, order: str = "") -> dict | None:
@@ -78,7 +90,12 @@ def share(results: dict, state: str, key: str, order: str = "") -> dict | None:
     values = [ratios(row)[key] for row in rows if key in ratios(row)]
     if not values:
         return None
-    return {"low": min(values), "median": median(values), "reached": sum(value >= AIMS[key] for value in values), "of": len(values)}
+    return {
+        "low": min(values),
+        "median": median(values),
+        "reached": sum(value >= AIMS[key] for value in values),
+        "of": len(values),
+    }
 
 
 def line(row: dict) -> str:
@@ -87,7 +104,9 @@ def line(row: dict) -> str:
     for name in (AUTO, OWN_CACHE):
         if rate(row, name) == rate(row, name):
             text += f" {name.removeprefix('libgather ')} {number(rate(row, name)):>8}/s"
-    text += "".join(f"  {value:.2f} of {key}" if key != "memmap" else f"  {value:.1f}x memmap" for key, value in ratios(row).items())
+    text += "".join(
+        f"  {value:.2f} of {key}" if key != "memmap" else f"  {value:.1f}x memmap" for key, value in ratios(row).items()
+    )
     if one := standing(row):
         text += f"  {one['ratio']:.2f}x {one['peer']} {one['verdict']}"
     if errors := [f"{way['way']}: {way['error']}" for way in row["ways"] if "error" in way]:
@@ -99,13 +118,25 @@ def closing(results: dict) -> str:
     lines = [""]
     for state, key in ((COLD, "disk"), (COLD, "memmap"), (WARM, "memcpy"), (RESIDENT, "memcpy")):
         if found := share(results, state, key):
-            lines.append(f"{state}: of {key}: median {found['median']:.2f}, lowest {found['low']:.2f}, {found['reached']} of "
-                         f"{found['of']} rows reach {AIMS[key]:.2f}")
+            lines.append(
+                f"{state}: of {key}: median {found['median']:.2f}, lowest {found['low']:.2f}, {found['reached']} of "
+                f"{found['of']} rows reach {AIMS[key]:.2f}"
+            )
     lines += [f"missed: {state}: {name}: {value:.2f} of {key}" for state, name, key, value in missed(results)]
     lines += [f"lost: {state}: {name}: {value:.2f} of {peer}" for state, name, peer, value in lost(results)]
-    lines += [f"memory: {one['way']}: {one['most_mib']:.0f} MiB at most, {one['rows']} rows" +
-              (f"; ceiling {one['ceiling_mib']:.0f} MiB {'held' if one['held'] else 'NOT HELD'}" if one["ceiling_mib"] else "") +
-              (f"; {one['error']}" if one["error"] else "") for one in results["memory"]]
+    lines += [
+        f"memory: {one['way']}: {one['most_mib']:.0f} MiB at most, {one['rows']} rows"
+        + (
+            f"; ceiling {one['ceiling_mib']:.0f} MiB {'held' if one['held'] else 'NOT HELD'}"
+            if one["ceiling_mib"]
+            else ""
+        )
+        + (f"; {one['error']}" if one["error"] else "")
+        for one in results["memory"]
+    ]
     about = results["limit"]
-    lines.append(f"limit: {about['what']}, in force: {about['in_force']}; peak {about['peak'] / 2**20:.0f} MiB; {results['settings']['seconds']:.0f} s")
+    lines.append(
+        f"limit: {about['what']}, in force: {about['in_force']}; peak {about['peak'] / 2**20:.0f} MiB; "
+        f"{results['settings']['seconds']:.0f} s"
+    )
     return "\n".join(lines)

@@ -145,6 +145,7 @@ static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
 
 static void add(gather_cli_bench *bench, gather_cli_bench_kind kind, gather_engine engine, int32_t depth) {
   if (gather_engine_check(engine, NULL) != GATHER_OK && !bench->one_engine) return;
+  if (kind == GATHER_CLI_BENCH_LIMIT && bench->largest->size < bench->block_bytes) return; /* there is no whole block */
   bench->ways[bench->way_count++] = (gather_cli_bench_way){.kind = kind, .engine = engine, .depth = depth};
 }
 

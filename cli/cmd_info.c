@@ -137,6 +137,7 @@ static gather_status info_file(const gather_cli_args *args, gather_cli_input *in
   const char *name;
   const gather_file_tensor *only = NULL;
   GATHER_CLI_TRY(gather_cli_raw_options(args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &raw, error));
+  GATHER_CLI_TRY(gather_cli_raw_rows(args->argument[0], &raw, error));
   GATHER_CLI_TRY(gather_cli_input_open(args->argument[0], &raw, false, NULL, input, &name, error));
   if (*name) GATHER_CLI_TRY(gather_file_find(input->file, name, &only, error));
   return info_model(args, input->file, only, error);
@@ -159,7 +160,7 @@ static void json_formats(void) {
 
 static void text_formats(void) {
   for (size_t i = 0; i < gather_format_count(); i++)
-    printf("%-6s %-12s %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
+    printf("%-11s %-10s  %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
   printf(
       "\nA file that is read is known by its content, not by its name; raw bytes need --type and --shape.\n"
       "INDICES may also be a literal or a text file of whole numbers.\n");

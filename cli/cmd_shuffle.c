@@ -77,12 +77,15 @@ static gather_status run_steps(gather_cli_shuffle *job, gather_error *error) {
 }
 
 static gather_status run(gather_cli_shuffle *job, gather_error *error) {
+  gather_table_statistics statistics;
   int64_t threads;
   GATHER_CLI_TRY(gather_cli_shuffle_options(job, error));
   GATHER_CLI_TRY(find_earlier(job, error));
   GATHER_CLI_TRY(gather_cli_shuffle_choose(job, error));
   GATHER_CLI_TRY(gather_cli_shuffle_open(job, error));
   GATHER_CLI_TRY(gather_cli_shuffle_plan(job, error));
+  gather_table_statistics_get(job->table, &statistics);
+  gather_cli_table_note(job->args, job->options.engine, &statistics);
   if (job->dry_run) return GATHER_OK;
   GATHER_CLI_TRY(begin(job, error));
   GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_THREADS, 1, INT32_MAX, 0, &threads, error));

@@ -61,6 +61,7 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
 }
 
 static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_raw_rows(data, &job->data_raw, error));
   gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
   return status == GATHER_NAME_NOT_FOUND ? gather_cli_job_table_find(job, error) : status;
 }

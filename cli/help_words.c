@@ -42,6 +42,17 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
      "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_SHUFFLE, "Description",
+     "Writes the rows of DATA in an order at random (--seed; it is printed, so that the\n"
+     "run can be repeated) or in the order of --order, which is indices as take has them.\n"
+     "Neither DATA nor OUT need fit into memory: rows are taken part by part, or in two\n"
+     "passes through a file beside OUT, whichever is faster (--passes chooses).\n"
+     "\n"
+     "OUT appears whole, or not at all. A run that was stopped leaves the folder\n"
+     ".gather-shuffle-NAME beside it, from which --resume goes on; -f begins anew.\n"
+     "\n"
+     "  gather shuffle train.npy -o shuffled.npy --seed 7 --memory 2GiB\n"
+     "  gather shuffle x.npy -o y.npy --order order.npy\n"},
     {GATHER_CLI_COMMAND_BENCH, "Description",
      "Measures how fast rows at random come out of FILE, on this disk, engine by engine:\n"
      "cold, when the system has nothing of the file in memory, and warm. Nothing is\n"

@@ -77,7 +77,7 @@ static gather_status add(first_pass *f, const char *row, int64_t place, gather_e
   return gather_cli_spread_add(&f->places, bucket, &in_bucket, error);
 }
 
-/* Makes durable what was done, where it is worth it. */
+/* Makes durable what was done, where it is worth it. At the end the journal is told of the next step. */
 static gather_status keep(first_pass *f, bool always, gather_error *error) {
   gather_cli_shuffle *job = f->job;
   gather_cli_shuffle_show(job, f->done, job->out_rows);
@@ -88,7 +88,7 @@ static gather_status keep(first_pass *f, bool always, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_PLACES, error));
   for (int64_t b = 0; b < job->buckets; b++) job->fills[b] = f->rows.region[b].written;
   f->kept = f->done;
-  return gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_SPREAD, f->done, error);
+  return always ? GATHER_OK : gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_SPREAD, f->done, error);
 }
 
 static gather_status at_random(first_pass *f, gather_error *error) {

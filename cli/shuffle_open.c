@@ -12,7 +12,7 @@
 #include "signals.h"
 #include "size.h"
 
-enum { TABLE_SHARE = 4 };
+enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
 
 static gather_status open_parts(gather_cli_shuffle *job, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
@@ -131,7 +131,7 @@ gather_status gather_cli_shuffle_open(gather_cli_shuffle *job, gather_error *err
   GATHER_CLI_TRY(open_order(job, error));
   GATHER_CLI_TRY(describe_output(job, error));
   gather_status status = plan_order(job, &plan, error);
-  if (status == GATHER_OK && job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2)
+  if (status == GATHER_OK && job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
     status = gather_cli_fail(error, GATHER_OVERFLOW, "OUT would be too big for any file");
   if (status == GATHER_OK && job->writing.path && !job->published) status = gather_writer_check(&job->writing, error);
   if (status == GATHER_OK) status = check_indices(job, plan, error);

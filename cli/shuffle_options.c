@@ -17,21 +17,21 @@
 
 enum { MOST_THREADS = 1024, FRESH_BITS = 53 }; /* which every reader of JSON keeps exact */
 
-static const char NAME[] = ".gather-shuffle-";
-
 /* A link that may be replaced stays: the file behind it is replaced. */
 static gather_status find_target(gather_cli_shuffle *job, const char *output, gather_error *error) {
   char *real = job->force ? realpath(output, NULL) : NULL;
   const char *target = real ? real : output;
-  size_t len = strlen(target);
-  bool fits = len < sizeof job->target - sizeof NAME;
-  if (fits) memcpy(job->target, target, len + 1);
+  const size_t len = strlen(target);
+  int wrote = -1;
+  if (len < sizeof job->target) {
+    const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+    memcpy(job->target, target, len + 1);
+    wrote = snprintf(job->folder.path, sizeof job->folder.path, "%.*s.gather-shuffle-%s", (int)(name - target), target,
+                     name);
+  }
   free(real);
-  if (!fits) return gather_cli_fail(error, GATHER_USAGE, "the name of OUT is too long");
-  const char *slash = strrchr(job->target, '/'), *name = slash ? slash + 1 : job->target;
-  (void)snprintf(job->folder.path, sizeof job->folder.path, "%.*s%s%s", (int)(name - job->target), job->target, NAME,
-                 name);
-  return GATHER_OK;
+  if (wrote > 0 && (size_t)wrote < sizeof job->folder.path) return GATHER_OK;
+  return gather_cli_fail(error, GATHER_USAGE, "the name of OUT is too long");
 }
 
 static gather_status read_output(gather_cli_shuffle *job, gather_error *error) {

@@ -9,7 +9,7 @@
 #include "report.h"
 #include "shuffle.h"
 
-enum { BLOCK = 4096, BYTE_BITS = 8, DROP_EVERY = 1024 /* blocks */ };
+enum { BLOCK = 4096, BYTE_BITS = 8 };
 
 static bool is_little(void) {
   const uint16_t one = 1;
@@ -39,6 +39,13 @@ static gather_status convert(const gather_cli_shuffle *job, const gather_tensor 
   return GATHER_OK;
 }
 
+/* Whether the indices are a view of a mapped file: other memory would lose what it holds. */
+static bool is_mapped(const gather_cli_input *order) {
+  if (!order->file || order->memory) return false;
+  const char *format = gather_file_format(order->file);
+  return strcmp(format, "npy") == 0 || strcmp(format, "raw") == 0;
+}
+
 gather_status gather_cli_shuffle_order_read(const gather_cli_shuffle *job, int64_t first, int64_t len, int64_t *rows,
                                             gather_error *error) {
   gather_cli_index_parts parts;
@@ -50,9 +57,7 @@ gather_status gather_cli_shuffle_order_read(const gather_cli_shuffle *job, int64
     status = convert(job, &part, now, rows + done, error);
   }
   gather_cli_index_parts_end(&parts);
-  /* What other files hold is read from their mapping; what was typed or piped is memory of ours. */
-  if (job->order.file && !job->order.memory)
-    gather_cli_drop_pages(job->order.tensor.tensor.data, job->order.tensor.bytes);
+  if (is_mapped(&job->order)) gather_cli_drop_pages(job->order.tensor.tensor.data, job->order.tensor.bytes);
   return status;
 }
 

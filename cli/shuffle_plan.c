@@ -26,13 +26,16 @@ enum {
   ROW_NUMBER = 8,
   BYTES_PER_RANGE = 1024,
   LEAST_BUFFER = 4096, /* bytes: a disk gives no less */
+  MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
   FEW_SWEEPS = 2, /* reading DATA so often and writing OUT costs no more than two passes, which read and write twice */
   DURABLE_MEMORIES = 2,
   DEFAULT_SHARE = 4
 };
 
-/* Reading rows of this length one by one takes hardly longer than reading a file front to back (docs/shuffle.md). */
-static const int64_t LONG_ROW = 256 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
+/* A disk with many reads in flight gives rows of this length anywhere nearly as fast as front to back, and two passes read and write
+ * everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two (tests/cli/measure_shuffle.py measures it). Shorter
+ * rows would be faster in one pass on some disks, and far slower on those that turn. */
+static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
                      MOST_BUCKET_ROWS = INT32_MAX;
 
 /* The number in a file of one line; 0 where there is none, as "max". */
@@ -82,6 +85,7 @@ static bool plan_buckets(gather_cli_shuffle *job) {
   job->bucket_rows = smaller(smaller(memory / 2 / job->row_bytes, MOST_BUCKET_ROWS), job->out_rows);
   job->buckets = up(job->out_rows, job->bucket_rows);
   job->buffer_rows = smaller(memory / 8 * 3 / job->buckets / record, job->bucket_rows);
+  job->buffer_rows = smaller(job->buffer_rows, larger(1, MOST_BUFFER / record));
   job->chunk_rows = larger(1, memory / 8 / record);
   return job->buffer_rows >= 1 && (job->buffer_rows == job->bucket_rows || job->buffer_rows * record >= LEAST_BUFFER);
 }

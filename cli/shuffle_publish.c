@@ -60,7 +60,6 @@ static void keep_name(const gather_cli_shuffle *job) {
 gather_status gather_cli_shuffle_publish(gather_cli_shuffle *job, gather_error *error) {
   const int fd = job->folder.file[GATHER_CLI_SHUFFLE_ROWS];
   if (!job->published) {
-    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_PUBLISH, 0, error));
     if (ftruncate(fd, (off_t)(job->header_bytes + job->out_rows * job->row_bytes)) != 0 || fsync(fd) != 0)
       return fail(job, errno, error);
     int number = job->force ? name_anyhow(job) : name_exclusively(job);

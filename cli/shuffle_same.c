@@ -28,16 +28,17 @@ static gather_status put_data(const gather_cli_shuffle *job, FILE *to, gather_er
   gather_table_part part;
   for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++) {
     struct stat about;
+    if (part.rows == 0 || job->row_bytes == 0) continue;
     char *whole = realpath(part.path, NULL);
     if (!whole || stat(whole, &about) != 0) {
       int number = errno;
       free(whole);
       return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot look at it: %s", strerror(number));
     }
-    fprintf(to, "data ");
-    put_name(to, whole);
-    fprintf(to, " of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 "\n", (long long)about.st_size,
+    fprintf(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ", (long long)about.st_size,
             (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec, part.offset);
+    put_name(to, whole);
+    fputc('\n', to);
     free(whole);
   }
   return GATHER_OK;

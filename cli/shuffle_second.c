@@ -71,7 +71,8 @@ static gather_status collect(second_pass *s, gather_error *error) {
     GATHER_CLI_TRY(
         gather_cli_shuffle_write_rows(job, b * job->bucket_rows, s->bucket, s->bucket_len * job->row_bytes, error));
     GATHER_CLI_TRY(gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_ROWS, error));
-    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_COLLECT, b + 1, error));
+    if (b + 1 < job->buckets)
+      GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_COLLECT, b + 1, error));
     gather_cli_shuffle_show(job, b * job->bucket_rows + s->bucket_len, job->out_rows);
   }
   return GATHER_OK;

@@ -51,10 +51,9 @@ gather_status gather_cli_shuffle_write_rows(gather_cli_shuffle *job, int64_t fir
   return GATHER_OK;
 }
 
-static gather_status keep(gather_cli_shuffle *job, int64_t done, gather_error *error) {
+static gather_status settle(const gather_cli_shuffle *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_shuffle_same_data(job, error));
-  GATHER_CLI_TRY(gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_ROWS, error));
-  return gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_TAKE, done, error);
+  return gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_ROWS, error);
 }
 
 static gather_status take_parts(gather_cli_shuffle *job, int64_t *numbers, char *part, gather_error *error) {
@@ -68,9 +67,11 @@ static gather_status take_parts(gather_cli_shuffle *job, int64_t *numbers, char 
     GATHER_CLI_TRY(gather_cli_shuffle_write_rows(job, first, part, len * job->row_bytes, error));
     gather_cli_shuffle_show(job, first + len, job->out_rows);
     bool due = (first + len - job->at) * job->row_bytes >= job->durable_bytes;
-    if (due) GATHER_CLI_TRY(keep(job, first + len, error));
+    if (!due || first + len == job->out_rows) continue;
+    GATHER_CLI_TRY(settle(job, error));
+    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_TAKE, first + len, error));
   }
-  return keep(job, job->out_rows, error);
+  return GATHER_OK;
 }
 
 gather_status gather_cli_shuffle_take(gather_cli_shuffle *job, gather_error *error) {
@@ -78,10 +79,8 @@ gather_status gather_cli_shuffle_take(gather_cli_shuffle *job, gather_error *err
   char *part = malloc((size_t)(job->take_rows * job->row_bytes) + 1);
   gather_status status =
       numbers && part ? GATHER_OK : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a part of OUT");
-  if (status == GATHER_OK && job->row_bytes > 0)
-    status = take_parts(job, numbers, part, error);
-  else if (status == GATHER_OK)
-    status = keep(job, job->out_rows, error);
+  if (status == GATHER_OK && job->row_bytes > 0) status = take_parts(job, numbers, part, error);
+  if (status == GATHER_OK) status = settle(job, error);
   free(numbers);
   free(part);
   return status;

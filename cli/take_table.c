@@ -68,12 +68,15 @@ static const char **part_paths(const gather_cli_job *job, int32_t *count) {
 static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather_error *error) {
   gather_cli_take_table *through = &job->through;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_cli_raw raw = job->data_raw;
   int32_t count;
   int64_t row_bytes = row_bytes_of(job);
+  raw.raw.shape = raw.shape;
+  if (raw.whole) raw.shape[0] = -1; /* each part has rows of its own */
   options.memory_bytes = divide_memory(through, row_bytes, memory_bytes);
   options.engine = through->options.engine;
   options.depth = through->options.depth;
-  options.raw = job->data_raw.raw.type ? &job->data_raw.raw : NULL;
+  options.raw = raw.raw.type ? &raw.raw : NULL;
   if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
                            through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");

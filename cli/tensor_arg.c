@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gather/table.h"
 #include "report.h"
 #include "source.h"
 
@@ -48,8 +49,30 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   if (!args->value[shape]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
   raw->raw.type = args->value[type];
   raw->raw.shape = raw->shape;
-  GATHER_CLI_TRY(gather_cli_shape(args->value[shape], shape_name, raw->shape, &raw->raw.rank, error));
+  const char *lengths = args->value[shape];
+  raw->whole = shape == GATHER_CLI_SHAPE && strncmp(lengths, "-1", 2) == 0 && (lengths[2] == 0 || lengths[2] == 'x');
+  if (raw->whole) {
+    raw->shape[raw->raw.rank++] = -1;
+    lengths += lengths[2] == 'x' ? 3 : 2;
+    if (*lengths == 0 && lengths[-1] == 'x')
+      return gather_cli_fail(error, GATHER_USAGE, "--%s takes lengths such as 3x4, not '-1x'", shape_name);
+  }
+  GATHER_CLI_TRY(gather_cli_shape(lengths, shape_name, raw->shape, &raw->raw.rank, error));
   return check_type(raw, type_name, error);
+}
+
+gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_table *table = NULL;
+  if (!raw->whole) return GATHER_OK;
+  if (gather_cli_is_stdin(argument))
+    return gather_cli_fail(error, GATHER_USAGE, "standard input does not say how many rows it has: --shape needs it");
+  options.raw = &raw->raw;
+  options.keep_signals = true;
+  GATHER_CLI_TRY(gather_table_open(argument, &options, &table, error));
+  raw->shape[0] = gather_table_describe(table)->rows;
+  gather_table_close(table);
+  return GATHER_OK;
 }
 
 /* Numbers become a tensor that the input owns. */

@@ -14,6 +14,7 @@
 typedef struct gather_cli_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
+  bool whole; /* --shape -1x64: as many rows as the file has; shape[0] is -1 until gather_cli_raw_rows */
 } gather_cli_raw;
 
 /* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type
@@ -21,6 +22,10 @@ typedef struct gather_cli_raw {
 GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type,
                                                     gather_cli_option_id shape, gather_cli_option_id offset,
                                                     gather_cli_raw *raw, gather_error *error);
+
+/* Where the shape says so, counts the rows that the file of an argument has. Returns as gather_table_open, and GATHER_USAGE for
+ * standard input. */
+GATHER_CHECKED gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gather_error *error);
 
 /* "3x4" as lengths, added behind the first *rank ones; "" is 0-D. option: its name, for errors. Returns GATHER_USAGE. */
 GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,

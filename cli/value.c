@@ -127,9 +127,16 @@ static bool put_time(const char *text, bool big_endian, unsigned char *element) 
   return true;
 }
 
+/* The npy descr of elements without a type of ours, without its quotes, from its byte order on; "" where they have none. Names of
+ * other formats' types are none. */
+static const char *descr_of(const gather_file_tensor *like) {
+  if (like->descr) return like->descr + (*like->descr == '\'');
+  return like->type_name && *like->type_name && strchr("<>|=", *like->type_name) ? like->type_name : "";
+}
+
 /* Elements without a type of ours: what their npy descr says. */
 static bool put_opaque(const gather_file_tensor *like, const char *text, unsigned char *element) {
-  const char *descr = like->type_name ? like->type_name : "";
+  const char *descr = descr_of(like);
   size_t bytes = (size_t)like->tensor.item_bytes;
   bool big_endian = *descr == '>', ordered = *descr && strchr("<>|=", *descr);
   char kind = ordered ? descr[1] : *descr;
@@ -187,7 +194,7 @@ gather_status gather_cli_value(const gather_file_tensor *like, const char *text,
   if (!*element) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the fill value");
   if (!put(like, type, text, *element))
     return gather_cli_fail(error, GATHER_USAGE, "fill=%.100s: %s cannot hold that; it takes %s", text, like->type_name,
-                           expected(type, like->type_name));
+                           expected(type, descr_of(like)));
   size_t parts = type->kind == GATHER_KIND_COMPLEX ? 2 : 1;
   if (!opaque && like->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) swap(*element, bytes / parts, parts);
   return GATHER_OK;

@@ -9,7 +9,10 @@ from typing import Any, NoReturn
 
 from numpy.exceptions import AxisError
 
-FIELDS = ("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count", "file", "offset", "row", "node")
+FIELDS = (
+    *("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count"),
+    *("file", "offset", "row", "node"),
+)
 
 
 class GatherError(Exception):

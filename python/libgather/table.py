@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# table.py: tables in files: opening, indexing as NumPy has it, statistics. The rows themselves are the extension's matter.
+# table.py: tables in files: opening, indexing as NumPy has it, statistics. The rows themselves are the
+# extension's matter.
 """Rows of tables that need not fit into memory, out of the files they are in."""
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class TableStatistics:
         ceiling = f" of {bytes_text(self.memory_ceiling)}" if self.memory_ceiling else ""
         return (
             f"{self.engine}{', direct' if self.direct else ''}, depth {self.depth}: {self.why}\n"
-            f"rows: {self.rows} in {self.takes} takes ({rows}), {self.seconds:.3f} s, {self.seconds_waiting:.3f} s waiting\n"
+            f"rows: {self.rows} in {self.takes} takes ({rows})\n"
+            f"time: {self.seconds:.3f} s, {self.seconds_waiting:.3f} s of it waiting for reads\n"
             f"reads: {self.reads}, {bytes_text(self.bytes_read)} for {bytes_text(self.bytes_useful)} of rows\n"
             f"memory: {bytes_text(self.memory_bytes)}, {bytes_text(self.memory_peak)} at most{ceiling}"
         )
@@ -188,11 +190,12 @@ def _is_int(key: Any) -> bool:
 
 
 class Table(_core.Table):
-    """A table in a file, or in several that follow one another: a tensor of rank 1 or more whose rows are taken by index.
+    """A table in a file, or in several that follow one another: a tensor of rank 1 or more whose rows are taken by
+    index.
 
     libgather.open() is another name of it, and says what the arguments are. `table[ids]` reads rows as NumPy's indexing
-    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; behind a comma integers and
-    slices may cut the rows. take() and submit() have more to choose from.
+    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; behind a comma integers
+    and slices may cut the rows. take() and submit() have more to choose from.
 
     Any number of threads may use one table. After a fork the child may use it too; pickled it is opened anew from its
     files. It is a context manager that closes it.
@@ -285,7 +288,8 @@ class Table(_core.Table):
         if copy is False:
             raise ValueError("a table in a file cannot become an array without a copy")
         if ceiling is not None and self.nbytes > bytes_of(ceiling, "memory"):
-            refuse("out_of_memory", f"the table has {self.nbytes} bytes, above its memory={ceiling!r}: table[...] reads it all")
+            text = f"the table has {self.nbytes} bytes, above its memory={ceiling!r}: table[...] reads it all"
+            refuse("out_of_memory", text)
         rows = self[...]
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
@@ -322,7 +326,8 @@ class Table(_core.Table):
 
     def _mask(self, mask: np.ndarray) -> np.ndarray:
         if mask.shape != (self.rows,):
-            refuse("shape_mismatch", f"a mask has one bool per row, so the shape {(self.rows,)}, not {mask.shape}", "indices")
+            text = f"a mask has one bool per row, so the shape {(self.rows,)}, not {mask.shape}"
+            refuse("shape_mismatch", text, "indices")
         return np.flatnonzero(mask)
 
     def _select_tuple(self, key: tuple) -> Any:
@@ -363,8 +368,8 @@ def open(
     Parameters
     ----------
     path : str, os.PathLike, or list of them
-        'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, one behind the other along axis
-        0, of equal types and row shapes.
+        'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, one behind the other along
+        axis 0, of equal types and row shapes.
     memory : int or str, optional
         A ceiling on what the table keeps resident ('2GiB', '500MB', 65536): what is mapped, buffers and cache together,
         not the indices and the result. Default: none.

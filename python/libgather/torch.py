@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# torch.py: tables in files for PyTorch: a Dataset that takes a batch in one call, and an embedding whose table stays on the disk.
+# torch.py: tables in files for PyTorch: a Dataset that takes a batch in one call, and an embedding whose table stays
+# on the disk.
 # Only who imports this module needs PyTorch.
 """Tables in files as a PyTorch Dataset and as an embedding."""
 
@@ -68,7 +69,9 @@ class Rows(list):
 
 
 def collate(rows: Any) -> Any:
-    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows; else as PyTorch's own does it."""
+    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows; else as PyTorch's own
+    does it.
+    """
     return rows.batch if isinstance(rows, Rows) else default_collate(rows)
 
 

@@ -46,7 +46,7 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
   batch->compression = 0;
   GATHER_TRY(gather_flat_number(flat, &compression, 0, 1, &batch->compression));
   GATHER_TRY(gather_flat_number(flat, &compression, 1, 1, &method));
-  if (batch->compression >= 0 && method == 0) return GATHER_OK;
+  if ((batch->compression == 0 || batch->compression == 1) && method == 0) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, compression.at, "a record batch is compressed in a way that there is not");
 }
 

@@ -52,8 +52,8 @@ const char *gather_arrow_type_name(int64_t number) {
 
 /* ---- what a field has in a batch */
 
-/* The walk over a schema. Each field takes 4 bytes of the schema at least, so that more of them share bytes: such a schema is small
- * and may still speak of more fields than anybody can count. */
+/* The walk over a schema. A field takes more than 4 bytes of it, so that more fields than that are the same ones again and again:
+ * children may be one table, and theirs too, and a small schema then speaks of more fields than anybody can count. */
 typedef struct schema_walk {
   gather_arrow *arrow;
   const gather_flat *flat;

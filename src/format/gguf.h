@@ -16,7 +16,8 @@ typedef struct gather_gguf {
   int64_t at;        /* the next byte to read */
   bool big;          /* numbers are big-endian, elements too */
   int64_t alignment; /* of the tensors' places */
-  gather_span *spans;
+  gather_file_span *spans;
+  const gather_file_span **sorted;
 } gather_gguf;
 
 /* Fails about a byte of the file. */

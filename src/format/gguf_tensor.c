@@ -115,9 +115,9 @@ static gather_status read_type(gather_gguf *gguf, gather_file_tensor *tensor) {
 }
 
 /* The place counts from the first byte of the data, which is not known yet. */
-static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, gather_span *span) {
+static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, gather_file_span *span) {
   uint64_t place = 0;
-  *span = (gather_span){.tensor = tensor, .said_at = gguf->at};
+  *span = (gather_file_span){.tensor = tensor, .said_at = gguf->at};
   GATHER_TRY(read_name(gguf, tensor));
   GATHER_TRY(read_shape(gguf, tensor));
   GATHER_TRY(read_type(gguf, tensor));
@@ -137,7 +137,7 @@ static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, 
 }
 
 static gather_status place_tensor(const gather_gguf *gguf, int64_t data_at, gather_file_tensor *tensor,
-                                  gather_span *span) {
+                                  gather_file_span *span) {
   const gather_map *map = &gguf->file->map;
   tensor->offset += data_at; /* both are at most about the size of the file */
   span->begin = tensor->offset;
@@ -154,9 +154,9 @@ static gather_status place_tensor(const gather_gguf *gguf, int64_t data_at, gath
 
 /* Two tensors in the same bytes are a wrong number in the file. Holes are not: of a type that is not known, the end is not either. */
 static gather_status check_places(const gather_gguf *gguf, int64_t count) {
-  GATHER_TRY(gather_spans_by_place(gguf->spans, count, gguf->file->name, gguf->error));
+  gather_file_spans_by_place(gguf->sorted, count);
   for (int64_t i = 0, end = 0; i < count; i++) {
-    const gather_span *span = &gguf->spans[i];
+    const gather_file_span *span = gguf->sorted[i];
     if (span->begin < end && span->begin < span->end)
       return GATHER_GGUF_WRONG(gguf, span->said_at, "the tensor '%.100s' begins at byte %" PRId64 ", inside another",
                                span->tensor->name, span->begin);
@@ -168,14 +168,13 @@ static gather_status check_places(const gather_gguf *gguf, int64_t count) {
 gather_status gather_gguf_tensors(gather_gguf *gguf, int64_t count) {
   gather_file *file = gguf->file;
   file->tensors = gather_arena_take(&file->arena, count, (int64_t)sizeof *file->tensors);
-  gguf->spans = gather_arena_take(&file->arena, count, (int64_t)sizeof *gguf->spans);
-  if (!file->tensors || !gguf->spans) return no_memory(gguf);
+  if (!file->tensors || !gather_file_spans_take(file, count, &gguf->spans, &gguf->sorted)) return no_memory(gguf);
   for (int64_t i = 0; i < count; i++) GATHER_TRY(read_tensor(gguf, &file->tensors[i], &gguf->spans[i]));
   int64_t over = gguf->at % gguf->alignment, data_at = gguf->at + (over ? gguf->alignment - over : 0);
   for (int64_t i = 0; i < count; i++) GATHER_TRY(place_tensor(gguf, data_at, &file->tensors[i], &gguf->spans[i]));
   GATHER_TRY(check_places(gguf, count));
-  GATHER_TRY(gather_spans_by_name(gguf->spans, count, file->name, gguf->error));
-  GATHER_TRY(gather_spans_differ(gguf->spans, count, file->name, gguf->error));
+  gather_file_spans_by_name(gguf->sorted, count);
+  GATHER_TRY(gather_file_spans_differ(gguf->sorted, count, file->name, gguf->error));
   file->len = count;
   return GATHER_OK;
 }

@@ -48,7 +48,7 @@ static const gather_type_info *find_type(const char *name) {
 }
 
 static gather_status read_type(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
-                               const gather_span *span) {
+                               const gather_file_span *span) {
   const char *name = json_string_value(json_object_get(tree, "dtype"));
   if (!name || name[0] == '\0') return WRONG(st, tensor, span, "has no dtype");
   const gather_type_info *info = find_type(name);
@@ -60,7 +60,7 @@ static gather_status read_type(const gather_safetensors *st, const json_t *tree,
 }
 
 static gather_status read_shape(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
-                                const gather_span *span) {
+                                const gather_file_span *span) {
   const json_t *list = json_object_get(tree, "shape");
   if (!json_is_array(list)) return WRONG(st, tensor, span, "has no shape");
   size_t rank = json_array_size(list);
@@ -81,7 +81,7 @@ static gather_status read_shape(const gather_safetensors *st, const json_t *tree
 }
 
 static gather_status read_place(const gather_safetensors *st, const json_t *tree, const gather_file_tensor *tensor,
-                                gather_span *span) {
+                                gather_file_span *span) {
   const json_t *pair = json_object_get(tree, "data_offsets");
   const json_t *begin = json_array_get(pair, 0), *end = json_array_get(pair, 1);
   if (json_array_size(pair) != 2 || !json_is_integer(begin) || !json_is_integer(end))
@@ -106,7 +106,7 @@ static gather_status set_descr(const gather_safetensors *st, gather_file_tensor 
 
 /* A dtype that has no name here: its elements are moved as they are, where they are of whole bytes. */
 static gather_status size_unknown(const gather_safetensors *st, int64_t len, gather_file_tensor *tensor,
-                                  const gather_span *span) {
+                                  const gather_file_span *span) {
   gather_error why;
   int64_t bytes = span->end - span->begin;
   tensor->tensor.item_bytes = len > 0 ? bytes / len : 1;
@@ -122,7 +122,8 @@ static gather_status size_unknown(const gather_safetensors *st, int64_t len, gat
   return gather_file_unreadable(st->json.file, &why, tensor, st->json.error);
 }
 
-static gather_status check_size(const gather_safetensors *st, gather_file_tensor *tensor, const gather_span *span) {
+static gather_status check_size(const gather_safetensors *st, gather_file_tensor *tensor,
+                                const gather_file_span *span) {
   int64_t len;
   if (!gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len))
     return WRONG(st, tensor, span, "is larger than 64 bits can say");
@@ -137,7 +138,7 @@ static gather_status check_size(const gather_safetensors *st, gather_file_tensor
 }
 
 static gather_status read_tree(const gather_safetensors *st, const json_t *tree, gather_file_tensor *tensor,
-                               gather_span *span) {
+                               gather_file_span *span) {
   GATHER_TRY(read_type(st, tree, tensor, span));
   GATHER_TRY(read_shape(st, tree, tensor, span));
   GATHER_TRY(read_place(st, tree, tensor, span));
@@ -148,7 +149,7 @@ static gather_status read_tree(const gather_safetensors *st, const json_t *tree,
 }
 
 gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
-                                        gather_file_tensor *tensor, gather_span *span) {
+                                        gather_file_tensor *tensor, gather_file_span *span) {
   json_t *tree = NULL;
   if (!gather_json_is(&st->json, value, '{'))
     return GATHER_JSON_WRONG(&st->json, value.at, "what is said of the tensor '%.100s' is no object", tensor->name);
@@ -171,9 +172,9 @@ static gather_status read_members(gather_safetensors *st, gather_json_part heade
     GATHER_TRY(gather_json_text(json, walk.key, "a tensor's name", &name));
     if (strcmp(name, "__metadata__") == 0) continue;
     gather_file_tensor *tensor = &st->tensors[st->len];
-    gather_span *span = &st->spans[st->len++];
+    gather_file_span *span = &st->spans[st->len++];
     tensor->name = name;
-    *span = (gather_span){.tensor = tensor, .said_at = walk.key.at};
+    *span = (gather_file_span){.tensor = tensor, .said_at = walk.key.at};
     GATHER_TRY(gather_safetensors_tensor(st, walk.value, tensor, span));
   }
 }
@@ -183,7 +184,7 @@ static gather_status read_members(gather_safetensors *st, gather_json_part heade
 static gather_status check_places(const gather_safetensors *st) {
   int64_t at = 0;
   for (int64_t i = 0; i < st->len; i++) {
-    const gather_span *span = &st->spans[i];
+    const gather_file_span *span = st->sorted[i];
     if (span->begin != at)
       return GATHER_JSON_WRONG(
           &st->json, span->said_at,
@@ -206,13 +207,13 @@ gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *
   GATHER_TRY(gather_json_check(json, header));
   GATHER_TRY(gather_json_count(json, header, &most));
   st->tensors = gather_arena_take(arena, most, (int64_t)sizeof *st->tensors);
-  st->spans = gather_arena_take(arena, most, (int64_t)sizeof *st->spans);
-  if (!st->tensors || !st->spans) return GATHER_JSON_NO_MEMORY(json);
+  if (!st->tensors || !gather_file_spans_take(json->file, most, &st->spans, &st->sorted))
+    return GATHER_JSON_NO_MEMORY(json);
   GATHER_TRY(read_members(st, header));
-  GATHER_TRY(gather_spans_by_place(st->spans, st->len, json->name, json->error));
+  gather_file_spans_by_place(st->sorted, st->len);
   GATHER_TRY(check_places(st));
-  GATHER_TRY(gather_spans_by_name(st->spans, st->len, json->name, json->error));
-  return gather_spans_differ(st->spans, st->len, json->name, json->error);
+  gather_file_spans_by_name(st->sorted, st->len);
+  return gather_file_spans_differ(st->sorted, st->len, json->name, json->error);
 }
 
 gather_status gather_safetensors_open(gather_file *file, gather_error *error) {

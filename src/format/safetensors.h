@@ -65,7 +65,8 @@ typedef struct gather_safetensors {
   int64_t size;    /* of the file */
   int64_t data_at; /* the first byte behind the header */
   gather_file_tensor *tensors;
-  gather_span *spans; /* one for each tensor, sorted by name; in the order of the tensors until all are read */
+  gather_file_span *spans;         /* one for each tensor */
+  const gather_file_span **sorted; /* by name, once all are read */
   int64_t len;
 } gather_safetensors;
 
@@ -73,7 +74,7 @@ typedef struct gather_safetensors {
 GATHER_CHECKED gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *map);
 /* Reads what a header says of the tensor `tensor->name`. */
 GATHER_CHECKED gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
-                                                       gather_file_tensor *tensor, gather_span *span);
+                                                       gather_file_tensor *tensor, gather_file_span *span);
 GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
 
 #endif

@@ -22,7 +22,8 @@ typedef struct entry {
 typedef struct index_reader {
   gather_json json;
   entry *entries; /* one for each of the file's tensors */
-  gather_span *spans;
+  gather_file_span *spans;
+  const gather_file_span **sorted;
 } index_reader;
 
 /* ---- the index itself */
@@ -43,7 +44,7 @@ static gather_status read_map(index_reader *reader, gather_json_part map) {
     if (walk.ended) return gather_json_end(json, &walk);
     GATHER_TRY(gather_json_text(json, walk.key, "a tensor's name", &name));
     file->tensors[file->len] = unknown_tensor(name);
-    reader->spans[file->len] = (gather_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
+    reader->spans[file->len] = (gather_file_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
     entry *made = &reader->entries[file->len++];
     made->shard_at = walk.value.at;
     GATHER_TRY(gather_json_text(json, walk.value, "the name of a tensor's file", &made->shard));
@@ -82,11 +83,11 @@ static gather_status read_index(index_reader *reader) {
   GATHER_TRY(gather_json_count(json, map, &most));
   file->tensors = gather_arena_take(&file->arena, most, (int64_t)sizeof *file->tensors);
   reader->entries = gather_arena_take(&file->arena, most, (int64_t)sizeof *reader->entries);
-  reader->spans = gather_arena_take(&file->arena, most, (int64_t)sizeof *reader->spans);
-  if (!file->tensors || !reader->entries || !reader->spans) return GATHER_JSON_NO_MEMORY(json);
+  if (!file->tensors || !reader->entries || !gather_file_spans_take(file, most, &reader->spans, &reader->sorted))
+    return GATHER_JSON_NO_MEMORY(json);
   GATHER_TRY(read_map(reader, map));
-  GATHER_TRY(gather_spans_by_name(reader->spans, file->len, json->name, json->error));
-  return gather_spans_differ(reader->spans, file->len, json->name, json->error);
+  gather_file_spans_by_name(reader->sorted, file->len);
+  return gather_file_spans_differ(reader->sorted, file->len, json->name, json->error);
 }
 
 /* ---- its files */
@@ -139,8 +140,8 @@ static gather_status fill_shard(const index_reader *reader, int64_t first) {
       if (!from.map) continue; /* the tensor was marked */
       GATHER_TRY(read_shard(reader, at->shard, &from));
     }
-    const gather_span *found =
-        from.status == GATHER_OK ? gather_spans_find(from.st.spans, from.st.len, tensors[i].name) : NULL;
+    const gather_file_span *found =
+        from.status == GATHER_OK ? gather_file_spans_find(from.st.sorted, from.st.len, tensors[i].name) : NULL;
     if (found)
       tensors[i] = *found->tensor;
     else
@@ -149,7 +150,7 @@ static gather_status fill_shard(const index_reader *reader, int64_t first) {
   return GATHER_OK;
 }
 
-/* Chains the tensors of each file: a table of hashes would do, but so do the spans, sorted by the files' names. */
+/* Chains the tensors of each file: the spans again, now with the files' names, and sorted by them. */
 static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *count) {
   const gather_json *json = &reader->json;
   int64_t len = json->file->len;
@@ -158,13 +159,13 @@ static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *coun
   if (!names || !*firsts) return GATHER_JSON_NO_MEMORY(json);
   for (int64_t i = 0; i < len; i++) {
     names[i].name = reader->entries[i].shard;
-    reader->spans[i] = (gather_span){.tensor = &names[i]};
+    reader->spans[i].tensor = &names[i];
   }
-  GATHER_TRY(gather_spans_by_name(reader->spans, len, json->name, json->error));
+  gather_file_spans_by_name(reader->sorted, len);
   for (int64_t i = 0; i < len; i++) {
-    const gather_file_tensor *this = reader->spans[i].tensor;
-    const gather_file_tensor *next = i + 1 < len ? reader->spans[i + 1].tensor : NULL;
-    if (i == 0 || strcmp(reader->spans[i - 1].tensor->name, this->name) != 0) (*firsts)[(*count)++] = this - names;
+    const gather_file_tensor *this = reader->sorted[i]->tensor;
+    const gather_file_tensor *next = i + 1 < len ? reader->sorted[i + 1]->tensor : NULL;
+    if (i == 0 || strcmp(reader->sorted[i - 1]->tensor->name, this->name) != 0) (*firsts)[(*count)++] = this - names;
     reader->entries[this - names].next = next && strcmp(this->name, next->name) == 0 ? next - names : -1;
   }
   return GATHER_OK;

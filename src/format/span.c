@@ -1,76 +1,65 @@
 /* SPDX-License-Identifier: MIT
  *
- * span.c: sorting tensors by their names and places. Not by qsort, which may ask the heap past base/alloc.h, and need not be fast.
+ * span.c: sorting tensors by their names and places.
  */
 #include "format/span.h"
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
+#include "format/sort.h"
 
-typedef bool is_before(const gather_span *a, const gather_span *b);
+typedef bool is_before(const void *a, const void *b);
 
-static bool name_before(const gather_span *a, const gather_span *b) {
-  return strcmp(a->tensor->name, b->tensor->name) < 0;
+static bool name_before(const void *a, const void *b) {
+  const gather_file_span *left = a, *right = b;
+  int order = strcmp(left->tensor->name, right->tensor->name);
+  return order != 0 ? order < 0 : left->said_at < right->said_at;
 }
 
-static bool place_before(const gather_span *a, const gather_span *b) {
-  return a->begin != b->begin ? a->begin < b->begin : a->end < b->end;
+static bool place_before(const void *a, const void *b) {
+  const gather_file_span *left = a, *right = b;
+  if (left->begin != right->begin) return left->begin < right->begin;
+  return left->end != right->end ? left->end < right->end : left->said_at < right->said_at;
 }
 
-static bool is_sorted(const gather_span *spans, int64_t len, is_before *before) {
-  for (int64_t i = 1; i < len; i++)
-    if (before(&spans[i], &spans[i - 1])) return false;
+/* Most files are in order already. */
+static void sort(const gather_file_span **sorted, int64_t len, is_before *before) {
+  for (int64_t i = 1; i < len; i++) {
+    if (!before(sorted[i], sorted[i - 1])) continue;
+    gather_sort_pointers((const void **)sorted, len, before);
+    return;
+  }
+}
+
+bool gather_file_spans_take(gather_file *file, int64_t len, gather_file_span **spans,
+                            const gather_file_span ***sorted) {
+  *spans = gather_arena_take(&file->arena, len, (int64_t)sizeof **spans);
+  *sorted = gather_arena_take(&file->arena, len, (int64_t)sizeof **sorted);
+  if (!*spans || !*sorted) return false;
+  for (int64_t i = 0; i < len; i++) (*sorted)[i] = &(*spans)[i];
   return true;
 }
 
-/* Two sorted runs, one behind the other, into one. */
-static void merge(const gather_span *runs, int64_t middle, int64_t end, is_before *before, gather_span *target) {
-  int64_t left = 0, right = middle;
-  for (int64_t i = 0; i < end; i++) {
-    bool takes_right = right < end && (left == middle || before(&runs[right], &runs[left]));
-    target[i] = runs[takes_right ? right++ : left++];
-  }
-}
+void gather_file_spans_by_name(const gather_file_span **sorted, int64_t len) { sort(sorted, len, name_before); }
 
-static gather_status sort(gather_span *spans, int64_t len, is_before *before, const char *file, gather_error *error) {
-  if (is_sorted(spans, len, before)) return GATHER_OK;
-  gather_span *scratch = gather_alloc(len * (int64_t)sizeof *scratch); /* as many bytes as `spans` has: they fit */
-  if (!scratch) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file, -1, "no memory for what it holds");
-  for (int64_t run = 1; run < len; run *= 2) {
-    for (int64_t at = 0; at < len; at += 2 * run) {
-      int64_t left = len - at, middle = run < left ? run : left, end = 2 * run < left ? 2 * run : left;
-      merge(spans + at, middle, end, before, scratch + at);
-    }
-    memcpy(spans, scratch, (size_t)len * sizeof *spans);
-  }
-  gather_free(scratch);
-  return GATHER_OK;
-}
+void gather_file_spans_by_place(const gather_file_span **sorted, int64_t len) { sort(sorted, len, place_before); }
 
-gather_status gather_spans_by_name(gather_span *spans, int64_t len, const char *file, gather_error *error) {
-  return sort(spans, len, name_before, file, error);
-}
-
-gather_status gather_spans_by_place(gather_span *spans, int64_t len, const char *file, gather_error *error) {
-  return sort(spans, len, place_before, file, error);
-}
-
-gather_status gather_spans_differ(const gather_span *spans, int64_t len, const char *file, gather_error *error) {
+gather_status gather_file_spans_differ(const gather_file_span *const *sorted, int64_t len, const char *file,
+                                       gather_error *error) {
   for (int64_t i = 1; i < len; i++)
-    if (!name_before(&spans[i - 1], &spans[i]))
-      return gather_fail_file(error, GATHER_FILE_MALFORMED, file, spans[i].said_at, "the tensor '%.100s' stands twice",
-                              spans[i].tensor->name);
+    if (strcmp(sorted[i - 1]->tensor->name, sorted[i]->tensor->name) == 0)
+      return gather_fail_file(error, GATHER_FILE_MALFORMED, file, sorted[i]->said_at,
+                              "the tensor '%.100s' stands twice", sorted[i]->tensor->name);
   return GATHER_OK;
 }
 
-const gather_span *gather_spans_find(const gather_span *spans, int64_t len, const char *name) {
+const gather_file_span *gather_file_spans_find(const gather_file_span *const *sorted, int64_t len, const char *name) {
   int64_t low = 0, high = len;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    int order = strcmp(spans[middle].tensor->name, name);
-    if (order == 0) return &spans[middle];
+    int order = strcmp(sorted[middle]->tensor->name, name);
+    if (order == 0) return sorted[middle];
     if (order < 0)
       low = middle + 1;
     else

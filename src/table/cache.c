@@ -16,12 +16,12 @@
 enum { WAYS = 8, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_ROWS = 64, LINE = 64, TURN = 8 };
 /* A row may stand in either of two sets and goes to the emptier one. So they fill evenly: with six rows of eight on average hardly one
  * row in ten thousand finds no room; with one choice it would be one in ten. */
-enum { FIRST_SETS = 16, ROWS_PER_SET = 6, CHOICES = 2 };
+enum { FIRST_SETS = 16, ROWS_PER_SET = 6, CHOICES = 2, BATCH = 128 };
 
 /* Behind its lock, but for the keys, which may be looked at without. */
 typedef struct cache_set {
   _Alignas(2 * LINE) _Atomic int64_t keys[WAYS]; /* row + 1; 0 = empty */
-  uint32_t places[WAYS];
+  _Atomic uint32_t places[WAYS];
   uint8_t ages[WAYS];
   atomic_flag lock;
 } cache_set;
@@ -102,7 +102,7 @@ static cache_set *set_of(const gather_cache *cache, int64_t row, int choice) {
 }
 
 static char *row_at(const gather_cache *cache, const cache_set *set, int way) {
-  return cache->rows + (int64_t)set->places[way] * cache->row_bytes;
+  return cache->rows + (int64_t)atomic_load_explicit(&set->places[way], memory_order_relaxed) * cache->row_bytes;
 }
 
 static int find(const cache_set *set, int64_t key) {
@@ -134,28 +134,13 @@ static int choice_of(const gather_cache *cache, int64_t row) {
   return -1;
 }
 
-void gather_cache_fetch_keys(const gather_cache *cache, int64_t row) {
-  for (int choice = 0; choice < CHOICES; choice++) {
-    const char *set = (const char *)set_of(cache, row, choice);
-    GATHER_PREFETCH(set);
-    GATHER_PREFETCH(set + LINE);
-  }
+static void fetch_set(const cache_set *set) {
+  GATHER_PREFETCH((const char *)set);
+  GATHER_PREFETCH((const char *)set + LINE);
 }
 
-void gather_cache_fetch_row(gather_cache *cache, int64_t row) {
-  const int64_t lines = cache->row_bytes >= 4 * LINE ? 4 : cache->row_bytes / LINE + 1;
-  int choice = choice_of(cache, row);
-  if (choice < 0) return;
-  cache_set *set = lock_set_of(cache, row, choice);
-  int way = find(set, row + 1);
-  if (way >= 0) gather_fetch_row(row_at(cache, set, way), lines);
-  unlock(set);
-}
-
-bool gather_cache_get(gather_cache *cache, int64_t row, char *out) {
-  int choice = choice_of(cache, row);
-  if (choice < 0) return false;
-  cache_set *set = lock_set_of(cache, row, choice);
+static bool get(gather_cache *cache, cache_set *set, int64_t row, char *out) {
+  lock(set);
   int way = find(set, row + 1);
   if (way >= 0) {
     gather_copy_row(out, row_at(cache, set, way), (size_t)cache->row_bytes);
@@ -165,10 +150,59 @@ bool gather_cache_get(gather_cache *cache, int64_t row, char *out) {
   return way >= 0;
 }
 
+/* Rows that are looked for together, so that what is looked at next comes meanwhile. */
+typedef struct batch {
+  cache_set *sets[BATCH][CHOICES];
+} batch;
+
+static void fetch_sets(const gather_cache *cache, batch *b, const int64_t *rows, int64_t count) {
+  const uint64_t size = atomic_load_explicit(&cache->size, memory_order_acquire);
+  for (int64_t j = 0; j < count; j++) {
+    const uint64_t mixed = mix(rows[j]);
+    for (int choice = 0; choice < CHOICES; choice++) {
+      b->sets[j][choice] = &cache->sets[number_of(size, mixed, choice)];
+      fetch_set(b->sets[j][choice]);
+    }
+  }
+}
+
+/* Finds the set that has each row, as it seems without a lock, and lets the row come. */
+static void fetch_rows(const gather_cache *cache, batch *b, const int64_t *rows, int64_t count) {
+  const int64_t lines = cache->row_bytes >= 4 * LINE ? 4 : cache->row_bytes / LINE + 1;
+  for (int64_t j = 0; j < count; j++) {
+    int choice = 0, way = find(b->sets[j][0], rows[j] + 1);
+    if (way < 0) choice = 1, way = find(b->sets[j][1], rows[j] + 1);
+    b->sets[j][0] = way < 0 ? NULL : b->sets[j][choice];
+    if (way < 0) continue;
+    uint32_t place = atomic_load_explicit(&b->sets[j][0]->places[way], memory_order_relaxed);
+    gather_fetch_row(cache->rows + (int64_t)place * cache->row_bytes, lines);
+  }
+}
+
+int64_t gather_cache_get(gather_cache *cache, int64_t *rows, int64_t count, char *out, int64_t found) {
+  batch b;
+  int64_t hits = 0;
+  if (atomic_load_explicit(&cache->used, memory_order_relaxed) == 0) return 0;
+  for (int64_t first = 0; first < count; first += BATCH) {
+    const int64_t now = count - first < BATCH ? count - first : BATCH;
+    int64_t *of = rows + first;
+    fetch_sets(cache, &b, of, now);
+    fetch_rows(cache, &b, of, now);
+    for (int64_t j = 0; j < now; j++) {
+      if (of[j] < 0 || !b.sets[j][0]) continue;
+      if (!get(cache, b.sets[j][0], of[j], out + (first + j) * cache->row_bytes)) continue;
+      of[j] = found;
+      hits++;
+    }
+  }
+  return hits;
+}
+
 /* ---- growing */
 
 static void move_way(cache_set *from, int way, cache_set *to, int to_way) {
-  to->places[to_way] = from->places[way];
+  uint32_t place = atomic_load_explicit(&from->places[way], memory_order_relaxed);
+  atomic_store_explicit(&to->places[to_way], place, memory_order_relaxed);
   to->ages[to_way] = from->ages[way];
   atomic_store_explicit(&to->keys[to_way], atomic_load_explicit(&from->keys[way], memory_order_relaxed),
                         memory_order_relaxed);
@@ -221,7 +255,7 @@ static int take_place(gather_cache *cache, cache_set *set) {
   if (way < 0 || atomic_load_explicit(&cache->used, memory_order_relaxed) >= cache->row_count) return -1;
   int64_t place = atomic_fetch_add_explicit(&cache->used, 1, memory_order_relaxed);
   if (place >= cache->row_count) return -1;
-  set->places[way] = (uint32_t)place;
+  atomic_store_explicit(&set->places[way], (uint32_t)place, memory_order_relaxed);
   return way;
 }
 

@@ -20,11 +20,9 @@ void gather_cache_reset(gather_cache *cache);
 /* How many rows it holds at most. */
 int64_t gather_cache_rows(const gather_cache *cache);
 
-/* Copies a row that it has. Any number of threads may get and put at once. */
-bool gather_cache_get(gather_cache *cache, int64_t row, char *out);
-/* Bring to the CPU's cache what gather_cache_get will look at: first the keys, then the row. */
-void gather_cache_fetch_keys(const gather_cache *cache, int64_t row);
-void gather_cache_fetch_row(gather_cache *cache, int64_t row);
+/* Copies those of `count` rows that it has, row number j to out + j * row_bytes, and writes `found` over their numbers; those below 0 are
+ * passed over. Returns how many. Any number of threads may get and put at once. */
+int64_t gather_cache_get(gather_cache *cache, int64_t *rows, int64_t count, char *out, int64_t found);
 /* Keeps a row. eager: another one makes way for it where there is no room; else that happens now and then, so that of more rows than
  * it can hold it does not forget all. Returns by how many bytes its memory grew. */
 int64_t gather_cache_put(gather_cache *cache, int64_t row, const char *data, bool eager);

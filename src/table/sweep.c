@@ -56,10 +56,7 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
   gather_residency *residency = &table->residency[part->source];
   gather_where where = gather_residency_ask(residency, offset, row_bytes);
   if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
-  if (where == GATHER_WHERE_ELSE) return NULL;
-  if (table->cache && gather_cache_get(table->cache, row, out)) {
-    b->rows[j] = DONE, b->cached++;
-  } else if (gather_residency_try(residency, offset, row_bytes, out)) {
+  if (where == GATHER_WHERE_PERHAPS && gather_residency_try(residency, offset, row_bytes, out)) {
     b->rows[j] = DONE, b->resident++;
     if (table->cache && !residency->pages) keep_row(table, row, out);
   }
@@ -67,22 +64,18 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
 }
 
 static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_t j) {
-  gather_table *table = s->taking->table;
-  const int64_t lines = (table->info.row_bytes + 63) / 64;
-  char *out = out_at(s, position + j);
+  const int64_t lines = (s->taking->table->info.row_bytes + 63) / 64;
   b->from[j] = NULL;
+  if (b->rows[j] == DONE) return;
   if (b->rows[j] == GATHER_ROW_FILL) {
-    fill(s, out);
+    fill(s, out_at(s, position + j));
     b->rows[j] = DONE;
     return;
   }
-  b->from[j] = find_row(s, b, j, out);
-  if (b->from[j]) {
-    b->resident++;
-    gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
-  } else if (b->rows[j] != DONE && table->cache) {
-    gather_cache_fetch_keys(table->cache, b->rows[j]);
-  }
+  b->from[j] = find_row(s, b, j, out_at(s, position + j));
+  if (!b->from[j]) return;
+  b->resident++;
+  gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
 }
 
 /* ---- copying them */
@@ -110,25 +103,15 @@ static void note_miss(gather_sweep *s, int64_t row, int64_t position) {
   worker->entries[miss] = (gather_entry){row, position};
 }
 
-static void deliver_row(gather_sweep *s, block *b, int64_t position, int64_t j) {
-  gather_table *table = s->taking->table;
-  char *out = out_at(s, position + j);
-  if (b->from[j]) {
-    gather_copy_row(out, b->from[j], (size_t)table->info.row_bytes);
-  } else if (table->cache && gather_cache_get(table->cache, b->rows[j], out)) {
-    b->cached++;
-  } else {
-    note_miss(s, b->rows[j], position + j);
-  }
-}
-
 static void sweep_block(gather_sweep *s, block *b, int64_t position, int64_t count) {
   const gather_table *table = s->taking->table;
+  if (table->cache) b->cached = gather_cache_get(table->cache, b->rows, count, out_at(s, position), DONE);
   for (int64_t j = 0; j < count; j++) locate_row(s, b, position, j);
-  for (int64_t j = 0; table->cache && j < count; j++)
-    if (!b->from[j] && b->rows[j] != DONE) gather_cache_fetch_row(table->cache, b->rows[j]);
   for (int64_t j = 0; j < count; j++)
-    if (b->rows[j] != DONE) deliver_row(s, b, position, j);
+    if (b->from[j])
+      gather_copy_row(out_at(s, position + j), b->from[j], (size_t)table->info.row_bytes);
+    else if (b->rows[j] != DONE)
+      note_miss(s, b->rows[j], position + j);
 }
 
 /* The usual case of a warm table: one part, all rows of the block in regions that are known to be mapped. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""script/bench tables works: the file is what every library takes it for, wrong rows and lost processes are told, the limit of memory
-is in force, results become a page. Times are not judged."""
+"""script/bench tables works: the file is what every library takes it for, wrong rows and lost processes are told, the
+limit of memory is in force, results become a page. Times are not judged."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -31,15 +31,31 @@ def modules(monkeypatch):
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
     environment = {**os.environ, "PYTHONPATH": str(BUILD / "bench"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, str(SOURCE / "bench/tables_run.py"), *arguments], env=environment, text=True,
-                          capture_output=True, timeout=300)
+    return subprocess.run(
+        [sys.executable, str(SOURCE / "bench/tables_run.py"), *arguments],
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=300,
+    )
+
+
+@pytest.fixture(scope="module")
+def disk():
+    """A folder of the build, which stands on a disk more often than the folder for temporary files."""
+    with tempfile.TemporaryDirectory(prefix="bench-tables-", dir=BUILD) as name:
+        try:
+            os.close(os.open(f"{name}/try", os.O_RDWR | os.O_CREAT | os.O_DIRECT))
+        except OSError as error:
+            skip_test("direct", f"{name}: {error}")
+        yield Path(name)
 
 
 @pytest.fixture
-def table(modules, tmp_path):
+def table(modules, disk):
     from tables_file import DataFile
 
-    file = DataFile(tmp_path / "table.data", BYTES)
+    file = DataFile(disk / "table.data", BYTES)
     file.make()
     return file
 
@@ -100,7 +116,9 @@ def test_words_are_checked(table):
     assert native.words_check(rows.ctypes.data, ids.ctypes.data, 3, 64) == -1
     rows[1, 7] ^= np.uint64(1)
     assert native.words_check(rows.ctypes.data, ids.ctypes.data, 3, 64) == 1
-    assert np.array_equal(np.fromfile(table.path, np.uint64, offset=8192), expected(np.arange(BYTES // 64), 64).reshape(-1))
+    assert np.array_equal(
+        np.fromfile(table.path, np.uint64, offset=8192), expected(np.arange(BYTES // 64), 64).reshape(-1)
+    )
 
 
 def test_the_page_cache_is_seen_and_dropped(table):
@@ -124,7 +142,9 @@ def test_orders(modules):
         assert ids.dtype == np.int64 and ids.min() >= 0 and ids.max() < case.rows and ids.size <= 1 << 14, case
         assert np.array_equal(np.sort(ids), np.sort(tables_cases.again(case, ids, 5))), case
         assert tables_cases.blocks(case, ids) == len({int(i) * case.row_bytes // case.block for i in ids}), case
-    random, rising, zipf, clustered = (tables_cases.draw(case, 4096, 2) for case in tables_cases.cases((64,), tables_cases.ORDERS, 64 * MIB))
+    random, rising, zipf, clustered = (
+        tables_cases.draw(case, 4096, 2) for case in tables_cases.cases((64,), tables_cases.ORDERS, 64 * MIB)
+    )
     assert (np.diff(rising) >= 0).all() and not (np.diff(random) >= 0).all()
     assert np.unique(zipf, return_counts=True)[1].max() > 100 > np.unique(random, return_counts=True)[1].max()
     assert (np.diff(clustered) == 1).sum() == 4096 // 32 * 31
@@ -135,7 +155,13 @@ def bench_of(table, ways):
     import tables_measure
 
     settings = tables_measure.Settings(1, True, 64 * MIB)
-    settings.blocks, settings.rounds, settings.warm_rounds, settings.cold_ns, settings.working_set = 64, 2, 3, 2e7, 256 << 10
+    settings.blocks, settings.rounds, settings.warm_rounds, settings.cold_ns, settings.working_set = (
+        64,
+        2,
+        3,
+        2e7,
+        256 << 10,
+    )
     bench = tables_measure.Bench(table, table, ways, settings, 16 * MIB)
     for block in (4096,):
         bench.disk[block] = tables_measure.disk(8)
@@ -152,17 +178,31 @@ def test_whoever_is_wrong_or_lost_has_no_time(table):
     import tables_peers
     from tables_peers import Way
 
-    ways = [Way("idle", lambda path, row_bytes: lambda ids, out: None),
-            Way("first row only", lambda path, row_bytes: lambda ids, out: out.__setitem__(slice(None), expected(ids[:1], row_bytes))),
-            Way("failing", lambda path, row_bytes: 1 / 0), Way("killed", kill_itself), Way(tables_peers.MEMMAP, tables_peers.memmap())]
+    ways = [
+        Way("idle", lambda path, row_bytes: lambda ids, out: None),
+        Way(
+            "first row only",
+            lambda path, row_bytes: lambda ids, out: out.__setitem__(slice(None), expected(ids[:1], row_bytes)),
+        ),
+        Way("failing", lambda path, row_bytes: 1 / 0),
+        Way("killed", kill_itself),
+        Way("of no format", tables_peers.memmap(), form="none"),
+        Way(tables_peers.MEMMAP, tables_peers.memmap()),
+    ]
     bench = bench_of(table, ways)
     case = tables_cases.Case(4096, "random", BYTES // 4096, 4096)
-    for row in (bench.cold(case, time.monotonic() + 60), bench.warm(case, table, "resident")):
+    for row in (bench.cold(case, time.monotonic() + 60), bench.warm(case, table, "resident", 0)):
         found = {way["way"]: way for way in row["ways"]}
         if row["state"] == "cold":
-            assert found["idle"]["error"] == "wrong rows, the first at 0" and found["first row only"]["error"] == "wrong rows, the first at 1"
-            assert found["failing"]["error"].startswith("ZeroDivisionError") and "more memory" in found["killed"]["error"]
-            assert "rows_s" not in found["idle"] and found["the disk"]["rows_s"]["rounds"] == 2
+            assert found["of no format"]["error"] == "KeyError: 'none'"
+            assert (
+                found["idle"]["error"] == "wrong rows, the first at 0"
+                and found["first row only"]["error"] == "wrong rows, the first at 1"
+            )
+            assert (
+                found["failing"]["error"].startswith("ZeroDivisionError") and "more memory" in found["killed"]["error"]
+            )
+            assert "rows_s" not in found["idle"] and found["the disk"]["rows_s"]["rounds"] == 4
         good = found[tables_peers.MEMMAP]
         assert good["rows_s"]["low"] <= good["rows_s"]["median"] <= good["rows_s"]["high"] and good["rows_s"]["low"] > 0
 
@@ -205,18 +245,16 @@ def in_a_process(code: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, "-c", paths + code], text=True, capture_output=True, timeout=120)
 
 
-def test_the_limit_is_in_force(tmp_path):
-    """A page cache that would grow beyond it is held, and a process that wants more is ended."""
+def test_the_limit_is_in_force():
+    """A process that wants more than it is ended, one that wants less is not; afterwards nothing of it is left."""
     ran = in_a_process(f"""
 import json, tables_limit
-from pathlib import Path
 try:
     limit = tables_limit.enter({128 * MIB}, 1)
 except tables_limit.Refused as why:
     print(json.dumps(str(why)))
     raise SystemExit
 proof = tables_limit.proof(limit, {128 * MIB})
-Path({str(tmp_path / 'large')!r}).write_bytes(b"x" * 1000)
 limit.leave()
 print(json.dumps([proof, str(limit.folder), limit.folder.exists()]))
 """)
@@ -226,7 +264,9 @@ print(json.dumps([proof, str(limit.folder), limit.folder.exists()]))
         assert "no limit of memory can be set here" in found
         skip_test("cgroup", found)
     proof, _, still_there = found
-    assert proof["in_force"] and proof["bytes"] == 128 * MIB and "SIGKILL" in proof["more_ended"] and proof["less_was_had"]
+    assert (
+        proof["in_force"] and proof["bytes"] == 128 * MIB and "SIGKILL" in proof["more_ended"] and proof["less_was_had"]
+    )
     assert not still_there
 
 
@@ -243,23 +283,69 @@ def test_without_a_limit_nothing_is_measured(modules, monkeypatch):
         tables_limit.enter(64 * MIB, 1 << 20)
 
 
+def test_version_2_of_cgroups(modules, monkeypatch, tmp_path):
+    """What is written where, in a folder that looks like one."""
+    import tables_limit
+
+    (tmp_path / "cgroup.controllers").write_text("cpu memory pids\n")
+    (tmp_path / "cgroup.subtree_control").write_text("cpu\n")
+    monkeypatch.setattr(tables_limit, "mounts", lambda kind: [(tmp_path, "rw")] if kind == "cgroup2" else [])
+    limit = tables_limit.enter(64 * MIB, 1)
+    assert (tmp_path / "cgroup.subtree_control").read_text() == "+memory"
+    assert limit.version == 2 and limit.number("limit") == 64 * MIB
+    assert (limit.folder / "cgroup.procs").read_text() == str(os.getpid())
+    (limit.folder / "memory.peak").write_text("4096\n")
+    assert limit.number("peak") == 4096 and limit.number("now") == 0
+
+
 @pytest.fixture(scope="module")
-def some(tmp_path_factory) -> dict:
+def some(disk, tmp_path_factory) -> dict:
     """The results of a run on a tiny file."""
     folder = tmp_path_factory.mktemp("some")
-    ran = run("--quick", "--no-limit", "--memory", "32MiB", "--bytes", "16MiB", "--rows", "4KiB", "--orders", "random", "--depths", "1,16",
-              "--minutes", "0.02", "--seconds", "0.1", "--folder", str(folder / "files"), "--json", str(folder / "tables.json"))
+    ran = run(
+        "--quick",
+        "--no-limit",
+        "--memory",
+        "32MiB",
+        "--bytes",
+        "16MiB",
+        "--rows",
+        "4KiB",
+        "--orders",
+        "random",
+        "--depths",
+        "1,16",
+        "--minutes",
+        "0.02",
+        "--seconds",
+        "0.1",
+        "--folder",
+        str(disk / "files"),
+        "--json",
+        str(folder / "tables.json"),
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert not (folder / "files").exists()
+    assert not (disk / "files").exists()
     return json.loads((folder / "tables.json").read_text(encoding="utf-8"))
 
 
 def test_results(some):
     assert {(row["state"], row["name"]) for row in some["rows"]} == {
-        (state, "4 KiB random") for state in ("cold", "warm", "resident")}
+        (state, "4 KiB random") for state in ("cold", "warm", "resident")
+    }
     names = {way["way"] for row in some["rows"] for way in row["ways"]}
-    assert {"the disk", "pread pool", "numpy memmap", "memmap, MADV_RANDOM", "memmap, WILLNEED", "libgather auto", "libgather mmap",
-            "libgather pread", "libgather uring", "memcpy from the mapped file"} <= names
+    assert {
+        "the disk",
+        "pread pool",
+        "numpy memmap",
+        "memmap, MADV_RANDOM",
+        "memmap, WILLNEED",
+        "libgather auto",
+        "libgather mmap",
+        "libgather pread",
+        "libgather uring",
+        "memcpy from the mapped file",
+    } <= names
     assert not some["limit"]["in_force"] and some["machine"]["commit"] and some["machine"]["file_system"]
     assert {one["way"] for one in some["memory"]} and all(one["samples"] and one["rows"] > 0 for one in some["memory"])
     assert {one["depth"] for one in some["depths"]} == {1, 16}
@@ -292,11 +378,31 @@ def test_page(tmp_path, modules, some):
 
 def made_row(state: str = "cold", **rates: float) -> dict:
     """A row whose ways have these medians."""
-    names = {"ours": ("libgather auto", "ours"), "disk": ("the disk", "limit"), "memcpy": ("memcpy from the mapped file", "limit"),
-             "memmap": ("numpy memmap", "peer"), "other": ("h5py", "peer")}
-    ways = [{"way": names[key][0], "kind": names[key][1], "rows_s": {"median": rate, "low": rate * 0.9, "high": rate * 1.1, "rounds": 3}}
-            for key, rate in rates.items()]
-    return {"name": "a row", "state": state, "row_bytes": 64, "order": "random", "ids": 400, "blocks": 200, "block": 4096, "ways": ways}
+    names = {
+        "ours": ("libgather auto", "ours"),
+        "disk": ("the disk", "limit"),
+        "memcpy": ("memcpy from the mapped file", "limit"),
+        "memmap": ("numpy memmap", "peer"),
+        "other": ("h5py", "peer"),
+    }
+    ways = [
+        {
+            "way": names[key][0],
+            "kind": names[key][1],
+            "rows_s": {"median": rate, "low": rate * 0.9, "high": rate * 1.1, "rounds": 3},
+        }
+        for key, rate in rates.items()
+    ]
+    return {
+        "name": "a row",
+        "state": state,
+        "row_bytes": 64,
+        "order": "random",
+        "ids": 400,
+        "blocks": 200,
+        "block": 4096,
+        "ways": ways,
+    }
 
 
 def test_what_is_missed_and_lost_is_told(modules):
@@ -313,7 +419,10 @@ def test_what_is_missed_and_lost_is_told(modules):
     assert tables_summary.missed(results) == [("cold", "a row", "memmap", 9.5), ("warm", "a row", "memcpy", 0.89)]
     assert tables_summary.share(results, "warm", "memcpy") == {"low": 0.89, "median": 0.9, "reached": 1, "of": 2}
     told = tables_page.not_reached(results)
-    assert "| cold | a row | numpy memmap | 30.00x | 9.50x |".replace("30.00", "30").replace("9.50", "9.5") in told and "| h5py |" in told
+    assert (
+        "| cold | a row | numpy memmap | 30.00x | 9.50x |".replace("30.00", "30").replace("9.50", "9.5") in told
+        and "| h5py |" in told
+    )
     best = {"rows": [made_row(ours=95, disk=50, memmap=1)]}
     assert "Every aim is reached" in tables_page.not_reached(best) and "No row is lost" in tables_page.not_reached(best)
 

@@ -101,6 +101,13 @@ def test_rows_are_chosen(gather):
         assert 4 <= answer["rows"] <= max(shape[0], 4)
 
 
+def test_a_file_without_a_whole_block(gather):
+    gather.write("x.bin", bytes(9))
+    answer = gather.json("bench", "x.bin", "--type", "uint8", "--shape", "3x3", "--rows", "4")
+    assert answer["limits"] == [] and all(way["share_of_limit"] == 0 for way in answer["engines"])
+    assert gather("bench", "x.bin", "--type", "uint8", "--shape", "3x3", "--rows", "4").code == 0
+
+
 def test_complaints(gather, file):
     gather.fails("file_not_found", "bench", "none.npy")
     gather.fails("usage", "bench")

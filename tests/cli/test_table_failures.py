@@ -31,6 +31,9 @@ def large(tmp_path_factory):
 
 
 def watched(gather, *words) -> tuple[int, bytes]:
+    """The most memory a command had, and what it answered."""
+    if "address" in os.environ.get("GATHER_SANITIZE", ""):
+        skip_test("resident", "AddressSanitizer keeps freed memory")
     process = subprocess.Popen([gather.exe, *map(str, words), "--json"], stdout=subprocess.PIPE, cwd=gather.folder)
     peak = peak_bytes(process)
     out = process.stdout.read()
@@ -185,3 +188,24 @@ def test_progress_on_a_terminal(gather, large):
     for part in (b"%, ", b" rows/s, ", b" of 0.07 GB", b" GB read for ", b" s left"):
         assert part in shown, shown
     assert shown.endswith(b"\r\x1b[K")
+
+
+@pytest.mark.parametrize("more", [[], ["--memory", "64MiB"]], ids=str)
+def test_indices_that_are_cut_or_changed_meanwhile(gather, long_take, more):
+    """Both are noticed: what was checked before is not trusted for ever."""
+    indices = gather.folder / "i.npy"
+    for change in ("cut", "changed"):
+        gather.save("i.npy", np.arange(1 << 15)[::-1])
+        process = start_writing([*long_take, *more], gather.folder)
+        process.send_signal(signal.SIGSTOP)
+        if change == "cut":
+            os.truncate(indices, 128)
+        else:
+            with open(indices, "r+b") as file:
+                file.seek(128)
+                file.write(np.full(1 << 15, 1 << 40).tobytes())
+        process.send_signal(signal.SIGCONT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 3 and out == b"", (change, err)
+        assert err.startswith(b"gather: error: ") and err.count(b"\n") == 1, err
+        assert gather.names() == {"x.bin", "i.npy"}

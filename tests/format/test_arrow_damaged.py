@@ -75,6 +75,7 @@ WRONG_BATCHES = [
     ({"more": {"header": 2}}, None, "no record batch"), ({"more": {"length": 100000}}, None, "description has 100000"),
     ({"more": {"length": 0}}, None, "description has 0"), ({"more": {"length": -1}}, None, "description has -1"),
     ({"more": {"length": 4}}, None, "damaged"), ({"compression": -1}, None, "compressed in a way"),
+    ({"compression": 2}, None, "compressed in a way"),
     ({"compression": 0, "more": {"method": 1}}, None, "compressed in a way"),
     ({"compression": 0, "buffers": [b"", DATA[:7], b"", b"", DATA]}, None, "compressed buffer has 7 bytes"),
     ({"compression": 0, "buffers": [b"", b"\xff" * 8 + DATA[:11], b"", b"", DATA]}, (0, 19), "buffer has 11"),

@@ -207,6 +207,27 @@ static void test_a_tensor_proto_that_is_just_too_large(void **state) {
   assert_string_equal(error.input, "output");
 }
 
+/* A build without what reads a format says so; of an index too. */
+static void test_safetensors_with_and_without_jansson(void **state) {
+  (void)state;
+  static const char *const texts[] = {"\2\0\0\0\0\0\0\0{}", " {\"weight_map\": {}}"};
+  static const size_t sizes[] = {10, 19};
+  for (size_t i = 0; i < 2; i++) {
+    gather_file *file;
+    gather_error error;
+    gather_status status = gather_file_from_memory(texts[i], sizes[i], "a", &file, &error);
+#ifdef GATHER_HAVE_JANSSON
+    assert_int_equal(status, GATHER_OK);
+    assert_string_equal(gather_file_format(file), "safetensors");
+    assert_int_equal(gather_file_len(file), 0);
+    gather_file_close(file);
+#else
+    assert_int_equal(status, GATHER_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "built without Jansson"));
+#endif
+  }
+}
+
 static void test_table_of_formats(void **state) {
   (void)state;
   static const char *const rows[][3] = {
@@ -250,6 +271,7 @@ int main(void) {
       cmocka_unit_test(test_long_names),
       cmocka_unit_test(test_files_beyond_4_gib),
       cmocka_unit_test(test_a_tensor_proto_that_is_just_too_large),
+      cmocka_unit_test(test_safetensors_with_and_without_jansson),
       cmocka_unit_test(test_table_of_formats),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,8 +160,8 @@ def test_flipped_bytes_never_read_beyond_the_file(seed) -> None:
 
 
 NOT_READ = {
-    b"\x80\x04\x95\0\0\0\0": "pickle", b"GGUF\3\0\0\0": "GGUF", b"\x89HDF\r\n\x1a\n..": "HDF5",
-    struct.pack("<Q", 20) + b'{"a":1}': "safetensors", b"<?xml version": "OpenVINO",
+    b"\x80\x04\x95\0\0\0\0": "pickle", b"PAR1\x15\4": "Parquet", b"\x89HDF\r\n\x1a\n..": "HDF5",
+    b"<?xml version": "OpenVINO", b"FEA1" + bytes(8): "Feather",
     b"\x1f\x8b\x08\0": "gzip", b"1 2 3\n": "type and a shape",
 }
 

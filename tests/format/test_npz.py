@@ -219,6 +219,8 @@ def test_encrypted_members() -> None:
     source[source.index(b"PK\1\2") + 8] |= 1
     with opened(bytes(source)) as file:
         assert list(complaints(file)) == ["a"] and "is encrypted" in complaints(file)["a"]
+    for lies in ({"local_flags": 1}, {"flags": 1 << 6}, {"local_flags": 1 << 13}):
+        assert "is encrypted" in complaint(zip_file(Member(b"a.npy", NPY, **lies)), "a").message
 
 
 def test_more_members_than_16_bits_count() -> None:

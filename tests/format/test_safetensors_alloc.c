@@ -103,7 +103,8 @@ static void look_at_index(const gather_file *file) {
 
 static void test_an_index(void **state) {
   (void)state;
-  assert_true(failing_each_alloc(open_path, look_at_index) >= 40);
+  int count = failing_each_alloc(open_path, look_at_index);
+  assert_true(count >= 40 && count < 60); /* a file that holds several of the tensors is read once */
 }
 
 /* ---- Jansson's own allocations */

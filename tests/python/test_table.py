@@ -129,7 +129,8 @@ def test_parts(tmp_path):
         for part, piece in zip(table.parts, pieces):
             assert np.array_equal(np.fromfile(part.path, "<i4", piece.size, offset=part.offset).reshape(-1, 2), piece)
     other = save(tmp_path, pieces[0].astype("f4"), "other.npy")
-    for wrong, error in ((other, libgather.GatherTypeError), (save(tmp_path, pieces[0].reshape(-1), "flat.npy"), libgather.GatherValueError)):
+    flat = save(tmp_path, pieces[0].reshape(-1), "flat.npy")
+    for wrong, error in ((other, libgather.GatherTypeError), (flat, libgather.GatherValueError)):
         with pytest.raises(error):
             libgather.open([paths[0], wrong])
 
@@ -156,7 +157,8 @@ def test_safetensors(tmp_path, kind, dtype):
     path = save_safetensors(tmp_path / "x.safetensors", {"a/b": ("U8", other), "emb": (kind, x), "odd:name": (kind, x[:2])})
     with libgather.open(f"{path}:emb") as table:
         assert (table.format, table.name, table.dtype, table.type) == ("safetensors", "emb", x.dtype, x.dtype.name)
-        assert same(table[[[8, 0], [-1, 3]]], x[[[8, 0], [-1, 3]]]) and same(table[...], x) and same(pickle.loads(pickle.dumps(table))[3:], x[3:])
+        assert same(table[[[8, 0], [-1, 3]]], x[[[8, 0], [-1, 3]]]) and same(table[...], x)
+        assert same(pickle.loads(pickle.dumps(table))[3:], x[3:])
     assert same(libgather.open(f"{path}:odd:name")[:], x[:2]) and same(libgather.open(f"{path}:a/b")[[2]], other[[2]])
     with pytest.raises(libgather.GatherNameError):
         libgather.open(path)
@@ -207,7 +209,9 @@ def test_elements_smaller_than_a_byte(tmp_path, name):
         assert same(table[ids], whole[ids]) and same(table.submit(ids).wait(), whole[ids]) and same(table[1, 2:4], whole[1, 2:4])
         out = np.zeros((2, 2, table.row_bytes), np.uint8)
         assert table.take(ids, out=out) is out
-        assert out.tobytes() == b"".join((tmp_path / "r").read_bytes()[i * table.row_bytes:][:table.row_bytes] for i in (2, table.rows - 1, 0, 2))
+        file = (tmp_path / "r").read_bytes()
+        rows = [file[i * table.row_bytes : (i + 1) * table.row_bytes] for i in (2, table.rows - 1, 0, 2)]
+        assert out.tobytes() == b"".join(rows)
         with pytest.raises(libgather.GatherValueError):
             table.take(ids, out=np.zeros((2, 2, 8), np.uint8))
 

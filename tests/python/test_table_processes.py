@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -55,6 +56,25 @@ def test_many_threads_on_one_table(path, engine):
         assert stats.takes == 48 * 3 and stats.rows == 48 * 1401 and stats.memory_peak <= 1 << 20
 
 
+@pytest.mark.parametrize("engine", ["auto", "pread"])
+def test_threads_that_share_a_pool(tmp_path, engine):
+    """Large takes of many threads, all on one pool, with memory to read for one of them at a time: none waits for ever."""
+    path = save(tmp_path, np.arange(1 << 20).reshape(-1, 32))
+    program = f"""
+import libgather, numpy as np, os
+from concurrent.futures import ThreadPoolExecutor
+file = os.open({path!r}, os.O_RDONLY)
+os.fsync(file)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+ids = np.random.default_rng(1).integers(0, 1 << 15, 20_000)
+wanted = np.arange(1 << 20).reshape(-1, 32)[ids]
+with libgather.open({path!r}, engine={engine!r}, memory="1MiB") as table, ThreadPoolExecutor(6) as pool:
+    print(all(pool.map(lambda _: (table.take(ids, threads=2) == wanted).all(), range(6))))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout, ran.stderr) == ("True\n", "")
+
+
 def test_one_job_many_waiters(path):
     """Whoever waits gets the same rows; whoever asks meanwhile gets an answer."""
     with libgather.open(path, engine="pread") as table, ThreadPoolExecutor(6) as pool:
@@ -68,7 +88,7 @@ def test_one_job_many_waiters(path):
 def test_close_while_others_take(path):
     """Every call either has its rows or learns that the table is closed."""
     for engine in ENGINES:
-        for _ in range(5):
+        for _ in range(3):
             table, start = libgather.open(path, engine=engine), threading.Barrier(5)
 
             def work(i: int) -> int:
@@ -76,8 +96,8 @@ def test_close_while_others_take(path):
                 count = 0
                 try:
                     while True:
-                        rows = table.submit(FEW).wait() if i % 2 else table[FEW]  # noqa: B023
-                        assert same(rows, ROWS[:100])
+                        rows = table.submit(FEW).wait() if i % 2 else table[IDS]  # noqa: B023
+                        assert same(rows, ROWS[:100] if i % 2 else ROWS)
                         count += 1
                 except libgather.GatherValueError as error:
                     assert "closed" in str(error)
@@ -85,6 +105,7 @@ def test_close_while_others_take(path):
 
             def close() -> None:
                 start.wait()  # noqa: B023
+                time.sleep(0.002)
                 table.close()  # noqa: B023
 
             with ThreadPoolExecutor(5) as pool:
@@ -96,9 +117,7 @@ def test_close_while_others_take(path):
 LARGE = {
     "take": lambda table: table.take(IDS, threads=1),
     "brackets": lambda table: table[IDS],
-    "job": lambda table: table.submit(IDS).wait(),
-    "job, block": lambda table: table.submit(IDS).__exit__(None, None, None),
-    "job, dropped": lambda table: table.submit(IDS) and None,
+    "submit": lambda table: table.submit(IDS),
     "slice": lambda table: table[:],
     "error": lambda table: pytest.raises(libgather.GatherIndexError, table.take, IDS * 2),
     "open": lambda table: libgather.open(table.path),
@@ -112,6 +131,19 @@ def test_the_gil_is_released(path, call, long_switch_interval):  # noqa: F811
         assert any(runs_meanwhile(lambda: call(table)) for _ in range(300))
 
 
+WAITING = {"wait": lambda jobs: jobs[0].wait(), "end of a block": lambda jobs: jobs[0].__exit__(None, None, None), "dropped": list.clear}
+
+
+@pytest.mark.parametrize("call", WAITING.values(), ids=WAITING)
+def test_waiting_releases_the_gil(path, call, long_switch_interval):  # noqa: F811
+    def runs(table: libgather.Table) -> bool:
+        jobs = [table.submit(IDS)]
+        return runs_meanwhile(lambda: call(jobs))
+
+    with libgather.open(path) as table:
+        assert any(runs(table) for _ in range(300))
+
+
 # ---- processes ----
 
 
@@ -120,7 +152,7 @@ def test_fork(path, engine):
     """The child has the parent's table; jobs in flight stay the parent's, and are right there."""
     with libgather.open(path, engine=engine, memory="2MiB") as table:
         assert same(table[FEW], ROWS[:100])
-        for _ in range(3):
+        for _ in range(2):
             jobs = [table.submit(IDS[i::7]) for i in range(7)]
 
             def child() -> bool:
@@ -161,12 +193,12 @@ def test_fork_while_others_take(path):
             table.close()
             return right
 
-        codes = [in_a_child(child) for _ in range(8)]
+        codes = [in_a_child(child) for _ in range(5)]
     finally:
         stop.set()
         for thread in threads:
             thread.join()
-    assert codes == [0] * 8 and same(table[FEW], ROWS[:100])
+    assert codes == [0] * 5 and same(table[FEW], ROWS[:100])
 
 
 @pytest.mark.parametrize("way", ["fork", "spawn"])
@@ -293,12 +325,12 @@ def growth(call, times: int) -> int:
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_calls_keep_nothing(table, call):
-    check(lambda: call(table), table, 100)
+    check(lambda: call(table), table, 60)
 
 
 @pytest.mark.parametrize("call", FILES.values(), ids=FILES)
 def test_open_tables_keep_nothing(table, path, call):
-    check(lambda: call(path), table, 60)
+    check(lambda: call(path), table, 30)
 
 
 def test_a_leak_would_be_seen(table):

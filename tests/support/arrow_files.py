@@ -116,8 +116,8 @@ def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed
 @dataclass
 class Batch:
     """rows; nodes: (length, nulls); buffers: their bytes, or (offset, length) as they are to be said. more: `fields` of
-    the RecordBatch as they are to be, `header`, `method`, `body_bytes`, `length`, and `old`: without the mark before the length,
-    which Arrow has since 0.15."""
+    the RecordBatch as they are to be, `header`, `method`, `body_bytes`, `length`, and `old`: without the mark before the
+    length, which Arrow has since 0.15."""
 
     rows: int
     nodes: list[tuple[int, int]]

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECONDS = 120, WORD = 8 };
+enum { SECONDS = 250, WORD = 8 };
 
 static char folder[64];
 static int descriptors;

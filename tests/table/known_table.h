@@ -9,7 +9,7 @@
 
 #define KNOWN_WRONG ((gather_status)-1)
 
-enum { KNOWN_ROWS = 3000, KNOWN_ROW_BYTES = 300, KNOWN_IDS = 400 };
+enum { KNOWN_ROWS = 1000, KNOWN_ROW_BYTES = 300, KNOWN_IDS = 150 };
 
 /* The path of a new file with that many rows. */
 const char *known_table_file(const char *name);

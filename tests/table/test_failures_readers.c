@@ -15,40 +15,12 @@
 
 #include <cmocka.h>
 
-#include "support/skip.h"
 #include "table/failing.h"
 #include "table/known.h"
 #include "table/reader.h"
+#include "table/ways.h"
 
 enum { BLOCK = 4096, BLOCKS = 24, SIZE = BLOCKS * BLOCK - 100, DEPTH = 5 };
-
-/* Ways to read. */
-enum { MAP = 1, PREAD = 2, PREAD_DIRECT = 4, URING = 8, URING_DIRECT = 16 };
-enum { THREADS = PREAD | PREAD_DIRECT, RINGS = URING | URING_DIRECT, DIRECT = PREAD_DIRECT | URING_DIRECT, ALL = 31 };
-
-static gather_engine engine_of(int w) {
-  return w == MAP ? GATHER_ENGINE_MMAP : w & THREADS ? GATHER_ENGINE_PREAD : GATHER_ENGINE_URING;
-}
-
-static bool has_uring, has_direct;
-
-static int find_out(void **state) {
-  (void)state;
-  gather_error error = {0};
-  gather_source source;
-  has_uring = gather_reader_probe(GATHER_ENGINE_URING, &error) == GATHER_OK;
-  if (!has_uring) print_message("SKIPPED io_uring: %s\n", error.message);
-  (void)known_enter(NULL);
-  if (gather_source_open(known_file("a", SIZE), &(gather_source_wishes){.direct = true}, &source, NULL) != GATHER_OK)
-    return -1;
-  has_direct = source.direct_fd >= 0;
-  if (!has_direct) print_message("SKIPPED direct: past the page cache: %s\n", strerror(source.direct_errno));
-  gather_source_close(&source);
-  if ((!has_uring && gather_test_required("io_uring")) || (!has_direct && gather_test_required("direct"))) return -1;
-  return known_leave(NULL);
-}
-
-static bool works(int w) { return (has_uring || !(w & RINGS)) && (has_direct || !(w & DIRECT)); }
 
 /* What became of reading a whole file, block by block. */
 typedef struct {
@@ -344,84 +316,6 @@ static void test_never(void **state) {
   gather_source_close(&source);
 }
 
-/* ---- files that change */
-
-/* Cut to `size` when all reads have begun. Without threads, and where the ring waits, nothing was read before. */
-static void cut(int w, int64_t size) {
-  gather_source source;
-  gather_reader *reader;
-  gather_error error = {0};
-  const char *path = known_file("a", SIZE);
-  const gather_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
-  failing_set("pthread_create", 0, INT_MAX, EAGAIN);
-  assert_int_equal(gather_source_open(path, &wishes, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK}, &reader, NULL), GATHER_OK);
-  for (int64_t n = 0; n < BLOCKS; n++) {
-    int64_t left = SIZE - n * BLOCK;
-    gather_read read = {.source = &source,
-                        .offset = n * BLOCK,
-                        .bytes = BLOCK,
-                        .needed = left < BLOCK ? left : BLOCK,
-                        .tag = n * BLOCK};
-    assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);
-  }
-  assert_int_equal(truncate(path, (off_t)size), 0);
-  for (int n = 0; n < BLOCKS; n++) {
-    gather_read read;
-    int number = -1;
-    gather_status status = gather_reader_finish(reader, &read, &number, &error);
-    bool there = read.offset + read.needed <= size;
-    assert_int_equal(status, there ? GATHER_OK : GATHER_IO_ERROR);
-    assert_int_equal(number, 0);
-    if (there) {
-      assert_true(known_is(read.data, read.offset, read.needed));
-      continue;
-    }
-    char words[100];
-    (void)snprintf(words, sizeof words, "the file ends at byte %lld: it was cut while it was open", (long long)size);
-    if (!strstr(error.message, words)) fail_msg("way %d, cut at %lld: %s", w, (long long)size, error.message);
-    assert_int_equal(error.file_offset, size);
-  }
-  gather_reader_drain(reader);
-  gather_reader_destroy(reader);
-  gather_source_close(&source);
-  failing_clear();
-}
-
-static void test_cut(void **state) {
-  (void)state;
-  static const int64_t CUTS[] = {0, 1, 511, 512, BLOCK - 1, BLOCK, BLOCK + 1, 7 * BLOCK + 100, SIZE - 1, SIZE};
-  for (int w = MAP; w <= URING_DIRECT; w *= 2)
-    for (size_t k = 0; works(w) && k < sizeof CUTS / sizeof *CUTS; k++) cut(w, CUTS[k]);
-}
-
-/* ---- the words for a ring that is refused */
-
-static void test_refusals(void **state) {
-  (void)state;
-  static const struct {
-    int number;
-    const char *words;
-  } REFUSALS[] = {{ENOSYS, "io_uring is not in this system, or hidden from this process"},
-                  {EPERM, "io_uring is forbidden"},
-                  {EACCES, "by a filter of system calls (seccomp)"},
-                  {ENOMEM, "the limit on locked memory"},
-                  {EMFILE, "too many files are open"},
-                  {EXDEV, "error number 18"}};
-  for (size_t n = 0; has_uring && n < sizeof REFUSALS / sizeof *REFUSALS; n++) {
-    gather_error error = {0};
-    gather_reader *reader;
-    failing_set("io_uring_queue_init_params", 0, INT_MAX, REFUSALS[n].number);
-    assert_int_equal(gather_reader_probe(GATHER_ENGINE_URING, &error), GATHER_UNSUPPORTED);
-    if (!strstr(error.message, REFUSALS[n].words)) fail_msg("%s", error.message);
-    error.message[0] = '\0';
-    assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_URING, 1, BLOCK}, &reader, &error),
-                     GATHER_UNSUPPORTED);
-    assert_non_null(strstr(error.message, REFUSALS[n].words));
-    assert_null(reader);
-  }
-}
-
 static int leave(void **state) {
   failing_clear();
   return known_leave(state);
@@ -431,7 +325,8 @@ static int leave(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_each_call), TEST(test_ring_that_stops), TEST(test_without), TEST(test_memory), TEST(test_short_reads),
-      TEST(test_storms),    TEST(test_bad_block),       TEST(test_never),   TEST(test_cut),    TEST(test_refusals)};
+      TEST(test_each_call),   TEST(test_ring_that_stops), TEST(test_without),   TEST(test_memory),
+      TEST(test_short_reads), TEST(test_storms),          TEST(test_bad_block), TEST(test_never),
+  };
   return cmocka_run_group_tests(tests, find_out, NULL);
 }
