@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The script of docs/larger-than-memory.md runs, on a small table, and the page shows what it prints, but for the numbers."""
+"""The script of docs/larger-than-memory.md runs, on a small table; the page shows what it prints, but for numbers."""
+
 from __future__ import annotations
 
 import os
@@ -22,9 +23,21 @@ def lines_of(text: str) -> list[str]:
 
 
 def test_the_script_prints_what_the_page_shows(tmp_path):
-    if not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists() or "GATHER_EXE" not in os.environ:
+    if (
+        not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists()
+        or "GATHER_EXE" not in os.environ
+    ):
         skip_test("python", "this build has no Python package, or no command")
-    command = [sys.executable, str(ROOT / "script/guide-larger-than-memory"), "--rows", "20000", "--ids", "2000", "--folder", str(tmp_path / "files")]
+    command = [
+        sys.executable,
+        str(ROOT / "script/guide-larger-than-memory"),
+        "--rows",
+        "20000",
+        "--ids",
+        "2000",
+        "--folder",
+        str(tmp_path / "files"),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert not list(tmp_path.iterdir())  # nothing is left

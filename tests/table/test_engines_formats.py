@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every engine gives, from files of every format, the bytes that the library has which wrote them."""
+
 from __future__ import annotations
 
 import os
@@ -21,18 +22,39 @@ def settings(count: int, seed: int) -> list[Setting]:
     chance, found = random.Random(f"{SEED} {seed}"), [Setting(engine) for engine in engines()]
     while len(found) < count:
         engine = chance.choice(engines())
-        found.append(Setting(engine, chance.choice([0, MIB, 3 * MIB]), chance.choice([0, 50_000, -1]), chance.choice([0, 1, 3, 128]),
-                             chance.random() < 0.5, engine != "mmap" and chance.random() < 0.3))
+        found.append(
+            Setting(
+                engine,
+                chance.choice([0, MIB, 3 * MIB]),
+                chance.choice([0, 50_000, -1]),
+                chance.choice([0, 1, 3, 128]),
+                chance.random() < 0.5,
+                engine != "mmap" and chance.random() < 0.3,
+            )
+        )
     return found
 
 
 def id_arrays(rows: int, chance: np.random.Generator) -> list[np.ndarray]:
     """Ids of every type, rank, order and stride."""
     random_ids = chance.integers(-rows, rows, 1000)
-    found = [np.sort(random_ids), -np.sort(-random_ids), np.arange(rows), np.arange(0), chance.permutation(rows), random_ids[::-3],
-             np.full(500, rows - 1), chance.integers(0, 3, 400) + rows // 2, random_ids.reshape(4, 25, 10).transpose(2, 0, 1),
-             chance.integers(-rows, rows, (7, 600)).T, chance.integers(-rows, rows, (70, 60))[::-1, ::2],  # in more than one block
-             np.array(rows // 3), np.broadcast_to(random_ids[:7, None], (7, 5)), random_ids.astype(">i8"), np.zeros((3, 0, 2), np.int64)]
+    found = [
+        np.sort(random_ids),
+        -np.sort(-random_ids),
+        np.arange(rows),
+        np.arange(0),
+        chance.permutation(rows),
+        random_ids[::-3],
+        np.full(500, rows - 1),
+        chance.integers(0, 3, 400) + rows // 2,
+        random_ids.reshape(4, 25, 10).transpose(2, 0, 1),
+        chance.integers(-rows, rows, (7, 600)).T,
+        chance.integers(-rows, rows, (70, 60))[::-1, ::2],  # in more than one block
+        np.array(rows // 3),
+        np.broadcast_to(random_ids[:7, None], (7, 5)),
+        random_ids.astype(">i8"),
+        np.zeros((3, 0, 2), np.int64),
+    ]
     for kind in INDEX_TYPES:
         info = np.iinfo(kind)
         low, high = max(info.min, -rows), min(int(info.max) + 1, rows)
@@ -79,7 +101,7 @@ def test_parts_are_where_the_file_has_them(made):
         found, first = [], 0
         for part in table.parts:
             assert part.first == first
-            content = np.fromfile(part.path.decode(), np.uint8)[part.offset:][: part.rows * table.info.row_bytes]
+            content = np.fromfile(part.path.decode(), np.uint8)[part.offset :][: part.rows * table.info.row_bytes]
             found.append(content.reshape(part.rows, table.info.row_bytes))
             first += part.rows
         assert np.array_equal(np.concatenate(found), made.rows)

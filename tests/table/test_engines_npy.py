@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables in .npy files: every dtype, version, byte order and shape gives what NumPy gives; tables in many parts; what is no table."""
+"""Tables in .npy files: every dtype, version, byte order and shape gives what NumPy gives; parts; what is no table."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +14,9 @@ from tables import Setting, Table, TableError, engines, evict
 def bytes_of_rows(array: np.ndarray) -> np.ndarray:
     """The rows' bytes, those between fields too."""
     size = array.nbytes // array.shape[0] if array.shape[0] else int(np.prod(array.shape[1:])) * array.itemsize
-    return np.frombuffer(array.tobytes() if not array.dtype.names else array.view(f"V{array.itemsize}").tobytes(),
-                         np.uint8).reshape(array.shape[0], size)
+    return np.frombuffer(
+        array.tobytes() if not array.dtype.names else array.view(f"V{array.itemsize}").tobytes(), np.uint8
+    ).reshape(array.shape[0], size)
 
 
 @pytest.mark.parametrize("dtype", [dtype for dtype in ALL if dtype.itemsize], ids=identify)
@@ -148,8 +150,18 @@ def test_a_name_with_a_colon(tmp_path):
     assert refusal(tmp_path / "a:c.npy").status == "file_not_found"
 
 
-@pytest.mark.parametrize("how", [Setting(memory=100), Setting(memory=-1), Setting(depth=5000), Setting(depth=-1), Setting(cache=-2),
-                                 Setting(memory=1 << 20, cache=1 << 30)], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [
+        Setting(memory=100),
+        Setting(memory=-1),
+        Setting(depth=5000),
+        Setting(depth=-1),
+        Setting(cache=-2),
+        Setting(memory=1 << 20, cache=1 << 30),
+    ],
+    ids=str,
+)
 def test_options_that_make_no_sense(how, tmp_path):
     np.save(tmp_path / "t.npy", np.ones((3, 4)))
     if how.cache > 0:
