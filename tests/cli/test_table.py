@@ -196,6 +196,10 @@ def test_a_column_in_pieces(gather):
     gather.fails("index_out_of_range", "take", "x.arrow:emb", "1000", "-o", "o.npy", "-f")
     for words in (("x.arrow:emb", "0", "--axis", "1"), ("x.arrow:none", "0"), ("x.arrow", "0")):
         gather.fails("name_not_found", "take", *words, "-o", "p.npy")
+    nulls = pyarrow.table({"n": pyarrow.chunked_array([[1, None], [3]], pyarrow.int32())})
+    with pyarrow.ipc.new_file(str(gather.folder / "n.arrow"), nulls.schema) as file:
+        file.write_table(nulls)
+    assert "null" in gather.fails("unsupported", "take", "n.arrow:n", "0", "-o", "p.npy")["message"]
     gather.fails("name_not_found", "elements", "x.arrow:emb", "[[0]]", "-o", "p.npy")
 
 
