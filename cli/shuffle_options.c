@@ -22,15 +22,19 @@ static gather_status find_target(gather_cli_shuffle *job, const char *output, ga
   char *real = job->force ? realpath(output, NULL) : NULL;
   const char *target = real ? real : output;
   const size_t len = strlen(target);
-  int wrote = -1;
-  if (len < sizeof job->target) {
-    const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+  static const char PREFIX[] = ".gather-shuffle-";
+  const bool fits = len < sizeof job->target && len + sizeof PREFIX <= sizeof job->folder.path;
+  if (fits) {
+    const char *slash = strrchr(target, '/');
+    const size_t folder = slash ? (size_t)(slash + 1 - target) : 0;
+    char *path = job->folder.path;
     memcpy(job->target, target, len + 1);
-    wrote = snprintf(job->folder.path, sizeof job->folder.path, "%.*s.gather-shuffle-%s", (int)(name - target), target,
-                     name);
+    memcpy(path, target, folder);
+    memcpy(path + folder, PREFIX, sizeof PREFIX - 1);
+    memcpy(path + folder + sizeof PREFIX - 1, target + folder, len + 1 - folder);
   }
   free(real);
-  if (wrote > 0 && (size_t)wrote < sizeof job->folder.path) return GATHER_OK;
+  if (fits) return GATHER_OK;
   return gather_cli_fail(error, GATHER_USAGE, "the name of OUT is too long");
 }
 

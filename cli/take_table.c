@@ -140,10 +140,15 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *whole = NULL;
   if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
-  if (gather_table_open(gather_cli_job_data(job), &options, &whole, NULL) != GATHER_OK) return error->status;
-  use_table(job, whole); /* how long its rows are, before the memory is divided */
   gather_error other;
-  gather_status status = gather_cli_job_table_open(job, &other);
+  gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);
+  if (status != GATHER_OK) { /* a table that cannot be had says more than a name that is not there */
+    if (status != GATHER_NAME_NOT_FOUND) *error = other;
+    if (!error->input) error->input = "data";
+    return error->status;
+  }
+  use_table(job, whole); /* how long its rows are, before the memory is divided */
+  status = gather_cli_job_table_open(job, &other);
   gather_table_close(whole);
   if (status != GATHER_OK) *error = other;
   return status == GATHER_OK && !job->through.table ? error->status : status;
