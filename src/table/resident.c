@@ -137,6 +137,7 @@ static bool find_room(gather_residency *residency, int64_t bytes) {
 }
 
 static void populate(gather_residency *residency, int64_t region) {
+  gather_residency_note(residency, region * GATHER_REGION_BYTES, region_bytes(residency, region));
   atomic_store_explicit(&residency->touches[region], (uint8_t)MAPPED, memory_order_relaxed);
 #if defined(MADV_POPULATE_READ)
   (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
@@ -206,7 +207,7 @@ void gather_residency_note(gather_residency *residency, int64_t offset, int64_t 
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
   gather_where where = GATHER_WHERE_MAPPED;
-  if (gather_residency_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
+  if (residency->pages && gather_residency_noted(residency, offset, bytes)) return GATHER_WHERE_MAPPED;
   for (int64_t region = first; region <= last && where != GATHER_WHERE_ELSE; region++) {
     uint32_t what = region_at(residency, region) & WHAT;
     if (what == MIXED) where = GATHER_WHERE_PERHAPS;

@@ -42,23 +42,23 @@ enum { GATHER_REGION_RESIDENT = 3, GATHER_REGION_MAPPED = UINT8_MAX };
 
 /* Whether all pages of a range were seen in memory. */
 GATHER_INLINE bool gather_residency_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
-  if (!residency->pages) return false;
-  bool noted = true;
-  for (int64_t page = offset / GATHER_PAGE_BYTES; page <= (offset + bytes - 1) / GATHER_PAGE_BYTES; page++)
-    noted = noted && (atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8)) != 0;
-  return noted;
+  const uint64_t last = (uint64_t)(offset + bytes - 1) / GATHER_PAGE_BYTES;
+  for (uint64_t page = (uint64_t)offset / GATHER_PAGE_BYTES; page <= last; page++)
+    if (!(atomic_load_explicit(&residency->pages[page / 8], memory_order_relaxed) & (1u << page % 8))) return false;
+  return true;
 }
 
-/* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a few loads. generation: as it is now. */
+/* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a load or a few. generation: as it is now. */
 GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint32_t generation, int64_t offset,
                                         int64_t bytes) {
+  if (residency->pages) return gather_residency_noted(residency, offset, bytes);
   const uint32_t good = generation << 2 | GATHER_REGION_RESIDENT;
-  int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
-  bool has = true;
-  for (int64_t region = first; region <= last; region++)
-    has = has && atomic_load_explicit(&residency->regions[region], memory_order_relaxed) == good &&
-          atomic_load_explicit(&residency->touches[region], memory_order_relaxed) == GATHER_REGION_MAPPED;
-  return has || gather_residency_noted(residency, offset, bytes);
+  const int64_t last = (offset + bytes - 1) / GATHER_REGION_BYTES;
+  for (int64_t region = offset / GATHER_REGION_BYTES; region <= last; region++)
+    if (atomic_load_explicit(&residency->regions[region], memory_order_relaxed) != good ||
+        atomic_load_explicit(&residency->touches[region], memory_order_relaxed) != GATHER_REGION_MAPPED)
+      return false;
+  return true;
 }
 
 typedef enum gather_where {

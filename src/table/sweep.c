@@ -8,6 +8,7 @@
 
 #include "base/tensor.h"
 #include "kernel/copy.h"
+#include "plan/measure.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "table/ids.h"
@@ -17,6 +18,8 @@
 enum { BLOCK = 1024, LINES_FETCHED = 4 };
 /* So many rows of each region repay asking for, and mapping, all of them. */
 enum { ROWS_PER_REGION = 16, ROWS_PER_QUESTION = 256 };
+/* Ways of copying are timed on blocks of so many rows; the slower one is tried on one block of so many. */
+enum { TIMED_ROWS = 64, OTHER_EVERY = 16 };
 enum { DONE = -2 /* a row that needs nothing more */ };
 
 typedef struct block {
@@ -139,7 +142,8 @@ static const gather_way *find_kernel(const gather_sweep *s) {
 }
 
 /* Where all is mapped, a table is a tensor. */
-static void move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
+static void move_by_kernel(const gather_sweep *s, const gather_way *way, const block *b, int64_t position,
+                           int64_t count) {
   const gather_table *table = s->taking->table;
   const gather_part *part = table->parts;
   const int64_t row_bytes = table->info.row_bytes;
@@ -156,6 +160,34 @@ static void move_mapped(const gather_sweep *s, const gather_way *way, const bloc
                       .lines = way->lines,
                       .table_bytes = part->rows * row_bytes};
   way->rows_resolved(&span);
+}
+
+static void move_plainly(const gather_sweep *s, const block *b, int64_t position, int64_t count) {
+  const gather_table *table = s->taking->table;
+  const char *data = table->sources[table->parts->source].map + table->parts->offset;
+  const size_t row_bytes = (size_t)table->info.row_bytes;
+  char *out = out_at(s, position);
+  for (int64_t j = 0; j < count; j++, out += row_bytes)
+    gather_copy_row(out, data + b->rows[j] * (int64_t)row_bytes, row_bytes);
+}
+
+/* Rows that are fetched ahead are up to twice as fast where they come from memory, and up to a half slower where they are in a cache of the
+ * CPU's; which it is the sizes do not tell, since the rows that are wanted may be few. So each way is timed, the slower one now and then. */
+static void move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
+  gather_table *table = s->taking->table;
+  const int64_t kernel_ps = atomic_load_explicit(&table->copy_ps[0], memory_order_relaxed);
+  const int64_t plain_ps = atomic_load_explicit(&table->copy_ps[1], memory_order_relaxed);
+  bool plain = plain_ps < kernel_ps;
+  const bool timed = count >= TIMED_ROWS;
+  if (timed && atomic_fetch_add_explicit(&table->copies, 1, memory_order_relaxed) % OTHER_EVERY == 0) plain = !plain;
+  const int64_t start = timed ? gather_clock() : 0;
+  if (plain)
+    move_plainly(s, b, position, count);
+  else
+    move_by_kernel(s, way, b, position, count);
+  if (!timed) return;
+  const int64_t ps = (gather_clock() - start) * 1000 / count, before = plain ? plain_ps : kernel_ps;
+  atomic_store_explicit(&table->copy_ps[plain], before == 0 ? ps : before + (ps - before) / 4, memory_order_relaxed);
 }
 
 /* Indices [first, last) of the chunk. */

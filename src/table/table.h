@@ -67,6 +67,8 @@ struct gather_table {
   gather_cache *cache; /* NULL = none */
   gather_map_use map_use;
   gather_table_counts counts;
+  _Atomic int64_t copy_ps[2]; /* what a mapped row costs by the kernel, and plainly, in picoseconds; 0 = nobody knows */
+  _Atomic uint32_t copies;
 
   /* Behind the lock: workers that wait for work, and jobs. */
   pthread_mutex_t lock;
