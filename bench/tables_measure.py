@@ -36,7 +36,7 @@ class Settings:
         )  # different ones that a cold take names
         self.most_out = memory // 6
         self.cold_ns, self.warm_ns = (4e8, 2e7) if quick else (1.2e9, 5e7)  # what a slow way may use of a measurement
-        self.working_set = memory // 64
+        self.working_set = memory // 32
         self.start = time.monotonic()
         self.end = self.start + 60 * minutes
 
