@@ -2,9 +2,10 @@
  *
  * file.h: tensors in files. Files are mapped, not read: opening a 100 GB file costs its header. No length in a file is trusted.
  *
- * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), raw bytes, ONNX TensorProto (.pb), and the
- * tensors that ONNX models and OpenVINO IR (.xml with its .bin) hold; writes .npy, raw bytes and ONNX TensorProto. Pickled objects
- * are refused (GATHER_UNSUPPORTED). The gather nodes of models are the matter of model.h.
+ * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), stored members of .npz, raw bytes, safetensors
+ * (sharded ones by their index), GGUF, uncompressed Arrow IPC files and Feather 2, ONNX TensorProto (.pb), and the tensors that ONNX models
+ * and OpenVINO IR (.xml with its .bin) hold; writes .npy, raw bytes and ONNX TensorProto. Pickled objects are refused (GATHER_UNSUPPORTED).
+ * The gather nodes of models are the matter of model.h; rows of tables that need not fit into memory that of table.h.
  * Files that a model keeps tensors in (external data, the .bin) are found beside it by their names: a name that leaves the model's
  * folder (absolute, or with "..") is GATHER_FILE_MALFORMED. What stands under a name may be a link to anywhere: links are made by
  * who owns the folder, not by the model. Where such a file is missing or too short, the model opens all the same, and
@@ -36,9 +37,11 @@ typedef struct gather_file_tensor {
   const char *name;
   gather_tensor tensor; /* a read-only view of the mapping; type GATHER_TYPE_OPAQUE where it has no name here */
   /* The npy description to keep, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): of an npy file as it stands there, of raw
-   * bytes that were opened with a descr of an opaque type likewise; NULL for others. */
+   * bytes that were opened with a descr of an opaque type likewise; of opaque elements that .npy can carry as bytes ("'|V18'": blocks of
+   * GGUF); NULL for others. */
   const char *descr;
-  /* For people and JSON: the canonical name; for opaque types the descr (a plain one without its quotes). */
+  /* For people and JSON: the canonical name; for opaque types the format's own name for them ("Q4_0"), or the descr (a plain one without
+   * its quotes). */
   const char *type_name;
   int64_t offset; /* of the first byte in the file that holds the elements: for external data that other file */
   int64_t bytes;  /* that the elements take in memory */

@@ -153,10 +153,10 @@ def test_raw_bytes_of_a_structured_dtype(gather):
 
 def test_shapes(gather):
     gather.write("x.bin", bytes(64))
-    for text, shape in (("", []), ("0", [0]), ("2x0x3", [2, 0, 3]), ("64", [64]), ("x".join("1" * 64), [1] * 64)):
-        answer = gather.json("info", "x.bin", "--type", "uint8", "--shape", text)
+    for text, shape in (("", []), ("0", [0]), ("2x0x3", [2, 0, 3]), ("64", [64]), ("x".join("1" * 64), [1] * 64), ("-1", [64]), ("-1x16", [4, 16])):
+        answer = gather.json("info", "x.bin", "--type", "uint8", f"--shape={text}")
         assert answer["tensors"][0]["shape"] == shape and answer["format"] == "raw"
-    for text in ("x", "3x", "x3", "3,4", "-1", "3x-1", "3 x 4", " ", "3X4", "1.0", "9" * 30, "x".join("1" * 65)):
+    for text in ("x", "3x", "x3", "3,4", "-2", "3x-1", "3 x 4", " ", "3X4", "1.0", "9" * 30, "x".join("1" * 65)):
         gather.fails("usage", "info", "x.bin", "--type", "uint8", f"--shape={text}")
     for words in (("--type", "int8"), ("--shape", "3"), ("--offset", "3"), ("--type", "nothing", "--shape", "3")):
         gather.fails("usage", "info", "x.bin", *words)

@@ -11,6 +11,7 @@ ALWAYS = {
     "include/gather/file.h",
     "include/gather/dlpack.h",
     "include/gather/model.h",
+    "include/gather/table.h",
     "include/gather/type.def",
     "include/gather/status.def",
     "lib/libgather.a",
