@@ -56,9 +56,9 @@ gather_cache *gather_cache_create(int64_t row_bytes, int64_t rows, int64_t bytes
     gather_cache_destroy(cache);
     return NULL;
   }
+  /* Huge pages are not asked for: where memory is full of a page cache, the system makes room for each of them first, and a row of 64 KiB
+   * took ten times as long to keep. */
   atomic_init(&cache->size, size_of(FIRST_SETS, FIRST_SETS));
-  (void)gather_advise_huge_pages(cache->sets, (size_t)sets_bytes(cache->most_sets));
-  (void)gather_advise_huge_pages(cache->rows, (size_t)(fit * row_bytes));
   return cache;
 }
 
