@@ -117,12 +117,16 @@ static void sweep_block(gather_sweep *s, block *b, int64_t position, int64_t cou
       note_miss(s, b->rows[j], position + j);
 }
 
-/* The usual case of a warm table: one part, all rows of the block in regions that are known to be mapped. */
+/* Whether a table is one part of a mapped file. */
+static bool is_simple(const gather_table *table) {
+  const gather_part *part = table->parts;
+  return table->part_count == 1 && table->residency && !part->memory && table->sources[part->source].map;
+}
+
+/* Whether all rows are known to be mapped. */
 static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t count) {
   const gather_part *part = table->parts;
-  if (table->part_count != 1 || !table->residency || part->memory) return false;
   const gather_residency *residency = &table->residency[part->source];
-  if (!residency->source->map) return false;
   const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
   const int64_t row_bytes = table->info.row_bytes;
   for (int64_t j = 0; j < count; j++)
@@ -162,32 +166,45 @@ static void move_by_kernel(const gather_sweep *s, const gather_way *way, const b
   way->rows_resolved(&span);
 }
 
-static void move_plainly(const gather_sweep *s, const block *b, int64_t position, int64_t count) {
+/* Each row is asked for just before it is copied, which hides the one behind the other. False at the first that is not known to be
+ * mapped. */
+static bool move_plainly(const gather_sweep *s, const block *b, int64_t position, int64_t count) {
   const gather_table *table = s->taking->table;
-  const char *data = table->sources[table->parts->source].map + table->parts->offset;
-  const size_t row_bytes = (size_t)table->info.row_bytes;
+  const gather_part *part = table->parts;
+  const gather_residency *residency = &table->residency[part->source];
+  const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
+  const char *map = residency->source->map;
+  const int64_t row_bytes = table->info.row_bytes;
   char *out = out_at(s, position);
-  for (int64_t j = 0; j < count; j++, out += row_bytes)
-    gather_copy_row(out, data + b->rows[j] * (int64_t)row_bytes, row_bytes);
+  for (int64_t j = 0; j < count; j++, out += row_bytes) {
+    const int64_t offset = part->offset + b->rows[j] * row_bytes;
+    if (b->rows[j] < 0 || !gather_residency_has(residency, now, offset, row_bytes)) return false;
+    if (row_bytes == 64)
+      memcpy(out, map + offset, 64);
+    else
+      gather_copy_row(out, map + offset, (size_t)row_bytes);
+  }
+  return true;
 }
 
-/* Rows that are fetched ahead are up to twice as fast where they come from memory, and up to a half slower where they are in a cache of the
+/* Copies a block whose rows are all known to be mapped: the usual case of a warm table. False where they are not; then nothing is said of
+ * the output.
+ * Rows that are fetched ahead are up to twice as fast where they come from memory, and up to a half slower where they are in a cache of the
  * CPU's; which it is the sizes do not tell, since the rows that are wanted may be few. So each way is timed, the slower one now and then. */
-static void move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
+static bool move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
   gather_table *table = s->taking->table;
   const int64_t kernel_ps = atomic_load_explicit(&table->copy_ps[0], memory_order_relaxed);
   const int64_t plain_ps = atomic_load_explicit(&table->copy_ps[1], memory_order_relaxed);
-  bool plain = plain_ps < kernel_ps;
-  const bool timed = count >= TIMED_ROWS;
+  bool plain = !way || plain_ps < kernel_ps;
+  const bool timed = way && count >= TIMED_ROWS;
   if (timed && atomic_fetch_add_explicit(&table->copies, 1, memory_order_relaxed) % OTHER_EVERY == 0) plain = !plain;
   const int64_t start = timed ? gather_clock() : 0;
-  if (plain)
-    move_plainly(s, b, position, count);
-  else
-    move_by_kernel(s, way, b, position, count);
-  if (!timed) return;
+  if (plain ? !move_plainly(s, b, position, count) : !is_mapped(table, b->rows, count)) return false;
+  if (!plain) move_by_kernel(s, way, b, position, count);
+  if (!timed) return true;
   const int64_t ps = (gather_clock() - start) * 1000 / count, before = plain ? plain_ps : kernel_ps;
   atomic_store_explicit(&table->copy_ps[plain], before == 0 ? ps : before + (ps - before) / 4, memory_order_relaxed);
+  return true;
 }
 
 /* Indices [first, last) of the chunk. */
@@ -202,17 +219,16 @@ static void sweep_blocks(void *argument) {
   block b;
   gather_table *table = s->taking->table;
   const gather_way *way = find_kernel(s);
+  const bool simple = is_simple(table);
   for (int64_t first = range->first; first < range->last; first += BLOCK) {
     int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
     gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
     gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows);
-    if (way && is_mapped(table, b.rows, count)) {
-      move_mapped(s, way, &b, position, count);
+    if (simple && move_mapped(s, way, &b, position, count))
       b.resident = count;
-    } else {
+    else
       sweep_block(s, &b, position, count);
-    }
     if (b.resident > 0 && gather_watch_waited(&watch)) gather_table_doubt(table);
     atomic_fetch_add_explicit(&s->resident, b.resident, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->cached, b.cached, memory_order_relaxed);
