@@ -71,6 +71,7 @@ void gather_cache_destroy(gather_cache *cache) {
 
 void gather_cache_reset(gather_cache *cache) {
   int64_t sets = (int64_t)(uint32_t)atomic_load(&cache->size);
+  if (sets < cache->most_sets) sets++; /* one that was just being made is not counted yet */
   for (int64_t s = 0; s < sets; s++) {
     for (int w = 0; w < WAYS; w++) atomic_store_explicit(&cache->sets[s].keys[w], 0, memory_order_relaxed);
     atomic_flag_clear(&cache->sets[s].lock);

@@ -298,8 +298,8 @@ static void children_in_the_middle(void **unused) {
   int64_t wrong = 0, made = 0;
   double end = now() + stress_seconds(0.3);
   (void)unused;
-#ifdef STRESS_TSAN
-  GATHER_TEST_SKIP("fork", "TSan's own locks do not stand a fork at any moment");
+#ifdef STRESS_NO_FORK
+  GATHER_TEST_SKIP("fork", "the sanitizer's own locks do not stand a fork at any moment");
 #endif
   no_hang(stress_seconds(1));
   open_shared();

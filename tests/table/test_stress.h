@@ -14,13 +14,15 @@
 
 #include "table/test_engines.h"
 
+/* A sanitizer's allocator has locks that it does not take at a fork: a child of a program whose threads allocate may wait for one for
+ * ever, whatever the library does. */
 #if defined __has_feature
-#if __has_feature(thread_sanitizer)
-#define STRESS_TSAN 1
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define STRESS_NO_FORK 1
 #endif
 #endif
-#if defined __SANITIZE_THREAD__
-#define STRESS_TSAN 1
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define STRESS_NO_FORK 1
 #endif
 
 /* TSan ends the children of programs with threads when they make threads of their own, unless it is told not to; ASan takes SIGBUS
