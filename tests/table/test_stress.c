@@ -337,6 +337,9 @@ static void a_child_while_jobs_run(void **unused) {
   gather_error error;
   worker me = {.chance = 11};
   (void)unused;
+#ifdef STRESS_NO_FORK
+  GATHER_TEST_SKIP("fork", "the sanitizer's own locks do not stand a fork at any moment");
+#endif
   no_hang(stress_seconds(1));
   open_shared();
   for (int i = 0; i < SHARED; i++) {
