@@ -48,9 +48,7 @@ int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t o
   return -1;
 }
 
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status,
-                                     gather_error *error) {
-  (void)table;
+gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error) {
   if (!error || row < 0) return status;
   size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
@@ -60,10 +58,6 @@ gather_status gather_table_blame_row(const gather_table *table, int64_t row, gat
 
 static int64_t row_offset(const gather_table *table, const gather_part *part, int64_t row) {
   return part->offset + (row - part->first) * table->info.row_bytes;
-}
-
-static const gather_part *find_part(const gather_table *table, int64_t row) {
-  return table->part_count == 1 ? table->parts : gather_table_find_part(table, row);
 }
 
 /* ---- which bytes to read next */
@@ -94,7 +88,7 @@ static bool next_read(misses *m, gather_read *read) {
   if (m->next >= m->count) return false;
   const gather_table *table = m->table;
   const int64_t first = m->next, row = m->worker->entries[first].row;
-  const gather_part *part = find_part(table, row);
+  const gather_part *part = gather_table_find_part(table, row);
   const gather_source *source = &table->sources[part->source];
   int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
@@ -124,14 +118,13 @@ static void deliver_row(const misses *m, const gather_read *read, int64_t entry,
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   gather_copy_row(out + (from - at), read->data + (from - read->offset), (size_t)(to - from));
   if (!m->table->cache || to - from != row_bytes) return;
-  int64_t grown = gather_cache_put(m->table->cache, row, out, m->eager || again);
-  if (grown > 0) gather_table_count_memory(m->table, grown);
+  gather_table_keep_row(m->table, row, out, m->eager || again);
 }
 
 static void deliver(const misses *m, const gather_read *read) {
   const int64_t first = read->tag >> TAG_BITS, behind = first + (read->tag & ((1 << TAG_BITS) - 1));
   const gather_entry *entries = m->worker->entries;
-  const gather_part *part = find_part(m->table, entries[first].row);
+  const gather_part *part = gather_table_find_part(m->table, entries[first].row);
   for (int64_t e = first; e < behind; e++) {
     bool again = e > first && entries[e].row == entries[e - 1].row;
     deliver_row(m, read, e, part, again);
@@ -159,7 +152,7 @@ static gather_status fail_read(const misses *m, const gather_read *read, gather_
     int64_t at = gather_table_row_at(m->table, source, error->file_offset);
     if (at > row) row = at;
   }
-  return gather_table_blame_row(m->table, row, status, error);
+  return gather_table_blame_row(row, status, error);
 }
 
 static gather_status finish_one(misses *m, gather_error *error) {
@@ -232,7 +225,7 @@ static gather_status read_with_reader(misses *m, gather_error *error) {
 static gather_status read_row(const misses *m, int64_t entry, gather_error *error) {
   const gather_table *table = m->table;
   const int64_t row = m->worker->entries[entry].row, row_bytes = table->info.row_bytes;
-  const gather_part *part = find_part(table, row);
+  const gather_part *part = gather_table_find_part(table, row);
   const gather_source *source = &table->sources[part->source];
   int64_t offset = row_offset(table, part, row), done = 0;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
@@ -243,8 +236,8 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
       gather_status status = got < 0 ? gather_fail_system(error, source->path, errno, "read it")
                                      : gather_fail_file(error, GATHER_IO_ERROR, source->path, offset + done,
                                                         "the file ends here: it was cut while it was open");
-      if (status != GATHER_OK && error && error->file_offset < 0) error->file_offset = offset + done;
-      return gather_table_blame_row(table, row, status, error);
+      if (error && error->file_offset < 0) error->file_offset = offset + done;
+      return gather_table_blame_row(row, status, error);
     }
     done += got;
   }

@@ -32,6 +32,11 @@ static char *out_at(const gather_sweep *s, int64_t position) {
   return s->taking->out + position * s->taking->table->info.row_bytes;
 }
 
+void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager) {
+  int64_t grown = gather_cache_put(table->cache, row, data, eager);
+  if (grown > 0) gather_table_count_memory(table, grown);
+}
+
 /* ---- where rows are */
 
 static void fill(const gather_sweep *s, char *out) {
@@ -40,12 +45,6 @@ static void fill(const gather_sweep *s, char *out) {
   if (!plan->fill) memset(out, 0, (size_t)row_bytes);
   for (int64_t at = 0; plan->fill && at < row_bytes; at += plan->fill_bytes)
     memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
-}
-
-/* A row that was read without waiting, and cannot be copied from the mapping the next time. */
-static void keep_row(gather_table *table, int64_t row, const char *data) {
-  int64_t grown = gather_cache_put(table->cache, row, data, false);
-  if (grown > 0) gather_table_count_memory(table, grown);
 }
 
 /* A row that is mapped: its address. Else NULL, and its place says DONE if it was copied already. */
@@ -61,7 +60,8 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
   if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
   if (where == GATHER_WHERE_PERHAPS && gather_residency_try(residency, offset, row_bytes, out)) {
     b->rows[j] = DONE, b->resident++;
-    if (table->cache && !residency->pages) keep_row(table, row, out);
+    /* Without a note of its page it cannot be copied from the mapping the next time. */
+    if (table->cache && !residency->pages) gather_table_keep_row(table, row, out, false);
   }
   return NULL;
 }
@@ -311,7 +311,7 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
     int64_t row = find_cut(taking, first, count, i, why.file_offset);
     if (row < 0) continue;
     if (error) *error = why;
-    return gather_table_blame_row(table, row, why.status, error);
+    return gather_table_blame_row(row, why.status, error);
   }
   return GATHER_OK;
 }
@@ -323,5 +323,5 @@ gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int6
   gather_status status = gather_source_check(from, error);
   if (status == GATHER_OK)
     status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
-  return gather_table_blame_row(table, row, status, error);
+  return gather_table_blame_row(row, status, error);
 }

@@ -162,6 +162,8 @@ GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, cons
 /* After rows were copied from a mapping: whether the files still held those of `count` indices. */
 GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
                                                     gather_error *error);
+/* Puts a row into the cache, which there is, and counts the memory; eager as in gather_cache_put. */
+void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager);
 /* What was resident may be so no longer. */
 void gather_table_doubt(gather_table *table);
 /* Says how many rows a take wants. */
@@ -176,7 +178,7 @@ GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32
 /* The row that has a byte of a source; -1. */
 int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
 /* Names the row in an error; returns the status. */
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status, gather_error *error);
+gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error);
 
 /* The part that holds a row. */
 const gather_part *gather_table_find_part(const gather_table *table, int64_t row);

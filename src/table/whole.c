@@ -3,7 +3,6 @@
  * whole.c: a take from a table whose rows are all in memory. It is a gather like any other: the plan's own kernels run on the mapping, each
  * task in a guard of its thread.
  */
-#include "plan/measure.h"
 #include "plan/plan.h"
 #include "table/guard.h"
 #include "table/table.h"
