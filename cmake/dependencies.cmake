@@ -1,16 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Every dependency of the C code, each with the reason it was chosen. docs/dependencies.md tells more.
 
-# pthreadpool: the thread pool of XNNPACK, made for short parallel loops. Optional: without it the pool has one thread.
-find_path(PTHREADPOOL_INCLUDE pthreadpool.h)
-find_library(PTHREADPOOL_LIBRARY pthreadpool)
-if(GATHER_PTHREADPOOL AND PTHREADPOOL_INCLUDE AND PTHREADPOOL_LIBRARY)
-  set(GATHER_HAVE_PTHREADPOOL ON)
-else()
-  set(GATHER_HAVE_PTHREADPOOL OFF)
-endif()
-message(STATUS "pthreadpool: ${GATHER_HAVE_PTHREADPOOL}")
-
 # nanopb: reads protobuf, the wire format of ONNX, in plain C without generated code.
 find_path(NANOPB_INCLUDE pb_decode.h PATH_SUFFIXES nanopb)
 find_library(NANOPB_LIBRARY NAMES protobuf-nanopb)
@@ -62,7 +52,7 @@ if(GATHER_URING AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
 endif()
 message(STATUS "liburing: ${GATHER_HAVE_LIBURING}")
 
-# Threads: tables read by threads, and by jobs that run beside the caller.
+# Threads: the built-in pool, tables read by threads, and jobs that run beside the caller.
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 

@@ -10,7 +10,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # What programs that link the static library need besides.
 set(gather_static_needs "")
-foreach(need PTHREADPOOL:pthreadpool NANOPB:protobuf-nanopb EXPAT:expat JANSSON:jansson LIBURING:uring)
+foreach(need NANOPB:protobuf-nanopb EXPAT:expat JANSSON:jansson LIBURING:uring)
   string(REPLACE ":" ";" need ${need})
   list(GET need 0 which)
   if(GATHER_HAVE_${which})

@@ -4,6 +4,15 @@ add_library(gather_flags INTERFACE)
 target_compile_features(gather_flags INTERFACE c_std_11)
 # Files and folders on 64-bit file systems, on 32-bit machines too.
 target_compile_definitions(gather_flags INTERFACE _FILE_OFFSET_BITS=64)
+# Within another project (add_subdirectory, FetchContent) its build type counts, and is not changed. Where it sets none, CMake would
+# compile without optimisation, and a gather would take several times as long: then the files of this project get -O2, unless the other
+# project chose a level in its own flags.
+get_directory_property(gather_parent_options COMPILE_OPTIONS)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND CMAKE_C_COMPILER_ID MATCHES "GNU|Clang"
+    AND NOT "${CMAKE_C_FLAGS};${gather_parent_options}" MATCHES "(^|[ ;])-O")
+  message(STATUS "gather: CMAKE_BUILD_TYPE is not set: libgather is compiled with -O2")
+  target_compile_options(gather_flags INTERFACE -O2)
+endif()
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings)

@@ -1,66 +1,191 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.c: the built-in pool of threads, by pthreadpool where it was found; else one thread, the caller's.
+ * pool.c: the built-in pool of threads. Workers sleep until there is work: spinning would take CPUs that belong to the rest of the
+ * program. The calling thread works too, and waits at the end only for workers that have begun a task, never for one to wake up or
+ * to be there at all. So a thread that cannot be started, or is late, costs its share of the speed and nothing else.
  */
+#if defined(__unix__) || defined(__APPLE__)
+#define _POSIX_C_SOURCE 200809L
+#define GATHER_HAVE_PTHREADS 1
+#else
+#define GATHER_HAVE_PTHREADS 0
+#endif
 #include "base/alloc.h"
 #include "base/error.h"
 #include "gather/gather.h"
 
-#if defined(GATHER_HAVE_PTHREADPOOL)
-#include <pthreadpool.h>
-#endif
+#if GATHER_HAVE_PTHREADS
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
 
 struct gather_pool {
   gather_executor executor;
-#if defined(GATHER_HAVE_PTHREADPOOL)
-  pthreadpool_t threads;
-#endif
-};
-
-#if defined(GATHER_HAVE_PTHREADPOOL)
-
-typedef struct {
+  pid_t process;        /* that has the threads: not its children */
+  pthread_mutex_t turn; /* held for the whole of a parallel_for */
+  pthread_mutex_t lock; /* for all below but `next`, which workers of one job share, and what is set once */
+  pthread_cond_t work, end;
   void (*task)(void *argument, int64_t i);
   void *argument;
-} job;
+  int64_t count;
+  _Atomic int64_t next;   /* the first task that nobody has taken */
+  int32_t wanted;         /* workers that may still join; 0 = there is no work */
+  _Atomic int32_t inside; /* workers that have joined; written behind the lock */
+  bool waits;             /* the caller waits for `inside` to become 0 */
+  bool stop;
+  int32_t thread_count;
+  pthread_t threads[];
+};
 
-static void run_one(void *context, size_t i) {
-  const job *j = context;
-  j->task(j->argument, (int64_t)i);
+static void run_tasks(gather_pool *pool) {
+  for (;;) {
+    int64_t i = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+    if (i >= pool->count) return;
+    pool->task(pool->argument, i);
+  }
+}
+
+/* Behind the lock. Who wakes up when all tasks are taken sleeps on. */
+static bool has_work(const gather_pool *pool) {
+  return pool->wanted > 0 && atomic_load_explicit(&pool->next, memory_order_relaxed) < pool->count;
+}
+
+static void *work(void *argument) {
+  gather_pool *pool = argument;
+  (void)pthread_mutex_lock(&pool->lock);
+  for (;;) {
+    while (!has_work(pool) && !pool->stop) (void)pthread_cond_wait(&pool->work, &pool->lock);
+    if (pool->stop) break;
+    pool->wanted--;
+    atomic_fetch_add_explicit(&pool->inside, 1, memory_order_relaxed);
+    (void)pthread_mutex_unlock(&pool->lock);
+    run_tasks(pool);
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->wanted = 0; /* all tasks are taken */
+    bool last = atomic_fetch_sub_explicit(&pool->inside, 1, memory_order_release) == 1;
+    if (last && pool->waits) (void)pthread_cond_signal(&pool->end);
+  }
+  (void)pthread_mutex_unlock(&pool->lock);
+  return NULL;
+}
+
+/* Wakes as many workers as there are tasks beside the caller's first. */
+static void hand_out(gather_pool *pool, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  const int32_t wanted = count - 1 < pool->thread_count ? (int32_t)(count - 1) : pool->thread_count;
+  (void)pthread_mutex_lock(&pool->lock);
+  pool->task = task, pool->argument = argument, pool->count = count, pool->wanted = wanted;
+  atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+  (void)pthread_mutex_unlock(&pool->lock);
+  if (wanted == pool->thread_count)
+    (void)pthread_cond_broadcast(&pool->work);
+  else
+    for (int32_t i = 0; i < wanted; i++) (void)pthread_cond_signal(&pool->work);
+}
+
+/* Workers end within a task of each other: it is often worth a look before sleeping. */
+static void wait_for_workers(gather_pool *pool) {
+  enum { LOOKS = 20000 };
+  for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->inside, memory_order_relaxed) > 0; i++) continue;
+  (void)pthread_mutex_lock(&pool->lock);
+  pool->wanted = 0; /* who wakes up now finds nothing */
+  pool->waits = true;
+  while (atomic_load_explicit(&pool->inside, memory_order_acquire) > 0)
+    (void)pthread_cond_wait(&pool->end, &pool->lock);
+  pool->waits = false;
+  (void)pthread_mutex_unlock(&pool->lock);
 }
 
 static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   gather_pool *pool = context;
-  job j = {task, argument};
-  /* Workers sleep when the work is done: spinning, pthreadpool's other way, takes CPUs that belong to the rest of the program. */
-  pthreadpool_parallelize_1d(pool->threads, run_one, &j, (size_t)count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+  if (count <= 1 || pool->thread_count == 0 || pool->process != getpid()) {
+    for (int64_t i = 0; i < count; i++) task(argument, i);
+    return;
+  }
+  (void)pthread_mutex_lock(&pool->turn);
+  hand_out(pool, count, task, argument);
+  run_tasks(pool);
+  wait_for_workers(pool);
+  (void)pthread_mutex_unlock(&pool->turn);
 }
 
-static bool start(gather_pool *pool, int32_t threads) {
-  pool->threads = pthreadpool_create((size_t)threads);
-  if (!pool->threads) return false;
-  pool->executor.threads = (int32_t)pthreadpool_get_threads_count(pool->threads);
-  return true;
+static bool make_locks(gather_pool *pool) {
+  if (pthread_mutex_init(&pool->turn, NULL) != 0) return false;
+  if (pthread_mutex_init(&pool->lock, NULL) == 0) {
+    if (pthread_cond_init(&pool->work, NULL) == 0) {
+      if (pthread_cond_init(&pool->end, NULL) == 0) return true;
+      (void)pthread_cond_destroy(&pool->work);
+    }
+    (void)pthread_mutex_destroy(&pool->lock);
+  }
+  (void)pthread_mutex_destroy(&pool->turn);
+  return false;
 }
 
-static void stop(gather_pool *pool) { pthreadpool_destroy(pool->threads); }
+/* Signals of the program are for its own threads. Those that a task may cause itself stay: blocked, they would end the process whatever
+ * handler it has. */
+static void start_threads(gather_pool *pool, int32_t threads) {
+  static const int OWN[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
+  sigset_t all, before;
+  (void)sigfillset(&all);
+  for (size_t i = 0; i < sizeof OWN / sizeof *OWN; i++) (void)sigdelset(&all, OWN[i]);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return;
+  while (pool->thread_count < threads && pthread_create(&pool->threads[pool->thread_count], NULL, work, pool) == 0)
+    pool->thread_count++;
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
 
-const char *gather_pool_library(void) { return "pthreadpool"; }
+static gather_pool *create(int32_t threads) {
+  gather_pool *pool = gather_alloc((int64_t)sizeof *pool + (int64_t)sizeof *pool->threads * (threads - 1));
+  if (!pool) return NULL;
+  if (!make_locks(pool)) {
+    gather_free(pool);
+    return NULL;
+  }
+  pool->process = getpid();
+  start_threads(pool, threads - 1);
+  pool->executor = (gather_executor){pool, parallel_for, pool->thread_count + 1};
+  return pool;
+}
+
+/* In a child of fork() there are no threads, and locks stay as a thread of the parent may have left them: only the memory is freed. */
+static void destroy(gather_pool *pool) {
+  if (pool->process == getpid()) {
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->stop = true;
+    (void)pthread_cond_broadcast(&pool->work);
+    (void)pthread_mutex_unlock(&pool->lock);
+    for (int32_t i = 0; i < pool->thread_count; i++) (void)pthread_join(pool->threads[i], NULL);
+    (void)pthread_cond_destroy(&pool->end);
+    (void)pthread_cond_destroy(&pool->work);
+    (void)pthread_mutex_destroy(&pool->lock);
+    (void)pthread_mutex_destroy(&pool->turn);
+  }
+  gather_free(pool);
+}
+
+const char *gather_pool_library(void) { return "pthreads"; }
 
 #else
+
+struct gather_pool {
+  gather_executor executor;
+};
 
 static void parallel_for(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   (void)context;
   for (int64_t i = 0; i < count; i++) task(argument, i);
 }
 
-static bool start(gather_pool *pool, int32_t threads) {
+static gather_pool *create(int32_t threads) {
+  gather_pool *pool = gather_alloc((int64_t)sizeof *pool);
   (void)threads;
-  pool->executor.threads = 1;
-  return true;
+  if (pool) pool->executor = (gather_executor){pool, parallel_for, 1};
+  return pool;
 }
 
-static void stop(gather_pool *pool) { (void)pool; }
+static void destroy(gather_pool *pool) { gather_free(pool); }
 
 const char *gather_pool_library(void) { return "none"; }
 
@@ -73,21 +198,12 @@ gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_err
   if (threads < 0 || threads > MOST_THREADS)
     return gather_fail(error, GATHER_USAGE, "a pool of %d threads; 0 to %d are possible", (int)threads,
                        (int)MOST_THREADS);
-  gather_pool *made = gather_alloc((int64_t)sizeof *made);
-  if (!made || !start(made, threads > 0 ? threads : gather_cpu_count())) {
-    gather_free(made);
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a pool of threads");
-  }
-  made->executor.context = made;
-  made->executor.parallel_for = parallel_for;
-  *pool = made;
-  return GATHER_OK;
+  *pool = create(threads > 0 ? threads : gather_cpu_count());
+  return *pool ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a pool of threads");
 }
 
 void gather_pool_destroy(gather_pool *pool) {
-  if (!pool) return;
-  stop(pool);
-  gather_free(pool);
+  if (pool) destroy(pool);
 }
 
 const gather_executor *gather_pool_executor(const gather_pool *pool) { return pool ? &pool->executor : NULL; }
