@@ -30,17 +30,22 @@ int64_t gather_tuned(int which) { return atomic_load_explicit(&VALUES[which], me
 
 void gather_tuned_set(int which, int64_t value) { atomic_store_explicit(&VALUES[which], value, memory_order_relaxed); }
 
+int64_t gather_tuned_keep(int which, int64_t asked, int64_t found) {
+  return atomic_compare_exchange_strong(&VALUES[which], &asked, found) ? found : asked;
+}
+
 int64_t gather_cache_bytes(void) {
   enum { USUAL = 1 << 20 };
-  int64_t bytes = gather_tuned(GATHER_TUNING_cache_bytes);
+  const int64_t tuned = gather_tuned(GATHER_TUNING_cache_bytes);
+  int64_t bytes = tuned;
   if (bytes > 0) return bytes;
 #if defined(_SC_LEVEL2_CACHE_SIZE)
   bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
   if (bytes <= 0) bytes = USUAL;
   /* Asked once: the answer is kept where a tuned one would be. */
-  gather_tuned_set(GATHER_TUNING_cache_bytes, bytes);
-  return bytes;
+  const int64_t kept = gather_tuned_keep(GATHER_TUNING_cache_bytes, tuned, bytes);
+  return kept > 0 ? kept : bytes;
 }
 
 const gather_tuning *gather_tuning_at(int32_t i) { return i >= 0 && i < GATHER_TUNING_COUNT ? &TABLE[i] : NULL; }

@@ -3,12 +3,11 @@
  * measure.c: whether the CPU's own gather instruction pays, asked once. CPUs of one instruction set differ: on some it is
  * slower than plain loads, on others a third faster, and in a guest the name of the CPU says nothing.
  */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "plan/measure.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "kernel/kernel.h"
 #include "kernel/tuning.h"
 
@@ -19,20 +18,6 @@ typedef struct {
   _Alignas(64) uint32_t indices[INDICES];
   _Alignas(64) char out[INDICES * 8];
 } scratch;
-
-int64_t gather_clock(void) {
-  struct timespec t;
-  (void)timespec_get(&t, TIME_UTC);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-int64_t gather_thread_clock(void) {
-#if defined(CLOCK_THREAD_CPUTIME_ID)
-  struct timespec t;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0) return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-#endif
-  return gather_clock();
-}
 
 static int64_t run(gather_rows_fn rows, const gather_span *span) {
   int64_t start = gather_clock();
@@ -70,13 +55,15 @@ static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) 
 
 bool gather_by_vector_pays(int64_t row_bytes) {
   const int which = row_bytes == 4 ? GATHER_TUNING_by_vector_4 : GATHER_TUNING_by_vector_8;
-  int64_t answer = gather_tuned(which);
+  const int64_t tuned = gather_tuned(which);
+  int64_t answer = tuned;
   if (answer < 0) {
     const char *isa;
     gather_rows_fn plain = gather_kernel_rows(GATHER_WIDTH_4, row_bytes, &isa);
     gather_rows_fn vector = gather_kernel_by_vector(GATHER_WIDTH_4, row_bytes, &isa);
-    answer = vector && measure(plain, vector, row_bytes);
-    gather_tuned_set(which, answer);
+    const bool pays = vector && measure(plain, vector, row_bytes);
+    answer = gather_tuned_keep(which, tuned, pays);
+    if (answer < 0) answer = pays;
   }
   return answer > 0;
 }
