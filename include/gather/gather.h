@@ -13,6 +13,11 @@
  *   Threads  Every function may be called by many threads at once on different objects; what is passed as const may be shared.
  *   Memory   The library never keeps a pointer to what the caller passed, unless the function says so. Nothing is allocated
  *            unless the function says so.
+ *   Structs  that begin with a `size` are started from their ..._INIT, which sets it, so that a program works with later versions of
+ *            the library. A smaller size (an older header) leaves the defaults in the fields that it has not. A larger one (a newer
+ *            header) is accepted as long as all bytes behind the fields that the library knows are zero; else GATHER_USAGE, which names
+ *            the struct: it asks for what the library does not have. A size that no header gives is GATHER_USAGE too: 0, above 4096, or
+ *            no multiple of size_t's alignment.
  *   Sizes    are 64-bit. `len` counts elements, `bytes` counts bytes.
  */
 #ifndef GATHER_GATHER_H
@@ -156,8 +161,23 @@ typedef struct gather_string {
 enum {
   GATHER_TENSOR_READ_ONLY = 1, /* must not be written: refused as an output */
   GATHER_TENSOR_BYTE_SWAPPED =
-      2 /* elements are in the other byte order than this machine's: indices are read so; data is moved as it is */
+      2, /* elements are in the other byte order than this machine's: indices are read so; data is moved as it is */
+  GATHER_TENSOR_SHARED =
+      4 /* others may write the elements during a call: a mapped file, memory of several processes. See below */
 };
+
+/* Memory that is written while the library reads it:
+ *
+ * data     Rows that somebody writes come out old, new or mixed. Nothing else depends on them. Ordinary memory that another thread of
+ *          the program writes is a data race all the same, as C has it.
+ * indices  must not change during a call, from any thread or process: they are validated and then read again, so that a changed one
+ *          may be an address outside of data.
+ *          Unless they are GATHER_TENSOR_SHARED: then each is read once, into private memory, where it is validated and used. However
+ *          they change, nothing outside the tensors is touched, and each row of the output is one that an index meant when it was read.
+ *          The tensors of files (file.h) have the flag. What it costs: indices are copied, in blocks of 8 KiB where fresh_output is set or
+ *          the policy repairs (no memory; a few per cent of the time, up to a half more where rows are a few bytes in a cache), else all of
+ *          them, on the heap from 16 KiB on (up to twice the time there): GATHER_OUT_OF_MEMORY where that cannot be had. GATHER_ON_BAD_PROMISE is not relied on: bad indices are clamped.
+ * other tensors  The flag changes nothing on data and outputs. */
 
 /* A tensor is described, not owned. It may be unaligned, strided (also with strides of 0 and below 0) and read-only.
  * An all-zero gather_tensor with a type is a valid 0-D tensor but for its data pointer. */
@@ -196,7 +216,9 @@ typedef enum gather_on_bad {
   GATHER_ON_BAD_WRAP,        /* the true modulo of the index as it was written */
   GATHER_ON_BAD_ZERO,        /* all bits zero (the empty string) */
   GATHER_ON_BAD_FILL,        /* the element gather_options.fill points to */
-  GATHER_ON_BAD_PROMISE      /* the caller promises that there is none: not checked, anything may happen if there is */
+  /* The caller promises that there is none: not checked, anything may happen if there is. On indices that are GATHER_TENSOR_SHARED:
+   * as GATHER_ON_BAD_CLAMP. */
+  GATHER_ON_BAD_PROMISE
 } gather_on_bad;
 
 typedef enum gather_negative {
@@ -286,8 +308,12 @@ typedef struct gather_executor {
 /* The built-in pool of threads. */
 typedef struct gather_pool gather_pool;
 
-/* Makes a pool. threads: how many, the calling thread included; 0 = the CPUs that this process may use.
- * Memory: one heap object; gather_pool_destroy frees it. Built without a thread library, a pool has one thread. Since 0.1. */
+/* Makes a pool. threads: how many, the calling thread included; 0 = the CPUs that this process may use. Where the system refuses a
+ * thread (a limit on processes, no memory for its stack), the pool has fewer, at last the calling thread only: the executor's
+ * `threads` says how many. Its threads block all signals but those that a thread can raise itself (SIGBUS, SIGSEGV, SIGFPE, SIGILL).
+ * After fork() the child's copy of a pool runs everything on the calling thread.
+ * Memory: one heap object and the threads' stacks; gather_pool_destroy frees them. Returns GATHER_USAGE (below 0, above 4096),
+ * GATHER_OUT_OF_MEMORY. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_error *error);
 /* Ends the pool's threads; nothing may run on it. NULL does nothing. Since 0.1. */
 GATHER_API void gather_pool_destroy(gather_pool *pool);
@@ -442,7 +468,7 @@ GATHER_API GATHER_CHECKED gather_status gather_tuning_set(const char *name, int6
  * memory, bytes: memory of the caller; the pages that lie in it whole are advised. Returns GATHER_OK; GATHER_UNSUPPORTED where
  * the system has no such advice or refuses it. Threads: any. Memory: none. Since 0.1. */
 GATHER_API gather_status gather_advise_huge_pages(void *memory, size_t bytes);
-/* The library that the built-in pool uses ("pthreadpool"), or "none". Since 0.1. */
+/* What the built-in pool is made of: "pthreads", or "none" where the system has no threads that the library knows. Since 0.1. */
 GATHER_API const char *gather_pool_library(void);
 
 #ifdef __cplusplus

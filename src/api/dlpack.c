@@ -57,6 +57,9 @@ static gather_status from_dlpack(const gather_dl_tensor *source, bool padded, in
                        "the DLPack tensor is on device type %" PRId32 "; only CPU memory works", source->device.type);
   if (source->ndim < 0 || source->ndim > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_RANK_MISMATCH, "the DLPack tensor has rank %" PRId32, source->ndim);
+  if (source->byte_offset > PTRDIFF_MAX)
+    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes behind its data",
+                       source->byte_offset);
   gather_tensor made = {.rank = source->ndim, .shape = source->shape};
   if (source->data) made.data = (char *)source->data + source->byte_offset;
   GATHER_TRY(read_type(source->dtype, padded, &made, error));

@@ -8,7 +8,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "op/op.h"
+#include "plan/shared.h"
 #include "plan/tasks.h"
 
 /* The fill element may be of any size; it lies behind the plan. */
@@ -44,24 +46,33 @@ gather_status gather_plan_create(const gather_op *op, const gather_tensor *data,
 
 void gather_plan_destroy(gather_plan *plan) { gather_free(plan); }
 
-static gather_status check_run(const gather_plan *plan, const gather_run *run, gather_error *error) {
-  if (!plan || !run) return gather_fail(error, GATHER_USAGE, "the plan or what it runs on is NULL");
-  if (run->size < sizeof *run)
-    return gather_fail(error, GATHER_USAGE, "run.size is %zu; start from GATHER_RUN_INIT", run->size);
+/* What a caller wants done, in *run: its own struct if that is this header's, else `full`. */
+static gather_status read_run(const gather_plan *plan, const gather_run **run, gather_run *full, gather_error *error) {
+  if (!plan || !*run) return gather_fail(error, GATHER_USAGE, "the plan or what it runs on is NULL");
+  if ((*run)->size == sizeof **run) return GATHER_OK;
+  *full = (gather_run)GATHER_RUN_INIT;
+  GATHER_TRY(gather_struct_read(full, sizeof *full, *run, "gather_run", "GATHER_RUN_INIT", error));
+  *run = full;
   return GATHER_OK;
 }
 
 gather_status gather_plan_run(const gather_plan *plan, const gather_run *run, gather_error *error) {
-  GATHER_TRY(check_run(plan, run, error));
+  gather_run full;
+  GATHER_TRY(read_run(plan, &run, &full, error));
   return gather_fail_op(error, plan->op, gather_plan_execute(plan, run, error));
 }
 
 gather_status gather_plan_check(const gather_plan *plan, const gather_run *run, gather_error *error) {
   gather_index_state state;
   int64_t bad;
-  GATHER_TRY(check_run(plan, run, error));
+  gather_status status;
+  gather_run full;
+  GATHER_TRY(read_run(plan, &run, &full, error));
   GATHER_TRY(gather_executor_check(run->executor, error));
-  gather_status status = gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
+  if (plan->shared)
+    status = gather_shared_check(plan, run->indices, run->executor, &bad, error);
+  else
+    status = gather_plan_check_indices(plan, run->indices, run->executor, &state, &bad, error);
   if (status == GATHER_OK && run->bad_count) *run->bad_count = bad;
   return gather_fail_op(error, plan->op, status);
 }

@@ -43,7 +43,7 @@ static gather_status measure(const gather_tensor *tensor, const char *input, gat
   const char *what = input ? input : "tensor";
   int64_t lowest, highest;
   if (!gather_shape_len(tensor->rank, tensor->shape, &size->len) ||
-      !gather_tensor_len_bytes(tensor, size->len, &size->bytes) || size->bytes > GATHER_OFFSET_MAX)
+      !gather_tensor_len_fits(tensor, size->len, &size->bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
   if (size->len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
   /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */

@@ -9,8 +9,12 @@
 #include "base/compiler.h"
 #include "gather/gather.h"
 
-/* No offset in a tensor is larger: it fits the machine's pointers, and sums of two fit 64 bits. */
-#define GATHER_OFFSET_MAX ((int64_t)(PTRDIFF_MAX < INT64_MAX / 2 ? PTRDIFF_MAX : INT64_MAX / 2))
+/* No offset in a tensor, and no number of packed elements, is larger: it fits the machine's pointers, and sums of four fit 64 bits.
+ * So a stride of a dimension of two or more times the length of that dimension fits too, and so does a walk one step past its end. */
+#define GATHER_OFFSET_MAX ((int64_t)(PTRDIFF_MAX < INT64_MAX / 4 ? PTRDIFF_MAX : INT64_MAX / 4))
+
+/* The flags of a view of a file: it is not written, but others may write the file. */
+#define GATHER_FILE_VIEW ((uint32_t)GATHER_TENSOR_READ_ONLY | (uint32_t)GATHER_TENSOR_SHARED)
 
 /* The types in the order of their numbers, and the row of a type that is one. */
 extern const gather_type_info gather_type_table[];
@@ -33,6 +37,12 @@ GATHER_INLINE int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
 GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_bytes(const gather_tensor *tensor, int64_t len, int64_t *bytes) {
   if (gather_type_row(tensor->type)->group_len == 1) return gather_mul(len, gather_tensor_item_bytes(tensor), bytes);
   return gather_type_bytes(tensor->type, tensor->item_bytes, len, bytes) == GATHER_OK;
+}
+
+/* The same where they may be in memory: no offset is above GATHER_OFFSET_MAX. */
+GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_fits(const gather_tensor *tensor, int64_t len, int64_t *bytes) {
+  if (gather_type_row(tensor->type)->group_len > 1 && len > GATHER_OFFSET_MAX) return false;
+  return gather_tensor_len_bytes(tensor, len, bytes) && *bytes <= GATHER_OFFSET_MAX;
 }
 
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */

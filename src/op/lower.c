@@ -12,8 +12,17 @@
 
 /* The steps of all three tensors, in the unit of the nest. */
 typedef struct {
-  int64_t data[GATHER_MAX_RANK], indices[GATHER_MAX_RANK], out[GATHER_MAX_RANK];
+  int64_t data[GATHER_MAX_RANK], out[GATHER_MAX_RANK];
+  const int64_t *indices; /* the plan's */
 } steps;
+
+/* The steps of a tensor whose lengths and strides fit. Those of dimensions of length 1 were never checked, since they lead nowhere:
+ * any that no offset could have becomes 0. */
+static void read_steps(const gather_tensor *tensor, int64_t *step) {
+  gather_tensor_strides(tensor, step);
+  for (int32_t d = 0; d < tensor->rank; d++)
+    if (step[d] < -GATHER_OFFSET_MAX || step[d] > GATHER_OFFSET_MAX) step[d] = 0;
+}
 
 static void add_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
   gather_loop loop = {len, data, index, out};
@@ -127,6 +136,17 @@ static gather_status check_out_shape(const gather_geometry *g, const gather_tens
   return GATHER_OK;
 }
 
+/* The nest walks a copy. Of indices that others may write nothing is promised: bad ones are clamped instead. */
+static void set_shared(gather_plan *plan, const gather_tensor *indices) {
+  gather_tensor copy = *indices;
+  memcpy(plan->shared_strides, plan->index_strides, sizeof plan->shared_strides);
+  plan->shared_dense = plan->index_dense, plan->shared_swapped = plan->rule.swapped;
+  copy.strides = NULL;
+  gather_tensor_strides(&copy, plan->index_strides);
+  plan->index_dense = true, plan->rule.swapped = false;
+  if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE) plan->rule.on_bad = GATHER_ON_BAD_CLAMP;
+}
+
 static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                         const gather_geometry *g, int64_t index_count) {
   plan->op = op, plan->type = data->type, plan->axis = g->axis;
@@ -140,8 +160,10 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->index_rank = indices->rank, plan->index_count = index_count;
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
   plan->rule.many = plan->index_count > GATHER_MANY_INDEX_BYTES / (gather_type_row(indices->type)->bits / 8);
-  gather_tensor_strides(indices, plan->index_strides);
+  read_steps(indices, plan->index_strides);
   plan->index_dense = is_dense(indices);
+  plan->shared = (indices->flags & GATHER_TENSOR_SHARED) != 0;
+  if (plan->shared) set_shared(plan, indices);
 }
 
 /* How much the three tensors are. */
@@ -184,11 +206,11 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   plan->out_len = size.out.len;
   set_extents(plan, data, indices, out, &size);
   steps s;
-  gather_tensor_strides(data, s.data);
+  read_steps(data, s.data);
   /* Data without elements is never addressed, and its strides were not checked. */
   if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
-  gather_tensor_strides(indices, s.indices);
-  gather_tensor_strides(out, s.out);
+  s.indices = plan->index_strides;
+  read_steps(out, s.out);
   plan->loop_count = 0;
   plan->axis_step = s.data[g.axis];
   if (op->family == GATHER_FAMILY_GATHER)

@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "base/tensor.h"
 #include "op/op.h"
 
@@ -16,12 +17,12 @@ gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_st
 }
 
 gather_status gather_options_read(const gather_options *options, gather_options *full, gather_error *error) {
-  gather_options defaults = GATHER_OPTIONS_INIT;
-  *full = defaults;
-  if (!options) return GATHER_OK;
-  if (options->size < sizeof(gather_options))
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_OPTIONS_INIT", options->size);
-  *full = *options;
+  if (options && options->size == sizeof *options) {
+    *full = *options;
+  } else {
+    *full = (gather_options)GATHER_OPTIONS_INIT;
+    GATHER_TRY(gather_struct_read(full, sizeof *full, options, "gather_options", "GATHER_OPTIONS_INIT", error));
+  }
   if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE)
     return gather_fail(error, GATHER_USAGE, "options.on_bad is %d, which is no policy", (int)full->on_bad);
   if ((int)full->negative < 0 || full->negative > GATHER_NEGATIVE_OFF)
@@ -134,8 +135,7 @@ gather_status gather_geometry_find(const gather_op *op, const gather_tensor *dat
   GATHER_TRY(op->family == GATHER_FAMILY_GATHER ? gather_shape_of(data, indices, g, error)
                                                 : elements_shape_of(op, data, indices, g, error));
   int64_t len, bytes;
-  if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_bytes(data, len, &bytes) ||
-      bytes > GATHER_OFFSET_MAX)
+  if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
   return GATHER_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/tensor.h"
 #include "plan/plan.h"
 
@@ -95,7 +96,9 @@ static void find_order(gather_plan *plan) {
     const gather_loop *loop = &plan->loops[i];
     if (loop->len > 1 && loop->out != out) plan->linear = false;
     if (loop->len > 1 && loop->index != index) plan->in_order = false;
-    out *= loop->len, index *= loop->len;
+    out *= loop->len; /* at most the output */
+    /* Of indices that repeat, there may be more than bytes anywhere: no step is the length of all of them. */
+    if (!gather_mul(index, loop->len, &index)) index = INT64_MAX;
   }
 }
 

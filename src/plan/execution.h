@@ -5,9 +5,8 @@
 #ifndef GATHER_PLAN_EXECUTION_H
 #define GATHER_PLAN_EXECUTION_H
 
-#include <stdatomic.h>
-
 #include "plan/plan.h"
+#include "plan/shared.h"
 #include "plan/walk.h"
 
 /* What has to be done to indices before kernels can read them. */
@@ -23,11 +22,12 @@ typedef struct gather_execution {
   char *out;
   gather_form form;
   gather_widen_fn widen; /* NULL where indices are not dense in the innermost loop */
-  /* NULL: all indices were looked at before the first row moved. Else each block of them is just before it moves, `form` is of
-   * no account, and here the bad ones are counted; their rows are repaired whatever the policy. */
-  _Atomic int64_t *bad;
-  atomic_int way;     /* number of the way that won the race; -1 before */
-  int64_t moved;      /* rows that are done before tasks begin */
+  /* NULL: all indices were validated before the first row moved. Else each block of them is just before it moves, `form` is
+   * ignored, and the bad ones are counted here; their rows are repaired whatever the policy. */
+  gather_bad *bad;
+  bool shared;    /* `indices` may be written by others: each block is copied before it is validated; there is `bad` */
+  atomic_int way; /* number of the way that won the race; -1 before */
+  int64_t moved;  /* rows that are done before tasks begin */
   gather_order order; /* of large gathers' indices, as a sample says */
   int64_t winner_ps;  /* what a row costs in the way that won, in picoseconds; 0 before */
 } gather_execution;

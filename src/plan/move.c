@@ -191,25 +191,41 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
   }
 }
 
-/* What the next `count` rows have to go through: a look at their indices, and at those that will be fetched ahead. */
-static gather_form look(const gather_execution *e, const gather_way *way, const gather_walk *walk, int64_t count) {
+/* What `count` rows have to go through: a look at their indices, and at those behind them that may be fetched ahead. Bad ones are
+ * counted; number: of the first index. */
+static gather_form look(const gather_execution *e, const char *indices, int64_t number, int64_t count,
+                        int64_t with_ahead) {
   const gather_plan *plan = e->plan;
-  const int64_t width = gather_type_row(plan->rule.type)->bits / 8, left = plan->row_count - walk->index / width;
-  const char *indices = e->indices + walk->index;
-  gather_index_state state = gather_indices_look(&plan->rule, indices, width, least(left, count + way->ahead));
-  if (state == GATHER_INDICES_BAD) {
-    int64_t first, value;
-    int64_t bad = gather_indices_count_bad(&plan->rule, indices, width, count, &first, &value);
-    atomic_fetch_add_explicit(e->bad, bad, memory_order_relaxed);
-  }
+  if (gather_indices_cannot_fail(&plan->rule)) return gather_form_of(plan, gather_indices_unseen(&plan->rule));
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  gather_index_state state = gather_indices_look(&plan->rule, indices, width, with_ahead);
+  if (state == GATHER_INDICES_BAD) gather_bad_find(plan, indices, number, count, e->bad);
   return gather_form_of(plan, state);
 }
 
 static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  const int64_t block = LOOK_BYTES * 8 / gather_type_row(e->plan->rule.type)->bits;
+  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = LOOK_BYTES / width;
   while (count > 0) {
-    const int64_t now = least(count, block);
-    move_in_form(e, look(e, way, walk, now), way, walk, now);
+    const int64_t now = least(count, block), number = walk->index / width;
+    const int64_t with_ahead = least(e->plan->row_count - number, now + way->ahead);
+    move_in_form(e, look(e, e->indices + walk->index, number, now, with_ahead), way, walk, now);
+    count -= now;
+  }
+}
+
+/* The same by a private copy of each block, which is all that the kernels see. */
+static void move_copied(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = LOOK_BYTES / width;
+  char copy[GATHER_COPY_BYTES];
+  const gather_execution copied = {
+      .plan = e->plan, .data = e->data, .indices = copy, .out = e->out, .widen = e->widen, .bad = e->bad};
+  while (count > 0) {
+    const int64_t now = least(count, block), number = walk->index / width, at = walk->index;
+    const int64_t with_ahead = least(e->plan->row_count - number, least(now + way->ahead, GATHER_COPY_BYTES / width));
+    gather_shared_copy(e->plan, e->indices, number, with_ahead, copy);
+    walk->index = 0;
+    move_in_form(&copied, look(e, copy, number, now, with_ahead), way, walk, now);
+    walk->index += at;
     count -= now;
   }
 }
@@ -231,7 +247,9 @@ void gather_move_all(const gather_execution *e) {
 }
 
 void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  if (e->bad)
+  if (e->shared)
+    move_copied(e, way, walk, count);
+  else if (e->bad)
     move_looking(e, way, walk, count);
   else
     move_in_form(e, e->form, way, walk, count);

@@ -5,6 +5,7 @@
  */
 #include "plan/order.h"
 
+#include "base/tensor.h"
 #include "kernel/copy.h"
 
 enum { PAIRS = 64, SLOTS_LOG2 = 8, LINE = 64, NEAR = 4096 /* bytes: a page */ };
@@ -36,6 +37,19 @@ static void take_pair(sample *s, const gather_plan *plan, int64_t data, int64_t 
   s->pairs++;
 }
 
+/* The rows of two neighbours. */
+static void read_pair(const gather_execution *e, int64_t index, int64_t step, int64_t rows[2]) {
+  const gather_plan *plan = e->plan;
+  char pair[16];
+  if (!e->shared) {
+    gather_indices_resolve(&plan->rule, e->indices + index, step, 2, rows);
+    return;
+  }
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  for (int k = 0; k < 2; k++) gather_shared_copy(plan, e->indices, (index + k * step) / width, 1, pair + k * width);
+  gather_indices_resolve(&plan->rule, pair, width, 2, rows);
+}
+
 gather_order gather_order_sample(const gather_execution *e) {
   const gather_plan *plan = e->plan;
   const int64_t step = plan->loops[plan->loop_count - 1].index;
@@ -47,12 +61,12 @@ gather_order gather_order_sample(const gather_execution *e) {
     gather_walk walk;
     gather_walk_start(&walk, plan->loops, plan->loop_count, k * (plan->row_count / PAIRS));
     if (gather_walk_left(&walk) < 2) continue;
-    GATHER_PREFETCH(e->indices + walk.index);
+    if (!e->shared) GATHER_PREFETCH(e->indices + walk.index);
     data[pairs] = walk.data, index[pairs++] = walk.index;
   }
   for (int k = 0; k < pairs; k++) {
     int64_t rows[2];
-    gather_indices_resolve(&plan->rule, e->indices + index[k], step, 2, rows);
+    read_pair(e, index[k], step, rows);
     take_pair(&s, plan, data[k], rows[0], rows[1]);
   }
   if (s.pairs < PAIRS / 2) return GATHER_ORDER_UNKNOWN;

@@ -60,6 +60,10 @@ struct gather_plan {
   int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
   int64_t index_count;
   bool index_dense; /* row-major without gaps */
+  /* Others may write the indices' memory: the nest walks a private copy (shared.h), which is dense and in this machine's byte order, as
+   * all above says. This is how the caller's memory is. */
+  bool shared, shared_dense, shared_swapped;
+  int64_t shared_strides[GATHER_MAX_RANK];
 
   /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
   int32_t loop_count;
@@ -107,7 +111,14 @@ gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run
 gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy gives every bad index a row. */
 bool gather_plan_can_repair(const gather_plan *plan);
-/* Only checks. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */
+/* What indices are taken to be that nobody looks at. */
+gather_index_state gather_indices_unseen(const gather_index_rule *rule);
+/* Whether there are indices that could be out of range and decide anything. */
+bool gather_plan_must_check(const gather_plan *plan);
+/* Fails with the exact answer: the first bad index in row-major order, its value, and how many there are. */
+gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
+                                int64_t bad);
+/* Only checks, in memory that nobody writes. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error);
 

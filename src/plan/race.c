@@ -3,8 +3,8 @@
  * race.c: which way is fastest is asked where it counts: on the first rows of the very gather that is to be run. CPUs want
  * opposite things, and whether an output's lines are in a cache cannot be known beforehand. All ways give the same bytes.
  */
+#include "base/clock.h"
 #include "plan/execution.h"
-#include "plan/measure.h"
 #include "plan/order.h"
 
 enum { HEATS = 2, SHARE = 16 /* of the work is the most that races take */ };

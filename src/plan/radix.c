@@ -6,10 +6,10 @@
 #include "plan/radix.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/tensor.h"
 #include "kernel/radix.h"
 #include "kernel/tuning.h"
-#include "plan/measure.h"
 #include "plan/order.h"
 
 enum { LINE = 64, ROOM = 4096 };

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/tensor.h"
 #include "kernel/tuning.h"
@@ -91,7 +92,7 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   }
   const bool races = !plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0;
   if (races && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
-  if (!plan->packed && plan->parts_way >= 0) e->moved = gather_radix_run(e, executor);
+  if (!plan->packed && plan->parts_way >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
   const int64_t left = plan->row_count - e->moved;
   if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
     if (left > 0) run_task(e, 0, left);
@@ -109,44 +110,92 @@ static gather_status check_memory(const gather_plan *plan, const gather_run *run
   return GATHER_OK;
 }
 
-/* Whether indices may be looked at block by block as their rows move, which reads them once: each is used once, and nobody
- * minds that rows have moved when a bad one turns up. Few are in a cache when they are read again. Parts want all of them known;
- * random ones may go so. */
-static bool may_look_late(const gather_plan *plan, const gather_run *run, gather_execution *e) {
-  if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices)) return false;
+/* Whether indices may be validated block by block as their rows move, which reads them once: each is used once, and nobody minds that
+ * rows have moved when a bad one turns up. */
+static bool may_defer(const gather_plan *plan, const gather_run *run) {
   if (!plan->in_order || plan->packed || plan->rule.swapped || plan->rule.axis_len == 0) return false;
+  return run->fresh_output || gather_plan_can_repair(plan);
+}
+
+/* Whether that pays in memory that nobody writes: few indices are in a cache when they are read again. Radix partitioning wants all of
+ * them known; random ones may go so. */
+static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
+  if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices) || !may_defer(plan, run)) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
-  if (!run->fresh_output && !gather_plan_can_repair(plan)) return false;
   if (plan->parts_way < 0) return true;
   e->order = gather_order_sample(e);
   return plan->parts_way > 0 && e->order != GATHER_ORDER_RANDOM;
 }
 
-/* Looks at each index as its row moves; the exact answer is for afterwards. */
-static gather_status run_looking(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
-                                 gather_error *error) {
-  gather_index_state state;
-  _Atomic int64_t seen = 0;
-  e->bad = &seen;
+/* Validates each index as its row moves. */
+static gather_status run_deferred(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *count,
+                                  gather_error *error) {
+  gather_bad bad;
+  gather_bad_init(&bad);
+  e->bad = &bad;
   run_rows(plan, e, run->executor);
-  *bad = atomic_load_explicit(&seen, memory_order_relaxed);
-  if (*bad == 0 || gather_plan_can_repair(plan)) return GATHER_OK;
-  return gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error);
+  *count = gather_bad_count(&bad);
+  if (*count == 0 || gather_plan_can_repair(plan)) return GATHER_OK;
+  return gather_plan_blame(plan, error, bad.position, bad.value, *count);
 }
 
-static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+/* Validates all indices, then moves the rows. */
+static gather_status run_validated(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *bad,
+                                   gather_error *error) {
   gather_index_state state;
-  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
-  if (plan->row_count > 0 && run->indices && may_look_late(plan, run, &e)) {
-    GATHER_TRY(check_memory(plan, run, error));
-    return run_looking(plan, run, &e, bad, error);
-  }
-  GATHER_TRY(gather_plan_check_indices(plan, run->indices, run->executor, &state, bad, error));
+  GATHER_TRY(gather_plan_check_indices(plan, e->indices, run->executor, &state, bad, error));
   if (plan->row_count == 0) return GATHER_OK;
   GATHER_TRY(check_memory(plan, run, error));
-  e.form = gather_form_of(plan, state);
-  run_rows(plan, &e, run->executor);
+  e->form = gather_form_of(plan, state);
+  run_rows(plan, e, run->executor);
   return GATHER_OK;
+}
+
+/* ---- indices that others may write */
+
+/* By a private copy of all of them. *done: false where there is no memory for it. */
+static gather_status run_copied(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
+                                int64_t *bad, gather_error *error) {
+  char small[GATHER_COPY_BYTES];
+  const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
+  char *copy = bytes <= GATHER_COPY_BYTES ? small : gather_alloc(bytes);
+  *done = copy != NULL;
+  if (!copy) return GATHER_OK;
+  gather_shared_copy_all(plan, run->indices, run->executor, copy);
+  e->indices = copy, e->shared = false;
+  gather_status status = run_validated(plan, run, e, bad, error);
+  if (copy != small) gather_free(copy);
+  return status;
+}
+
+/* Whether radix partitioning may turn out to be the way, and the copy that it needs is within what a run may take. */
+static bool wants_copy(const gather_plan *plan, gather_execution *e) {
+  const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
+  if (plan->parts_way < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
+  e->order = gather_order_sample(e);
+  return e->order == GATHER_ORDER_RANDOM;
+}
+
+static gather_status execute_shared(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
+  bool done = false;
+  if (plan->row_count == 0) return gather_shared_check(plan, run->indices, run->executor, bad, error);
+  GATHER_TRY(check_memory(plan, run, error));
+  const bool may = may_defer(plan, run);
+  if (!may || wants_copy(plan, &e)) GATHER_TRY(run_copied(plan, run, &e, &done, bad, error));
+  if (done) return GATHER_OK;
+  if (may) return run_deferred(plan, run, &e, bad, error);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a copy of the indices, which others may write");
+}
+
+/* ---- the whole */
+
+static gather_status execute(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
+  if (plan->shared) return execute_shared(plan, run, bad, error);
+  gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out};
+  if (plan->row_count == 0 || !run->indices || !defers(plan, run, &e)) return run_validated(plan, run, &e, bad, error);
+  GATHER_TRY(check_memory(plan, run, error));
+  return run_deferred(plan, run, &e, bad, error);
 }
 
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {

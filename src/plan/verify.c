@@ -103,7 +103,8 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
 }
 
 /* The exact answer. */
-static gather_status blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value, int64_t bad) {
+gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
+                                int64_t bad) {
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
   if (!error) return status;
   error->op = plan->op->name, error->rules = plan->op->rules, error->axis = plan->axis;
@@ -146,19 +147,22 @@ bool gather_plan_can_repair(const gather_plan *plan) {
   }
 }
 
-/* What indices are that nobody looks at. */
-static gather_index_state unseen(const gather_index_rule *rule) {
+gather_index_state gather_indices_unseen(const gather_index_rule *rule) {
   return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
+}
+
+bool gather_plan_must_check(const gather_plan *plan) {
+  if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return false;
+  /* Nothing will be written: only an error still matters. */
+  if (plan->out_len == 0 && gather_plan_can_repair(plan)) return false;
+  return !gather_indices_cannot_fail(&plan->rule);
 }
 
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
-  *state = unseen(&plan->rule);
-  if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return GATHER_OK;
-  /* Nothing will be written: only an error still matters. */
-  if (plan->out_len == 0 && gather_plan_can_repair(plan)) return GATHER_OK;
-  if (gather_indices_cannot_fail(&plan->rule)) return GATHER_OK;
+  *state = gather_indices_unseen(&plan->rule);
+  if (!gather_plan_must_check(plan)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
   v.plan = plan, v.indices = indices;
@@ -167,5 +171,5 @@ gather_status gather_plan_check_indices(const gather_plan *plan, const void *ind
   int64_t position = 0, value = 0;
   index_loops(&v, false);
   *bad = count_bad(&v, &position, &value);
-  return gather_plan_can_repair(plan) ? GATHER_OK : blame(plan, error, position, value, *bad);
+  return gather_plan_can_repair(plan) ? GATHER_OK : gather_plan_blame(plan, error, position, value, *bad);
 }

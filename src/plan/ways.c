@@ -10,6 +10,8 @@
 #include "plan/plan.h"
 #include "plan/radix.h"
 
+/* Rows fetched ahead, whatever the tuning says: what kernels look at ahead stays on the stack. */
+enum { MOST_AHEAD = 512 };
 enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */, FAR_RACE = 8 };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
@@ -163,6 +165,7 @@ static void swap(gather_way *a, gather_way *b) {
 
 static void find_short(gather_plan *plan, bool far, bool stream) {
   int64_t ahead = gather_tuned(GATHER_TUNING_ahead_rows);
+  ahead = ahead < 0 ? 0 : ahead > MOST_AHEAD ? MOST_AHEAD : ahead;
   if (add_table(plan)) {
     if (stream) add_streamed(plan, 0);
     return;
@@ -208,7 +211,7 @@ static void find_long(gather_plan *plan, bool far, bool stream) {
 
 void gather_plan_find_ways(gather_plan *plan) {
   if (plan->packed) {
-    plan->row_cost = plan->row_bytes * 16;
+    if (!gather_mul(plan->row_bytes, 16, &plan->row_cost)) plan->row_cost = GATHER_OFFSET_MAX;
     return;
   }
   if (plan->row_count < FEW && plan->row_bytes <= LINE && gather_tuned(GATHER_TUNING_way) < 0) {
@@ -222,7 +225,8 @@ void gather_plan_find_ways(gather_plan *plan) {
   plan->row_cost = plan->row_bytes + (far ? LINE : LINE / 16);
   plan->race_rows = gather_tuned(GATHER_TUNING_race_bytes) / plan->row_cost;
   /* Of short rows from afar the first way is seldom far from the fastest: fewer of them do not repay a race. */
-  if (far && plan->row_bytes <= LINE) plan->race_rows *= FAR_RACE;
+  if (far && plan->row_bytes <= LINE && !gather_mul(plan->race_rows, FAR_RACE, &plan->race_rows))
+    plan->race_rows = plan->race_rows < 0 ? 0 : INT64_MAX;
   bool stream = plan->linear && gather_kernel_stream_copy() &&
                 plan->row_count >= gather_tuned(GATHER_TUNING_stream_bytes) / plan->row_bytes;
   if (plan->row_bytes > LINE)

@@ -252,7 +252,7 @@ static gather_status make_memory_file(gather_error *error) {
 
 static gather_status make_raw_file(gather_error *error) {
   gather_file *file = NULL;
-  gather_raw raw = {">f4", 2, DIMS(2, 17), 0};
+  gather_raw raw = {">f4", 2, DIMS(2, 17), 0, true};
   gather_status status = gather_file_open_raw(npy_path, &raw, &file, error);
   return use_file(status, file, error);
 }

@@ -30,6 +30,7 @@ static const struct {
     {GATHER_IO_ERROR, 15, "io_error", 3},
     {GATHER_NAME_NOT_FOUND, 16, "name_not_found", 3},
     {GATHER_MISMATCH, 17, "mismatch", 1},
+    {GATHER_CANCELLED, 18, "cancelled", 1},
 };
 
 static void statuses_keep_their_meaning(void **state) {
