@@ -102,6 +102,9 @@ typedef struct gather_operand {
   int32_t rank; /* -1 = not known */
   const gather_dim *dims;
   const gather_tensor *value; /* its elements where they are known; else NULL */
+  /* The tensor of the model whose elements it would need, and which cannot be read: its file is missing or too short, as
+   * gather_file_tensor_check says. NULL where that is not why `value` is NULL. */
+  const gather_file_tensor *unreadable;
 } gather_operand;
 
 typedef enum gather_verdict {
@@ -124,6 +127,8 @@ typedef struct gather_model_node {
   const gather_op *rules; /* NULL: its version is none of ours */
   bool axis_known;
   int64_t axis; /* counted from 0 where the rank of data is known and the axis fits it; else as it is written */
+  const char *axis_name;                     /* of the value that gives the axis, where it is an input; else "" */
+  const gather_file_tensor *axis_unreadable; /* as gather_operand.unreadable, of the axis */
   int64_t batch_dims;
   gather_operand data, indices, output;
   bool type_listed; /* the operator's version lists the types of data and of indices (true where they are not known) */
@@ -134,6 +139,7 @@ typedef struct gather_model_node {
   bool bad_known;         /* the indices were compared with the axis: `bad` stands */
   int64_t bad;            /* indices outside the valid range, also under rules that fill with zeros */
   gather_verdict verdict;
+  bool not_executed;         /* it is in a branch that a known condition does not take: not judged, `reason` names it */
   const char *reason;        /* one sentence; "" where the verdict needs none */
   const char *cause;         /* the likely cause of bad indices, one sentence; "" */
   const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
@@ -145,7 +151,7 @@ typedef struct gather_check gather_check;
 /* Infers shapes and constant values as far as it can, and checks every gather node whose indices and axis length are then
  * known. options: what is known beyond the file. A bad node is no failure of this call: see the verdicts.
  * Returns GATHER_NAME_NOT_FOUND (an input or dimension that the model has not), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
- * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration), GATHER_OUT_OF_MEMORY.
+ * GATHER_SHAPE_MISMATCH (a given input does not fit its declaration; its type must be the declared one), GATHER_OUT_OF_MEMORY.
  * Memory: freed by gather_check_destroy. The model must outlive the check. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_model_check(const gather_model *model,
                                                            const gather_check_options *options, gather_check **check,
@@ -184,8 +190,8 @@ GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_
 /* The node: data.value and indices.value are its tensors where they are known, else NULL; then data.dims and indices.dims say
  * what is known of their shapes. rules, axis and batch_dims say how it gathers. Lives as long as the operands. Since 0.1. */
 GATHER_API const gather_model_node *gather_model_operands_node(const gather_model_operands *operands);
-/* Where the indices are not known: the name of value number i that, given as an input, would make them known; NULL where i is
- * none. Since 0.1. */
+/* Where the indices, or an axis that is an input, are not known: the name of value number i that, given as an input, would make
+ * them known; NULL where i is none. Since 0.1. */
 GATHER_API const char *gather_model_operands_missing(const gather_model_operands *operands, int64_t i);
 /* Frees operands; NULL does nothing. Since 0.1. */
 GATHER_API void gather_model_operands_destroy(gather_model_operands *operands);

@@ -40,6 +40,7 @@ static gather_status check_all(gather_check *check, const gather_check_options *
   GATHER_TRY(gather_check_functions(check, error));
   GATHER_TRY(gather_check_graph(check, file->graph, &whole, error));
   for (int64_t i = 0; i < file->function_count; i++) GATHER_TRY(check_function(check, &file->functions[i], error));
+  if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
   return GATHER_OK;
 }
 

@@ -44,8 +44,9 @@ struct gather_check {
   bool probe;             /* only which values are known: no index is looked at */
   gather_callee *callees; /* a table of names, each found by its hash */
   uint64_t callee_mask;
-  int64_t call_room; /* how much work calls may still be */
-  int quiet;         /* above 0 in a call: the nodes are listed elsewhere */
+  int64_t call_room;        /* how much work calls may still be */
+  int quiet;                /* above 0 in a call: the nodes are listed elsewhere */
+  const char *not_executed; /* in a branch that is not taken: why; NULL */
 };
 
 /* gather_model_check with values in between that are known. */
@@ -78,12 +79,15 @@ typedef struct gather_walk {
 GATHER_CHECKED gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_walk *walk,
                                                 gather_error *error);
 
-/* What is known of the outputs of a node's graphs: 0 "then_branch" or "body", 1 "else_branch". results NULL: none. */
+/* What is known of the outputs of a node's graphs: 0 "then_branch", "then_body" or "body", 1 "else_branch" or "else_body", in the
+ * order of the node's outputs. results NULL: none. */
 typedef struct gather_bodies {
   gather_known *results[2];
   int64_t counts[2];
 } gather_bodies;
 
+/* Which of an If's graphs its condition takes, where that is known: 0 or 1; -1. */
+int gather_check_branch(gather_step *step);
 /* The outputs of a node that has graphs, or is a call of a function; others are left alone. */
 GATHER_CHECKED gather_status gather_check_flow(gather_check *check, const gather_scope *scope, gather_step *step,
                                                const gather_bodies *bodies, int depth, gather_error *error);
@@ -94,7 +98,7 @@ GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                                gather_model_node *out, gather_error *error);
 
-/* The likely cause of bad indices, ""; static memory or the check's. */
-const char *gather_check_cause(const gather_model_node *node);
+/* Fills in the likely cause of each node with bad indices, when all nodes are known. False without memory. */
+bool gather_check_causes(gather_check *check);
 
 #endif

@@ -40,16 +40,26 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_step_shape(step, value->rank + 1, dims);
 }
 
-static void infer_if(gather_step *step, const gather_bodies *bodies) {
+static bool is_if(const gather_step *step) {
+  return gather_model_same_op(step->model, step->node->op, "If") &&
+         (step->openvino ? strncmp(step->node->domain, "opset", 5) == 0 : !*step->node->domain);
+}
+
+int gather_check_branch(gather_step *step) {
   int64_t count;
-  if (!bodies->results[0] || !bodies->results[1]) return;
+  if (!is_if(step)) return -1;
   const gather_dim *parts = gather_step_parts(step, gather_step_in(step, 0), &count);
-  bool known = parts && count == 1 && gather_is_exact(parts);
+  return parts && count == 1 && gather_is_exact(parts) ? parts->min == 0 : -1;
+}
+
+static void infer_if(gather_step *step, const gather_bodies *bodies) {
+  if (!bodies->results[0] || !bodies->results[1]) return;
+  int taken = gather_check_branch(step);
   for (int32_t i = 0; i < step->node->output_count; i++) {
     if (i >= bodies->counts[0] || i >= bodies->counts[1]) return;
     gather_step_output(step, i);
-    if (known)
-      step->out = as_output(step, &bodies->results[parts->min == 0][i]);
+    if (taken >= 0)
+      step->out = as_output(step, &bodies->results[taken][i]);
     else
       set_either(step, &bodies->results[0][i], &bodies->results[1][i]);
   }
@@ -151,21 +161,21 @@ static gather_status call(gather_check *check, const gather_scope *scope, const 
 gather_status gather_check_flow(gather_check *check, const gather_scope *scope, gather_step *step,
                                 const gather_bodies *bodies, int depth, gather_error *error) {
   const gather_node *node = step->node;
-  if (step->openvino || node->output_count == 0) return GATHER_OK;
-  const gather_callee *callee = find_slot(check, node->domain, node->op);
-  if (callee->function) {
+  if (node->output_count == 0) return GATHER_OK;
+  const gather_callee *callee = step->openvino ? NULL : find_slot(check, node->domain, node->op);
+  if (callee && callee->function) {
     /* A function may have the name of an operator: it is meant then. */
     for (int32_t i = 0; i < node->output_count; i++)
       step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
     if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;
     return call(check, scope, callee->function->graph, step, depth, error);
   }
-  if (*node->domain) return GATHER_OK;
+  if (!is_if(step) && (step->openvino || *node->domain)) return GATHER_OK;
   step->at = 0;
   step->out = step->outs[0];
-  if (strcmp(node->op, "If") == 0) infer_if(step, bodies);
-  if (strcmp(node->op, "Loop") == 0) infer_loop(step, bodies);
-  if (strcmp(node->op, "Scan") == 0) infer_scan(step, bodies);
+  if (is_if(step)) infer_if(step, bodies);
+  if (!step->openvino && strcmp(node->op, "Loop") == 0) infer_loop(step, bodies);
+  if (!step->openvino && strcmp(node->op, "Scan") == 0) infer_scan(step, bodies);
   gather_step_output(step, step->at);
   return step->no_memory ? gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants") : GATHER_OK;
 }

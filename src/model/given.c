@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/struct.h"
 #include "base/tensor.h"
 #include "model/check.h"
 #include "model/run.h"
@@ -80,20 +81,14 @@ static gather_status bind(gather_check *check, const char *name, int64_t len, co
   return GATHER_OK;
 }
 
-/* Integers may be given in any integer type: their values count. */
-static bool types_fit(gather_type declared, gather_type given) {
-  return declared == GATHER_TYPE_NONE || declared == given ||
-         (gather_type_is_index(declared) && gather_type_is_index(given));
-}
-
 static gather_status bind_input(gather_check *check, const gather_model_input *input, gather_error *error) {
   const gather_value *value = find_input(check, input->name);
   const gather_tensor *tensor = &input->tensor;
   if (!value) return no_input(check, input->name, error);
   GATHER_TRY(gather_tensor_check_input(tensor, "input", error));
-  if (!types_fit(value->type, tensor->type))
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is of type %s, and %s was given", input->name,
-                       gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
+  if (value->type != GATHER_TYPE_NONE && value->type != tensor->type)
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, and %s was given",
+                       input->name, gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
   if (value->rank >= 0 && value->rank != tensor->rank)
     return gather_fail(error, GATHER_RANK_MISMATCH,
                        "the input '%.80s' has rank %" PRId32 ", and rank %" PRId32 " was given", input->name,
@@ -112,9 +107,8 @@ static gather_status bind_input(gather_check *check, const gather_model_input *i
 
 gather_status gather_check_given(gather_check *check, const gather_check_options *options, gather_error *error) {
   check->options = (gather_check_options)GATHER_CHECK_OPTIONS_INIT;
-  if (options && options->size != sizeof *options)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_CHECK_OPTIONS_INIT", options->size);
-  if (options) check->options = *options;
+  GATHER_TRY(gather_struct_read(&check->options, sizeof check->options, options, "gather_check_options",
+                                "GATHER_CHECK_OPTIONS_INIT", error));
   gather_model_input *inputs = gather_arena_take(&check->arena, check->options.input_count, sizeof *inputs);
   if (!inputs) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the inputs");
   for (int64_t i = 0; i < check->options.input_count; i++) {

@@ -73,6 +73,21 @@ void gather_step_output(gather_step *step, int32_t i) {
   step->out = step->outs[i];
 }
 
+/* Values that the file alone gives, but for elements that cannot be read: the outputs that are not known lack the same ones. What
+ * also needs an input of the model is not known for that reason. */
+static void pass_unreadable(gather_step *step, const infer_row *row) {
+  const gather_file_tensor *unreadable = NULL;
+  if (row && (row->infer == gather_infer_shape_of || row->infer == gather_infer_size)) return; /* needs no element */
+  for (int32_t i = 0; i < step->node->input_count; i++) {
+    if (!gather_step_has(step, i)) continue;
+    const gather_known *in = gather_step_in(step, i);
+    if (!in->tensor && !in->unreadable) return;
+    if (!unreadable) unreadable = in->unreadable;
+  }
+  for (int32_t k = 0; k < step->node->output_count; k++)
+    if (!step->outs[k].tensor && !step->outs[k].unreadable) step->outs[k].unreadable = unreadable;
+}
+
 gather_status gather_infer_node(gather_step *step, gather_error *error) {
   int count = step->node->output_count;
   step->out = nothing(step);
@@ -87,6 +102,7 @@ gather_status gather_infer_node(gather_step *step, gather_error *error) {
     gather_follow_elements(step);
     gather_step_output(step, step->at);
   }
+  if (step->outs) pass_unreadable(step, row);
   if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");
   return GATHER_OK;
 }

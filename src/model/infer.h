@@ -64,8 +64,6 @@ bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_
  * attribute is a GATHER_ATTRIBUTE_REFERENCE still: its value is not known. */
 const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name);
 const gather_attribute *gather_step_find(const gather_step *step, const char *name);
-/* As gather_node_integer, of an attribute that may be another node's. */
-bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value);
 /* The type that a text attribute of OpenVINO names; the fallback where it is absent. */
 gather_type gather_step_named_type(const gather_step *step, const char *name, gather_type fallback);
 /* An integer attribute, or the fallback where it is absent; false where it is there and cannot be read. */
@@ -109,7 +107,10 @@ void gather_step_broadcast(gather_step *step, int32_t first);
 #include "model/infer.def"
 #undef GATHER_INFER
 
-/* The rules, axis and attributes of a gather node as far as they are known; axis_known false: GATHER_AXIS_UNKNOWN. */
-gather_options gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node);
+/* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN; with scope NULL, one that
+ * is an input. Returns GATHER_FILE_MALFORMED for an attribute that is no integer, or given twice; GATHER_UNSUPPORTED for one
+ * that only the caller of a function knows; what is wrong is unknown in the options then. */
+GATHER_CHECKED gather_status gather_node_options(const gather_model *model, const gather_scope *scope,
+                                                 const gather_node *node, gather_options *options, gather_error *error);
 
 #endif

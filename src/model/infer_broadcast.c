@@ -125,12 +125,15 @@ void gather_infer_broadcast(gather_step *step) {
 void gather_infer_constant_of_shape(gather_step *step) {
   gather_dim dims[GATHER_MAX_RANK], part = gather_exact_dim(0);
   const gather_attribute *value = gather_step_find(step, "value");
-  const gather_tensor *tensor =
-      value && value->kind == GATHER_ATTRIBUTE_TENSOR && value->tensor ? &value->tensor->tensor : NULL;
+  const gather_file_tensor *held = value && value->kind == GATHER_ATTRIBUTE_TENSOR ? value->tensor : NULL;
+  const gather_tensor *tensor = held ? &held->tensor : NULL;
   if (!value) step->out.type = GATHER_TYPE_FLOAT32;
   if (tensor) step->out.type = tensor->type;
   gather_step_shape(step, wanted_shape(step, gather_step_in(step, 0), dims), dims);
-  if (!tensor || tensor->rank != 1 || tensor->shape[0] != 1 || !gather_tensor_integer(tensor, 0, &part.min)) return;
+  if (held && held->unreadable) step->out.unreadable = held;
+  if (!tensor || held->unreadable || tensor->rank != 1 || tensor->shape[0] != 1 ||
+      !gather_tensor_integer(tensor, 0, &part.min))
+    return;
   part.max = part.min;
   if (step->out.rank < 0) return;
   gather_step_fill(step, part);

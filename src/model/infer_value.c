@@ -74,18 +74,35 @@ void gather_infer_cast(gather_step *step) {
   if (parts && gather_parts_fit(parts, count, step->out.type)) gather_step_set_parts(step, parts, count);
 }
 
-gather_options gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node) {
-  gather_options options = GATHER_OPTIONS_INIT;
+/* An integer attribute that may be left out: then *value stays. */
+static gather_status read_attribute(const gather_scope *scope, const gather_node *node, const char *name,
+                                    int64_t *value, gather_error *error) {
+  const gather_attribute *attribute = gather_scope_attribute(scope, node, name);
+  if (!attribute || gather_attribute_integer(attribute, value)) return GATHER_OK;
+  return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
+}
+
+static int64_t axis_input(const gather_scope *scope, const gather_node *node) {
+  int64_t axis = GATHER_AXIS_UNKNOWN;
+  const gather_known *input = scope && node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
+  bool known = input && input->tensor && gather_axis_read(input->tensor, &axis, NULL) == GATHER_OK;
+  return known ? axis : GATHER_AXIS_UNKNOWN;
+}
+
+gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node,
+                                  gather_options *options, gather_error *error) {
+  static const gather_options INIT = GATHER_OPTIONS_INIT;
   const gather_op *op = gather_model_rules(model, node);
-  const gather_attribute *axis = gather_scope_attribute(scope, node, "axis");
-  if (axis && !gather_attribute_integer(axis, &options.axis)) options.axis = GATHER_AXIS_UNKNOWN;
-  if (op && op->batch_dims) (void)gather_node_integer(node, "batch_dims", &options.batch_dims);
-  if (!op || !op->axis_is_input) return options;
-  const gather_known *input = node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
-  options.axis = GATHER_AXIS_UNKNOWN;
-  if (input && input->tensor && gather_axis_read(input->tensor, &options.axis, NULL) != GATHER_OK)
-    options.axis = GATHER_AXIS_UNKNOWN;
-  return options;
+  gather_status status = GATHER_OK;
+  *options = INIT;
+  options->axis = GATHER_AXIS_UNKNOWN;
+  if (op && op->batch_dims) status = read_attribute(scope, node, "batch_dims", &options->batch_dims, error);
+  int64_t axis = 0;
+  if (op && op->axis_is_input)
+    options->axis = axis_input(scope, node);
+  else if (status == GATHER_OK && (status = read_attribute(scope, node, "axis", &axis, error)) == GATHER_OK)
+    options->axis = axis;
+  return status;
 }
 
 /* Elements of a small tensor, picked by known indices. */
@@ -119,7 +136,8 @@ void gather_infer_gather(gather_step *step) {
       gather_model_is_gather(step->model, step->node) ? gather_model_rules(step->model, step->node) : NULL;
   step->out.type = data->type;
   if (!op) return;
-  gather_options options = gather_node_options(step->model, step->scope, step->node);
+  gather_options options;
+  if (gather_node_options(step->model, step->scope, step->node, &options, NULL) == GATHER_FILE_MALFORMED) return;
   gather_shape shapes[3];
   shapes[0].rank = data->rank;
   shapes[1].rank = indices->rank;

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/struct.h"
 #include "base/tensor.h"
 
 enum { MOST_MISSING = 8 };
@@ -50,9 +51,8 @@ static gather_status sort_inputs(finding *f, const gather_check_options *options
   const gather_graph *graph = f->model->graph_file->graph;
   static const gather_check_options INIT = GATHER_CHECK_OPTIONS_INIT;
   f->options = INIT;
-  if (options && options->size != sizeof *options)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_CHECK_OPTIONS_INIT", options->size);
-  if (options) f->options = *options;
+  GATHER_TRY(gather_struct_read(&f->options, sizeof f->options, options, "gather_check_options",
+                                "GATHER_CHECK_OPTIONS_INIT", error));
   int64_t count = f->options.input_count;
   gather_model_input *main_inputs = gather_arena_take(&f->made->arena, count, sizeof *main_inputs);
   f->inner = gather_arena_take(&f->made->arena, count, sizeof *f->inner);
@@ -85,12 +85,16 @@ static const gather_graph *owner_of(const gather_graph *graph, const char *name)
   return NULL;
 }
 
-/* Integers may be given in any integer type, as in a check. */
-static gather_status check_fit(const gather_operand *operand, const gather_tensor *tensor, gather_error *error) {
-  bool integers = gather_type_is_index(operand->type) && gather_type_is_index(tensor->type);
-  if (operand->type != GATHER_TYPE_NONE && operand->type != tensor->type && !integers)
+/* A type that the model declares must be that one. Where it only follows from other values, any integer type will do: a literal
+ * has no type of its own then. */
+static gather_status check_fit(const finding *f, const gather_operand *operand, const gather_tensor *tensor,
+                               gather_error *error) {
+  gather_type declared = gather_graph_value_type(f->run.graph, operand->name);
+  gather_type wanted = declared != GATHER_TYPE_NONE ? declared : operand->type;
+  bool integers = declared == GATHER_TYPE_NONE && gather_type_is_index(wanted) && gather_type_is_index(tensor->type);
+  if (wanted != GATHER_TYPE_NONE && wanted != tensor->type && !integers)
     return gather_fail(error, GATHER_TYPE_MISMATCH, "the value '%.80s' is of type %s, and %s was given", operand->name,
-                       gather_type_get(operand->type)->name, gather_type_get(tensor->type)->name);
+                       gather_type_get(wanted)->name, gather_type_get(tensor->type)->name);
   if (operand->rank >= 0 && operand->rank != tensor->rank)
     return gather_fail(error, GATHER_RANK_MISMATCH,
                        "the value '%.80s' has rank %" PRId32 ", and rank %" PRId32 " was given", operand->name,
@@ -129,9 +133,8 @@ static gather_status give_inner(finding *f, gather_error *error) {
                          f->made->node->graph);
     if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.80s' is given twice", input->name);
     GATHER_TRY(gather_tensor_check_input(&input->tensor, "input", error));
-    if (operand) GATHER_TRY(check_fit(operand, &input->tensor, error));
-    value->tensor = input->tensor;
-    value->ready = value->given = true;
+    if (operand) GATHER_TRY(check_fit(f, operand, &input->tensor, error));
+    gather_run_set(value, &input->tensor);
     add_override(f, value->name, &value->tensor);
   }
   return GATHER_OK;
@@ -143,16 +146,18 @@ static void give_main(finding *f) {
   for (int64_t i = 0; i < f->options.input_count; i++) {
     gather_run_value *value = gather_run_find(&f->run, f->options.inputs[i].name);
     if (!value || owner_of(f->run.graph, value->name) != graph) continue;
-    value->tensor = f->options.inputs[i].tensor;
-    value->ready = value->given = true;
+    gather_run_set(value, &f->options.inputs[i].tensor);
   }
 }
 
-static gather_status compute(finding *f, const gather_operand *operand, gather_error *error) {
-  gather_run_value *value = *operand->name ? gather_run_find(&f->run, operand->name) : NULL;
-  if (operand->value || !value || value->given) return GATHER_OK;
+/* The axis where it is an input that is not known yet; "". */
+static const char *unknown_axis(const finding *f) { return f->made->node->axis_known ? "" : f->made->node->axis_name; }
+
+static gather_status compute(finding *f, const char *name, gather_error *error) {
+  gather_run_value *value = *name ? gather_run_find(&f->run, name) : NULL;
+  if (!value || value->given) return GATHER_OK;
   gather_status status = gather_run_compute(&f->run, value, error);
-  if (status == GATHER_OK && value->ready) add_override(f, value->name, &value->tensor);
+  if (status == GATHER_OK && value->ready && !value->unreadable) add_override(f, value->name, &value->tensor);
   return status;
 }
 
@@ -162,21 +167,22 @@ static void add_missing(gather_model_operands *made, const char *name) {
   if (made->missing_count < MOST_MISSING) made->missing[made->missing_count++] = name;
 }
 
-/* From the indices back to what would have to be given. */
+/* From the indices, and an axis that is an input, back to what would have to be given. */
 static gather_status list_missing(finding *f, gather_error *error) {
   const gather_graph *graph = f->run.graph;
   const gather_node **stack = gather_arena_take(&f->made->arena, graph->node_count + 1, sizeof *stack);
   bool *seen = gather_arena_take(&f->made->arena, graph->node_count, sizeof *seen);
-  const char *name = f->made->node->indices.name;
-  gather_node first = {.inputs = &name, .input_count = 1};
+  const gather_model_node *of = f->made->node;
+  const char *names[] = {of->indices.value ? "" : of->indices.name, unknown_axis(f)};
+  gather_node first = {.op = "", .domain = "", .inputs = names, .input_count = 2};
   int64_t height = 0;
   if (!stack || !seen) return no_memory(error);
   for (stack[height++] = &first; height > 0;) {
     const gather_node *node = stack[--height];
     for (int32_t i = 0; i < node->input_count; i++) {
       const gather_run_value *value = *node->inputs[i] ? gather_run_find(&f->run, node->inputs[i]) : NULL;
-      if (!value || value->ready) continue;
-      if (value->producer < 0 || !gather_run_supports(f->model, &graph->nodes[value->producer]))
+      if (!value || gather_run_usable(&f->run, node, value)) continue;
+      if (value->ready || value->producer < 0 || !gather_run_supports(f->model, &graph->nodes[value->producer]))
         add_missing(f->made, value->name);
       else if (!seen[value->producer]) {
         seen[value->producer] = true;
@@ -212,14 +218,17 @@ static gather_status find_values(finding *f, gather_error *error) {
                             .graph = f->made->check->graphs[f->number],
                             .arena = &f->made->arena,
                             .executor = f->options.executor,
-                            .one_node = true};
-  f->overrides = gather_arena_take(&f->made->arena, f->inner_count + 2, sizeof *f->overrides);
+                            .one_node = true,
+                            .skips_unreadable = true};
+  f->overrides = gather_arena_take(&f->made->arena, f->inner_count + 3, sizeof *f->overrides);
   if (!f->overrides) return no_memory(error);
   GATHER_TRY(gather_run_values(&f->run, error));
   give_main(f);
   GATHER_TRY(give_inner(f, error));
-  GATHER_TRY(compute(f, &node->indices, error));
-  gather_status status = compute(f, &node->data, &why); /* can do without: the shape says enough */
+  if (!node->indices.value) GATHER_TRY(compute(f, node->indices.name, error));
+  GATHER_TRY(compute(f, unknown_axis(f), error));
+  if (node->data.value) return GATHER_OK;
+  gather_status status = compute(f, node->data.name, &why); /* can do without: the shape says enough */
   return status == GATHER_OUT_OF_MEMORY ? no_memory(error) : GATHER_OK;
 }
 
@@ -229,7 +238,7 @@ static gather_status find_all(finding *f, const char *name, const gather_check_o
   GATHER_TRY(gather_model_check(f->model, &f->options, &made->check, error));
   GATHER_TRY(gather_operands_choose(made->check, name, &f->number, error));
   made->node = &made->check->nodes[f->number];
-  if (made->node->data.value && made->node->indices.value && f->inner_count == 0) return GATHER_OK;
+  if (made->node->data.value && made->node->indices.value && !*unknown_axis(f) && f->inner_count == 0) return GATHER_OK;
   GATHER_TRY(find_values(f, error));
   if (f->override_count > 0) {
     gather_check *second;
@@ -238,7 +247,7 @@ static gather_status find_all(finding *f, const char *name, const gather_check_o
     made->check = second;
     made->node = &second->nodes[f->number];
   }
-  if (made->node->indices.value) return GATHER_OK;
+  if (made->node->indices.value && !*unknown_axis(f)) return GATHER_OK;
   GATHER_TRY(list_missing(f, error));
   return prefer_inputs(f, error);
 }

@@ -95,23 +95,48 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
   return gather_check_probe(check->model, &options, number, known, error);
 }
 
+/* Whatever was not given may lead to it. */
+static void add_all(const gather_check *check, leading *found) {
+  const gather_model *model = check->model;
+  for (int64_t i = 0; i < model->input_count && !found->too_many; i++)
+    if (!gather_check_input(check, model->input_names[i]))
+      add_input(model->graph_file->graph, model->input_names[i], found);
+}
+
+/* Which of those that were found make the indices known, and none that it does not need. */
+static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number,
+                            leading *found, gather_arena *arena, bool *known, gather_error *error) {
+  bool still;
+  *known = false;
+  if (found->too_many || found->count == 0) return GATHER_OK;
+  for (int round = 0; !*known && round < 2; round++) { /* integers alone, then whatever there is */
+    for (int32_t k = 0; k < found->count; k++)
+      found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
+    GATHER_TRY(try_used(check, given, number, found, arena, known, error));
+  }
+  for (int32_t k = 0; *known && k < found->count; k++) {
+    if (!found->used[k]) continue;
+    found->used[k] = false;
+    GATHER_TRY(try_used(check, given, number, found, arena, &still, error));
+    found->used[k] = !still;
+  }
+  return GATHER_OK;
+}
+
 gather_status gather_operands_inputs(const gather_check *check, const gather_check_options *given, int64_t number,
                                      gather_running *run, const char **names, int64_t *count, gather_error *error) {
+  bool known = false, is_main = run->graph == check->model->graph_file->graph;
   leading found = {.count = 0};
-  bool known = false, still;
   *count = 0;
-  if (run->graph != check->model->graph_file->graph) return GATHER_OK;
-  GATHER_TRY(follow_back(run, check->nodes[number].indices.name, &found, error));
-  if (found.too_many || found.count == 0) return GATHER_OK;
-  for (int round = 0; !known && round < 2; round++) { /* integers alone, then whatever there is */
-    for (int32_t k = 0; k < found.count; k++) found.used[k] = round == 1 || gather_type_is_index(found.inputs[k]->type);
-    GATHER_TRY(try_used(check, given, number, &found, run->arena, &known, error));
+  if (!is_main && !run->graph->parent) return GATHER_OK; /* of a function: no input of the model is its operand */
+  if (is_main) {
+    GATHER_TRY(follow_back(run, check->nodes[number].indices.name, &found, error));
+    GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));
   }
-  for (int32_t k = 0; known && k < found.count; k++) { /* none that it does not need */
-    if (!found.used[k]) continue;
-    found.used[k] = false;
-    GATHER_TRY(try_used(check, given, number, &found, run->arena, &still, error));
-    found.used[k] = !still;
+  if (!known) { /* what the graphs of an If take is not among its inputs */
+    found = (leading){.count = 0};
+    add_all(check, &found);
+    GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));
   }
   for (int32_t k = 0; known && k < found.count; k++)
     if (found.used[k]) names[(*count)++] = found.inputs[k]->name;

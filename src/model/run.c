@@ -4,12 +4,12 @@
  */
 #include "model/run.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/struct.h"
 
 /* ---- options and results */
 
@@ -17,11 +17,8 @@ static gather_status read_options(const gather_model_run_options *options, gathe
                                   gather_error *error) {
   static const gather_model_run_options INIT = GATHER_MODEL_RUN_OPTIONS_INIT;
   *full = INIT;
-  if (!options) return GATHER_OK;
-  if (options->size < offsetof(gather_model_run_options, node) + sizeof options->node)
-    return gather_fail(error, GATHER_USAGE, "the options of a run have no size");
-  memcpy(full, options, options->size < sizeof *full ? options->size : sizeof *full);
-  return GATHER_OK;
+  return gather_struct_read(full, sizeof *full, options, "gather_model_run_options", "GATHER_MODEL_RUN_OPTIONS_INIT",
+                            error);
 }
 
 void gather_model_result_destroy(gather_model_result *result) {
@@ -62,7 +59,7 @@ static gather_status next_needed(gather_running *run, const gather_node *node, i
 static bool lacks_inputs(const gather_running *run, const gather_node *node) {
   for (int32_t i = 0; i < node->input_count; i++) {
     const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
-    if (value && !value->ready) return true;
+    if (value && !gather_run_usable(run, node, value)) return true;
   }
   return false;
 }
@@ -165,9 +162,16 @@ static gather_status take_room(gather_running *run, gather_model_result *result,
   return result->outputs && *stack ? GATHER_OK : gather_run_no_memory(error);
 }
 
+/* Says which node needs elements that cannot be read, before any work. */
+static gather_status check_files(gather_running *run, gather_error *error) {
+  for (int64_t i = 0; i < run->graph->node_count; i++) GATHER_TRY(gather_run_check_readable(run, i, error));
+  return GATHER_OK;
+}
+
 static gather_status run_graph(gather_running *run, gather_model_result *result, gather_error *error) {
   const gather_graph *graph = run->graph;
   int64_t *stack;
+  GATHER_TRY(check_files(run, error));
   GATHER_TRY(check_inputs(run, error));
   GATHER_TRY(take_room(run, result, graph->output_count, &stack, error));
   for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(run_from(run, i, stack, error));
@@ -181,6 +185,7 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
   char missing[300] = "";
   int64_t *stack;
   GATHER_TRY(take_room(run, result, node->output_count, &stack, error));
+  GATHER_TRY(gather_run_check_readable(run, node - run->graph->nodes, error));
   GATHER_TRY(run_from(run, node - run->graph->nodes, stack, error));
   for (int32_t i = 0; i < node->input_count; i++) {
     const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;

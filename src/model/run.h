@@ -40,6 +40,7 @@ typedef struct gather_running {
   int64_t bucket_count;  /* a power of two */
   uint8_t *states;       /* gather_run_state of each node */
   bool one_node;         /* values that cannot be had are no fault of the file */
+  bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
   const gather_node *at; /* the node that is computed: the one to be named after a failure */
 } gather_running;
 
@@ -55,6 +56,10 @@ GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gathe
 GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error *error);
 /* The value of that name; NULL. */
 gather_run_value *gather_run_find(const gather_running *run, const char *name);
+/* The caller's tensor takes the place of whatever the file or a node gives. */
+void gather_run_set(gather_run_value *value, const gather_tensor *tensor);
+/* Whether a node can use the value: with skips_unreadable, one whose elements cannot be read serves only for its shape. */
+bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value);
 /* Takes the caller's tensors in. Names are checked against what the graph declares, types and shapes too. */
 GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
                                                gather_error *error);
@@ -66,6 +71,8 @@ GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, con
                                                   const gather_graph **graph, const gather_node **node,
                                                   gather_error *error);
 
+/* The type that a graph, or one round it, declares for a value; GATHER_TYPE_NONE. */
+gather_type gather_graph_value_type(const gather_graph *graph, const char *name);
 /* A node's name, or of one without: its first output's. */
 const char *gather_run_name(const gather_node *node);
 /* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
@@ -73,10 +80,14 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */
 
+/* Whether the node needs only the shapes of its inputs. */
+bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
 /* Whether nodes of this operator can be computed here. */
 bool gather_run_supports(const gather_model *model, const gather_node *node);
 /* Computes a node whose inputs are all ready. */
 GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
+/* Says whether node number i could read what the file gives it. */
+GATHER_CHECKED gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error);
 /* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
 GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
 /* The tensor of input number i; NULL where it is left out. */

@@ -152,11 +152,7 @@ static gather_type type_in(const gather_graph *graph, const char *name) {
   return GATHER_TYPE_NONE;
 }
 
-gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
-  const gather_graph *graph = model->graph_file->graph;
-  const gather_node *found;
-  gather_error error;
-  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
+gather_type gather_graph_value_type(const gather_graph *graph, const char *name) {
   gather_type type = GATHER_TYPE_NONE;
   for (int depth = 0; graph && type == GATHER_TYPE_NONE && depth < DEEPEST; graph = graph->parent, depth++) {
     const char *layer = gather_run_layer_input(graph, name);
@@ -164,4 +160,12 @@ gather_type gather_model_value_type(const gather_model *model, const char *node,
     if (type == GATHER_TYPE_NONE && layer) type = type_in(graph, layer);
   }
   return type;
+}
+
+gather_type gather_model_value_type(const gather_model *model, const char *node, const char *name) {
+  const gather_graph *graph = model->graph_file->graph;
+  const gather_node *found;
+  gather_error error;
+  if (node && gather_run_find_node(model, node, &graph, &found, &error) != GATHER_OK) graph = model->graph_file->graph;
+  return gather_graph_value_type(graph, name);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
+#include "model/infer.h"
 #include "model/run.h"
 
 typedef struct operation {
@@ -40,21 +41,26 @@ static gather_status identity(gather_running *run, const gather_node *node, gath
 }
 
 /* The type a Cast or Convert makes: a number in ONNX, a name in IR and in ONNX's first versions. */
-static gather_type cast_target(const gather_node *node) {
-  const gather_attribute *to = gather_node_attribute(node, "to");
-  if (!to) to = gather_node_attribute(node, "destination_type");
-  if (!to) return GATHER_TYPE_NONE;
-  if (to->kind == GATHER_ATTRIBUTE_TEXT) return gather_type_parse(to->text.text);
-  if (to->kind != GATHER_ATTRIBUTE_INT || to->integer <= 0) return GATHER_TYPE_NONE;
-  for (int t = 1; gather_type_get((gather_type)t); t++)
-    if (gather_type_get((gather_type)t)->onnx == to->integer) return (gather_type)t;
-  return GATHER_TYPE_NONE;
+static gather_status cast_target(const gather_node *node, bool onnx, gather_type *type, gather_error *error) {
+  const char *name = onnx ? "to" : "destination_type";
+  const gather_attribute *to = gather_node_attribute(node, name);
+  *type = GATHER_TYPE_NONE;
+  if (!to) return GATHER_OK;
+  if (to->kind == GATHER_ATTRIBUTE_TEXT) {
+    *type = gather_type_parse(to->text.text);
+    return GATHER_OK;
+  }
+  if (to->kind != GATHER_ATTRIBUTE_INT) return gather_attribute_wrong(to, name, "INT", "a type", error);
+  for (int t = 1; to->integer > 0 && gather_type_get((gather_type)t); t++)
+    if (gather_type_get((gather_type)t)->onnx == to->integer) *type = (gather_type)t;
+  return GATHER_OK;
 }
 
 static gather_status cast(gather_running *run, const gather_node *node, gather_error *error) {
   const gather_tensor *data = gather_run_operand(run, node, 0);
-  gather_type type = cast_target(node);
+  gather_type type;
   gather_tensor made;
+  GATHER_TRY(cast_target(node, !gather_model_is_openvino(run->model), &type, error));
   if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
     return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s, and only integers are cast to integers here",
                        gather_type_get(data->type)->name,
@@ -66,22 +72,18 @@ static gather_status cast(gather_running *run, const gather_node *node, gather_e
 
 static gather_status read_options(gather_running *run, const gather_node *node, const gather_op *op,
                                   gather_options *options, gather_error *error) {
+  GATHER_TRY(gather_node_options(run->model, NULL, node, options, error));
   options->executor = run->executor;
-  if (op->axis_is_input) {
-    const gather_tensor *axis = gather_run_operand(run, node, 2);
-    if (!axis) return gather_fail_input(error, GATHER_FILE_MALFORMED, "axis", "it has no axis");
-    GATHER_TRY(gather_axis_read(axis, &options->axis, error));
-  } else {
-    (void)gather_node_integer(node, "axis", &options->axis); /* 0 where it is absent */
-  }
-  if (op->batch_dims) (void)gather_node_integer(node, "batch_dims", &options->batch_dims);
-  return GATHER_OK;
+  if (!op->axis_is_input) return GATHER_OK;
+  const gather_tensor *axis = gather_run_operand(run, node, 2);
+  if (!axis) return gather_fail_input(error, GATHER_FILE_MALFORMED, "axis", "it has no axis");
+  return gather_axis_read(axis, &options->axis, error);
 }
 
 static gather_status gather_it(gather_running *run, const gather_node *node, gather_error *error) {
   const gather_op *op = gather_model_rules(run->model, node);
   const gather_tensor *data = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
-  gather_options options = GATHER_OPTIONS_INIT;
+  gather_options options;
   int64_t shape[GATHER_MAX_RANK];
   gather_tensor out = {.type = data->type, .item_bytes = data->item_bytes};
   GATHER_TRY(read_options(run, node, op, &options, error));
@@ -120,6 +122,11 @@ static const operation *find_operation(const gather_model *model, const gather_n
   return NULL;
 }
 
+bool gather_run_needs_shape(const gather_model *model, const gather_node *node) {
+  const operation *found = find_operation(model, node);
+  return found && found->compute == gather_run_shape_of;
+}
+
 bool gather_run_supports(const gather_model *model, const gather_node *node) {
   const operation *found = find_operation(model, node);
   return found && (found->compute != gather_it || gather_model_rules(model, node));
@@ -136,13 +143,21 @@ static gather_status name_node(const gather_node *node, gather_error *error, gat
 }
 
 /* What a node takes must be there; the shape of something is known without it. */
-static gather_status check_readable(const gather_running *run, const gather_node *node, const operation *found,
-                                    gather_error *error) {
-  for (int32_t i = 0; found->compute != gather_run_shape_of && i < node->input_count; i++) {
+static gather_status check_readable(const gather_running *run, const gather_node *node, gather_error *error) {
+  if (gather_run_needs_shape(run->model, node)) return GATHER_OK;
+  for (int32_t i = 0; i < node->input_count; i++) {
     const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
     if (value) GATHER_TRY(gather_run_readable(value, error));
   }
   return GATHER_OK;
+}
+
+gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error) {
+  const gather_node *node = &run->graph->nodes[i];
+  gather_status status = check_readable(run, node, error);
+  if (status == GATHER_OK) return GATHER_OK;
+  run->at = node;
+  return name_node(node, error, status);
 }
 
 static gather_status compute(gather_running *run, const gather_node *node, gather_error *error) {
@@ -152,7 +167,7 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
   for (int32_t i = 0; i < found->least; i++)
     if (!gather_run_operand(run, node, i))
       return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
-  GATHER_TRY(check_readable(run, node, found, error));
+  GATHER_TRY(check_readable(run, node, error));
   if (found->compute) return found->compute(run, node, error);
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_run_value *value = gather_run_find(run, node->outputs[i]);

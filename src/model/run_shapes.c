@@ -21,9 +21,10 @@ static gather_status read_list(const gather_running *run, const gather_node *nod
   const gather_attribute *attribute = gather_node_attribute(node, name);
   *count = -1;
   if (!attribute) return GATHER_OK;
-  if (attribute->kind != GATHER_ATTRIBUTE_INTS || attribute->count > GATHER_MAX_RANK)
-    return gather_fail(error, GATHER_UNSUPPORTED, "the attribute '%s' is no list of at most %d integers", name,
-                       GATHER_MAX_RANK);
+  if (attribute->kind != GATHER_ATTRIBUTE_INTS)
+    return gather_attribute_wrong(attribute, name, "INTS", "a list of integers", error);
+  if (attribute->count > GATHER_MAX_RANK)
+    return gather_fail(error, GATHER_UNSUPPORTED, "attribute '%s' has more than %d integers", name, GATHER_MAX_RANK);
   for (int64_t i = 0; i < attribute->count; i++) values[i] = attribute->integers[i];
   *count = (int32_t)attribute->count;
   return GATHER_OK;
@@ -41,12 +42,15 @@ static gather_status rename_shape(gather_running *run, const gather_node *node, 
 }
 
 /* Whether a 0 in the target means the length that stands there now. */
-static bool zero_copies(const gather_running *run, const gather_node *node) {
-  int64_t allow = 0;
-  if (is_onnx(run)) return !gather_node_integer(node, "allowzero", &allow) || allow == 0;
-  const gather_attribute *special = gather_node_attribute(node, "special_zero");
-  return special && special->kind == GATHER_ATTRIBUTE_TEXT &&
-         (strcmp(special->text.text, "true") == 0 || strcmp(special->text.text, "1") == 0);
+static gather_status zero_copies(const gather_running *run, const gather_node *node, bool *copies,
+                                 gather_error *error) {
+  const char *name = is_onnx(run) ? "allowzero" : "special_zero";
+  const gather_attribute *attribute = gather_node_attribute(node, name);
+  bool flag = false;
+  if (attribute && !gather_attribute_flag(attribute, &flag))
+    return gather_attribute_wrong(attribute, name, "INT", "true or false", error);
+  *copies = flag != is_onnx(run);
+  return GATHER_OK;
 }
 
 /* Replaces 0 and finds out -1. */
@@ -75,9 +79,11 @@ static gather_status resolve_target(const gather_tensor *data, bool copies, int3
 gather_status gather_run_reshape(gather_running *run, const gather_node *node, gather_error *error) {
   int64_t target[GATHER_MAX_RANK];
   int32_t rank;
+  bool copies = false;
+  GATHER_TRY(zero_copies(run, node, &copies, error));
   GATHER_TRY(read_list(run, node, "shape", target, &rank, error));
   if (rank < 0) return gather_fail(error, GATHER_FILE_MALFORMED, "it has no target shape");
-  GATHER_TRY(resolve_target(gather_run_operand(run, node, 0), zero_copies(run, node), rank, target, error));
+  GATHER_TRY(resolve_target(gather_run_operand(run, node, 0), copies, rank, target, error));
   return rename_shape(run, node, rank, target, error);
 }
 
@@ -130,25 +136,39 @@ gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node,
 }
 
 /* start and end of ONNX Shape-15, cut to [0, rank]. */
-static int32_t cut(const gather_node *node, const char *name, int32_t rank, int32_t otherwise) {
+static gather_status cut(const gather_node *node, const char *name, int32_t rank, int32_t *at, gather_error *error) {
   int64_t value;
-  if (!gather_node_integer(node, name, &value)) return otherwise;
+  const gather_attribute *attribute = gather_node_attribute(node, name);
+  if (!attribute) return GATHER_OK;
+  if (!gather_attribute_integer(attribute, &value))
+    return gather_attribute_wrong(attribute, name, "INT", "a 64-bit integer", error);
   if (value < 0) value = value < -rank ? 0 : value + rank;
-  return value > rank ? rank : (int32_t)value;
+  *at = value > rank ? rank : (int32_t)value;
+  return GATHER_OK;
+}
+
+/* OpenVINO's type of the shape. */
+static gather_status shape_type(const gather_running *run, const gather_node *node, gather_type *type,
+                                gather_error *error) {
+  const gather_attribute *attribute = is_onnx(run) ? NULL : gather_node_attribute(node, "output_type");
+  *type = attribute ? gather_type_parse(attribute->text.text) : GATHER_TYPE_INT64;
+  return gather_type_is_index(*type)
+             ? GATHER_OK
+             : gather_attribute_wrong(attribute, "output_type", "INT", "an integer type", error);
 }
 
 gather_status gather_run_shape_of(gather_running *run, const gather_node *node, gather_error *error) {
   const gather_tensor *data = gather_run_operand(run, node, 0);
-  const gather_attribute *type = gather_node_attribute(node, "output_type");
-  int32_t begin = cut(node, "start", data->rank, 0), end = cut(node, "end", data->rank, data->rank);
+  int32_t begin = 0, end = data->rank;
+  gather_type wanted;
+  GATHER_TRY(shape_type(run, node, &wanted, error));
+  if (is_onnx(run)) GATHER_TRY(cut(node, "start", data->rank, &begin, error));
+  if (is_onnx(run)) GATHER_TRY(cut(node, "end", data->rank, &end, error));
   int64_t len = end > begin ? end - begin : 0;
   gather_tensor wide = {.type = GATHER_TYPE_INT64, .rank = 1}, shape;
   GATHER_TRY(gather_run_shape(run, 1, &len, &wide.shape, error));
   GATHER_TRY(gather_run_allocate(run, &wide, error));
   if (len > 0) memcpy(wide.data, data->shape + begin, (size_t)len * sizeof(int64_t));
-  gather_type wanted = GATHER_TYPE_INT64;
-  if (type && type->kind == GATHER_ATTRIBUTE_TEXT) wanted = gather_type_parse(type->text.text);
-  if (!gather_type_is_index(wanted)) return gather_fail(error, GATHER_UNSUPPORTED, "its output_type is no integer");
   GATHER_TRY(gather_run_cast(run, &wide, wanted, &shape, error));
   gather_run_give(run, node, &shape);
   return GATHER_OK;

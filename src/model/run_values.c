@@ -22,6 +22,17 @@ gather_run_value *gather_run_find(const gather_running *run, const char *name) {
   return NULL;
 }
 
+void gather_run_set(gather_run_value *value, const gather_tensor *tensor) {
+  value->tensor = *tensor;
+  value->unreadable = NULL;
+  value->ready = value->given = true;
+}
+
+bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value) {
+  if (!value->ready) return false;
+  return !run->skips_unreadable || !value->unreadable || gather_run_needs_shape(run->model, node);
+}
+
 /* The value of that name, made where it is not there. */
 static gather_run_value *ensure(gather_running *run, const char *name) {
   gather_run_value *value = gather_run_find(run, name);
@@ -185,10 +196,8 @@ static gather_status take_input(gather_running *run, const gather_model_input *i
   if (value->given) return gather_fail(error, GATHER_USAGE, "the input '%.100s' is given twice", input->name);
   GATHER_TRY(gather_tensor_check(&input->tensor, error));
   if (declared) GATHER_TRY(check_declared(declared, &input->tensor, known, error));
-  value->tensor = input->tensor;
+  gather_run_set(value, &input->tensor);
   value->tensor.flags |= GATHER_TENSOR_READ_ONLY;
-  value->unreadable = NULL;
-  value->ready = value->given = true;
   return GATHER_OK;
 }
 

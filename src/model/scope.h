@@ -24,6 +24,7 @@ typedef struct gather_known {
   int64_t part_count;
   const gather_node *maker;             /* the node it comes from; NULL */
   bool declared_input;                  /* of the graph */
+  const char *origin;                   /* a body's input: the input of the model that it is; NULL */
   const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
 } gather_known;
 

@@ -24,11 +24,6 @@ const gather_attribute *gather_step_find(const gather_step *step, const char *na
   return gather_scope_attribute(step->scope, step->node, name);
 }
 
-bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value) {
-  gather_node holder = {.attributes = attribute, .attribute_count = 1};
-  return gather_node_integer(&holder, attribute->name, value);
-}
-
 bool gather_step_integer(const gather_step *step, const char *name, int64_t fallback, int64_t *value) {
   const gather_attribute *attribute = gather_step_find(step, name);
   *value = fallback;
@@ -37,13 +32,8 @@ bool gather_step_integer(const gather_step *step, const char *name, int64_t fall
 
 bool gather_step_flag(const gather_step *step, const char *name, bool fallback, bool *value) {
   const gather_attribute *attribute = gather_step_find(step, name);
-  int64_t number = fallback;
-  if (attribute && attribute->kind == GATHER_ATTRIBUTE_TEXT)
-    number = attribute->text.bytes > 0 && strchr("tT1", attribute->text.text[0]) != NULL;
-  else if (attribute && !gather_attribute_integer(attribute, &number))
-    return false;
-  *value = number != 0;
-  return true;
+  *value = fallback;
+  return !attribute || gather_attribute_flag(attribute, value);
 }
 
 gather_type gather_step_named_type(const gather_step *step, const char *name, gather_type fallback) {
@@ -95,7 +85,7 @@ static const int64_t *parse_list(gather_step *step, gather_string text, int64_t 
 const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_t *count) {
   const gather_attribute *attribute = gather_step_find(step, name);
   if (!attribute) return NULL;
-  if (attribute->kind == GATHER_ATTRIBUTE_TEXT) return parse_list(step, attribute->text, count);
+  if (attribute->kind == GATHER_ATTRIBUTE_TEXT && !attribute->type) return parse_list(step, attribute->text, count);
   if (attribute->kind != GATHER_ATTRIBUTE_INTS) return NULL;
   *count = attribute->count;
   static const int64_t NONE[1] = {0};

@@ -51,7 +51,7 @@ bool gather_step_set_view(gather_step *step, const gather_view *view) {
                             .rank = view->rank,
                             .shape = shape,
                             .strides = strides,
-                            .flags = GATHER_TENSOR_READ_ONLY | (view->swapped ? GATHER_TENSOR_BYTE_SWAPPED : 0u)};
+                            .flags = GATHER_FILE_VIEW | (view->swapped ? GATHER_TENSOR_BYTE_SWAPPED : 0u)};
   if (gather_tensor_check(tensor, NULL) != GATHER_OK) return false;
   step->out.tensor = tensor;
   return true;

@@ -25,6 +25,7 @@ static gather_operand operand_of(const gather_scope *scope, const gather_node *n
   operand.rank = known->rank;
   operand.dims = known->dims;
   operand.value = known->tensor;
+  operand.unreadable = known->unreadable;
   return operand;
 }
 
@@ -106,7 +107,6 @@ static gather_status bad(gather_check *check, gather_model_node *out, const gath
   if (!kept->rules && out->rules) kept->rules = out->rules->rules;
   out->verdict = GATHER_VERDICT_BAD;
   out->error = kept;
-  out->cause = gather_check_cause(out);
   return say(check, out, error, kept->message);
 }
 
@@ -129,12 +129,12 @@ static gather_status find_fault(const gather_model_node *out, const gather_optio
 }
 
 /* A constant that should be in another file, which is not there. */
-static gather_status unreadable(gather_check *check, const char *what, const gather_known *known,
-                                gather_model_node *out, gather_error *error) {
+static gather_status unreadable(gather_check *check, const char *what, const char *name,
+                                const gather_file_tensor *tensor, gather_model_node *out, gather_error *error) {
   char text[sizeof((gather_error *)0)->message + 160];
   gather_error why;
-  if (gather_file_tensor_check(known->unreadable, &why) == GATHER_OK) return GATHER_OK;
-  (void)snprintf(text, sizeof text, "the %s '%.100s' cannot be read: %s", what, known->name, why.message);
+  if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return GATHER_OK;
+  (void)snprintf(text, sizeof text, "the %s '%.100s' cannot be read: %s", what, name, why.message);
   return say(check, out, error, text);
 }
 
@@ -143,13 +143,17 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
                                      gather_error *error) {
   char text[512];
   const gather_known *known = gather_scope_find(scope, out->indices.name);
-  if (known && known->unreadable) return unreadable(check, "indices", known, out, error);
+  if (out->indices.unreadable)
+    return unreadable(check, "indices", out->indices.name, out->indices.unreadable, out, error);
   if (known && known->tensor && gather_type_is_index(known->tensor->type))
     (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to look at",
                    out->indices.name, gather_tensor_len(known->tensor));
   else if (out->indices.source == GATHER_SOURCE_INPUT)
     (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
                    out->indices.name);
+  else if (known && known->origin)
+    (void)snprintf(text, sizeof text, "the indices '%.100s' come from the input '%.100s', which was not given",
+                   out->indices.name, known->origin);
   else if (known && known->maker)
     (void)snprintf(text, sizeof text, "the indices '%.100s' are computed by %.60s '%.100s' when the model runs",
                    out->indices.name, known->maker->op, known->maker->name);
@@ -249,6 +253,9 @@ static void describe(gather_check *check, const gather_scope *scope, const gathe
   out->axis = out->axis_known ? options->axis : 0;
   if (out->axis_known && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
   out->batch_dims = options->batch_dims;
+  out->axis_name = out->rules && out->rules->axis_is_input && node->input_count > 2 ? node->inputs[2] : "";
+  const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
+  if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
   out->reason = out->cause = "";
   out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);
@@ -261,17 +268,22 @@ static void describe(gather_check *check, const gather_scope *scope, const gathe
 
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                 gather_model_node *out, gather_error *error) {
-  gather_options options = gather_node_options(check->model, scope, node);
+  gather_options options;
   gather_error why;
+  gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
   describe(check, scope, node, &options, out);
   if (check->probe) return GATHER_OK;
   if (!out->rules) return say(check, out, error, "the version of the operator is none that this library knows");
+  if (check->not_executed) {
+    out->not_executed = true;
+    return say(check, out, error, check->not_executed);
+  }
+  if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   gather_status status = find_fault(out, &options, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
-  const gather_known *axis = node->input_count > 2 ? gather_scope_find(scope, node->inputs[2]) : NULL;
-  if (!out->axis_known && axis && axis->unreadable) return unreadable(check, "axis", axis, out, error);
+  if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
   if (!out->axis_known || out->data.rank < 1 || out->data.dims[out->axis].min != out->data.dims[out->axis].max)
     return unknown_length(check, out, error);
   return compare(check, out, options, error);

@@ -129,8 +129,45 @@ static const char *subgraph_path(gather_check *check, const char *path, const ga
   return text;
 }
 
-static gather_status walk_inner(gather_check *check, gather_scope *scope, const gather_node *node, int64_t number,
-                                int depth, gather_bodies *bodies, gather_error *error) {
+/* The results of a body in the order of its node's outputs, where the file has its own. */
+static gather_status place_results(gather_check *check, const gather_node *node, const gather_graph *graph,
+                                   gather_known **results, int64_t *count, gather_error *error) {
+  if (!graph->places) return GATHER_OK;
+  gather_known *placed = gather_arena_take(&check->arena, node->output_count, sizeof *placed);
+  if (!placed) return no_memory(error);
+  for (int32_t k = 0; k < node->output_count; k++) placed[k].rank = -1;
+  for (int64_t i = 0; i < graph->output_count; i++)
+    if (graph->places[i] >= 0) placed[graph->places[i]] = (*results)[i];
+  *results = placed;
+  *count = node->output_count;
+  return GATHER_OK;
+}
+
+/* Why nothing in the branch is executed; NULL without memory. */
+static const char *skipped_text(gather_check *check, const gather_node *node, int taken) {
+  char text[400];
+  (void)snprintf(text, sizeof text, "not executed: the condition '%.100s' of %.60s%s%.100s%s is %s", node->inputs[0],
+                 node->op, *node->name ? " '" : "", node->name, *node->name ? "'" : "", taken == 0 ? "true" : "false");
+  return gather_arena_text(&check->arena, text, strlen(text));
+}
+
+/* One graph of a node. */
+static gather_status walk_body(gather_check *check, gather_step *step, const gather_walk *walk, int which,
+                               const gather_graph *graph, gather_error *error) {
+  const char *before = check->not_executed;
+  int taken = gather_check_branch(step);
+  if (taken >= 0 && taken != which && !before) {
+    check->not_executed = skipped_text(check, step->node, taken);
+    if (!check->not_executed) return no_memory(error);
+  }
+  gather_status status = gather_check_graph(check, graph, walk, error);
+  check->not_executed = before;
+  return status;
+}
+
+static gather_status walk_inner(gather_check *check, gather_scope *scope, gather_step *step, int64_t number, int depth,
+                                gather_bodies *bodies, gather_error *error) {
+  const gather_node *node = step->node;
   for (int32_t k = 0; k < node->attribute_count; k++) {
     const gather_attribute *attribute = &node->attributes[k];
     if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
@@ -140,8 +177,9 @@ static gather_status walk_inner(gather_check *check, gather_scope *scope, const 
     if (!path || !results) return no_memory(error);
     for (int64_t i = 0; i < count; i++) results[i].rank = -1;
     const gather_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
-    GATHER_TRY(gather_check_graph(check, attribute->graph, &walk, error));
-    int which = strcmp(attribute->name, "else_branch") == 0;
+    int which = strcmp(attribute->name, "else_branch") == 0 || strcmp(attribute->name, "else_body") == 0;
+    GATHER_TRY(walk_body(check, step, &walk, which, attribute->graph, error));
+    GATHER_TRY(place_results(check, node, attribute->graph, &results, &count, error));
     bodies->results[which] = results;
     bodies->counts[which] = count;
   }
@@ -158,7 +196,7 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
                       .parts_left = &check->parts_left,
                       .openvino = strcmp(check->model->graph_file->dialect, "openvino") == 0};
   gather_bodies bodies = {{NULL, NULL}, {0, 0}};
-  GATHER_TRY(walk_inner(check, scope, node, number, depth, &bodies, error));
+  GATHER_TRY(walk_inner(check, scope, &step, number, depth, &bodies, error));
   GATHER_TRY(gather_infer_node(&step, error));
   GATHER_TRY(gather_check_flow(check, scope, &step, &bodies, depth, error));
   GATHER_TRY(keep(check, scope, &step, error));
@@ -177,6 +215,25 @@ static void find_results(const gather_scope *scope, gather_known *results) {
     const gather_known *known = gather_scope_find(scope, scope->graph->outputs[i].name);
     if (known) results[i] = *known;
   }
+}
+
+/* The inputs of an IR body are values of the graph round it, where its port map says so. */
+static gather_status take_sources(gather_check *check, gather_scope *scope, gather_error *error) {
+  const gather_graph *graph = scope->graph;
+  for (int64_t i = 0; graph->sources && scope->parent && i < graph->input_count; i++) {
+    const gather_value *value = &graph->inputs[i];
+    gather_known *known = gather_scope_make(scope, value->name);
+    const gather_known *outer = known && graph->sources[i] ? gather_scope_find(scope->parent, graph->sources[i]) : NULL;
+    if (!outer) continue;
+    const char *name = known->name;
+    *known = *outer;
+    known->name = name;
+    known->source = GATHER_SOURCE_COMPUTED;
+    known->declared_input = true;
+    if (outer->source == GATHER_SOURCE_INPUT) known->origin = outer->name;
+    GATHER_TRY(add_declaration(check, value, known, error));
+  }
+  return GATHER_OK;
 }
 
 /* The inputs of a function's body are those of the node that calls it. */
@@ -203,6 +260,7 @@ static gather_status declare(gather_check *check, gather_scope *scope, gather_er
     return GATHER_OK;
   }
   GATHER_TRY(declare_inputs(check, scope, graph == check->model->graph_file->graph, error));
+  GATHER_TRY(take_sources(check, scope, error));
   if (!check->quiet) GATHER_TRY(declare_overrides(check, scope, error));
   GATHER_TRY(add_declarations(check, scope, graph->infos, graph->info_count, error));
   return add_declarations(check, scope, graph->outputs, graph->output_count, error);

@@ -348,3 +348,79 @@ def test_ir(tmp_path, opset, rules, verdict):
         assert node["reason"] == words and words in text and "error" not in node
         assert "zeros" in node["runtimes"]["openvino"] and all(f"{name} " in text for name in RUNTIMES)
     assert set(node["runtimes"]) == RUNTIMES
+
+
+# ---- the types of given inputs, and likely causes
+
+
+@pytest.mark.parametrize("declared, given", [(T.INT64, np.int32), (T.INT32, np.int64), (T.INT64, np.uint64), (T.INT64, np.float32), (T.INT64, np.bool_)])
+def test_an_input_has_the_type_that_the_model_declares(declared, given, path, tmp_path):
+    """As run and the runtimes want it; a literal and a text file have no type of their own."""
+    save(path, [gather_node("g")], [value("ids", [2], declared)], [table()])
+    np.save(tmp_path / "ids.npy", np.array([0, 1], given))
+    (tmp_path / "ids.txt").write_text("0 1")
+    for command in ("check", "explain", "run"):
+        error = json.loads(call(command, path, "--json", "--input", f"ids={tmp_path / 'ids.npy'}", code=1))["error"]
+        assert (error["status"], error["code"]) == ("type_mismatch", 7)
+        assert h.tensor_dtype_to_np_dtype(declared).name in error["message"] and np.dtype(given).name in error["message"]
+        for text in ("[0, 1]", tmp_path / "ids.txt"):
+            call(command, path, "--json", "--input", f"ids={text}")
+    libgather = pytest.importorskip("libgather")
+    model = libgather.Model(path)
+    for act in (model.check, model.run, lambda inputs: model.explain(inputs=inputs)):
+        with pytest.raises(libgather.GatherTypeError, match="int"):
+            act({"ids": np.array([0, 1], given)})
+        act({"ids": [0, 1]})
+
+
+def test_a_value_in_between_that_declares_no_type(path, tmp_path):
+    """Its type only follows from other values: literals for it are int64."""
+    save(path, [h.make_node("Cast", ["x"], ["ids"], to=T.INT32), gather_node("g")], [value("x", [2])], [table()])
+    call("explain", path, "--node", "g", "--input", "ids=[0, 1]")
+    save(path, [h.make_node("Cast", ["x"], ["ids"], to=T.INT32), gather_node("g")], [value("x", [2])], [table()], infos=[value("ids", [2], T.INT32)])
+    np.save(tmp_path / "ids.npy", np.array([0, 1]))
+    assert "int32" in call("explain", path, "--node", "g", "--json", "--input", f"ids={tmp_path / 'ids.npy'}", code=1)
+    call("explain", path, "--node", "g", "--input", "ids=[0, 1]")
+
+
+CAUSES = {
+    "one too large": ([10], 10, "the index equals the length: it may count from 1"),
+    "one too large, 0-D": (10, 10, "the index equals the length: it may count from 1"),
+    "all one too large": ([10, 10], 10, "the largest index equals the length: it may count from 1"),
+    "count from 1": ([1, 10], 10, "the largest index equals the length: it may count from 1"),
+    "much too large": ([500], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 500): it may belong to another vocabulary"),
+    "much too large, 0-D": (500, 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 500): it may belong to another vocabulary"),
+    "some": ([3, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 12): it may belong to another vocabulary"),
+    "all": ([30, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 30): it may belong to another vocabulary"),
+    "from the end too": ([-10, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 12): it may belong to another vocabulary"),
+    "one too small": ([-11, 3], 10, "the smallest index is one below the lowest that is valid: it may be off by one"),
+    "too small": ([-13, 3], 10, None),
+    "both": ([-13, 13], 10, None),
+    "garbage": ([2**50], 10, "an index of this size looks like memory that was never written"),
+    "no rows": ([0], 0, "the axis has no elements: something before this node made an empty tensor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_likely_causes(name, path):
+    """Nothing is swapped in a model of one gather."""
+    indices, rows, cause = CAUSES[name]
+    save(path, [gather_node("g")], [value("ids", None, T.INT64)], [table(rows)])
+    assert only(check(path, "--input", f"ids={json.dumps(indices)}", code=1)).get("cause") == cause
+
+
+def test_a_longer_axis(path):
+    save(path, [gather_node("g", axis=1)], [value("ids", None, T.INT64)], [table(10, 4)])
+    cause = only(check(path, "--input", "ids=[7]", code=1))["cause"]
+    assert cause == "the largest index is 7 and the axis has the length 4: the indices may be those of a longer axis"
+
+
+def test_swapped_inputs(path):
+    """Two tables, and ids that fit the other one."""
+    nodes = [gather_node("words", indices="ids"), gather_node("types", data="small", indices="kinds")]
+    save(path, nodes, [value("ids", [3], T.INT64), value("kinds", [3], T.INT64)], [table(100), table(2, name="small")])
+    swapped = "the inputs 'kinds' and 'ids' may be swapped: these indices fit the table 'table' of the other, with 100 rows"
+    for more in ([], ["--input", "ids=[0, 1, 1]"]):
+        assert check(path, "--input", "kinds=[7, 30, 99]", *more, code=1)["nodes"][1]["cause"] == swapped
+    for kinds, more in (("[7, 30, 100]", []), ("[0, 30, 99]", []), ("[7, 7, 7]", []), ("[7, 30, 99]", ["--input", "ids=[5, 1, 1]"])):
+        assert "swapped" not in check(path, "--input", f"kinds={kinds}", *more, code=1)["nodes"][1]["cause"]

@@ -58,7 +58,7 @@ def test_verdicts():
     for path in real.files_of("silero-vad"):
         for node in real.check(path)["nodes"]:
             known = "max" in node["indices"] and node["data"]["shape"][node["axis"]] not in (-1, None)
-            known &= not isinstance(node["data"]["shape"][node["axis"]], str)
+            known &= not isinstance(node["data"]["shape"][node["axis"]], str) and node.get("executed", True)
             assert node["verdict"] == ("ok" if known else "unknown"), node
 
 
