@@ -21,9 +21,6 @@
 #include "base/error.h"
 #include "format/map.h"
 
-/* Other programs' leavings may have our names; so many are tried. */
-enum { NAMES_TRIED = 10000, NAME_BYTES = 64 };
-
 static char *copy_text(const char *text, size_t bytes) {
   char *copy = gather_alloc((int64_t)bytes + 1);
   if (copy) memcpy(copy, text, bytes);
@@ -57,10 +54,10 @@ static gather_status fail_exists(const char *path, gather_error *error) {
   return gather_fail_file(error, GATHER_FILE_EXISTS, path, -1, "the file exists already and is kept");
 }
 
-/* Checks what has the name already. mode: the permissions of the file to be replaced, else 0. */
-static gather_status check_target(const char *path, bool replace, mode_t *mode, gather_error *error) {
+/* Checks what has the name already. replaces: whether there is a file that will be replaced. */
+static gather_status check_target(const char *path, bool replace, bool *replaces, gather_error *error) {
   struct stat about;
-  *mode = 0;
+  *replaces = false;
   if (path[0] == '\0') return gather_fail(error, GATHER_USAGE, "the name of the output is empty");
   if (path[strlen(path) - 1] == '/')
     return gather_fail_file(error, GATHER_USAGE, path, -1, "the name of the output is a folder's");
@@ -73,13 +70,13 @@ static gather_status check_target(const char *path, bool replace, mode_t *mode, 
   /* Renaming over a device or a pipe would put a file in its place. */
   if (!S_ISREG(about.st_mode))
     return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is not a regular file, so it is not replaced");
-  *mode = about.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  *replaces = true;
   return GATHER_OK;
 }
 
 gather_status gather_output_check(const char *path, bool replace, gather_error *error) {
-  mode_t mode;
-  return check_target(path, replace, &mode, error);
+  bool replaces;
+  return check_target(path, replace, &replaces, error);
 }
 
 /* A link that may be replaced stays, and the file behind it is replaced. */
@@ -93,32 +90,24 @@ static gather_status resolve(const char *path, bool replace, char **target, gath
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
 }
 
-static gather_status open_temporary(gather_output *output, gather_error *error) {
-  size_t folder = folder_bytes(output->target);
-  output->temporary = gather_alloc((int64_t)folder + NAME_BYTES);
+static gather_status open_output(gather_output *output, bool replaces, gather_error *error) {
+  output->folder_bytes = folder_bytes(output->target);
+  output->temporary = gather_alloc((int64_t)output->folder_bytes + GATHER_OUTPUT_NAME_BYTES);
   if (!output->temporary)
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, output->target, -1, "no memory for its name");
-  memcpy(output->temporary, output->target, folder);
-  for (int i = 0; i < NAMES_TRIED && output->fd < 0; i++) {
-    (void)snprintf(output->temporary + folder, NAME_BYTES, ".gather-%ld-%d.tmp", (long)getpid(), i);
-    output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (output->fd < 0 && errno != EEXIST && errno != EINTR) break;
-  }
-  if (output->fd >= 0) return GATHER_OK;
-  int number = errno == EEXIST ? EIO : errno; /* it is the temporary name that exists, not the target's */
-  output->temporary[0] = '\0';
-  return gather_fail_system(error, output->target, number, "create a file beside it");
+  memcpy(output->temporary, output->target, output->folder_bytes);
+  int number = gather_output_open(output, replaces ? S_IRUSR | S_IWUSR : 0666);
+  if (number != 0) return gather_fail_system(error, output->target, number, "create a file beside it");
+  return replaces ? gather_permissions_copy(output->target, output->fd, error) : GATHER_OK;
 }
 
 gather_status gather_output_create(gather_output *output, const char *path, bool replace, gather_error *error) {
-  mode_t mode;
+  bool replaces;
   *output = (gather_output)GATHER_OUTPUT_NONE;
-  GATHER_TRY(check_target(path, replace, &mode, error));
+  GATHER_TRY(check_target(path, replace, &replaces, error));
   output->replace = replace;
   gather_status status = resolve(path, replace, &output->target, error);
-  if (status == GATHER_OK) status = open_temporary(output, error);
-  if (status == GATHER_OK && mode != 0 && fchmod(output->fd, mode) != 0)
-    status = gather_fail_system(error, path, errno, "keep its permissions");
+  if (status == GATHER_OK) status = open_output(output, replaces, error);
   if (status != GATHER_OK) gather_output_clear(output);
   return status;
 }
@@ -166,43 +155,36 @@ static void unmap(gather_output *output) {
   output->bytes = NULL;
 }
 
-/* Names the file where nothing may have the name: a second name for it can be made only if the name is free. Where a file
- * system has no second names, the name is first taken by an empty file, which the rename then replaces. */
-static int name_exclusively(const gather_output *output) {
-  if (link(output->temporary, output->target) == 0) {
-    (void)unlink(output->temporary); /* the file has its name, whatever becomes of the other */
-    return 0;
-  }
-  int fd = open(output->target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  (void)close(fd);
-  if (rename(output->temporary, output->target) == 0) return 0;
-  int number = errno;
-  (void)unlink(output->target);
-  return number;
+/* Some file systems say only when a file is closed that it could not be written. The file itself stays open: it keeps its lock, and
+ * what has no name would be gone. After EINTR the descriptor is closed on Linux, and nothing was lost. */
+static int flush(const gather_output *output) {
+  int copy = dup(output->fd);
+  if (copy < 0) return errno;
+  return close(copy) == 0 || errno == EINTR ? 0 : errno;
+}
+
+static gather_status settle_bytes(const gather_output *output, gather_error *error) {
+  int number = output->no_sync ? 0 : gather_output_sync(output);
+  if (number == 0) number = flush(output);
+  return number == 0 ? GATHER_OK : gather_fail_system(error, output->target, number, "write it to the disk");
 }
 
 gather_status gather_output_publish(gather_output *output, gather_error *error) {
   unmap(output);
-  int fd = output->fd;
-  output->fd = -1;
-  /* After EINTR the descriptor is closed on Linux, and nothing was lost. */
-  if (close(fd) != 0 && errno != EINTR) return gather_fail_system(error, output->target, errno, "write it");
-  int number = 0;
-  if (!output->replace)
-    number = name_exclusively(output);
-  else if (rename(output->temporary, output->target) != 0)
-    number = errno;
+  GATHER_TRY(settle_bytes(output, error));
+  int number = gather_output_name(output);
   if (number == EEXIST) return fail_exists(output->target, error);
   if (number != 0) return gather_fail_system(error, output->target, number, "give the finished file its name");
-  output->temporary[0] = '\0';
-  return GATHER_OK;
+  number = output->no_sync ? 0 : gather_output_sync_folder(output);
+  if (number == 0) return GATHER_OK;
+  return gather_fail_system(error, output->target, number, "be sure that the disk keeps its name, which it has");
 }
 
 void gather_output_clear(gather_output *output) {
   unmap(output);
+  if (output->named) (void)unlink(output->temporary); /* before its lock goes */
   if (output->fd >= 0) (void)close(output->fd);
-  if (output->temporary && output->temporary[0] != '\0') (void)unlink(output->temporary);
+  if (output->folder >= 0) (void)close(output->folder);
   gather_free(output->temporary);
   gather_free(output->target);
   *output = (gather_output)GATHER_OUTPUT_NONE;

@@ -11,9 +11,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/tensor.h"
-#include "format/format.h"
 #include "format/output.h"
 #include "format/swap.h"
+#include "format/writer.h"
 
 struct gather_writer {
   gather_output output; /* where it has a path */
@@ -24,28 +24,29 @@ struct gather_writer {
   int64_t appended;    /* parts: bytes of the elements */
   int64_t window_bytes;
   gather_header header;
-  int64_t swap_unit; /* 0 = the elements are written as they are */
+  int64_t swap_unit;            /* 0 = the elements are written as they are */
+  gather_writing_place *places; /* of several tensors; NULL */
+  int64_t count;                /* of places */
   int64_t data_bytes;
   void *data;  /* NULL where there are no bytes */
   void *pages; /* owned: where data is not in the output's mapping */
 };
 
-/* What was understood of a gather_writing. */
-typedef struct writing_plan {
-  gather_header header;
-  int64_t data_bytes, swap_unit;
-} writing_plan;
-
 /* ---- what is asked for */
 
+/* The formats that carry a type. Raw bytes keep neither type nor shape: they come last. */
 static gather_status fail_carry(const gather_format *format, const gather_type_info *type, gather_error *error) {
   char able[80] = "";
+  const gather_format *raw = NULL;
   for (size_t i = 0; gather_format_at(i); i++) {
     const gather_format *other = gather_format_at(i);
     if (!other->carries || !other->carries(type)) continue;
+    if (other->carries == gather_raw_carries) raw = other;
     size_t at = strlen(able);
-    (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", other->name);
+    if (other != raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? ", " : "; use ", other->name);
   }
+  size_t at = strlen(able);
+  if (raw) (void)snprintf(able + at, sizeof able - at, "%s%s", at ? " or " : "; use ", raw->name);
   return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "%s cannot carry the type %s%s", format->name,
                            type->name, able);
 }
@@ -79,29 +80,38 @@ static gather_status check_shape(const gather_writing *what, int64_t *data_bytes
   return GATHER_OK;
 }
 
-/* Everything that needs no file. On GATHER_OK the header is the caller's to free. */
-static gather_status make_plan(const gather_writing *what, writing_plan *plan, gather_error *error) {
+void gather_writing_plan_clear(gather_writing_plan *plan) {
+  gather_free(plan->header.bytes);
+  gather_free(plan->places);
+  *plan = (gather_writing_plan){0};
+}
+
+gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan, gather_error *error) {
   const gather_format *format;
+  *plan = (gather_writing_plan){0};
   if (!what) return gather_fail(error, GATHER_USAGE, "what to write is NULL");
   GATHER_TRY(choose_format(what, &format, error));
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
   const gather_type_info *type = gather_type_get(what->type);
   if (!format->carries(type)) return fail_carry(format, type, error);
-  plan->swap_unit = 0;
+  plan->format = format;
   if (strcmp(format->name, "npy") != 0) GATHER_TRY(gather_swap_unit(what, &plan->swap_unit, error));
-  plan->header = (gather_header){0};
   gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
   int64_t total;
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
     status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");
-  if (status != GATHER_OK) gather_free(plan->header.bytes);
+  if (status != GATHER_OK) gather_writing_plan_clear(plan);
   return status;
 }
 
 gather_status gather_writer_check(const gather_writing *what, gather_error *error) {
-  writing_plan plan;
-  GATHER_TRY(make_plan(what, &plan, error));
-  gather_free(plan.header.bytes);
+  gather_writing_plan plan;
+  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
+  gather_writing_plan_clear(&plan);
+  return gather_writing_check_target(what, error);
+}
+
+gather_status gather_writing_check_target(const gather_writing *what, gather_error *error) {
   if (what->path) return gather_output_check(what->path, what->replace, error);
   return gather_descriptor_check(what->fd, error);
 }
@@ -136,12 +146,11 @@ static gather_status start(gather_writer *writer, const gather_writing *what, ga
   return writer->strings ? use_pages(writer, error) : use_file(writer, error);
 }
 
-static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
-  writing_plan plan;
-  GATHER_TRY(make_plan(what, &plan, error));
+gather_status gather_writer_begin(const gather_writing *what, gather_writing_plan *plan, bool parts,
+                                  gather_writer **writer, gather_error *error) {
   gather_writer *made = gather_alloc((int64_t)sizeof *made);
   if (!made) {
-    gather_free(plan.header.bytes);
+    gather_writing_plan_clear(plan);
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the writer");
   }
   *made = (gather_writer){.output = GATHER_OUTPUT_NONE,
@@ -149,15 +158,23 @@ static gather_status create(const gather_writing *what, bool parts, gather_write
                           .fd = what->fd,
                           .strings = what->type == GATHER_TYPE_STRING,
                           .parts = parts,
-                          .header = plan.header,
-                          .swap_unit = plan.swap_unit,
-                          .data_bytes = plan.data_bytes};
+                          .header = plan->header,
+                          .swap_unit = plan->swap_unit,
+                          .places = plan->places,
+                          .count = plan->count,
+                          .data_bytes = plan->data_bytes};
   gather_status status = start(made, what, error);
   if (status == GATHER_OK)
     *writer = made;
   else
     gather_writer_abort(made);
   return status;
+}
+
+static gather_status create(const gather_writing *what, bool parts, gather_writer **writer, gather_error *error) {
+  gather_writing_plan plan;
+  GATHER_TRY(gather_writing_plan_make(what, &plan, error));
+  return gather_writer_begin(what, &plan, parts, writer, error);
 }
 
 gather_status gather_writer_create(const gather_writing *what, gather_writer **writer, gather_error *error) {
@@ -196,11 +213,19 @@ gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t
   return status;
 }
 
-void *gather_writer_data(gather_writer *writer) { return writer->data; }
+void *gather_writer_data(gather_writer *writer) { return gather_writer_data_at(writer, 0); }
+
+void *gather_writer_data_at(gather_writer *writer, int64_t i) {
+  if (!writer->places) return i == 0 ? writer->data : NULL;
+  if (i < 0 || i >= writer->count || writer->places[i].bytes == 0) return NULL;
+  return (char *)writer->data + writer->places[i].at;
+}
 
 const char *gather_writer_temporary(const gather_writer *writer) {
-  return writer->output.temporary ? writer->output.temporary : "";
+  return writer->output.named ? writer->output.temporary : "";
 }
+
+void gather_writer_set_sync(gather_writer *writer, bool sync) { writer->output.no_sync = !sync; }
 
 /* ---- part by part */
 
@@ -259,6 +284,8 @@ static gather_status finish(gather_writer *writer, gather_error *error) {
   if (writer->parts) return finish_parts(writer, error);
   if (writer->strings) GATHER_TRY(lay_out_strings(writer, error));
   gather_swap(writer->data, writer->data_bytes, writer->swap_unit);
+  for (int64_t i = 0; i < writer->count; i++)
+    gather_swap(gather_writer_data_at(writer, i), writer->places[i].bytes, writer->places[i].swap_unit);
   if (writer->has_path) return gather_output_publish(&writer->output, error);
   GATHER_TRY(gather_descriptor_write(writer->fd, writer->header.bytes, writer->header.size, error));
   return gather_descriptor_write(writer->fd, writer->data, writer->data_bytes, error);
@@ -276,5 +303,6 @@ void gather_writer_abort(gather_writer *writer) {
   gather_output_clear(&writer->output);
   gather_pages_destroy(writer->pages, writer->data_bytes);
   gather_free(writer->header.bytes);
+  gather_free(writer->places);
   gather_free(writer);
 }

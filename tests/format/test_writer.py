@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: MIT
 """A file appears whole or not at all, and nothing else stays behind."""
 import ctypes as c
+import errno
+import fcntl
 import os
 import stat
+import struct
+import tempfile
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
 from gather_files import LIB, P, Error, GatherError, check, fails_to_check, write, writing
 from unprivileged import unprivileged_folder
+
+from support.outputs import being_written, has_unnamed_files, temporary_names
+from support.skip import skip_test
 
 CONTENT = np.arange(3, dtype="<f4").tobytes()
 
@@ -28,8 +36,10 @@ def create(what) -> tuple[P, int]:
 def test_nothing_is_seen_before_commit_and_nothing_stays_after_abort(tmp_path) -> None:
     writer, data = create(writing(tmp_path / "a.npy", "float32", (3,)))
     temporary = LIB.gather_writer_temporary(writer).decode()
-    assert os.listdir(tmp_path) == [os.path.basename(temporary)] and os.path.dirname(temporary) == str(tmp_path)
-    assert os.path.getsize(temporary) == 128 + 12
+    assert os.listdir(tmp_path) == ([os.path.basename(temporary)] if temporary else [])
+    assert os.path.dirname(temporary) == (str(tmp_path) if temporary else "")
+    assert has_unnamed_files(tmp_path) == (temporary == "")
+    assert [os.path.getsize(path) for path in being_written(tmp_path)] == [128 + 12]
     c.memmove(data, CONTENT, 12)
     LIB.gather_writer_abort(writer)
     assert os.listdir(tmp_path) == []
@@ -43,7 +53,7 @@ def test_data_is_aligned_as_in_numpys_files(tmp_path) -> None:
 
 def test_room_is_taken_from_the_disk_at_once(tmp_path) -> None:
     writer, _ = create(writing(tmp_path / "a.bin", "int8", (1 << 20,)))
-    about = os.stat(LIB.gather_writer_temporary(writer))
+    about = os.stat(being_written(tmp_path)[0])
     LIB.gather_writer_abort(writer)
     assert about.st_size == 1 << 20 and about.st_blocks * 512 >= 1 << 20
 
@@ -103,6 +113,88 @@ def test_replacing_keeps_permissions_and_readers(tmp_path) -> None:
     assert os.listdir(tmp_path) == ["a.npy"]
 
 
+def mode_of(path) -> int:
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o640, 0o604, 0o777, 0o000])
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_the_new_file_is_never_more_readable_than_the_old_one(mode, mask, tmp_path) -> None:
+    (tmp_path / "a.npy").write_text("old")
+    (tmp_path / "a.npy").chmod(mode)
+    before = os.umask(mask)
+    try:
+        writer, data = create(writing(tmp_path / "a.npy", "float32", (3,), replace=True))
+        assert [mode_of(path) for path in being_written(tmp_path)] == [mode]
+        c.memmove(data, CONTENT, 12)
+        check(LIB.gather_writer_commit(writer, None), Error())
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "a.npy") == mode and os.listdir(tmp_path) == ["a.npy"]
+
+
+def test_owner_and_group_are_kept_where_that_is_permitted(tmp_path) -> None:
+    if os.geteuid() != 0:
+        skip_test("root", "only root may give files away")
+    (tmp_path / "a.npy").write_text("old")
+    os.chown(tmp_path / "a.npy", 12345, 23456)
+    write(writing(tmp_path / "a.npy", "float32", (3,), replace=True), CONTENT)
+    about = os.stat(tmp_path / "a.npy")
+    assert (about.st_uid, about.st_gid) == (12345, 23456)
+
+
+def test_another_group_gets_no_more_than_others() -> None:
+    if os.geteuid() != 0:
+        skip_test("root", "only root may give files away")
+    with unprivileged_folder() as folder:
+        (folder / "a.npy").write_text("old")
+        os.setresuid(0, 0, 0)
+        os.chown(folder / "a.npy", 12345, 23456)
+        (folder / "a.npy").chmod(0o664)
+        os.setresuid(65534, 65534, 0)
+        writer, _ = create(writing(folder / "a.npy", "float32", (3,), replace=True))
+        (path,) = being_written(folder)
+        assert os.stat(path).st_gid != 23456 and mode_of(path) == 0o644
+        LIB.gather_writer_abort(writer)
+
+
+def acl(*entries: tuple[int, int, int]) -> bytes:
+    """An access control list as Linux has it: (tag, permissions, id) each."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+USER_OBJ, USER, GROUP_OBJ, MASK, OTHER, NOBODY_ID = 1, 2, 4, 16, 32, 2**32 - 1
+ACCESS, DEFAULT = "system.posix_acl_access", "system.posix_acl_default"
+
+
+def set_acl(path, name: str, named_user: int) -> None:
+    ids = [(USER_OBJ, 6, NOBODY_ID), (USER, 4, named_user), (GROUP_OBJ, 0, NOBODY_ID), (MASK, 4, NOBODY_ID), (OTHER, 0, NOBODY_ID)]
+    try:
+        os.setxattr(path, name, acl(*ids))
+    except (AttributeError, OSError) as error:
+        if getattr(error, "errno", errno.ENOTSUP) != errno.ENOTSUP:
+            raise
+        skip_test("acl", "this file system has no access control lists")
+
+
+def test_the_access_control_list_is_kept(tmp_path) -> None:
+    (tmp_path / "a.npy").write_text("old")
+    set_acl(tmp_path / "a.npy", ACCESS, 12345)
+    kept = os.getxattr(tmp_path / "a.npy", ACCESS)
+    write(writing(tmp_path / "a.npy", "float32", (3,), replace=True), CONTENT)
+    assert os.getxattr(tmp_path / "a.npy", ACCESS) == kept and mode_of(tmp_path / "a.npy") == 0o640
+
+
+def test_the_folders_access_control_list_adds_no_reader(tmp_path) -> None:
+    (tmp_path / "a.npy").write_text("old")
+    (tmp_path / "a.npy").chmod(0o640)
+    set_acl(tmp_path, DEFAULT, 12345)
+    write(writing(tmp_path / "a.npy", "float32", (3,), replace=True), CONTENT)
+    assert ACCESS not in os.listxattr(tmp_path / "a.npy") and mode_of(tmp_path / "a.npy") == 0o640
+    write(writing(tmp_path / "new.npy", "float32", (3,)), CONTENT)
+    assert ACCESS in os.listxattr(tmp_path / "new.npy")
+
+
 def test_new_file_has_the_umasks_permissions(tmp_path) -> None:
     for mask in (0o022, 0o077, 0o002):
         before = os.umask(mask)
@@ -144,6 +236,29 @@ def test_folders_that_cannot_be_used(tmp_path) -> None:
     assert complaint_of(writing(tmp_path / ("n" * 300 + ".npy"), "float32", (3,))).status == "io_error"
 
 
+def test_a_folder_that_cannot_be_read() -> None:
+    with unprivileged_folder() as folder:
+        folder.chmod(0o333)
+        write(writing(folder / "a.npy", "float32", (3,)), CONTENT)
+        write(writing(folder / "a.npy", "float32", (3,), replace=True), CONTENT)
+        assert np.load(folder / "a.npy").tolist() == [0, 1, 2]
+
+
+def test_in_memory_and_without_waiting_for_a_disk() -> None:
+    if not os.path.isdir("/dev/shm"):
+        skip_test("tmpfs", "there is no /dev/shm")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for sync in (True, False):
+            for replace in (False, True):
+                what = writing(Path(folder) / f"{sync}.npy", "float32", (3,), replace=replace)
+                writer, data = create(what)
+                LIB.gather_writer_set_sync(writer, sync)
+                c.memmove(data, CONTENT, 12)
+                check(LIB.gather_writer_commit(writer, None), Error())
+                assert np.load(Path(folder) / f"{sync}.npy").tolist() == [0, 1, 2]
+        assert temporary_names(folder) == []
+
+
 def test_a_folder_without_permission() -> None:
     with unprivileged_folder() as folder:
         folder.chmod(0o555)
@@ -163,16 +278,25 @@ def test_in_the_working_folder(tmp_path, monkeypatch) -> None:
 
 
 def test_names_of_other_leavings(tmp_path) -> None:
-    for i in range(5):
-        (tmp_path / f".gather-{os.getpid()}-{i}.tmp").write_text("")
-    write(writing(tmp_path / "a.npy", "float32", (3,)), CONTENT)
-    assert len(os.listdir(tmp_path)) == 6
+    """Files of that name that a process holds locked stay; one that nobody holds was left by a process that is gone."""
+    hashed = 0xCBF29CE484222325
+    for byte in b"a.npy":
+        hashed = (hashed ^ byte) * 0x100000001B3 % 2**64
+    held = []
+    for i in range(6):
+        held.append(open(tmp_path / f".gather-{hashed:016x}-{i}.tmp", "wb"))
+        if i < 5:
+            fcntl.flock(held[-1], fcntl.LOCK_EX)
+    (tmp_path / "a.npy").write_text("old")
+    write(writing(tmp_path / "a.npy", "float32", (3,), replace=True), CONTENT)
+    assert np.load(tmp_path / "a.npy").tolist() == [0, 1, 2]
+    assert len(temporary_names(tmp_path)) == 5
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "npy", ".hidden/a", "a.npy ", "a.bin raw", "a."])
 def test_extensions_that_say_nothing(name, tmp_path) -> None:
     error = complaint_of(writing(tmp_path / name, "float32", (3,)))
-    assert error.status == "usage" and ".npy .bin .raw .pb" in error.message
+    assert error.status == "usage" and ".npy .bin .raw .safetensors .pb" in error.message
 
 
 def test_format_by_name_wins_over_the_extension(tmp_path) -> None:

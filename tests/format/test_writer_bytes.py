@@ -7,6 +7,8 @@ import stat
 import pytest
 from gather_files import LIB, Error, GatherError, P, check
 
+from support.outputs import being_written
+
 
 def create(path, size: int, replace: bool = False):
     writer, error = P(), Error()
@@ -16,7 +18,7 @@ def create(path, size: int, replace: bool = False):
 
 def write(path, content: bytes, replace: bool = False) -> None:
     writer, error = create(path, len(content), replace), Error()
-    assert os.fsdecode(LIB.gather_writer_temporary(writer)) in (str(path.parent / name) for name in os.listdir(path.parent))
+    assert [os.path.getsize(file) for file in being_written(path.parent)] == [len(content)]
     data = LIB.gather_writer_data(writer)
     assert bool(data) == bool(content)
     if content:

@@ -12,6 +12,8 @@ from gather_files import LIB, P, Error, GatherError, check, write, writing
 
 MIB = 1 << 20
 
+from support.outputs import being_written
+
 
 def create(what, window: int = 0) -> P:
     writer, error = P(), Error()
@@ -146,10 +148,9 @@ def resident_file_bytes(path) -> int:
 def test_what_was_appended_leaves_the_page_cache(tmp_path) -> None:
     size = 16 * MIB
     writer = create(writing(tmp_path / "a.bin", "uint8", (size,)), 2 * MIB)
-    temporary = LIB.gather_writer_temporary(writer).decode()
     for part in parts_of(bytes(size), MIB):
         append(writer, part)
-    left = resident_file_bytes(temporary)
+    left = resident_file_bytes(being_written(tmp_path)[0])
     LIB.gather_writer_abort(writer)
     assert left <= 4 * MIB or is_in_memory(tmp_path)
 
