@@ -4,6 +4,10 @@
  */
 #include "format/text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 /* How many bytes a character takes that begins with `lead`; 0 where none does. */
 static int64_t sequence_bytes(unsigned char lead) {
   if (lead < 0x80) return 1;
@@ -22,17 +26,65 @@ static bool second_fits(unsigned char lead, unsigned char second) {
   return true;
 }
 
+/* How many bytes the first character takes; 0 where the bytes are not UTF-8. */
+static int64_t character_bytes(const unsigned char *at, int64_t bytes) {
+  int64_t length = sequence_bytes(at[0]);
+  if (length == 0 || length > bytes) return 0;
+  for (int64_t k = 1; k < length; k++)
+    if ((at[k] & 0xc0) != 0x80) return 0;
+  return length == 1 || second_fits(at[0], at[1]) ? length : 0;
+}
+
 int64_t gather_utf8_check(const char *text, int64_t bytes) {
   const unsigned char *at = (const unsigned char *)text;
   for (int64_t i = 0; i < bytes;) {
-    int64_t length = sequence_bytes(at[i]);
-    if (length == 0 || length > bytes - i) return i;
-    for (int64_t k = 1; k < length; k++)
-      if ((at[i + k] & 0xc0) != 0x80) return i;
-    if (length > 1 && !second_fits(at[i], at[i + 1])) return i;
+    int64_t length = character_bytes(at + i, bytes - i);
+    if (length == 0) return i;
     i += length;
   }
   return -1;
+}
+
+/* ---- text for a terminal */
+
+/* The character's number; length: its bytes. */
+static uint32_t character_at(const unsigned char *at, int64_t length) {
+  uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+  for (int64_t i = 1; i < length; i++) code = code << 6 | (at[i] & 0x3fu);
+  return code;
+}
+
+static bool is_plain(uint32_t code) {
+  static const struct {
+    uint32_t first, last;
+  } UNSAFE[] = {{0, 0x1f},        {0x7f, 0x9f},     {0x61c, 0x61c},    /* C0; DEL and C1; ARABIC LETTER MARK */
+                {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069}}; /* marks; separators and embeddings; isolates */
+  for (size_t i = 0; i < sizeof UNSAFE / sizeof *UNSAFE; i++)
+    if (code >= UNSAFE[i].first && code <= UNSAFE[i].last) return false;
+  return true;
+}
+
+size_t gather_text_visible(const char *text, char *visible, size_t bytes) {
+  const unsigned char *at = (const unsigned char *)text, *end = at + strlen(text);
+  size_t total = 0, used = 0;
+  while (at < end) {
+    char shown[8];
+    int64_t length = character_bytes(at, end - at);
+    uint32_t code = length > 0 ? character_at(at, length) : 0;
+    if (length > 0 && is_plain(code))
+      (void)snprintf(shown, sizeof shown, "%.*s", (int)length, (const char *)at);
+    else
+      (void)snprintf(shown, sizeof shown, code < 0x80 ? "\\x%02" PRIx32 : "\\u%04" PRIx32, length > 0 ? code : *at);
+    size_t room = strlen(shown);
+    if (used == total && used + room < bytes) { /* nothing was cut off yet */
+      memcpy(visible + used, shown, room);
+      used += room;
+    }
+    total += room;
+    at += length > 0 ? length : 1;
+  }
+  visible[used] = '\0';
+  return total;
 }
 
 static int64_t put(char *target, int64_t at, unsigned char c, bool is_utf8) {

@@ -5,7 +5,7 @@
 #ifndef GATHER_FORMAT_TEXT_H
 #define GATHER_FORMAT_TEXT_H
 
-#include "gather/gather.h"
+#include "gather/file.h"
 
 /* The first byte that is no UTF-8, -1 where there is none. */
 int64_t gather_utf8_check(const char *text, int64_t bytes);

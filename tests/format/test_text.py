@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Whole numbers in text: lists with comments and headers, and columns of tables, against Python's csv module."""
+from __future__ import annotations
+
+import csv
+import ctypes as c
+import io
+import os
+import random
+import threading
+
+import numpy as np
+import pytest
+from gather_files import LIB, P, Error, GatherError, check, content
+
+
+def numbers(source, column: str | None = None) -> list[int]:
+    """The numbers in a file or in bytes; both ways of opening bytes must agree."""
+    file, error = P(), Error()
+    name = None if column is None else column.encode()
+    if isinstance(source, bytes):
+        status = LIB.gather_file_text_from_memory(source, len(source), b"i.txt", name, c.byref(file), c.byref(error))
+    else:
+        status = LIB.gather_file_open_text(os.fsencode(source), name, c.byref(file), c.byref(error))
+    check(status, error)
+    tensor = LIB.gather_file_at(file, 0).contents
+    assert LIB.gather_file_format(file) == (b"csv" if column else b"text") and tensor.type_name == b"int64"
+    found = np.frombuffer(content(tensor), np.int64).tolist()
+    assert tensor.shape == (len(found),) and tensor.complaint is None and tensor.name == (name or b"")
+    LIB.gather_file_close(file)
+    return found
+
+
+def complaint(source, column: str | None = None) -> GatherError:
+    with pytest.raises(GatherError) as caught:
+        numbers(source, column)
+    return caught.value
+
+
+# ---- lists
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (b"", []), (b"# nothing\n", []), (b"\xef\xbb\xbf", []), (b"\xef\xbb\xbf1\n2\n", [1, 2]),
+    (b"# ids\n1\n2 # the second\n#\n#!x\n3 #", [1, 2, 3]), (b"1, # one\n2,", [1, 2]), (b"1\r\n# x\r\n2\r\n", [1, 2]),
+    (b"id\n1\n2\n", [1, 2]), (b"\n# comment\nuser_id \r\n1,2\n", [1, 2]), (b"\xef\xbb\xbfrow-id\n5", [5]), (b"a.b\n5", [5]),
+    (b"# id\n\n ids\t\n7 8 9", [7, 8, 9]), (b"-9223372036854775808\n+9223372036854775807", [-(1 << 63), (1 << 63) - 1]),
+    (b"-0 +0 007", [0, 0, 7]),
+])
+def test_lists(text: bytes, expected: list[int], tmp_path) -> None:
+    (tmp_path / "i.txt").write_bytes(text)
+    assert numbers(text) == numbers(tmp_path / "i.txt") == expected
+
+
+@pytest.mark.parametrize(("text", "line", "byte", "words"), [
+    (b"id", 1, 0, "nothing follows"), (b"id\n# 1\n", 1, 0, "nothing follows"), (b"id\nid\n1", 2, 3, "'id'"),
+    (b"1\nid\n2", 2, 2, "'id'"), (b"x\n1", 1, 0, "'x'"), (b"q7\n1", 1, 0, "FILE:COLUMN"), (b"nan\n1", 1, 0, "'nan'"),
+    (b"NaN\n1", 1, 0, "'NaN'"), (b"NULL\n1", 1, 0, "'NULL'"), (b"id name\n1", 1, 0, "header is one word"),
+    (b"id,name\n1,2", 1, 0, "FILE:COLUMN"), (b"id # c\n1", 1, 0, "'id'"), (b"id1\n1", 1, 0, "'id1'"), (b'"id"\n1', 1, 0, "FILE:COLUMN"),
+    (b"1#2", 1, 0, "'1#2'"), (b"1\n#37\n2", 2, 2, "comment"), (b"1,#\n2", 1, 2, "'#'"), (b"1 2 3;4", 1, 4, "'3;4'"),
+    (b"1\n\n1.0\n", 3, 3, "'1.0'"), (b"1,,2", 1, 2, "',2'"), (b"1 \x00", 1, 2, "'?'"), (b"1 \xff\xfe", 1, 2, "'??'"),
+    ("1 größer".encode(), 1, 2, "'größer'"), (b"1 " + b"9" * 50, 1, 2, "'" + "9" * 40 + "' does not fit"),
+    (b"9223372036854775808", 1, 0, "does not fit"), (b"-9223372036854775809", 1, 0, "does not fit"),
+    (b"# c\n" * 70000 + b"1 x", 70001, 280002, "'x'"),
+])
+def test_lists_that_are_wrong(text: bytes, line: int, byte: int, words: str, tmp_path) -> None:
+    (tmp_path / "i.txt").write_bytes(text)
+    for error in (complaint(text), complaint(tmp_path / "i.txt")):
+        assert error.status == "file_malformed" and f"line {line}: " in error.message and words in error.message
+        assert error.offset == byte
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("column", [None, "id"])
+def test_other_encodings_are_named(encoding: str, column) -> None:
+    text = "\ufeffid\n1\n2\n".encode(encoding)
+    error = complaint(text, column)
+    assert error.status == "unsupported" and f"text in {encoding[:6].upper()}; " in error.message and "iconv" in error.message
+    assert LIB.gather_file_is_text(text, len(text)) == encoding.startswith("utf-16") or "32" in encoding
+
+
+@pytest.mark.parametrize(("head", "is_text"), [
+    (b"1\n2\n", True), (b"", True), (b"\xef\xbb\xbf1", True), (b"id,x\n1,2\n", True), ("größe".encode(), True), (b" \n<net>", False),
+    (b"\xef\xbb\xbf<net>", False), ('{"weight_map": {}}'.encode(), False), (b"\xff\xfe<\0n\0", False), (b"\xff\xfe1\0", True),
+    (b"PAR1\x15\x04", False), (b"ARROW1\0\0", False), (b"\x93NUMPY\1\0", False), (b"12345678 \x01", True),
+])
+def test_what_is_text(head: bytes, is_text: bool) -> None:
+    assert LIB.gather_file_is_text(head, len(head)) == is_text
+
+
+def test_a_damaged_byte_never_hides_a_number() -> None:
+    """Each bit of a list is turned: what is read then is an error, or as many numbers, or one was split by white space."""
+    text = b"1337\n20\n-455\n6081\n"
+    for bit in range(8 * len(text)):
+        damaged = bytearray(text)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            found = numbers(bytes(damaged))
+        except GatherError:
+            continue
+        digits = sum(byte in b"0123456789" for byte in damaged)
+        assert digits >= sum(byte in b"0123456789" for byte in text) - 1
+        assert sum(len(str(abs(number))) for number in found) >= digits - 2 or b" " in damaged, bytes(damaged)
+
+
+# ---- columns of tables
+
+
+@pytest.mark.parametrize(("text", "column", "expected"), [
+    (b"id\n1\n2\n", "id", [1, 2]), (b"id,x\n1,a\n-2,b", "id", [1, -2]), (b"x,id\r\na,1\r\nb,2\r\n", "id", [1, 2]),
+    (b"x\tid\na\t1\nb, c;\t2\n", "id", [1, 2]), (b"x;id\na,b;1\n", "id", [1]), (b"\xef\xbb\xbfid,x\n1,2\n", "id", [1]),
+    (b'"id","x, y"\n"1","a ""quoted"" b"\n2,"two\nlines"\n3,\n', "id", [1, 2, 3]), (b" x , id \n 1 , 2 \n", "id", [2]),
+    (b"\n\nid,x\n\n1,2\n\r\n3,4\n\n", "id", [1, 3]), (b"id\r1\r2", "id", [1, 2]), (b"id,x\n", "id", []), (b"id", "id", []),
+    ("größe,x\n1,2\n".encode(), "größe", [1]), (b'"a ""b""",x\n1,2\n', 'a "b"', [1]), (b"x,x\n1,2\n", "#1", None),
+    (b",0\n0,17\n1,3\n", '"0"', [17, 3]), (b",0\n0,17\n1,3\n", '""', [0, 1]), (b"0\n17\n3\n", '"0"', [17, 3]),
+    (b"17,3\n5,6\n", "0", [17, 5]), (b"17,3\n5,6\n", "1", [3, 6]), (b"17,3\n5,6\n", "#1", [3, 6]), (b"0,1\n5,6\n", "#0", [0, 5]),
+    (b"0,1\n5,6\n", '"1"', [6]), (b"a,5\nb,6\n", "1", [5, 6]), (b"a,5\nb,6\n", "#01", [5, 6]),
+    (b'"a\nb",id\n1,2\n', "id", [2]), (b"it's 5\" long,id\nx,1\n", "id", [1]), (b"5\" x,id\na\"b,1\n", "id", [1]),
+])
+def test_columns(text: bytes, column: str, expected, tmp_path) -> None:
+    if expected is None:
+        assert complaint(text, column).status == "file_malformed"
+        return
+    (tmp_path / "i.csv").write_bytes(text)
+    assert numbers(text, column) == numbers(tmp_path / "i.csv", column) == expected
+
+
+@pytest.mark.parametrize(("text", "column", "status", "byte", "words"), [
+    (b"", "id", "name_not_found", -1, "empty"), (b"a,b\n1,2", "id", "name_not_found", -1, "has 'a', 'b'; "),
+    (b"id,id\n1,2", "id", "name_not_found", -1, "2 columns"), (b"1,2\n", "2", "file_malformed", 0, '"2"'),
+    (b"1,3\n", "2", "name_not_found", -1, "0 to 1"), (b"1,2\n", "#2", "name_not_found", -1, "0 to 1"),
+    (b"1,2\n", "#9999999999999999999999", "name_not_found", -1, ""), (b"1,2", "#x", "name_not_found", -1, "'#x'"),
+    (b"id,x\n1,2\n", "0", "file_malformed", 0, "by their names: 'id', 'x'"), (b"id,x\n1,2\n", "#0", "file_malformed", 0, "header"),
+    (b"id,x\n1\n", "id", "file_malformed", 5, "line 2 has 1 field,"), (b"id,x\n1,2\n1,2,3\n", "id", "file_malformed", 9, "line 3 has 3 fields"),
+    (b"id,x\n1,2\n,3\n", "id", "file_malformed", 9, "line 3, column 'id': '' is empty"),
+    (b'id,x\n"",3\n', "id", "file_malformed", 5, "line 2, column 'id': '' is empty"),
+    (b"x,id\na,1.0\n", "id", "file_malformed", 7, "line 2, column 'id': '1.0' is not a whole number"),
+    (b"x,id\na,1 2\n", "id", "file_malformed", 7, "'1 2'"), (b"x,id\na,-\n", "id", "file_malformed", 7, "'-'"),
+    (b"x,id\na,1e3\n", "id", "file_malformed", 7, "'1e3'"), (b"x,id\na,1-2\n", "id", "file_malformed", 7, "'1-2'"),
+    (b"x,id\na,9223372036854775808\n", "id", "file_malformed", 7, "does not fit"),
+    (b'x,id\n"a\n\nb",1\nc,x\n', "id", "file_malformed", 16, "line 5, column 'id': 'x'"),
+    (b'x,id\n"a,1\nb,2\n', "id", "file_malformed", 5, "line 2: the quote"), (b'x,id\n"a"b,1\n', "id", "file_malformed", 8, "closing quote"),
+    (b'x\tid\n"a\t1\nb"\t2\n', "id", "file_malformed", 5, "not closed on its line"),
+    (b"x,y;id\n1,2;3\n", "id", "file_malformed", 0, "commas and semicolons"), (b"1,5;2\n", "0", "file_malformed", 0, "commas and semicolons"),
+    (b"7,a\nx,b\n", "0", "file_malformed", 4, "line 2, column 0: 'x'"), (b'x,"y\tid\n1,2"\t3\n', "id", "file_malformed", 0, "quotes"),
+    (b"id," + b"x" * (1 << 20) + b"\n1,2\n", "id", "file_malformed", -1, "first record"),
+])
+def test_columns_that_are_wrong(text: bytes, column: str, status: str, byte: int, words: str, tmp_path) -> None:
+    (tmp_path / "i.csv").write_bytes(text)
+    for error in (complaint(text, column), complaint(tmp_path / "i.csv", column)):
+        assert (error.status, error.offset) == (status, byte), error
+        assert words in error.message
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tables_that_pythons_csv_writes(seed: int, tmp_path) -> None:
+    rng = random.Random(seed)
+    separator, quoting = rng.choice(",\t;"), rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
+    end = rng.choice(["\n", "\r\n"])  # Python does not quote a CR where lines end with LF
+    letters = "ab \"'é" + {",": ",\n" + end[:-1], "\t": "|", ";": ";\n"}[separator]
+    columns, rows, wanted = rng.randint(1, 6), rng.randint(0, 3000), []
+    at, text = rng.randrange(columns), io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=separator, quoting=quoting, lineterminator=end)
+    writer.writerow([f"c{i}" for i in range(columns)])
+    for _ in range(rows):
+        row = ["".join(rng.choice(letters) for _ in range(rng.randint(0, 6))) or "x" for _ in range(columns)]
+        row[at] = rng.choice([0, 1, -1, (1 << 63) - 1, -(1 << 63), rng.randint(-(10**9), 10**9)])
+        wanted.append(row[at])
+        writer.writerow(row)
+    source = text.getvalue().encode()
+    (tmp_path / "i.csv").write_bytes(source)
+    assert numbers(source, f"c{at}") == numbers(tmp_path / "i.csv", f"c{at}") == wanted
+
+
+def test_files_and_pipes_that_cannot_be_read(tmp_path) -> None:
+    assert complaint(tmp_path / "none").status == "file_not_found"
+    assert complaint(tmp_path).status == "io_error"
+    os.mkfifo(tmp_path / "pipe")
+
+    def feed() -> None:
+        with open(tmp_path / "pipe", "wb", buffering=0) as pipe:
+            for byte in b"\xef\xbb\xbfid,x\n1,2\n":
+                pipe.write(bytes([byte]))
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    assert numbers(tmp_path / "pipe", "id") == [1]
+    thread.join()
