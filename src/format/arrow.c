@@ -70,7 +70,7 @@ static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, g
  * anybody has memory for. */
 static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, const gather_flat_vector *blocks,
                                   gather_arrow_batch **batches) {
-  int64_t room = arrow->file->map.size;
+  int64_t room = arrow->file->map.size, row = 0;
   GATHER_TRY(gather_arrow_take(arrow, blocks->len, sizeof **batches, batches));
   for (int64_t i = 0; i < blocks->len; i++) {
     int64_t at = blocks->at + BLOCK_BYTES * i;
@@ -79,6 +79,9 @@ static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, 
     if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "its record batches take more bytes than there are");
     GATHER_TRY(gather_arrow_batch_read(arrow, &block, flat->start, &(*batches)[i]));
     room -= block.bytes;
+    (*batches)[i].first_row = row;
+    if (!gather_add(row, (*batches)[i].rows, &row))
+      return GATHER_ARROW_WRONG(arrow, at, "the number of its rows does not fit in 64 bits");
   }
   return GATHER_OK;
 }
@@ -135,7 +138,7 @@ static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batch
 }
 
 gather_status gather_arrow_open(gather_file *file, gather_error *error) {
-  gather_arrow arrow = {.file = file, .error = error};
+  gather_arrow arrow = {.file = file, .error = error, .search_room = file->map.size};
   gather_flat flat;
   gather_flat_vector blocks;
   gather_arrow_batch *batches = NULL;

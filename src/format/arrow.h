@@ -47,6 +47,7 @@ typedef struct gather_arrow {
   gather_arrow_column *columns;
   int64_t len;
   gather_arrow_counts all; /* of all columns */
+  int64_t search_room;     /* bytes that may still be searched for nulls: columns may share them */
 } gather_arrow;
 
 /* Fails about a byte of the file. */
@@ -100,8 +101,8 @@ GATHER_CHECKED gather_status gather_arrow_tensor_type(gather_arrow *arrow, const
 
 /* A record batch. */
 typedef struct gather_arrow_batch {
-  int64_t rows;
-  int64_t nodes, buffers; /* where the lists of them are */
+  int64_t first_row, rows; /* first_row: of the file */
+  int64_t nodes, buffers;  /* where the lists of them are */
   int64_t views,
       buffers_of_views; /* how many fields of views there are, and where it stands how many buffers each has */
   int64_t body, body_bytes;

@@ -131,10 +131,15 @@ static gather_status unreadable(const chunk *of, int64_t at, const char *why) {
   return gather_file_unreadable(of->arrow->file, &error, of->tensor, of->arrow->error);
 }
 
+/* Nulls of a chunk: how many, where the file says so, and at which level of its lists; and how many values there make a row. */
+typedef struct chunk_nulls {
+  int64_t count, said_at, row_len;
+  int32_t level;
+} chunk_nulls;
+
 /* The lengths of the lists round the elements, and of the elements, must be those of the rows. */
-static gather_status check_nodes(const chunk *of, int64_t *nulls, int64_t *nulls_at) {
-  int64_t at = of->batch->nodes + PAIR_BYTES * of->column->node, needed = of->batch->rows;
-  *nulls = 0;
+static gather_status check_nodes(const chunk *of, chunk_nulls *nulls) {
+  int64_t at = of->batch->nodes + PAIR_BYTES * of->column->node, needed = of->batch->rows, row_len = 1;
   for (int32_t level = 0; level <= of->column->lists; level++, at += PAIR_BYTES) {
     int64_t length = pair(of, at, 0), null_count = pair(of, at, 1);
     if (level == 0 ? length != needed : length < needed)
@@ -143,11 +148,11 @@ static gather_status check_nodes(const chunk *of, int64_t *nulls, int64_t *nulls
     if (null_count < 0 || null_count > length)
       return GATHER_ARROW_WRONG(of->arrow, at + 8, "column '%.100s' has %" PRId64 " nulls among %" PRId64 " values",
                                 of->column->name, null_count, length);
-    if (null_count > 0 && *nulls == 0) *nulls_at = at + 8;
-    if (*nulls == 0) *nulls = null_count;
+    if (null_count > 0 && nulls->count == 0) *nulls = (chunk_nulls){null_count, at + 8, row_len, level};
     if (level < of->column->lists && !gather_mul(needed, of->column->list_lengths[level], &needed))
       return GATHER_ARROW_WRONG(of->arrow, at, "the length of column '%.100s' does not fit in 64 bits",
                                 of->column->name);
+    if (level < of->column->lists) row_len *= of->column->list_lengths[level]; /* at most column->row_len */
   }
   return GATHER_OK;
 }
@@ -215,7 +220,7 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
                                        .item_bytes = is_tensor ? column->item_bytes : 0,
                                        .rank = rank + 1,
                                        .shape = shape,
-                                       .flags = GATHER_TENSOR_READ_ONLY};
+                                       .flags = GATHER_FILE_VIEW};
   if (!is_tensor) return GATHER_OK;
   of->tensor->descr = column->descr;
   if (column->has_order && of->arrow->big_endian != (GATHER_BIG_ENDIAN != 0))
@@ -226,16 +231,42 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
                             column->name);
 }
 
+/* The row of the file that has the first null, by the bits that say which values are valid; -1 where they do not tell. */
+static int64_t first_null(const chunk *of, const chunk_nulls *nulls) {
+  const gather_arrow_batch *batch = of->batch;
+  int64_t number = of->column->buffer + batch->passed_buffers + nulls->level, rows = batch->rows;
+  int64_t at = batch->buffers + PAIR_BYTES * number, offset = pair(of, at, 0), bytes = pair(of, at, 1);
+  if (batch->compression >= 0 || offset < 0 || bytes < 0 || offset > batch->body_bytes ||
+      bytes > batch->body_bytes - offset || nulls->row_len == 0)
+    return -1;
+  const uint8_t *bits = of->arrow->file->map.bytes + batch->body + offset;
+  if (bytes > of->arrow->search_room) bytes = of->arrow->search_room;
+  int64_t i = 0;
+  while (i < bytes && bits[i] == 0xff) i++;
+  of->arrow->search_room -= i;
+  if (i == bytes) return -1;
+  int bit = 0;
+  while ((bits[i] >> bit & 1) != 0) bit++;
+  int64_t row = (i * 8 + bit) / nulls->row_len;
+  return row < rows ? batch->first_row + row : -1;
+}
+
+static gather_status has_nulls(const chunk *of, const chunk_nulls *nulls) {
+  char why[160], where[48] = "";
+  int64_t row = first_null(of, nulls);
+  bool one = nulls->count == 1;
+  if (row >= 0)
+    (void)snprintf(where, sizeof where, one ? " (row %" PRId64 ")" : " (the first in row %" PRId64 ")", row);
+  (void)snprintf(why, sizeof why, "has %" PRId64 " %s, which a tensor cannot%s; fill %s in and write it again",
+                 nulls->count, one ? "null" : "nulls", where, one ? "it" : "them");
+  return unreadable(of, nulls->said_at, why);
+}
+
 static gather_status read_chunk(const chunk *of) {
-  int64_t nulls, nulls_at = -1;
-  char why[100];
-  GATHER_TRY(check_nodes(of, &nulls, &nulls_at));
+  chunk_nulls nulls = {.count = 0};
+  GATHER_TRY(check_nodes(of, &nulls));
   GATHER_TRY(place(of));
-  if (nulls > 0 && !of->tensor->unreadable) {
-    (void)snprintf(why, sizeof why, "has %" PRId64 " %s, which a tensor cannot; fill them in and write it again", nulls,
-                   nulls == 1 ? "null" : "nulls");
-    return unreadable(of, nulls_at, why);
-  }
+  if (nulls.count > 0 && !of->tensor->unreadable) return has_nulls(of, &nulls);
   return set_strides(of);
 }
 

@@ -176,7 +176,7 @@ static gather_status open_type(element *of, const gather_flat_table *field, int6
   GATHER_TRY(gather_flat_inner(of->flat, field, GATHER_ARROW_FIELD_DICTIONARY, &dictionary));
   if (of->type.at == 0) return GATHER_ARROW_WRONG(of->arrow, field->at, "a column has no type");
   if (dictionary.at == 0) return GATHER_OK;
-  of->column->why = "holds numbers of values in a dictionary; write it without the dictionary";
+  of->column->why = "is dictionary-encoded; write its values, with dictionary_decode() of pyarrow";
   *number = 0;
   return GATHER_OK;
 }

@@ -12,8 +12,8 @@
 #include "format/open.h"
 
 static const gather_format FORMATS[] = {
-#define GATHER_FORMAT(name, abilities, extensions, recognise, open, carries, header) \
-  {name, abilities, extensions, recognise, open, carries, header},
+#define GATHER_FORMAT(name, abilities, extensions, recognise, open, carries, header, headers) \
+  {name, abilities, extensions, recognise, open, carries, header, headers},
 #include "format/format.def"
 #undef GATHER_FORMAT
 };
@@ -83,11 +83,33 @@ static gather_status open_by_content(gather_file *file, gather_error *error) {
 }
 
 gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
+  return gather_file_open_with(path, NULL, file, error);
+}
+
+/* Fields that this version does not know may only be zero; those that a program does not know have their defaults. */
+static gather_status read_options(const gather_file_options *given, gather_file_options *options, gather_error *error) {
+  *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
+  if (!given) return GATHER_OK;
+  size_t known = given->size < sizeof *options ? given->size : sizeof *options;
+  if (known < sizeof given->size)
+    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
+  for (size_t i = sizeof *options; i < given->size; i++)
+    if (((const char *)given)[i] != 0)
+      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not know");
+  memcpy(options, given, known);
+  return GATHER_OK;
+}
+
+gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
+                                    gather_error *error) {
+  gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
+  GATHER_TRY(read_options(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
+  made->no_links = full.no_links;
   gather_status status = gather_map_open(path, &made->map, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
   return gather_file_finish(status, made, file);
@@ -116,7 +138,7 @@ gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather
   if (!*single) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
   (*single)->tensor.name = "";
   (*single)->tensor.tensor.shape = (*single)->shape;
-  (*single)->tensor.tensor.flags = GATHER_TENSOR_READ_ONLY;
+  (*single)->tensor.tensor.flags = GATHER_FILE_VIEW;
   file->tensors = &(*single)->tensor;
   file->single = *single;
   file->len = 1;
@@ -185,6 +207,14 @@ static gather_status fail_in_pieces(const gather_file *file, const char *name, i
                           name, count, name, name, count - 1, name);
 }
 
+static gather_status fail_unnamed(const gather_file *file, gather_error *error) {
+  char names[300];
+  if (file->len == 0) return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "it holds no tensors");
+  gather_first_names(file, names, sizeof names);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "it holds %" PRId64 " tensors; name one of %s",
+                          file->len, names);
+}
+
 gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
                                gather_error *error) {
   *tensor = NULL;
@@ -194,16 +224,19 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (!*tensor && !unnamed && file->plain_names) *tensor = find_plain(file, name);
   if (!*tensor && !unnamed) *tensor = find_other(file, name);
   if (*tensor) return GATHER_OK;
-  if (unnamed)
-    return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
-                            "it holds %" PRId64 " tensors; name the one you want", file->len);
+  if (unnamed) return fail_unnamed(file, error);
   if (file->len == 1 && file->tensors[0].name[0] == '\0')
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                             "there is no tensor '%.100s': it holds one tensor, which has no name", name);
   int64_t first = 0, pieces = gather_file_pieces(file, name, &first);
   if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
-  char nearest[200];
+  static const char FIRST[] = "; it has ";
+  char nearest[300];
   gather_nearest_names(file, name, nearest, sizeof nearest);
+  if (!*nearest && file->len > 0) {
+    memcpy(nearest, FIRST, sizeof FIRST);
+    gather_first_names(file, nearest + sizeof FIRST - 1, sizeof nearest - sizeof FIRST + 1);
+  }
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                           "there is no tensor '%.100s' among its %" PRId64 "%s", name, file->len, nearest);
 }

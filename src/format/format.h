@@ -6,6 +6,7 @@
 #define GATHER_FORMAT_FORMAT_H
 
 #include "base/arena.h"
+#include "base/tensor.h"
 #include "format/descr.h"
 #include "format/graph.h"
 #include "format/map.h"
@@ -17,6 +18,7 @@ struct gather_file {
   const char *format;
   char *name; /* for messages */
   gather_map map;
+  bool no_links; /* files beside it are not opened through links */
   int64_t len;
   gather_file_tensor *tensors;
   void *single;                     /* formats of one tensor: the heap object that holds it, else NULL */
@@ -25,6 +27,7 @@ struct gather_file {
   const char *const *plain_names;   /* models: of each tensor the name without the graphs it stands in; NULL */
   struct gather_other_name *others; /* more names of its tensors, in the arena */
   struct gather_sibling *siblings;  /* other files that are mapped, in the arena */
+  struct gather_sibling_branch *sibling_root;  /* by their names; NULL below two */
   const struct gather_file_pieces_row *pieces; /* names that several tensors have together, in the arena */
   int64_t pieces_len;
 };
@@ -53,6 +56,15 @@ typedef struct gather_sibling {
   const char *location, *path;
   gather_map map;
 } gather_sibling;
+
+/* ---- sibling_tree.c */
+
+/* The file that is mapped for that name; NULL. */
+gather_sibling *gather_sibling_find(const gather_file *file, const char *location);
+/* Adds one of a name that is not there yet. False: no memory. */
+bool gather_sibling_add(gather_file *file, gather_sibling *added);
+
+/* ---- sibling.c */
 
 /* Why a tensor's elements cannot be had, in the arena. */
 struct gather_unreadable {
@@ -101,6 +113,14 @@ typedef struct gather_header {
   int64_t size;
 } gather_header;
 
+/* Where a tensor goes in a file of several. */
+typedef struct gather_writing_place {
+  const gather_writing *what;
+  int64_t number;    /* of the tensor, as the caller counts */
+  int64_t at, bytes; /* of its elements, behind the header */
+  int64_t swap_unit; /* as gather_swap_unit */
+} gather_writing_place;
+
 /* ---- the table */
 
 typedef struct gather_format {
@@ -110,6 +130,9 @@ typedef struct gather_format {
   bool (*carries)(const gather_type_info *type);
   /* data_bytes: that the elements take; where the header holds them as a length. */
   gather_status (*header)(const gather_writing *what, int64_t data_bytes, gather_header *header, gather_error *error);
+  /* order: the `count` tensors in the order in which they follow one another in the file. */
+  gather_status (*headers)(const gather_writing *tensors, const gather_writing_place *const *order, int64_t count,
+                           gather_header *header, gather_error *error);
 } gather_format;
 
 const gather_format *gather_format_at(size_t i); /* NULL behind the last */
@@ -117,6 +140,9 @@ const gather_format *gather_format_at(size_t i); /* NULL behind the last */
 const gather_format *gather_format_named(const char *name);
 const gather_format *gather_format_for_path(const char *path);
 
+/* What the bytes look like, whatever their file is said to be: NULL where they look like none of another format. unknown: of one that
+ * is not read, a sentence; NULL. */
+const char *gather_format_looks(const gather_file *file, const char **unknown);
 /* Says what the bytes of no format that is read look like. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 
@@ -136,6 +162,15 @@ bool gather_safetensors_recognise(const uint8_t *bytes, int64_t size); /* one of
 bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size);
 bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size);
 GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
+GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
+bool gather_safetensors_carries(const gather_type_info *type);
+GATHER_CHECKED gather_status gather_safetensors_header(const gather_writing *what, int64_t data_bytes,
+                                                       gather_header *header, gather_error *error);
+GATHER_CHECKED gather_status gather_safetensors_headers(const gather_writing *tensors,
+                                                        const gather_writing_place *const *order, int64_t count,
+                                                        gather_header *header, gather_error *error);
+/* What a tensor is called in the file: "data" where nothing else is said. */
+const char *gather_safetensors_name(const gather_writing *what);
 bool gather_gguf_recognise(const uint8_t *bytes, int64_t size);
 GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
 bool gather_ir_recognise(const uint8_t *bytes, int64_t size);

@@ -68,7 +68,7 @@ static gather_status read_shape(gather_gguf *gguf, gather_file_tensor *tensor) {
                                length);
     shape[d] = (int64_t)length;
   }
-  tensor->tensor = (gather_tensor){.rank = (int32_t)rank, .shape = shape, .flags = GATHER_TENSOR_READ_ONLY};
+  tensor->tensor = (gather_tensor){.rank = (int32_t)rank, .shape = shape, .flags = GATHER_FILE_VIEW};
   return GATHER_OK;
 }
 

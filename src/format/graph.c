@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "format/format.h"
 
 const gather_graph_file *gather_file_graph(const gather_file *file) { return file->graph; }
@@ -16,10 +17,17 @@ const char *gather_graph_alias(const gather_graph *graph, const char *name) {
   return NULL;
 }
 
+const gather_attribute gather_attribute_twice = {.name = "", .kind = GATHER_ATTRIBUTE_OTHER, .text = {"", 0}};
+
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name) {
-  for (int32_t i = 0; i < node->attribute_count; i++)
-    if (strcmp(node->attributes[i].name, name) == 0) return &node->attributes[i];
-  return NULL;
+  const gather_attribute *found = NULL;
+  for (int32_t i = 0; i < node->attribute_count; i++) {
+    const gather_attribute *attribute = &node->attributes[i];
+    if (strcmp(attribute->name, name) != 0) continue;
+    if (found && attribute->kind != GATHER_ATTRIBUTE_GRAPH) return &gather_attribute_twice;
+    if (!found) found = attribute;
+  }
+  return found;
 }
 
 /* A whole decimal number that fits; blanks round it are allowed, as OpenVINO's own reader does. */
@@ -41,10 +49,41 @@ static bool parse_integer(gather_string text, int64_t *value) {
   return true;
 }
 
-bool gather_node_integer(const gather_node *node, const char *name, int64_t *value) {
-  const gather_attribute *attribute = gather_node_attribute(node, name);
-  if (!attribute) return false;
-  if (attribute->kind == GATHER_ATTRIBUTE_TEXT) return parse_integer(attribute->text, value);
+bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value) {
+  if (attribute->kind == GATHER_ATTRIBUTE_TEXT && !attribute->type) return parse_integer(attribute->text, value);
+  if (attribute->kind != GATHER_ATTRIBUTE_INT) return false;
   *value = attribute->integer;
-  return attribute->kind == GATHER_ATTRIBUTE_INT;
+  return true;
+}
+
+static bool is_word(gather_string text, const char *word) {
+  size_t at = 0;
+  while (at < text.bytes && word[at] && (text.text[at] | 32) == (word[at] | 32)) at++;
+  return at == text.bytes && !word[at];
+}
+
+bool gather_attribute_flag(const gather_attribute *attribute, bool *value) {
+  int64_t number;
+  if (attribute->kind == GATHER_ATTRIBUTE_TEXT && !attribute->type) {
+    *value = is_word(attribute->text, "true") || is_word(attribute->text, "1");
+    return *value || is_word(attribute->text, "false") || is_word(attribute->text, "0");
+  }
+  if (!gather_attribute_integer(attribute, &number)) return false;
+  *value = number != 0;
+  return true;
+}
+
+gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name, const char *wanted,
+                                     const char *words, gather_error *error) {
+  if (attribute->kind == GATHER_ATTRIBUTE_REFERENCE)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "attribute '%.60s' is '%.60s' of the node that calls the function, which is not known here",
+                       name, attribute->text.text);
+  if (attribute == &gather_attribute_twice)
+    return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' is given twice", name);
+  if (attribute->type)
+    return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must have type %s, not %s", name, wanted,
+                       attribute->type);
+  return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' must be %s, not '%.60s'", name, words,
+                     attribute->text.text);
 }

@@ -29,6 +29,7 @@ typedef enum gather_attribute_kind {
 typedef struct gather_attribute {
   const char *name;
   gather_attribute_kind kind;
+  const char *type; /* ONNX: its type as the file says it ("STRING"), static memory; NULL in IR, where all are text */
   int64_t integer;
   double number;
   gather_string text; /* may hold any bytes; a zero byte follows it */
@@ -83,6 +84,8 @@ struct gather_graph {
   int64_t input_count, output_count, info_count;
   const gather_constant *constants;
   int64_t constant_count;
+  const char *const *sources; /* IR bodies: the value of the graph round it that input i is; "" and NULL = not known */
+  const int32_t *places;      /* IR bodies: the output of its node that output i gives; -1 = none */
   const gather_alias
       *aliases; /* in the file's order; none is the name of a value of this graph, unless the file says it twice */
 };
@@ -108,9 +111,16 @@ const gather_graph_file *gather_file_graph(const gather_file *file);
 /* The value of this graph that has this other name; NULL. Names of values themselves go before other names. */
 const char *gather_graph_alias(const gather_graph *graph, const char *name);
 
-/* The attribute of that name; NULL. */
+/* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) have one name: the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
-/* An integer attribute, also where an IR file has it as text; false where it is absent or no whole number. */
-bool gather_node_integer(const gather_node *node, const char *name, int64_t *value);
+extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
+/* An integer attribute (ONNX: INT; IR: a text that is a whole decimal number of 64 bits). False for any other. */
+bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value);
+/* One that is yes or no (ONNX: INT; IR: true, false, 1, 0 without case). False for any other. */
+bool gather_attribute_flag(const gather_attribute *attribute, bool *value);
+/* Fails with GATHER_FILE_MALFORMED: the attribute does not have the type `wanted` ("INT"), of which IR has a text that is
+ * `words` ("a 64-bit integer"). GATHER_UNSUPPORTED where it is the caller's of a function, who is not known. */
+GATHER_CHECKED gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name,
+                                                    const char *wanted, const char *words, gather_error *error);
 
 #endif

@@ -38,13 +38,25 @@ typedef struct ir_body {
   ir_net *net;
 } ir_body;
 
+/* A line of a port map: a port of the layer, and the Parameter or Result of a body. */
+typedef struct ir_mapping {
+  struct ir_mapping *next;
+  const char *body; /* "then_body" */
+  bool is_output;
+  bool changes; /* from round to round: a slice, or what the round before made */
+  int64_t external, internal;
+} ir_mapping;
+
 struct ir_layer {
   ir_layer *next;
+  int64_t number; /* of a Parameter or Result among those of its net */
+  ir_mapping *mappings;
   int64_t id, offset;
   const char *name, *type, *version, *output_names;
   ir_pair *pairs, **pair_tail;
   ir_port *inputs, **input_tail, *outputs, **output_tail;
   ir_body *bodies, **body_tail;
+  bool has_data;
   int32_t pair_count, input_count, output_count, body_count;
   /* While an order is looked for: the layer that waits for this one, and the input that is followed next. */
   ir_layer *waiting;
@@ -116,6 +128,11 @@ GATHER_CHECKED gather_status gather_ir_name_values(ir_reader *reader, const ir_n
 /* ---- ir_const.c */
 /* The tensor of a Const layer: a view of the .bin. */
 GATHER_CHECKED gather_status gather_ir_constant(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor);
+
+/* ---- ir_body.c */
+/* Fills in the graph's sources and places, by the layer's port maps. Without them they are not known. */
+GATHER_CHECKED gather_status gather_ir_map_body(ir_reader *reader, const ir_layer *layer, const ir_body *body,
+                                                gather_graph *graph);
 
 /* ---- ir_graph.c */
 /* Makes the graph of a net and of the bodies in it; fills in the file's tensors. path: "" or "loop_3/body/". */

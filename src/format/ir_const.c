@@ -38,6 +38,13 @@ static gather_status read_number(ir_reader *reader, const ir_layer *layer, const
   (gather_fail_file(&(reader)->why, GATHER_FILE_MALFORMED, (reader)->file->name, (layer)->offset, __VA_ARGS__), \
    gather_file_unreadable((reader)->file, &(reader)->why, tensor, (reader)->error))
 
+/* The .bin as the model names it; a model without a file of its own has none. */
+static const char *bin_name(const ir_reader *reader) {
+  const gather_sibling *sibling = reader->file->siblings;
+  while (sibling && &sibling->map != reader->bin) sibling = sibling->next;
+  return sibling ? sibling->location : "the .bin";
+}
+
 /* Where its bytes are, and whether the .bin has them. */
 static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor, int64_t *size) {
   int64_t offset;
@@ -54,8 +61,8 @@ static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather
   if (offset > reader->bin->size || *size > reader->bin->size - offset)
     return UNREADABLE(reader, layer, tensor,
                       "the constant '%.100s' stands in bytes %" PRId64 " to %" PRIu64
-                      " of the .bin, which has %" PRId64,
-                      layer->name, offset, (uint64_t)offset + (uint64_t)*size, reader->bin->size);
+                      " of '%.100s', which has %" PRId64,
+                      layer->name, offset, (uint64_t)offset + (uint64_t)*size, bin_name(reader), reader->bin->size);
   tensor->tensor.data = (void *)(uintptr_t)(reader->bin->bytes + offset);
   return GATHER_OK;
 }
@@ -103,7 +110,7 @@ static gather_status read_type(ir_reader *reader, const ir_layer *layer, gather_
     return FAIL(reader, layer, "the constant '%.100s' has the element_type '%.40s', which is none", layer->name, name);
   const gather_type_info *info = gather_type_get(tensor->tensor.type);
   tensor->type_name = info->name;
-  tensor->tensor.flags = GATHER_TENSOR_READ_ONLY;
+  tensor->tensor.flags = GATHER_FILE_VIEW;
   bool is_number = info->type != GATHER_TYPE_STRING && info->bits > 8;
   if (GATHER_BIG_ENDIAN && is_number) tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
   return GATHER_OK;

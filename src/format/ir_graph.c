@@ -11,6 +11,8 @@
 
 /* Longer paths take a layer's id in place of its name, so that a small file does not grow beyond measure. */
 enum { LONGEST_PATH = 1000 };
+/* No layer has more; the work is their number times that of the ports. */
+enum { MOST_BODIES = 2 };
 
 /* A graph while it is filled in. */
 typedef struct ir_draft {
@@ -173,6 +175,7 @@ static gather_status add_attributes(ir_draft *draft, const ir_layer *layer, gath
     gather_attribute *attribute = &attributes[count++];
     *attribute = (gather_attribute){.name = body->name, .kind = GATHER_ATTRIBUTE_GRAPH};
     GATHER_TRY(body_graph(draft, layer, body, &attribute->graph));
+    if (layer->body_count <= MOST_BODIES) GATHER_TRY(gather_ir_map_body(draft->reader, layer, body, attribute->graph));
   }
   node->attributes = attributes;
   node->attribute_count = count;
@@ -190,9 +193,10 @@ static gather_status add_node(ir_draft *draft, const ir_layer *layer) {
   return add_attributes(draft, layer, node);
 }
 
-static gather_status add_values(ir_draft *draft, const ir_layer *layer) {
+static gather_status add_values(ir_draft *draft, ir_layer *layer) {
   ir_reader *reader = draft->reader;
   gather_graph *graph = draft->graph;
+  layer->number = gather_ir_is(layer, "Parameter") ? graph->input_count : graph->output_count;
   if (gather_ir_is(layer, "Parameter")) return declare_parameter(reader, layer, &draft->inputs[graph->input_count++]);
   if (gather_ir_is(layer, "Constant")) return add_constant(draft, layer);
   if (gather_ir_is(layer, "Result")) {
@@ -245,7 +249,7 @@ gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, 
   GATHER_TRY(gather_ir_name_values(reader, net));
   GATHER_TRY(begin_graph(&draft, net, parent));
   draft.alias_tail = &draft.first_alias;
-  for (const ir_layer *layer = net->layers; layer; layer = layer->next) {
+  for (ir_layer *layer = net->layers; layer; layer = layer->next) {
     GATHER_TRY(add_values(&draft, layer));
     for (const ir_port *port = layer->outputs; port; port = port->next) add_aliases(&draft, port);
   }

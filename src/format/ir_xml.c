@@ -25,7 +25,9 @@ typedef enum ir_kind {
   IN_INPUT,
   IN_OUTPUT,
   IN_PORT,
-  IN_DIM
+  IN_DIM,
+  IN_PORT_MAP,
+  IN_BACK_EDGES
 } ir_kind;
 
 /* An element that is open. */
@@ -34,6 +36,7 @@ typedef struct ir_frame {
   ir_net *net;
   ir_layer *layer;
   ir_port *port;
+  const char *body; /* whose port map it is */
 } ir_frame;
 
 typedef struct ir_parser {
@@ -186,7 +189,13 @@ static void begin_edge(ir_parser *p, const char **attributes, const ir_frame *fr
   frame->net->edge_tail = &edge->next;
 }
 
+/* expat itself refuses an attribute that an element has twice. */
 static void read_data(ir_parser *p, const char **attributes, ir_layer *layer) {
+  if (layer->has_data) {
+    STOP(p, GATHER_FILE_MALFORMED, "the layer '%.100s' has two <data> elements", layer->name);
+    return;
+  }
+  layer->has_data = true;
   for (; *attributes && p->status == GATHER_OK; attributes += 2) {
     ir_pair *pair = take(p, sizeof *pair);
     if (!pair) return;
@@ -209,6 +218,36 @@ static void begin_body(ir_parser *p, const char *element, ir_frame *frame) {
   frame->net = body->net;
   frame->layer = NULL;
   frame->kind = IN_NET;
+}
+
+/* Numbers may be -1, which stands for no port. */
+static int64_t id_of(const char **attributes, const char *name) {
+  const char *text = find(attributes, name);
+  int64_t number;
+  return text && gather_ir_integer(text, &number) ? number : -1;
+}
+
+static void begin_mapping(ir_parser *p, const char *element, const char **attributes, const ir_frame *frame) {
+  bool is_output = strcmp(element, "output") == 0, is_edge = strcmp(element, "edge") == 0;
+  if (!is_output && !is_edge && strcmp(element, "input") != 0) return;
+  ir_mapping *mapping = take(p, sizeof *mapping);
+  if (!mapping) return;
+  mapping->body = frame->body;
+  mapping->is_output = is_output;
+  mapping->changes = is_edge || find(attributes, "axis");
+  mapping->external = is_edge ? -1 : id_of(attributes, "external_port_id");
+  mapping->internal = id_of(attributes, is_edge ? "to-layer" : "internal_layer_id");
+  mapping->next = frame->layer->mappings;
+  frame->layer->mappings = mapping;
+}
+
+/* The body that a port map is of; NULL: no port map. */
+static const char *mapped_body(const char *element) {
+  static const char *const NAMES[][2] = {
+      {"port_map", "body"}, {"then_port_map", "then_body"}, {"else_port_map", "else_body"}};
+  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+    if (strcmp(element, NAMES[i][0]) == 0) return NAMES[i][1];
+  return NULL;
 }
 
 static void begin_port(ir_parser *p, const char **attributes, bool is_output, ir_frame *frame) {
@@ -240,6 +279,12 @@ static void begin_in_layer(ir_parser *p, const char *element, const char **attri
     frame->kind = IN_OUTPUT;
   } else if (strcmp(element, "body") == 0 || strcmp(element, "then_body") == 0 || strcmp(element, "else_body") == 0) {
     begin_body(p, element, frame);
+  } else if (strcmp(element, "back_edges") == 0) {
+    frame->kind = IN_BACK_EDGES;
+    frame->body = "body";
+  } else if (mapped_body(element)) {
+    frame->kind = IN_PORT_MAP;
+    frame->body = mapped_body(element);
   }
 }
 
@@ -249,6 +294,7 @@ static void begin_element(ir_parser *p, ir_kind parent, const char *element, con
   if (parent == IN_NET && strcmp(element, "edges") == 0) frame->kind = IN_EDGES;
   if (parent == IN_LAYERS && strcmp(element, "layer") == 0) begin_layer(p, attributes, frame);
   if (parent == IN_EDGES && strcmp(element, "edge") == 0) begin_edge(p, attributes, frame);
+  if (parent == IN_PORT_MAP || parent == IN_BACK_EDGES) begin_mapping(p, element, attributes, frame);
   if (parent == IN_LAYER) begin_in_layer(p, element, attributes, frame);
   if ((parent == IN_INPUT || parent == IN_OUTPUT) && strcmp(element, "port") == 0)
     begin_port(p, attributes, parent == IN_OUTPUT, frame);

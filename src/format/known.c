@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "format/bytes.h"
 #include "format/format.h"
+#include "format/open.h"
 
 typedef struct magic_row {
   const char *bytes;
@@ -27,7 +28,6 @@ static const magic_row MAGICS[] = {
     MAGIC(0, "CDF\x02", "a NetCDF file is not read"),
     MAGIC(0, "FEA1",
           "a Feather file of version 1 is not read; write it again as version 2, with compression='uncompressed'"),
-    MAGIC(0, "PAR1", "a Parquet file is not read"),
     MAGIC(0, "MATLAB 5.0", "a MATLAB file is not read"),
 #ifdef GATHER_HAVE_EXPAT
     MAGIC(0, "<?xml", "an XML file that is no OpenVINO model, which would begin with <net ...>"),
@@ -47,6 +47,27 @@ static const magic_row MAGICS[] = {
 static bool matches(const magic_row *row, const gather_map *map) {
   return map->size >= row->offset + row->length &&
          memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
+}
+
+static bool is_parquet(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "PAR1", 4) == 0; }
+
+/* A name that needs no quoting in a shell or in Python. */
+static bool is_plain_name(const char *name) {
+  static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/-+";
+  size_t length = strlen(name);
+  return length > 0 && length < 80 && strspn(name, PLAIN) == length && name[0] != '-';
+}
+
+/* Parquet packs its values, so that no row is anywhere to be read; what makes a file that can be read is one line. */
+static gather_status fail_parquet(const gather_file *file, gather_error *error) {
+  const char *name = is_plain_name(file->name) ? file->name : "FILE.parquet";
+  size_t length = strlen(name), ending = sizeof ".parquet" - 1;
+  if (length > ending && strcmp(name + length - ending, ".parquet") == 0) length -= ending;
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
+                          "Parquet is not supported; convert it: python3 -c \"import pyarrow.feather as f, "
+                          "pyarrow.parquet as p; f.write_feather(p.read_table('%s'), '%.*s.arrow', "
+                          "compression='uncompressed')\"",
+                          name, (int)length, name);
 }
 
 /* Arrow's streaming format: a mark, and the length of a description, whose first table begins soon. */
@@ -78,8 +99,38 @@ static bool is_tensor_proto(const gather_map *map) {
 }
 #endif
 
+/* A few bytes of protobuf look like many other things: such a file must be readable, too. */
+static bool is_readable(const gather_format *format, const gather_map *map) {
+  gather_file *file = NULL;
+  if (gather_file_make("", &file, NULL) != GATHER_OK) return false;
+  file->map = (gather_map){.bytes = map->bytes, .size = map->size};
+  file->format = format->name;
+  gather_status status = format->open(file, NULL);
+  gather_file_close(file);
+  return status == GATHER_OK;
+}
+
+static bool looks_like(const gather_format *format, const gather_map *map) {
+  enum { LEAST_BYTES = 4 }; /* a recogniser may take a shorter file for one that was cut off */
+  if (!format->recognise || map->size < LEAST_BYTES || !format->recognise(map->bytes, map->size)) return false;
+  bool is_protobuf = strcmp(format->name, "pb") == 0 || strcmp(format->name, "onnx") == 0;
+  return !is_protobuf || is_readable(format, map);
+}
+
+const char *gather_format_looks(const gather_file *file, const char **unknown) {
+  enum { LEAST_MAGIC = 4 }; /* bytes; fewer come by chance */
+  *unknown = NULL;
+  for (size_t i = 0; gather_format_at(i); i++)
+    if (looks_like(gather_format_at(i), &file->map)) return gather_format_at(i)->name;
+  for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS && !*unknown; i++)
+    if (MAGICS[i].length >= LEAST_MAGIC && matches(&MAGICS[i], &file->map)) *unknown = MAGICS[i].sentence;
+  if (is_parquet(&file->map)) *unknown = "a Parquet file is not read";
+  return NULL;
+}
+
 gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
   if (file->map.size == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, 0, "the file is empty");
+  if (is_parquet(&file->map)) return fail_parquet(file, error);
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);

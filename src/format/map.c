@@ -49,15 +49,33 @@ static gather_status map_descriptor(int fd, const char *path, gather_map *map, g
   return GATHER_OK;
 }
 
-gather_status gather_map_open(const char *path, gather_map *map, gather_error *error) {
-  /* Without O_NONBLOCK, opening a pipe would wait for somebody to write to it. */
-  int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  while (fd < 0 && errno == EINTR); /* network file systems may be interrupted */
-  if (fd < 0) return gather_fail_system(error, path, errno, "open it");
+/* Without O_NONBLOCK, opening a pipe would wait for somebody to write to it. */
+enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+static gather_status map_opened(int fd, const char *path, gather_map *map, gather_error *error) {
   gather_status status = map_descriptor(fd, path, map, error);
   (void)close(fd); /* the mapping stays */
   return status;
+}
+
+int gather_open_file(const char *path, int flags, unsigned mode) {
+  int fd;
+  do fd = open(path, flags | O_CLOEXEC, (mode_t)mode);
+  while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+gather_status gather_map_open(const char *path, gather_map *map, gather_error *error) {
+  int fd = gather_open_file(path, FOR_READING, 0);
+  return fd < 0 ? gather_fail_system(error, path, errno, "open it") : map_opened(fd, path, map, error);
+}
+
+gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map, gather_error *error) {
+  int fd = gather_open_below(path, folder_bytes, FOR_READING);
+  if (fd >= 0) return map_opened(fd, path, map, error);
+  if (errno == ELOOP)
+    return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is behind a symbolic link, which is not followed here");
+  return gather_fail_system(error, path, errno, "open it");
 }
 
 void gather_map_close(gather_map *map) {

@@ -16,6 +16,15 @@ typedef struct gather_map {
 
 /* Maps a regular file for reading; its pages are read when they are touched. */
 GATHER_CHECKED gather_status gather_map_open(const char *path, gather_map *map, gather_error *error);
+/* The same without following symbolic links behind the first folder_bytes bytes of the path, which are a folder with its slash. A link
+ * is GATHER_IO_ERROR. */
+GATHER_CHECKED gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map,
+                                                   gather_error *error);
+/* Opens it likewise: a descriptor; -1 with errno, ELOOP for a link. path is changed meanwhile. */
+int gather_open_below(char *path, size_t folder_bytes, int flags);
+/* open() with O_CLOEXEC, tried again where a signal interrupts it (network file systems): a descriptor, or -1 with errno. mode: for a
+ * file that is made. */
+int gather_open_file(const char *path, int flags, unsigned mode);
 void gather_map_close(gather_map *map);
 
 /* Zeroed pages that cost nothing until they are touched; NULL where they cannot be had. */

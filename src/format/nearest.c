@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c: names that are like another, by edit distance.
+ * nearest.c: names of tensors for messages: those that are like another, by edit distance, and the first ones.
  */
 #include "format/nearest.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+
 /* Longer names are compared by their ends, where the names of weights differ. Three answers are enough to spot a slip. */
-enum { COMPARED = 96, ANSWERS = 3 };
+enum { COMPARED = 96, ANSWERS = 3, FIRST = 8 };
 
 static const char *tail(const char *name, size_t *length) {
   size_t whole = strlen(name);
@@ -62,4 +65,21 @@ void gather_nearest_names(const gather_file *file, const char *name, char *text,
     at += wrote > 0 ? (size_t)wrote : 0;
     if (at >= bytes) break;
   }
+}
+
+void gather_first_names(const gather_file *file, char *text, size_t bytes) {
+  size_t at = 0;
+  int64_t shown = 0;
+  text[0] = '\0';
+  for (; shown < file->len && shown < FIRST; shown++) {
+    char item[192], shape[96];
+    const gather_file_tensor *tensor = &file->tensors[shown];
+    (void)gather_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape);
+    int len =
+        snprintf(item, sizeof item, "%s'%.60s' %.24s %s", shown ? ", " : "", tensor->name, tensor->type_name, shape);
+    if (len < 0 || at + (size_t)len + 32 > bytes) break; /* room for " and N more" */
+    memcpy(text + at, item, (size_t)len + 1);
+    at += (size_t)len;
+  }
+  if (shown > 0 && shown < file->len) (void)snprintf(text + at, bytes - at, " and %" PRId64 " more", file->len - shown);
 }

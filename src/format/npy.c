@@ -166,7 +166,7 @@ static void set_type(const npy_header *header, gather_tensor *tensor) {
   const gather_descr *descr = &header->descr;
   tensor->type = descr->type;
   tensor->item_bytes = descr->item_bytes;
-  tensor->flags = GATHER_TENSOR_READ_ONLY;
+  tensor->flags = GATHER_FILE_VIEW;
   if (descr->swapped) tensor->flags |= GATHER_TENSOR_BYTE_SWAPPED;
 }
 

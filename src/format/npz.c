@@ -118,7 +118,7 @@ static gather_status read_member(npz_reading *npz, const gather_zip_member *memb
     return GATHER_OK;
   }
   *tensor = (gather_file_tensor){.name = name, .type_name = "unknown", .offset = member->data};
-  tensor->tensor = (gather_tensor){.type = GATHER_TYPE_OPAQUE, .flags = GATHER_TENSOR_READ_ONLY};
+  tensor->tensor = (gather_tensor){.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW};
   return gather_file_unreadable(npz->file, &why, tensor, error);
 }
 

@@ -22,12 +22,32 @@ typedef struct parts {
   gather_proto_field fields[GRAPHS + 1];
 } parts;
 
+/* The types by their numbers; and where another field has the value. */
+#define NAMES(type) \
+  { type, type " without a value" }
+static const char *const TYPE_NAMES[][2] = {NAMES("UNDEFINED"), NAMES("FLOAT"),   NAMES("INT"),    NAMES("STRING"),
+                                            NAMES("TENSOR"),    NAMES("GRAPH"),   NAMES("FLOATS"), NAMES("INTS"),
+                                            NAMES("STRINGS"),   NAMES("TENSORS"), NAMES("GRAPHS"), {"SPARSE_TENSOR"},
+                                            {"SPARSE_TENSORS"}, {"TYPE_PROTO"},   {"TYPE_PROTOS"}};
+
 static const uint32_t FIELD_OF[] = {0, FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TENSORS, GRAPHS};
 
 /* Files of the first versions do not say the type; there the field that is present tells it. */
 static void find_type(parts *p) {
   for (uint64_t type = IS_FLOAT; type <= IS_GRAPHS && p->type == 0; type++)
     if (p->fields[FIELD_OF[type]].number != 0) p->type = type;
+}
+
+/* Whether the attribute says one type and has a value of another. Writers may leave out a value that is 0 or empty. */
+static bool is_mixed(const parts *p) {
+  bool other = false;
+  if (p->type < IS_FLOAT || p->type > IS_GRAPHS || p->fields[FIELD_OF[p->type]].number != 0) return false;
+  for (uint32_t field = FLOAT; field <= GRAPHS; field++) other = other || p->fields[field].number != 0;
+  return other;
+}
+
+static const char *type_name(const parts *p) {
+  return p->type < sizeof TYPE_NAMES / sizeof *TYPE_NAMES ? TYPE_NAMES[p->type][is_mixed(p)] : "an unknown type";
 }
 
 static gather_status read_parts(gather_onnx *onnx, gather_proto message, parts *p) {
@@ -203,12 +223,14 @@ gather_status gather_onnx_attribute(gather_onnx *onnx, gather_proto message, gat
   *places = counts[GRAPHS] > 1 ? (int32_t)counts[GRAPHS] : 1;
   if (!attributes) return GATHER_OK;
   GATHER_TRY(read_parts(onnx, message, &p));
-  for (int32_t i = 0; i < *places; i++) attributes[i] = (gather_attribute){.name = p.name, .text = {"", 0}};
+  for (int32_t i = 0; i < *places; i++)
+    attributes[i] = (gather_attribute){.name = p.name, .type = type_name(&p), .text = {"", 0}};
   if (p.reference[0] != '\0') {
     attributes->kind = GATHER_ATTRIBUTE_REFERENCE;
     attributes->text = (gather_string){p.reference, strlen(p.reference)};
     return GATHER_OK;
   }
+  if (is_mixed(&p)) return GATHER_OK;
   if (p.type == IS_GRAPHS) return read_graphs(onnx, &p, &at, attributes);
   return read_kind(onnx, &p, &at, attributes);
 }

@@ -167,7 +167,7 @@ gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *
                                    .type = type,
                                    .rank = len < 0 ? 0 : 1,
                                    .shape = len < 0 ? NULL : shape,
-                                   .flags = GATHER_TENSOR_READ_ONLY};
+                                   .flags = GATHER_FILE_VIEW};
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
   return GATHER_OK;
 }
@@ -180,7 +180,7 @@ gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather
   memcpy(shape, parts.shape, (size_t)parts.rank * sizeof *shape);
   *tensor = (gather_file_tensor){.name = parts.name, .type_name = parts.type->name, .offset = parts.offset};
   tensor->tensor =
-      (gather_tensor){.type = parts.type->type, .rank = parts.rank, .shape = shape, .flags = GATHER_TENSOR_READ_ONLY};
+      (gather_tensor){.type = parts.type->type, .rank = parts.rank, .shape = shape, .flags = GATHER_FILE_VIEW};
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
     return GATHER_ONNX_WRONG(onnx, parts.offset, "the lengths of tensor '%.100s' are too large", parts.name);
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);

@@ -88,11 +88,23 @@ static void set_texts(gather_single *single, const gather_raw *raw, const gather
   tensor->descr = quoted;
 }
 
+/* Somebody who gives a type and a shape for a file that has its own is most likely mistaken. */
+static gather_status check_content(const gather_file *file, const gather_raw *raw, gather_error *error) {
+  const char *unknown, *format = raw->as_is ? NULL : gather_format_looks(file, &unknown);
+  if (raw->as_is) return GATHER_OK;
+  if (format)
+    return gather_fail_file(error, GATHER_USAGE, file->name, -1,
+                            "it is not raw bytes but a file of format %s, which has its own types and shapes", format);
+  if (!unknown) return GATHER_OK;
+  return gather_fail_file(error, GATHER_USAGE, file->name, -1, "it is not raw bytes: %s", unknown);
+}
+
 static gather_status open_raw(gather_file *file, const gather_raw *raw, gather_error *error) {
   gather_descr descr;
   int64_t bytes;
   gather_single *single;
   GATHER_TRY(check_raw(raw, &descr, &bytes, error));
+  GATHER_TRY(check_content(file, raw, error));
   file->format = "raw";
   GATHER_TRY(gather_single_create(file, 2 * (int64_t)strlen(raw->type) + 4, &single, error));
   set_texts(single, raw, &descr);

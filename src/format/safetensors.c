@@ -52,7 +52,7 @@ static gather_status read_type(const gather_safetensors *st, const json_t *tree,
   const char *name = json_string_value(json_object_get(tree, "dtype"));
   if (!name || name[0] == '\0') return WRONG(st, tensor, span, "has no dtype");
   const gather_type_info *info = find_type(name);
-  tensor->tensor.flags = GATHER_TENSOR_READ_ONLY;
+  tensor->tensor.flags = GATHER_FILE_VIEW;
   tensor->tensor.type = info ? info->type : GATHER_TYPE_OPAQUE;
   tensor->type_name = info ? info->name : gather_arena_text(&st->json.file->arena, name, strlen(name));
   if (GATHER_BIG_ENDIAN && info && info->bits > 8) tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
@@ -217,7 +217,6 @@ gather_status gather_safetensors_read(gather_safetensors *st, const gather_map *
 }
 
 gather_status gather_safetensors_open(gather_file *file, gather_error *error) {
-  if (!gather_safetensors_is_file(file->map.bytes, file->map.size)) return gather_safetensors_index_open(file, error);
   gather_safetensors st = {.json = {.file = file, .name = file->name, .error = error}};
   GATHER_TRY(gather_safetensors_read(&st, &file->map));
   file->tensors = st.tensors;

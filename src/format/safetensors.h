@@ -75,6 +75,5 @@ GATHER_CHECKED gather_status gather_safetensors_read(gather_safetensors *st, con
 /* Reads what a header says of the tensor `tensor->name`. */
 GATHER_CHECKED gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,
                                                        gather_file_tensor *tensor, gather_file_span *span);
-GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct index_reader {
 /* Nothing is known yet of a tensor but its name. */
 static gather_file_tensor unknown_tensor(const char *name) {
   return (gather_file_tensor){
-      .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_TENSOR_READ_ONLY}};
+      .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
 }
 
 static gather_status read_map(index_reader *reader, gather_json_part map) {
@@ -174,6 +174,7 @@ static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *coun
 gather_status gather_safetensors_index_open(gather_file *file, gather_error *error) {
   index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
   int64_t *firsts = NULL, count = 0;
+  file->format = "safetensors"; /* which its tensors are of */
   GATHER_TRY(read_index(&reader));
   GATHER_TRY(chain(&reader, &firsts, &count));
   for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));

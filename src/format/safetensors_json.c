@@ -155,15 +155,56 @@ gather_status gather_json_load(const gather_json *json, gather_json_part value, 
   return *tree ? GATHER_OK : refuse(json, value, &why);
 }
 
+/* The unit of a \u escape that begins at `at`; -1 where there is none. */
+static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
+  int32_t unit = 0;
+  if (end - at < 6 || json->bytes[at] != '\\' || json->bytes[at + 1] != 'u') return -1;
+  for (int64_t i = at + 2; i < at + 6; i++) {
+    const int c = json->bytes[i] | 0x20; /* lower case; digits stay */
+    if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'f')) return -1;
+    unit = unit * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  return unit;
+}
+
+/* The UTF-8 bytes of the character that an escape stands for, and in *bytes how long the escape is; -1 where it is none. */
+static int64_t escaped_bytes(const gather_json *json, int64_t at, int64_t end, int64_t *bytes) {
+  const int32_t unit = escaped_unit(json, at, end);
+  *bytes = 2;
+  if (unit < 0) return end - at >= 2 && strchr("\"\\/bfnrt", json->bytes[at + 1]) ? 1 : -1;
+  *bytes = 6;
+  if (unit < 0xd800 || unit >= 0xe000) return unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+  *bytes = 12;
+  const int32_t low = escaped_unit(json, at + 6, end);
+  return unit < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 4 : -1;
+}
+
+/* How long a text is when it is decoded; -1 where something is wrong in it. */
+static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
+  int64_t bytes = 0, step;
+  for (int64_t at = value.at + 1, end = value.end - 1; at < end; at += step) {
+    int64_t now = step = 1;
+    if (json->bytes[at] < ' ') return -1;
+    if (json->bytes[at] == '\\') now = escaped_bytes(json, at, end, &step);
+    if (now < 0) return -1;
+    bytes += now;
+  }
+  return bytes;
+}
+
 gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what, const char **text) {
   json_t *tree = NULL;
   if (!gather_json_is(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is no text", what);
-  GATHER_TRY(gather_json_load(json, value, &tree));
-  size_t bytes = json_string_length(tree);
-  bool has_zero = memchr(json_string_value(tree), '\0', bytes) != NULL;
-  *text = has_zero ? NULL : gather_arena_text(&json->file->arena, json_string_value(tree), bytes);
+  /* Out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: what comes of it is another text,
+   * or a complaint about a text in which nothing is wrong. */
+  const int64_t expected = decoded_bytes(json, value);
+  const gather_status status = gather_json_load(json, value, &tree);
+  if (status != GATHER_OK) return expected < 0 ? status : GATHER_JSON_NO_MEMORY(json);
+  const size_t bytes = json_string_length(tree);
+  const bool whole = (int64_t)bytes == expected, has_zero = memchr(json_string_value(tree), '\0', bytes) != NULL;
+  *text = has_zero || !whole ? NULL : gather_arena_text(&json->file->arena, json_string_value(tree), bytes);
   json_decref(tree);
-  if (has_zero) return GATHER_JSON_WRONG(json, value.at, "%s has a zero byte", what);
+  if (has_zero && whole) return GATHER_JSON_WRONG(json, value.at, "%s has a zero byte", what);
   return *text ? GATHER_OK : GATHER_JSON_NO_MEMORY(json);
 }
 

@@ -58,17 +58,15 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
                             location);
   char *path = gather_file_beside(file, location);
   if (!path) return no_memory(file, error);
-  GATHER_TRY(gather_map_open(path, &mapped, error));
+  GATHER_TRY(file->no_links ? gather_map_open_below(path, strlen(path) - strlen(location), &mapped, error)
+                            : gather_map_open(path, &mapped, error));
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
+  if (made) *made = (gather_sibling){.path = path, .map = mapped};
   if (made) made->location = gather_arena_text(&file->arena, location, strlen(location));
-  if (!made || !made->location) {
+  if (!made || !made->location || !gather_sibling_add(file, made)) {
     gather_map_close(&mapped);
     return no_memory(file, error);
   }
-  made->map = mapped;
-  made->path = path;
-  made->next = file->siblings;
-  file->siblings = made;
   *map = &made->map;
   return GATHER_OK;
 }
@@ -76,10 +74,9 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
 gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
                                   gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
   gather_error why;
-  *map = NULL;
-  for (gather_sibling *sibling = file->siblings; sibling && !*map; sibling = sibling->next)
-    if (strcmp(sibling->location, location) == 0) *map = &sibling->map;
-  if (*map) return GATHER_OK;
+  const gather_sibling *known = gather_sibling_find(file, location);
+  *map = known ? &known->map : NULL;
+  if (known) return GATHER_OK;
   GATHER_TRY(check_name(file, location, file_offset, error));
   gather_status status = map_file(file, location, file_offset, map, &why);
   if (status == GATHER_OK) return GATHER_OK;

@@ -2,12 +2,16 @@
  *
  * failing.c: the functions that the linker's --wrap puts before those of the system.
  */
+#if defined(__linux__)
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #define _POSIX_C_SOURCE 200809L
 #include "format/failing.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +19,7 @@
 #include <unistd.h>
 
 static const char *failing_name;
-static int calls_left, calls, error_number, slow_writes;
+static int calls_left, calls, error_number, slow_writes, all_named;
 
 void failing_set(const char *name, int after, int number) {
   failing_name = name;
@@ -30,6 +34,7 @@ int failing_clear(void) {
 }
 
 void failing_slow_writes(int on) { slow_writes = on; }
+void failing_unnamed(int on) { all_named = on; }
 
 /* Is this the call that fails? Then errno is set. */
 static int fails(const char *name) {
@@ -53,13 +58,24 @@ void *__real_gather_alloc(int64_t bytes);
 void *__wrap_gather_alloc(int64_t bytes);
 void *__wrap_gather_alloc(int64_t bytes) { return fails("gather_alloc") ? NULL : __real_gather_alloc(bytes); }
 
+#if defined(O_TMPFILE)
+static bool has_no_name(int flags) { return (flags & O_TMPFILE) == O_TMPFILE; }
+#else
+static bool has_no_name(int flags) { return flags < 0; }
+#endif
+
 int REAL(open)(const char *path, int flags, ...);
 int WRAP(open)(const char *path, int flags, ...);
 int WRAP(open)(const char *path, int flags, ...) {
   va_list more;
   va_start(more, flags);
-  unsigned mode = flags & O_CREAT ? va_arg(more, unsigned) : 0;
+  bool unnamed = has_no_name(flags);
+  unsigned mode = flags & O_CREAT || unnamed ? va_arg(more, unsigned) : 0;
   va_end(more);
+  if (unnamed && all_named) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   return fails("open") ? -1 : REAL(open)(path, flags, mode);
 }
 
@@ -113,6 +129,16 @@ int __wrap_close(int fd) {
 int __real_link(const char *from, const char *to);
 int __wrap_link(const char *from, const char *to);
 int __wrap_link(const char *from, const char *to) { return fails("link") ? -1 : __real_link(from, to); }
+
+int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
+int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
+int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  return fails("linkat") ? -1 : __real_linkat(from_folder, from, to_folder, to, flags);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd) { return fails("fsync") ? -1 : __real_fsync(fd); }
 
 int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);

@@ -12,4 +12,7 @@ int failing_clear(void);
 /* Every write writes a few bytes only, and is interrupted before some. */
 void failing_slow_writes(int on);
 
+/* No file can be made without a name, as on many file systems. */
+void failing_unnamed(int on);
+
 #endif

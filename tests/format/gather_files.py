@@ -56,7 +56,7 @@ class FileTensor(c.Structure):
 
 
 class Raw(c.Structure):
-    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64)]
+    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("offset", c.c_int64), ("as_is", c.c_bool)]
 
 
 class Writing(c.Structure):
@@ -86,6 +86,10 @@ FUNCTIONS = {
     "gather_file_open": (c.c_int, [c.c_char_p, c.POINTER(P), E]),
     "gather_file_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.POINTER(P), E]),
     "gather_file_open_raw": (c.c_int, [c.c_char_p, c.POINTER(Raw), c.POINTER(P), E]),
+    "gather_file_open_text": (c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(P), E]),
+    "gather_file_text_from_memory": (c.c_int, [c.c_char_p, c.c_size_t, c.c_char_p, c.c_char_p, c.POINTER(P), E]),
+    "gather_file_is_text": (c.c_bool, [c.c_char_p, c.c_size_t]),
+    "gather_file_find_whole": (c.c_int, [P, c.c_char_p, c.POINTER(c.POINTER(FileTensor)), E]),
     "gather_file_format": (c.c_char_p, [P]),
     "gather_file_at": (c.POINTER(FileTensor), [P, c.c_int64]),
     "gather_file_tensor_check": (c.c_int, [c.POINTER(FileTensor), E]),
@@ -95,8 +99,14 @@ FUNCTIONS = {
     "gather_writer_create_parts": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
     "gather_writer_append": (c.c_int, [P, c.c_char_p, c.c_int64, E]),
     "gather_writer_check": (c.c_int, [c.POINTER(Writing), E]),
+    "gather_writer_check_many": (c.c_int, [c.POINTER(Writing), c.c_int64, E]),
+    "gather_writer_create_many": (c.c_int, [c.POINTER(Writing), c.c_int64, c.POINTER(P), E]),
     "gather_writer_data": (P, [P]),
+    "gather_writer_data_at": (P, [P, c.c_int64]),
     "gather_writer_temporary": (c.c_char_p, [P]),
+    "gather_writer_set_sync": (None, [P, c.c_bool]),
+    "gather_text_visible": (c.c_size_t, [c.c_char_p, c.c_char_p, c.c_size_t]),
+    "gather_permissions_copy": (c.c_int, [c.c_char_p, c.c_int, E]),
     "gather_writer_commit": (c.c_int, [P, E]),
     "gather_writer_abort": (None, [P]),
 }
@@ -156,9 +166,9 @@ def opened_bytes(content: bytes, name: str = "memory") -> Iterator[FileTensor]:
 
 
 @contextmanager
-def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0) -> Iterator[FileTensor]:
+def opened_raw(path: str | Path, type_name: str, shape, offset: int = 0, as_is: bool = False) -> Iterator[FileTensor]:
     file, error = P(), Error()
-    raw = Raw(type_name.encode(), len(shape), lengths(shape), offset)
+    raw = Raw(type_name.encode(), len(shape), lengths(shape), offset, as_is)
     check(LIB.gather_file_open_raw(os.fsencode(path), c.byref(raw), c.byref(file), c.byref(error)), error)
     assert LIB.gather_file_format(file) == b"raw"
     yield LIB.gather_file_at(file, 0).contents

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -34,6 +35,7 @@ static int leave_folder(void **state) {
   (void)state;
   (void)failing_clear();
   failing_slow_writes(0);
+  failing_unnamed(0);
   (void)unlink(target);
   return rmdir(folder); /* fails where anything else was left */
 }
@@ -84,7 +86,7 @@ static gather_status read_floats(gather_error *error) {
 }
 
 static gather_status read_raw(gather_error *error) {
-  gather_raw raw = {.type = "|S4", .rank = 1, .shape = SHAPE, .offset = 128};
+  gather_raw raw = {.type = "|S4", .rank = 1, .shape = SHAPE, .offset = 128, .as_is = true};
   gather_file *file;
   gather_status status = gather_file_open_raw(target, &raw, &file, error);
   gather_file_close(file);
@@ -112,6 +114,38 @@ static gather_status write_bytes(bool replace, gather_error *error) {
   memcpy(gather_writer_data(writer), "text", 4);
   return gather_writer_commit(writer, error);
 }
+
+static gather_status write_several(gather_error *error) {
+  gather_writing what[2] = {floats(false), floats(false)};
+  what[0].format = what[1].format = "safetensors";
+  what[0].name = "a";
+  gather_writer *writer;
+  gather_status status = gather_writer_create_many(what, 2, &writer, error);
+  if (status != GATHER_OK) {
+    assert_null(writer);
+    return status;
+  }
+  for (int64_t i = 0; i < 2; i++) memcpy(gather_writer_data_at(writer, i), VALUES, sizeof VALUES);
+  return gather_writer_commit(writer, error);
+}
+
+/* Text of more numbers than have room at first. */
+static gather_status read_text(const char *column, gather_error *error) {
+  gather_file *file;
+  FILE *text = fopen(target, "w");
+  assert_non_null(text);
+  (void)fputs("id\n", text);
+  for (int i = 0; i < 5000; i++) (void)fprintf(text, "%d\n", i);
+  assert_int_equal(fclose(text), 0);
+  gather_status status = gather_file_open_text(target, column, &file, error);
+  if (status == GATHER_OK) assert_int_equal(gather_tensor_len(&gather_file_at(file, 0)->tensor), 5000);
+  if (status != GATHER_OK) assert_null(file);
+  gather_file_close(file);
+  return status;
+}
+
+static gather_status read_list(gather_error *error) { return read_text(NULL, error); }
+static gather_status read_column(gather_error *error) { return read_text("id", error); }
 
 static gather_status write_plain(gather_error *error) { return write_bytes(false, error); }
 
@@ -142,6 +176,9 @@ static void test_allocations(void **state) {
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_new, true);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_plain, true);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, write_several, true);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_list, false);
+  fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_column, false);
   (void)unlink(target);
   assert_int_equal(write_new(NULL), GATHER_OK);
   fail_each("gather_alloc", 0, GATHER_OUT_OF_MEMORY, read_floats, false);
@@ -168,18 +205,141 @@ static void test_mappings_end(void **state) {
   assert_int_equal(failing_clear(), 1);
 }
 
-static void test_system_calls_of_writing(void **state) {
-  (void)state;
-  fail_each("open", EACCES, GATHER_IO_ERROR, write_new, true);
+/* The first one, when the file is complete; those behind it do not matter. */
+static void fail_close(gather_status (*function)(gather_error *)) {
+  failing_set("close", 0, EIO);
+  (void)unlink(target);
+  assert_int_equal(function(NULL), GATHER_IO_ERROR);
+  (void)failing_clear();
+  assert_int_equal(count_files(), 0);
+}
+
+static void fail_writing(void) {
+  fail_each("open", EMFILE, GATHER_IO_ERROR, write_new, true);
   fail_each("lstat", EIO, GATHER_IO_ERROR, write_new, true);
   fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_new, true);
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_new, true);
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_strings, true);
   fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_strings, true);
-  fail_each("close", EIO, GATHER_IO_ERROR, write_new, true);
+  fail_close(write_new);
+  fail_close(write_several);
   fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_plain, true);
+  fail_each("mmap", ENOMEM, GATHER_OUT_OF_MEMORY, write_several, true);
+  fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_several, true);
   fail_each("posix_fallocate", ENOSPC, GATHER_IO_ERROR, write_plain, true);
-  fail_each("open", EACCES, GATHER_IO_ERROR, write_plain, true);
+  fail_each("open", EMFILE, GATHER_IO_ERROR, write_plain, true);
+}
+
+/* With files that have no name before they are complete, and with temporary names. */
+static void test_system_calls_of_writing(void **state) {
+  (void)state;
+  fail_writing();
+  fail_each("linkat", EIO, GATHER_IO_ERROR, write_new, true);
+  failing_unnamed(1);
+  fail_writing();
+}
+
+static void test_a_directory_that_cannot_be_read(void **state) {
+  (void)state;
+  failing_set("open", 0, EACCES);
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  (void)failing_clear();
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+}
+
+/* ---- the disk */
+
+static void test_syncing(void **state) {
+  (void)state;
+  gather_error error;
+  for (int named = 0; named < 2; named++) {
+    failing_unnamed(named);
+    (void)unlink(target);
+    failing_set("fsync", 0, EIO); /* of the file */
+    assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
+    assert_int_equal(failing_clear(), 1);
+    assert_int_equal(count_files(), 0);
+    failing_set("fsync", 1, ENOSPC); /* of the directory: the file has its name already */
+    assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
+    assert_int_equal(failing_clear(), 2);
+    assert_int_equal(read_floats(NULL), GATHER_OK);
+    assert_int_equal(count_files(), 1);
+    failing_set("fsync", 0, EINVAL); /* a file system that has nothing to sync */
+    assert_int_equal(write_floats(true, &error), GATHER_OK);
+    assert_int_equal(failing_clear(), 2);
+  }
+}
+
+static void test_writing_without_syncing(void **state) {
+  (void)state;
+  gather_writing what = floats(false);
+  gather_writer *writer;
+  failing_set("fsync", 0, EIO);
+  assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
+  memcpy(gather_writer_data(writer), VALUES, sizeof VALUES);
+  gather_writer_set_sync(writer, false);
+  assert_int_equal(gather_writer_commit(writer, NULL), GATHER_OK);
+  assert_int_equal(failing_clear(), 0);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+}
+
+/* ---- temporary names */
+
+static void test_a_private_file_stays_private(void **state) {
+  (void)state;
+  struct stat about;
+  failing_unnamed(1);
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  assert_int_equal(chmod(target, 0600), 0);
+  mode_t mask = umask(0);
+  gather_writing what = floats(true);
+  gather_writer *writer;
+  assert_int_equal(gather_writer_create(&what, &writer, NULL), GATHER_OK);
+  assert_int_equal(stat(gather_writer_temporary(writer), &about), 0);
+  assert_int_equal(about.st_mode & 0777, 0600);
+  assert_int_equal(gather_writer_commit(writer, NULL), GATHER_OK);
+  (void)umask(mask);
+  assert_int_equal(stat(target, &about), 0);
+  assert_int_equal(about.st_mode & 0777, 0600);
+}
+
+/* A process that ends without a chance to clean up. */
+static void leave_behind(void) {
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    gather_writing what = floats(true);
+    gather_writer *writer;
+    _exit(gather_writer_create(&what, &writer, NULL) == GATHER_OK ? 0 : 1);
+  }
+  int how = -1;
+  assert_int_equal(waitpid(child, &how, 0), child);
+  assert_int_equal(how, 0);
+}
+
+static void test_what_was_left_behind(void **state) {
+  (void)state;
+  failing_unnamed(1);
+  leave_behind();
+  assert_int_equal(count_files(), 1);
+  assert_int_equal(write_floats(false, NULL), GATHER_OK);
+  assert_int_equal(count_files(), 1);
+}
+
+static void test_what_others_are_writing_stays(void **state) {
+  (void)state;
+  failing_unnamed(1);
+  gather_writing what = floats(true);
+  gather_writer *first;
+  assert_int_equal(gather_writer_create(&what, &first, NULL), GATHER_OK);
+  memcpy(gather_writer_data(first), VALUES, sizeof VALUES);
+  assert_int_equal(write_bytes(true, NULL), GATHER_OK);
+  failing_unnamed(0);
+  assert_int_equal(write_bytes(true, NULL), GATHER_OK);
+  assert_int_equal(access(gather_writer_temporary(first), F_OK), 0);
+  assert_int_equal(gather_writer_commit(first, NULL), GATHER_OK);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), 1);
 }
 
 static void test_file_systems_that_cannot_reserve(void **state) {
@@ -196,6 +356,7 @@ static void test_file_systems_that_cannot_reserve(void **state) {
 static void test_file_systems_without_second_names(void **state) {
   (void)state;
   gather_error error;
+  failing_unnamed(1);
   failing_set("link", 0, EPERM);
   assert_int_equal(write_floats(false, &error), GATHER_OK);
   assert_int_equal(failing_clear(), 1);
@@ -208,6 +369,7 @@ static void test_race_without_second_names(void **state) {
   gather_error error;
   gather_writer *writer;
   gather_writing what = floats(false);
+  failing_unnamed(1);
   assert_int_equal(gather_writer_create(&what, &writer, &error), GATHER_OK);
   FILE *other = fopen(target, "w");
   assert_non_null(other);
@@ -221,20 +383,27 @@ static void test_race_without_second_names(void **state) {
   assert_int_equal(count_files(), 1);
 }
 
+static void fail_replacing(const char *call, int after) {
+  gather_error error;
+  failing_set(call, after, EIO);
+  assert_int_equal(write_floats(true, &error), GATHER_IO_ERROR);
+  assert_true(failing_clear() > after);
+  failing_set(call, after, EIO);
+  assert_int_equal(write_bytes(true, &error), GATHER_IO_ERROR);
+  assert_true(failing_clear() > after);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), 1);
+}
+
 static void test_replacing_that_fails_keeps_the_old_file(void **state) {
   (void)state;
-  gather_error error;
+  const char *const calls[] = {"rename", "fchmod", "posix_fallocate", "close", "mmap", "fsync"};
   assert_int_equal(write_floats(false, NULL), GATHER_OK);
-  const char *const calls[] = {"rename", "fchmod", "posix_fallocate", "close", "mmap"};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    failing_set(calls[i], 0, EIO);
-    assert_int_equal(write_floats(true, &error), GATHER_IO_ERROR);
-    assert_int_equal(failing_clear(), 1);
-    failing_set(calls[i], 0, EIO);
-    assert_int_equal(write_bytes(true, &error), GATHER_IO_ERROR);
-    assert_int_equal(failing_clear(), 1);
-    assert_int_equal(read_floats(NULL), GATHER_OK);
-    assert_int_equal(count_files(), 1);
+  fail_replacing("linkat", 0);
+  fail_replacing("linkat", 1);
+  for (int named = 0; named < 2; named++) {
+    failing_unnamed(named);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) fail_replacing(calls[i], 0);
   }
 }
 
@@ -290,6 +459,12 @@ int main(void) {
       IN_FOLDER(test_system_calls_of_reading),
       IN_FOLDER(test_mappings_end),
       IN_FOLDER(test_system_calls_of_writing),
+      IN_FOLDER(test_a_directory_that_cannot_be_read),
+      IN_FOLDER(test_syncing),
+      IN_FOLDER(test_writing_without_syncing),
+      IN_FOLDER(test_a_private_file_stays_private),
+      IN_FOLDER(test_what_was_left_behind),
+      IN_FOLDER(test_what_others_are_writing_stays),
       IN_FOLDER(test_file_systems_that_cannot_reserve),
       IN_FOLDER(test_file_systems_without_second_names),
       IN_FOLDER(test_race_without_second_names),

@@ -54,6 +54,7 @@ static void test_arguments_that_are_null(void **state) {
   assert_int_equal(gather_file_open(NULL, &file, &error), GATHER_USAGE);
   assert_null(file);
   assert_int_equal(gather_file_open("x", NULL, &error), GATHER_USAGE);
+  assert_int_equal(gather_file_open_with("x", NULL, NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_file_open_raw("x", NULL, NULL, &error), GATHER_USAGE);
   assert_int_equal(gather_file_open_raw(NULL, NULL, &file, &error), GATHER_USAGE);
   assert_int_equal(gather_file_raw_from_memory("abc", 3, NULL, NULL, &file, &error), GATHER_USAGE);
@@ -237,7 +238,10 @@ static void test_table_of_formats(void **state) {
       {"arrow", "read", ".arrow .feather"},
       {"gguf", "read", ".gguf"},
 #ifdef GATHER_HAVE_JANSSON
-      {"safetensors", "read", ".safetensors .safetensors.index.json"},
+      {"safetensors", "read write", ".safetensors"},
+      {"safetensors-index", "read", ".safetensors.index.json"},
+#else
+      {"safetensors", "write", ".safetensors"},
 #endif
 #ifdef GATHER_HAVE_EXPAT
       {"ir", "read", ".xml"},
@@ -260,9 +264,30 @@ static void test_table_of_formats(void **state) {
   assert_null(gather_format_extensions(gather_format_count()));
 }
 
+/* Shorter options have defaults behind them; longer ones only zeros. */
+static void test_sizes_of_options(void **state) {
+  (void)state;
+  struct {
+    gather_file_options known;
+    char more[16];
+  } given = {.known = GATHER_FILE_OPTIONS_INIT};
+  gather_file *file;
+  gather_error error;
+  const size_t sizes[] = {sizeof given.known, sizeof(size_t), sizeof given};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    given.known.size = sizes[i];
+    assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_FILE_NOT_FOUND);
+  }
+  given.more[15] = 1;
+  assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_USAGE);
+  given.known.size = 0;
+  assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_USAGE);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_bytes_at_any_address),
+      cmocka_unit_test(test_sizes_of_options),
       cmocka_unit_test(test_arguments_that_are_null),
       cmocka_unit_test(test_raw_descriptions_that_miss_something),
       cmocka_unit_test(test_the_only_tensor),

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Raw bytes: types by name and by descr, offsets, packed types, and little-endian output."""
+import io
+import zlib
+
 import numpy as np
 import pytest
 from dtypes import TYPED
@@ -140,3 +143,66 @@ def test_packed_output(name, tmp_path) -> None:
 def test_empty_output(tmp_path) -> None:
     write(writing(tmp_path / "a.bin", "int8", (0, 3)), b"")
     assert (tmp_path / "a.bin").read_bytes() == b""
+
+
+# ---- files that are not raw bytes
+
+
+def npy_bytes() -> bytes:
+    file = io.BytesIO()
+    np.save(file, np.arange(12, dtype=np.float32))
+    return file.getvalue()
+
+
+SAFETENSORS = b'{"w":{"dtype":"U8","shape":[32],"data_offsets":[0,32]}}'
+OTHERS = {
+    "npy": npy_bytes(),
+    "npz": b"PK\x03\x04" + bytes(60),
+    "arrow": b"ARROW1\0\0" + bytes(60) + b"ARROW1",
+    "gguf": b"GGUF" + bytes(60),
+    "safetensors": len(SAFETENSORS).to_bytes(8, "little") + SAFETENSORS + bytes(32),
+    "ir": b'<?xml version="1.0"?><net name="m" version="11"></net>' + bytes(30),
+    "pb": b"\x08\x20\x10\x02" + b"\x4a\x20" + bytes(32),
+    "Parquet": b"PAR1" + bytes(60),
+    "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(60),
+    "zstd": b"\x28\xb5\x2f\xfd" + bytes(60),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_recognised_file_is_not_raw_bytes(name, tmp_path) -> None:
+    """Its header would be data. That must be asked for."""
+    path = tmp_path / "a.bin"
+    path.write_bytes(OTHERS[name])
+    for offset in (0, 8):
+        with pytest.raises(GatherError, match=name) as caught, opened_raw(path, "uint8", (16,), offset):
+            pass
+        assert (caught.value.status, caught.value.file) == ("usage", str(path)) and "not raw bytes" in caught.value.message
+    with opened_raw(path, "uint8", (16,), 8, as_is=True) as t:
+        assert (t.array(np.dtype("u1")) == np.frombuffer(OTHERS[name], "u1")[8:24]).all()
+
+
+BY_CHANCE = [
+    b"\x93", b"\x93NU", b"\x80\x04", b"\x1f\x8b\x08", b"BZh9", b"\x08\x07\x12", b"\x08\x08\x3a", b"\x08\x01\x10\x01\x4a", b"\x0a\x02\x10\x01",
+    b"<", b"{", b"PK", zlib.compress(b"x"),
+]
+
+
+@pytest.mark.parametrize("start", BY_CHANCE)
+@pytest.mark.parametrize("rest", [b"", bytes(range(255, 200, -1)), b"\xff" * 55])
+def test_a_few_bytes_by_chance(start, rest, tmp_path) -> None:
+    (tmp_path / "a.bin").write_bytes(start + rest)
+    with opened_raw(tmp_path / "a.bin", "uint8", (len(start + rest),)) as t:
+        assert t.bytes == len(start + rest)
+
+
+def test_numbers_are_not_taken_for_another_format(tmp_path) -> None:
+    """Small integers and random ones, of every type."""
+    random = np.random.default_rng(8)
+    for dtype in ("|u1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8"):
+        for most in (4, 30, 200):
+            for _ in range(40):
+                array = random.integers(0, most, 64).astype(dtype)
+                (tmp_path / "a.bin").write_bytes(array.tobytes())
+                with opened_raw(tmp_path / "a.bin", dtype, (64,)) as t:
+                    assert (t.array(array.dtype) == array).all()

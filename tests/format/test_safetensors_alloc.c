@@ -142,11 +142,38 @@ static void test_jansson(void **state) {
   fail_each_of_jansson(open_path, look_at_index);
 }
 
+/* Texts for which Jansson's buffer grows, and which are longer in the file than decoded: without memory it drops one of their bytes. */
+static const char LONG_TEXTS[] =
+    "{\"sixteen bytes and more of them, to be sure \\u00e9\\u20ac\\ud83d\\uDE00\\n\\\\\\u0041\\/\":"
+    "{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+    "\"model.layers.11.self_attention.query_key_value.weight\":"
+    "{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[2,5]}}";
+
+static gather_status open_long_texts(gather_file **file, gather_error *error) {
+  static uint8_t content[8 + sizeof LONG_TEXTS - 1 + 5];
+  content[0] = (uint8_t)((sizeof LONG_TEXTS - 1) & 255);
+  content[1] = (uint8_t)((sizeof LONG_TEXTS - 1) >> 8);
+  memcpy(content + 8, LONG_TEXTS, sizeof LONG_TEXTS - 1);
+  return gather_file_from_memory(content, sizeof content, "long.safetensors", file, error);
+}
+
+static void look_at_long_texts(const gather_file *file) {
+  assert_string_equal(gather_file_at(file, 0)->name,
+                      "sixteen bytes and more of them, to be sure \xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n\\A/");
+  assert_string_equal(gather_file_at(file, 1)->name, "model.layers.11.self_attention.query_key_value.weight");
+}
+
+static void test_long_texts(void **state) {
+  (void)state;
+  fail_each_of_jansson(open_long_texts, look_at_long_texts);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_one_file),
       cmocka_unit_test_setup_teardown(test_an_index, enter_folder, leave_folder),
       cmocka_unit_test_setup_teardown(test_jansson, enter_folder, leave_folder),
+      cmocka_unit_test(test_long_texts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * below.c: opening a file below a folder without following symbolic links, name by name: each is opened in the folder that was opened
+ * before, so that links that are made meanwhile are not followed either.
+ */
+#if defined(__linux__)
+#define _GNU_SOURCE /* O_PATH */
+#endif
+#define _POSIX_C_SOURCE 200809L
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/map.h"
+
+#if defined(O_PATH)
+enum { FOLDER = O_PATH | O_DIRECTORY | O_CLOEXEC };
+#else
+enum { FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+#endif
+
+static int open_at(int folder, const char *path, int flags) {
+  int fd;
+  do fd = openat(folder, path, flags);
+  while (fd < 0 && errno == EINTR); /* network file systems may be interrupted */
+  return fd;
+}
+
+/* Opens one name in a folder. A link in place of a folder would only be said to be none. */
+static int open_step(int folder, const char *name, int flags) {
+  struct stat about;
+  int fd = open_at(folder, name, flags | O_NOFOLLOW);
+  if (fd >= 0) return fd;
+  int number = errno;
+  if (fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(about.st_mode)) number = ELOOP;
+  errno = number;
+  return -1;
+}
+
+/* Opens the name at `at`, up to the next slash, and closes the folder that it is in. *next: what is behind its slashes. */
+static int descend(int folder, char *at, char **next, int flags) {
+  char *end = at + strcspn(at, "/"), last = *end;
+  *next = end + strspn(end, "/");
+  *end = '\0';
+  int fd = open_step(folder, at, **next || last ? FOLDER : flags), number = errno;
+  *end = last;
+  (void)close(folder);
+  errno = number;
+  return fd;
+}
+
+int gather_open_below(char *path, size_t folder_bytes, int flags) {
+  char *at = path + folder_bytes, first = *at;
+  *at = '\0';
+  int fd = open_at(AT_FDCWD, folder_bytes > 0 ? path : ".", FOLDER);
+  *at = first;
+  while (fd >= 0 && *at) fd = descend(fd, at, &at, flags);
+  return fd;
+}
