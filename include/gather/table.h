@@ -14,7 +14,9 @@
  * table's own cache; the rest is read, each block once however often its rows are asked for, neighbours together, many reads at a
  * time. Statistics tell what really happened.
  *
- * Errors   A bad index is found before anything is read or written, with its position. A file that cannot be read, or that was cut
+ * Errors   A bad index is found before anything is read or written, with its position. Indices that are GATHER_TENSOR_SHARED are
+ *          checked again as they are used: one that was changed meanwhile is the same error, and rows of `out` may then have been
+ *          written. A file that cannot be read, or that was cut
  *          while it was open, is GATHER_IO_ERROR with the row and the file's byte; rows of `out` may then have been written.
  * Signals  Where the file is read through a mapping, the system tells of both by SIGBUS. So the first table that maps a file
  *          installs a handler for it, which turns such a signal within a take into the error above, and hands every other SIGBUS
@@ -64,11 +66,12 @@ typedef struct gather_table_options {
   bool buffered;       /* read through the page cache, never past it */
   bool keep_signals;   /* no mapping is read from, so that no handler for SIGBUS is needed */
   const gather_raw
-      *raw; /* the files hold raw bytes; shape[0] may be -1: as many rows as the file has. NULL = they say it */
+      *raw;      /* the files hold raw bytes; shape[0] may be -1: as many rows as the file has. NULL = they say it */
+  bool no_links; /* as gather_file_options.no_links: of models and indices of safetensors files */
 } gather_table_options;
 
 #define GATHER_TABLE_OPTIONS_INIT \
-  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL }
+  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
@@ -121,15 +124,24 @@ typedef struct gather_table_take_options {
   const void *fill;                /* likewise */
   const gather_executor *executor; /* who copies what is resident; NULL = the calling thread. Not kept by submit */
   int64_t *bad_count;              /* receives how many indices were out of range and repaired; may be NULL */
+  /* Asked again and again while rows are copied and read, by any thread that does so, several at once: true ends the take
+   * with GATHER_CANCELLED as soon as the reads in flight have ended. Then some rows of `out` may have been written, and the table
+   * is as usable as before. It must be quick (it is called for each read, and each 1024 rows), and must not use the table. NULL = the
+   * take is not to be cancelled. Not kept by submit: see gather_table_job_cancel. */
+  bool (*stop)(void *context);
+  void *stop_context;
 } gather_table_take_options;
 
-#define GATHER_TABLE_TAKE_INIT \
-  { sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL }
+#define GATHER_TABLE_TAKE_INIT                                                                                       \
+  {                                                                                                                  \
+    sizeof(gather_table_take_options), NULL, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, NULL, \
+        NULL                                                                                                         \
+  }
 
 /* out[i...] = table[indices[i...]]: in any order, as often as wanted.
  * indices: any integer type, rank and strides. out: type, item_bytes and byte order of the table, the shape of the indices followed
  * by that of a row, row-major without gaps (else GATHER_UNSUPPORTED); it must not overlap the indices.
- * Returns what gather_apply does, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY. Threads: any. Memory: within the
+ * Returns what gather_apply does, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads: any. Memory: within the
  * table's ceiling. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, const gather_tensor *indices,
                                                           const gather_tensor *out,
@@ -148,6 +160,13 @@ GATHER_API GATHER_CHECKED gather_status gather_table_submit(gather_table *table,
                                                             gather_table_job **job, gather_error *error);
 /* Whether a job has ended, well or badly. Since 0.1. */
 GATHER_API bool gather_table_job_done(const gather_table_job *job);
+/* Waits for its end, but at most so many seconds, and frees nothing. Returns gather_table_job_done. Threads: any, until one calls
+ * gather_table_wait. Since 0.1. */
+GATHER_API bool gather_table_job_await(gather_table_job *job, double seconds);
+/* Asks a job to end early, and comes back at once. It must still be waited for: gather_table_wait then returns GATHER_CANCELLED, or what
+ * it would have where the job had ended before. Until then it may write to its output, of which some rows may have been written. May be
+ * called again; NULL does nothing. Threads: as gather_table_job_await. Since 0.1. */
+GATHER_API void gather_table_job_cancel(gather_table_job *job);
 /* Waits for its end, frees it, and returns what gather_table_take would have. Since 0.1. */
 GATHER_API GATHER_CHECKED gather_status gather_table_wait(gather_table_job *job, gather_error *error);
 

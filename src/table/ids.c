@@ -6,6 +6,8 @@
 
 #include "base/tensor.h"
 
+enum { COPY_BYTES = 2048 };
+
 /* The byte of index number `number`, and how many follow it at one step. */
 static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, int64_t *step) {
   int64_t offset = 0;
@@ -19,7 +21,25 @@ static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, 
   return offset;
 }
 
-void gather_ids_rows(const gather_plan *plan, const char *indices, int64_t first, int64_t count, int64_t *rows) {
+static void read_shared(const gather_plan *plan, const char *indices, int64_t first, int64_t count, int64_t *rows,
+                        gather_bad *bad) {
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  const bool check = bad && gather_plan_must_check(plan) && !gather_plan_can_repair(plan);
+  char copy[COPY_BYTES];
+  for (int64_t done = 0, now; done < count; done += now) {
+    now = count - done < COPY_BYTES / width ? count - done : COPY_BYTES / width;
+    gather_shared_copy(plan, indices, first + done, now, copy);
+    if (check) gather_bad_find(plan, copy, first + done, now, bad);
+    gather_indices_resolve(&plan->rule, copy, width, now, rows + done);
+  }
+}
+
+void gather_ids_rows(const gather_plan *plan, const char *indices, int64_t first, int64_t count, int64_t *rows,
+                     gather_bad *bad) {
+  if (plan->shared) {
+    read_shared(plan, indices, first, count, rows, bad);
+    return;
+  }
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
   if (plan->index_dense) {
     gather_indices_resolve(&plan->rule, indices + first * width, width, count, rows);

@@ -16,6 +16,7 @@ struct gather_table_job {
   gather_table *table;
   gather_plan *plan;
   gather_taking taking;
+  gather_cancel cancel;
   atomic_bool done;
   gather_status status;
   gather_error error;
@@ -93,16 +94,21 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   gather_table_enter(table);
   gather_table_job *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a job");
+  gather_table_take_options full;
   int64_t bad = 0;
-  gather_status status = gather_taking_prepare(table, indices, out, options, &made->plan, &bad, error);
+  gather_status status = gather_taking_prepare(table, indices, out, options, &full, &made->plan, &bad, error);
   if (status != GATHER_OK) {
     gather_free(made);
     return status;
   }
-  if (options && options->bad_count) *options->bad_count = bad;
+  if (full.bad_count) *full.bad_count = bad;
   made->table = table;
-  made->taking =
-      (gather_taking){.table = table, .plan = made->plan, .indices = indices->data, .out = out->data, .bad = bad};
+  made->taking = (gather_taking){.table = table,
+                                 .plan = made->plan,
+                                 .indices = indices->data,
+                                 .out = out->data,
+                                 .bad = bad,
+                                 .cancel = &made->cancel};
   if (!enqueue(table, made)) { /* no thread can be had: it runs here */
     run(made);
     finish(made);
@@ -115,6 +121,34 @@ bool gather_table_job_done(const gather_table_job *job) {
   return !job || atomic_load_explicit(&job->done, memory_order_acquire);
 }
 
+/* Whether it was begun in this process. Behind the lock. */
+static bool is_ours(const gather_table *table, const gather_table_job *job) {
+  const gather_table_job *other = table->running_jobs;
+  while (other && other != job) other = other->later;
+  return other != NULL;
+}
+
+void gather_table_job_cancel(gather_table_job *job) {
+  if (!job) return;
+  gather_table_enter(job->table);
+  atomic_store_explicit(&job->cancel.stopped, true, memory_order_relaxed);
+}
+
+/* A long wait is cut: nobody waits for thirty years. */
+bool gather_table_job_await(gather_table_job *job, double seconds) {
+  const double most = 1e9;
+  if (gather_table_job_done(job)) return true;
+  gather_table *table = job->table;
+  bool waiting = seconds > 0;
+  const double wait = waiting && seconds < most ? seconds : waiting ? most : 0;
+  const struct timespec end = gather_table_end_of((int64_t)(wait * 1e9));
+  gather_table_enter(table);
+  (void)pthread_mutex_lock(&table->lock);
+  while (waiting && is_ours(table, job) && !gather_table_job_done(job)) waiting = gather_table_wait_until(table, &end);
+  (void)pthread_mutex_unlock(&table->lock);
+  return gather_table_job_done(job);
+}
+
 static void destroy(gather_table_job *job) {
   gather_plan_destroy(job->plan);
   gather_free(job);
@@ -124,12 +158,6 @@ static void destroy(gather_table_job *job) {
 static void leave_list(gather_table_job *job) {
   *job->back_here = job->later;
   if (job->later) job->later->back_here = job->back_here;
-}
-
-static bool is_ours(const gather_table *table, const gather_table_job *job) {
-  const gather_table_job *other = table->running_jobs;
-  while (other && other != job) other = other->later;
-  return other != NULL;
 }
 
 gather_status gather_table_wait(gather_table_job *job, gather_error *error) {

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "format/map.h"
 #include "kernel/copy.h"
 #include "kernel/tuning.h"
-#include "plan/measure.h"
 #include "plan/plan.h"
 #include "table/sort.h"
 #include "table/table.h"
@@ -189,6 +189,7 @@ static gather_status read_all(misses *m, gather_error *error) {
       in_flight++;
     }
     if (in_flight == 0) break;
+    GATHER_TRY(gather_taking_go_on(m->taking, error));
     GATHER_TRY(finish_one(m, error));
     in_flight--;
   }

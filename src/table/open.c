@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/struct.h"
 #include "format/format.h"
 #include "format/open.h"
 #include "table/engine.h"
@@ -18,23 +19,34 @@
 
 /* ---- names */
 
+/* Whether a file has that path. *failed: an errno where the system could not say; opening another path would mislead then. */
+static bool is_file(const char *path, int *failed) {
+  struct stat about;
+  if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
+  if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ENAMETOOLONG && errno != ELOOP)
+    *failed = errno;
+  return false;
+}
+
 /* FILE or FILE:TENSOR. Where no file has the whole name, the first colon behind which a name could begin parts it. */
 static gather_status split_path(const char *path, char **file, const char **name, gather_error *error) {
-  struct stat about;
+  int failed = 0;
   *name = "";
   *file = gather_alloc((int64_t)strlen(path) + 1);
   if (!*file) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory to open it");
   memcpy(*file, path, strlen(path));
-  if (stat(path, &about) == 0) return GATHER_OK;
-  for (char *colon = strchr(*file, ':'); colon; colon = strchr(colon + 1, ':')) {
+  if (is_file(path, &failed)) return GATHER_OK;
+  for (char *colon = strchr(*file, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
     *colon = '\0';
-    if (stat(*file, &about) == 0 && !S_ISDIR(about.st_mode)) {
+    if (is_file(*file, &failed)) {
       *name = path + (colon + 1 - *file);
       return GATHER_OK;
     }
     *colon = ':';
   }
-  return GATHER_OK; /* opening says what is wrong with it */
+  if (!failed) return GATHER_OK; /* opening says what is wrong with it */
+  gather_free(*file);
+  return gather_fail_system(error, path, failed, "open it");
 }
 
 /* ---- raw bytes: as many rows as the file has */
@@ -49,7 +61,6 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   counted->shape = shape;
   shape[0] = 1;
   gather_file *one = NULL;
-  int64_t room = (int64_t)about.st_size - raw->offset;
   /* A file of one row tells how long it is; a file that is shorter has none. */
   gather_status status = gather_file_open_raw(path, counted, &one, error);
   if (status == GATHER_FILE_MALFORMED) {
@@ -57,7 +68,7 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
     return raw->offset <= (int64_t)about.st_size ? GATHER_OK : status;
   }
   GATHER_TRY(status);
-  int64_t row_bytes = gather_file_at(one, 0)->bytes;
+  int64_t row_bytes = gather_file_at(one, 0)->bytes, room = (int64_t)about.st_size - raw->offset;
   gather_file_close(one);
   shape[0] = row_bytes > 0 ? room / row_bytes : 0;
   return GATHER_OK;
@@ -74,9 +85,11 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
   char *file_name;
   const char *name;
   gather_file **file = &table->files[table->file_count];
+  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  options.no_links = table->options.no_links;
   GATHER_TRY(split_path(path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(file_name, table->options.raw, file, error)
-                                            : gather_file_open(file_name, file, error);
+                                            : gather_file_open_with(file_name, &options, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
@@ -88,9 +101,9 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
 static gather_status read_options(const gather_table_options *given, gather_table_options *options,
                                   gather_error *error) {
   enum { MOST_DEPTH = 4096 };
-  *options = given ? *given : (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
-  if (options->size < sizeof *options)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_TABLE_OPTIONS_INIT", options->size);
+  *options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
+  GATHER_TRY(
+      gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
   if (!gather_engine_name(options->engine))
     return gather_fail(error, GATHER_USAGE, "no engine has the number %d", (int)options->engine);
   if (options->depth < 0 || options->depth > MOST_DEPTH)
@@ -150,8 +163,7 @@ gather_status gather_table_open_parts(const char *const *paths, int32_t count, c
   made->options = full;
   made->queue_end = &made->queue;
   atomic_init(&made->process, (int64_t)getpid());
-  (void)pthread_mutex_init(&made->lock, NULL);
-  (void)pthread_cond_init(&made->changed, NULL);
+  gather_table_init_waiting(made);
   gather_status status = open_all(made, paths, count, error);
   made->options.raw = NULL; /* the caller's */
   if (status == GATHER_OK)

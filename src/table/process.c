@@ -23,8 +23,7 @@ static void abandon(gather_table *table) {
   table->queue = NULL, table->queue_end = &table->queue;
   table->running_jobs = NULL;
   table->threads = table->threads_idle = 0;
-  (void)pthread_mutex_init(&table->lock, NULL);
-  (void)pthread_cond_init(&table->changed, NULL);
+  gather_table_init_waiting(table);
   if (table->cache) gather_cache_reset(table->cache);
   atomic_store_explicit(&table->counts.memory, 0, memory_order_relaxed);
 }

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -22,8 +21,8 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "format/map.h"
-#include "plan/measure.h"
 
 /* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
 enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
@@ -58,15 +57,7 @@ void gather_residency_close(gather_residency *residency) {
   residency->pages = NULL;
 }
 
-static uint32_t ticks(void) {
-  struct timespec now = {0};
-#if defined(CLOCK_MONOTONIC_COARSE)
-  (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-#else
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-#endif
-  return (uint32_t)now.tv_sec * TICKS_PER_SECOND + (uint32_t)(now.tv_nsec / (1000000000 / TICKS_PER_SECOND));
-}
+static uint32_t ticks(void) { return (uint32_t)(gather_clock_coarse() / (1000000000 / TICKS_PER_SECOND)); }
 
 /* ---- asking the system */
 

@@ -6,9 +6,9 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/tensor.h"
 #include "kernel/copy.h"
-#include "plan/measure.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "table/ids.h"
@@ -88,7 +88,7 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
 static gather_worker *get_worker(gather_sweep *s) {
   int state = GATHER_WORKER_NONE;
   if (atomic_compare_exchange_strong(&s->state, &state, GATHER_WORKER_COMING)) {
-    gather_status status = gather_worker_get(s->taking->table, false, &s->worker, &s->why);
+    gather_status status = gather_worker_get(s->taking, false, &s->worker, &s->why);
     state = status != GATHER_OK ? GATHER_WORKER_REFUSED : s->worker ? GATHER_WORKER_THERE : GATHER_WORKER_BUSY;
     atomic_store_explicit(&s->state, state, memory_order_release);
   }
@@ -222,9 +222,10 @@ static void sweep_blocks(void *argument) {
   const bool simple = is_simple(table);
   for (int64_t first = range->first; first < range->last; first += BLOCK) {
     int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
+    if (gather_taking_stopped(s->taking)) return;
     gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
-    gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows);
+    gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows, &s->bad);
     if (simple && move_mapped(s, way, &b, position, count))
       b.resident = count;
     else
@@ -267,8 +268,12 @@ static void sweep_part(void *argument, int64_t first, int64_t last) {
 static gather_status sweep_once(gather_sweep *sweep, int64_t count, gather_error *error) {
   gather_table *table = sweep->taking->table;
   atomic_store(&sweep->misses, 0), atomic_store(&sweep->resident, 0), atomic_store(&sweep->cached, 0);
+  gather_bad_init(&sweep->bad);
   gather_split(sweep->taking->executor, count, table->info.row_bytes, BLOCK, sweep_part, sweep);
   if (sweep->broken) return gather_table_fail_mapped(table, sweep->source, sweep->offset, error);
+  GATHER_TRY(gather_taking_go_on(sweep->taking, error));
+  if (gather_bad_count(&sweep->bad) > 0)
+    return gather_plan_blame(sweep->taking->plan, error, sweep->bad.position, sweep->bad.value, sweep->bad.count);
   if (atomic_load(&sweep->state) != GATHER_WORKER_REFUSED) return GATHER_OK;
   if (error) *error = sweep->why;
   return sweep->why.status;
@@ -279,7 +284,7 @@ gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error 
   GATHER_TRY(sweep_once(sweep, count, error));
   if (atomic_load(&sweep->state) != GATHER_WORKER_BUSY) return GATHER_OK;
   /* Rows have to be read, and every worker was busy: now that no thread of the executor is held, one is waited for. */
-  GATHER_TRY(gather_worker_get(sweep->taking->table, true, &sweep->worker, error));
+  GATHER_TRY(gather_worker_get(sweep->taking, true, &sweep->worker, error));
   atomic_store(&sweep->state, GATHER_WORKER_THERE);
   return sweep_once(sweep, count, error);
 }
@@ -290,7 +295,7 @@ static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t coun
   int64_t rows[ROWS_PER_QUESTION];
   for (int64_t done = 0; done < count; done += ROWS_PER_QUESTION) {
     int64_t now = count - done < ROWS_PER_QUESTION ? count - done : ROWS_PER_QUESTION;
-    gather_ids_rows(taking->plan, taking->indices, first + done, now, rows);
+    gather_ids_rows(taking->plan, taking->indices, first + done, now, rows, NULL);
     for (int64_t j = 0; j < now; j++) {
       if (rows[j] == GATHER_ROW_FILL) continue;
       const gather_part *part = gather_table_find_part(table, rows[j]);

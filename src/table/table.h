@@ -7,9 +7,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "gather/table.h"
+#include "plan/shared.h"
 #include "table/cache.h"
 #include "table/guard.h"
 #include "table/reader.h"
@@ -85,6 +87,24 @@ struct gather_table {
 
 enum { GATHER_MOST_WORKERS = 16 };
 
+/* How a take is told to end early. */
+typedef struct gather_cancel {
+  bool (*stop)(void *context); /* as in gather_table_take_options */
+  void *context;
+  atomic_bool stopped; /* it was told */
+} gather_cancel;
+
+/* One take, its arguments checked. */
+typedef struct gather_taking {
+  gather_table *table;
+  const gather_plan *plan;
+  const char *indices;
+  char *out;
+  const gather_executor *executor;
+  int64_t bad;
+  gather_cancel *cancel; /* NULL = it is not to be cancelled */
+} gather_taking;
+
 /* ---- parts.c, budget.c */
 
 /* Adds the rows of what a file calls `name` ("" = its only tensor) behind those that are there. */
@@ -108,10 +128,25 @@ void gather_table_fall_back(gather_table *table, gather_engine engine, const gat
 /* In a child of fork(): begins anew with what cannot be shared with the parent. To be called before anything else. */
 void gather_table_enter(gather_table *table);
 
+/* ---- cancel.c */
+
+/* Whether a take was told to end, which is asked for each block and each read; no lock may be held, since the caller's function may be
+ * asked. */
+bool gather_taking_stopped(const gather_taking *taking);
+/* The same as a status: GATHER_CANCELLED. */
+GATHER_CHECKED gather_status gather_taking_go_on(const gather_taking *taking, gather_error *error);
+/* Makes the table's lock, and what is waited for behind it. */
+void gather_table_init_waiting(gather_table *table);
+/* The end of a wait of so many nanoseconds that begins now. */
+struct timespec gather_table_end_of(int64_t nanoseconds);
+/* Waits for `changed`, but not beyond that end; false where it came to it. Behind the lock. */
+bool gather_table_wait_until(gather_table *table, const struct timespec *end);
+
 /* ---- worker.c */
 
-/* A worker that nobody has. *worker is NULL where all are at work and there can be no more, unless wait says to wait for one. */
-GATHER_CHECKED gather_status gather_worker_get(gather_table *table, bool wait, gather_worker **worker,
+/* A worker that nobody has. *worker is NULL where all are at work and there can be no more, unless wait says to wait for one: until
+ * the take is cancelled. */
+GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker,
                                                gather_error *error);
 /* Before its first read: the reader is made when it is needed. */
 GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
@@ -120,20 +155,11 @@ void gather_worker_destroy(gather_table *table, gather_worker *worker);
 
 /* ---- take.c, sweep.c, whole.c, miss.c */
 
-/* One take, its arguments checked. */
-typedef struct gather_taking {
-  gather_table *table;
-  const gather_plan *plan;
-  const char *indices;
-  char *out;
-  const gather_executor *executor;
-  int64_t bad;
-} gather_taking;
-
-/* Checks all that gather_table_take promises to check before it reads, and makes the plan. */
+/* Checks all that gather_table_take promises to check before it reads, and makes the plan. full: the options, all fields set. */
 GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices,
                                                    const gather_tensor *out, const gather_table_take_options *options,
-                                                   gather_plan **plan, int64_t *bad, gather_error *error);
+                                                   gather_table_take_options *full, gather_plan **plan, int64_t *bad,
+                                                   gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
 /* Of the worker of a sweep: none is wanted yet, somebody gets it, it is there, all are at work, none can be had. */
 enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
@@ -146,6 +172,7 @@ typedef struct gather_sweep {
   gather_error why;      /* of GATHER_WORKER_REFUSED */
   int64_t first;         /* number of the chunk's first index */
   _Atomic int64_t misses, resident, cached;
+  gather_bad bad; /* indices that became bad after they were checked */
   /* The first mapped byte that could not be had. */
   atomic_bool broken;
   int32_t source;

@@ -3,8 +3,9 @@
  * take.c: one take: checked, then done at once where all rows are in memory (whole.c), else chunk by chunk: what is in memory is copied
  * in the order of the indices (sweep.c), what is not is noted there, and read by miss.c.
  */
+#include "base/clock.h"
+#include "base/struct.h"
 #include "base/tensor.h"
-#include "plan/measure.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "table/table.h"
@@ -18,9 +19,9 @@ typedef struct gather_rows_count {
 
 static gather_status read_options(const gather_table_take_options *given, gather_table_take_options *options,
                                   gather_error *error) {
-  *options = given ? *given : (gather_table_take_options)GATHER_TABLE_TAKE_INIT;
-  if (options->size < sizeof *options)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_TABLE_TAKE_INIT", options->size);
+  *options = (gather_table_take_options)GATHER_TABLE_TAKE_INIT;
+  GATHER_TRY(gather_struct_read(options, sizeof *options, given, "gather_table_take_options", "GATHER_TABLE_TAKE_INIT",
+                                error));
   if (!options->op) options->op = gather_op_find("Gather", "onnx-13");
   if (options->op->family != GATHER_FAMILY_GATHER)
     return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather, not of %s",
@@ -41,18 +42,17 @@ static gather_status check_memory(const gather_plan *plan, const gather_tensor *
 }
 
 gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
-                                    const gather_table_take_options *given, gather_plan **plan, int64_t *bad,
-                                    gather_error *error) {
-  gather_table_take_options options;
+                                    const gather_table_take_options *given, gather_table_take_options *full,
+                                    gather_plan **plan, int64_t *bad, gather_error *error) {
   gather_options attributes = GATHER_OPTIONS_INIT;
   if (!indices || !out) return gather_fail(error, GATHER_USAGE, "gather_table_take: indices or out is NULL");
-  GATHER_TRY(read_options(given, &options, error));
-  attributes.on_bad = options.on_bad, attributes.negative = options.negative, attributes.fill = options.fill;
-  GATHER_TRY(gather_plan_create(options.op, &table->info.tensor, indices, out, &attributes, plan, error));
+  GATHER_TRY(read_options(given, full, error));
+  attributes.on_bad = full->on_bad, attributes.negative = full->negative, attributes.fill = full->fill;
+  GATHER_TRY(gather_plan_create(full->op, &table->info.tensor, indices, out, &attributes, plan, error));
   /* Elements in parts take memory while they move, which a guard's jump would leave behind. */
   (*plan)->parts_way = -1;
   gather_run run = GATHER_RUN_INIT;
-  run.indices = indices->data, run.executor = options.executor, run.bad_count = bad;
+  run.indices = indices->data, run.executor = full->executor, run.bad_count = bad;
   gather_status status = check_memory(*plan, indices, out, error);
   if (status == GATHER_OK) status = gather_plan_check(*plan, &run, error);
   if (status == GATHER_OK) return GATHER_OK;
@@ -98,7 +98,8 @@ gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
   gather_table_counts *counts = &taking->table->counts;
   const int64_t all = taking->plan->index_count, row_bytes = taking->table->info.row_bytes, start = gather_clock();
   gather_rows_count rows = {0};
-  gather_status status = all > 0 && row_bytes > 0 ? take_rows(taking, &rows, error) : GATHER_OK;
+  gather_status status = gather_taking_go_on(taking, error);
+  if (status == GATHER_OK && all > 0 && row_bytes > 0) status = take_rows(taking, &rows, error);
   atomic_fetch_add_explicit(&counts->nanoseconds, gather_clock() - start, memory_order_relaxed);
   if (status != GATHER_OK) return status;
   atomic_fetch_add_explicit(&counts->takes, 1, memory_order_relaxed);
@@ -113,17 +114,20 @@ gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
 gather_status gather_table_take(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
                                 const gather_table_take_options *options, gather_error *error) {
   if (!table) return gather_fail(error, GATHER_USAGE, "gather_table_take: table is NULL");
+  gather_table_take_options full;
   gather_plan *plan = NULL;
   int64_t bad = 0;
   gather_table_enter(table);
-  GATHER_TRY(gather_taking_prepare(table, indices, out, options, &plan, &bad, error));
-  if (options && options->bad_count) *options->bad_count = bad;
+  GATHER_TRY(gather_taking_prepare(table, indices, out, options, &full, &plan, &bad, error));
+  if (full.bad_count) *full.bad_count = bad;
+  gather_cancel cancel = {.stop = full.stop, .context = full.stop_context};
   gather_taking taking = {.table = table,
                           .plan = plan,
                           .indices = indices->data,
                           .out = out->data,
-                          .executor = options ? options->executor : NULL,
-                          .bad = bad};
+                          .executor = full.executor,
+                          .bad = bad,
+                          .cancel = cancel.stop ? &cancel : NULL};
   gather_status status = gather_taking_run(&taking, error);
   gather_plan_destroy(plan);
   return status;

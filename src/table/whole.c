@@ -13,6 +13,7 @@ enum { ROWS_PER_REGION = 16 };
 /* Tasks of a plan that reads a mapping, each in a guard of its own thread. */
 typedef struct guarded {
   gather_table *table;
+  const gather_taking *taking;
   const gather_executor *inner;
   void (*task)(void *argument, int64_t i);
   void *argument;
@@ -46,7 +47,7 @@ static void run_guarded(void *argument, int64_t i) {
   gather_table *table = all->table;
   int32_t source;
   int64_t offset;
-  if (atomic_load(&all->stale) || atomic_load(&all->broken)) return;
+  if (atomic_load(&all->stale) || atomic_load(&all->broken) || gather_taking_stopped(all->taking)) return;
   gather_watch watch = gather_watch_start(all->plan->index_count);
   if (!gather_guard_run(table->sources, table->source_count, call_task, &call, &source, &offset))
     note_broken(all, source, offset);
@@ -71,7 +72,7 @@ static void run_plan(void *argument) {
 /* Where all of a table's rows are in memory, the gather is one of those that are: the plan's kernels run on the mapping. */
 gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done, gather_error *error) {
   gather_table *table = taking->table;
-  guarded all = {.table = table, .inner = taking->executor, .plan = taking->plan, .error = error};
+  guarded all = {.table = table, .taking = taking, .inner = taking->executor, .plan = taking->plan, .error = error};
   gather_executor executor = {&all, parallel_for, taking->executor ? taking->executor->threads : 1};
   gather_run run = GATHER_RUN_INIT;
   int64_t bad;
@@ -86,6 +87,7 @@ gather_status gather_whole_take(const gather_taking *taking, const char *data, b
   if (all.stale || gather_watch_waited(&watch)) gather_table_doubt(table);
   *done = !all.stale;
   if (all.broken) return gather_table_fail_mapped(table, all.source, all.offset, error);
+  GATHER_TRY(gather_taking_go_on(taking, error));
   return all.status;
 }
 

@@ -61,11 +61,16 @@ gather_status gather_worker_ready(gather_table *table, gather_worker *worker, ga
   return GATHER_OK;
 }
 
-/* An idle worker, or the right to make one (NULL); false where there is neither. */
+/* So long at most until somebody asks whether the take was cancelled. */
+enum { WAIT_NANOSECONDS = 20000000 };
+
+/* An idle worker, or the right to make one (NULL); false where there is neither, also after some time of waiting. */
 static bool claim(gather_table *table, bool wait, gather_worker **worker) {
+  const struct timespec end = gather_table_end_of(WAIT_NANOSECONDS);
   (void)pthread_mutex_lock(&table->lock);
-  while (wait && !table->idle && table->worker_count >= table->budget.workers)
-    (void)pthread_cond_wait(&table->changed, &table->lock);
+  bool waiting = wait;
+  while (waiting && !table->idle && table->worker_count >= table->budget.workers)
+    waiting = gather_table_wait_until(table, &end);
   *worker = table->idle;
   bool claimed = *worker || table->worker_count < table->budget.workers;
   if (*worker)
@@ -76,8 +81,11 @@ static bool claim(gather_table *table, bool wait, gather_worker **worker) {
   return claimed;
 }
 
-gather_status gather_worker_get(gather_table *table, bool wait, gather_worker **worker, gather_error *error) {
-  if (!claim(table, wait, worker) || *worker) return GATHER_OK;
+gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker, gather_error *error) {
+  gather_table *table = taking->table;
+  bool claimed;
+  while (!(claimed = claim(table, wait, worker)) && wait) GATHER_TRY(gather_taking_go_on(taking, error));
+  if (!claimed || *worker) return GATHER_OK;
   gather_status status = create(table, worker, error);
   if (status == GATHER_OK) return GATHER_OK;
   (void)pthread_mutex_lock(&table->lock);

@@ -25,7 +25,7 @@ OPAQUE = 31
 
 
 class Raw(c.Structure):
-    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(I64)), ("offset", I64)]
+    _fields_ = [("type", c.c_char_p), ("rank", c.c_int32), ("shape", c.POINTER(I64)), ("offset", I64), ("as_is", c.c_bool)]
 
 
 class Options(c.Structure):
@@ -38,6 +38,7 @@ class Options(c.Structure):
         ("buffered", c.c_bool),
         ("keep_signals", c.c_bool),
         ("raw", c.POINTER(Raw)),
+        ("no_links", c.c_bool),
     ]
 
 

@@ -134,7 +134,7 @@ static inline gather_status try_open(const char *path, int64_t rows, int64_t row
                                      const setting *how, gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const int64_t shape[2] = {rows, row_bytes};
-  const gather_raw raw = {"uint8", 2, shape, offset};
+  const gather_raw raw = {"uint8", 2, shape, offset, true};
   options.engine = how->engine;
   options.memory_bytes = how->memory_bytes;
   options.cache_bytes = how->cache_bytes;

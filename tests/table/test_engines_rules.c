@@ -313,7 +313,7 @@ static void rows_come_from_parts(void **unused) {
   }
   for (int engine = 0; engine < 4; engine++) {
     const int64_t shape[] = {-1, ROW};
-    const gather_raw raw = {"uint8", 2, shape, OFFSET};
+    const gather_raw raw = {"uint8", 2, shape, OFFSET, true};
     gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
     gather_table *table = NULL;
     gather_error error = dirty_error();

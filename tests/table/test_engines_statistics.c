@@ -112,9 +112,10 @@ static void scattered_rows_do_not_drag_others_along(void **unused) {
 
 /* ---- what is counted ------------------------------------------------------------------------------------------------- */
 
-/* A cache that holds all of it: what was read once is not read again. */
+/* A cache that holds all of it: what was read once is not read again. But for a few rows: one that comes while another thread is
+ * about to grow the cache may find both of its sets full, and is not kept (cache.c). */
 static void cached_rows_are_not_read_again(void **unused) {
-  enum { LEN = 500 };
+  enum { LEN = 500, NOT_KEPT = LEN / 50 };
   int64_t ids[LEN];
   static uint8_t out[LEN * ROW];
   (void)unused;
@@ -129,9 +130,10 @@ static void cached_rows_are_not_read_again(void **unused) {
     gather_table_statistics first = statistics_of(table);
     take_right(table, ids, LEN, out);
     gather_table_statistics second = statistics_of(table);
-    assert_int_equal(second.bytes_read, first.bytes_read);
-    assert_int_equal(second.rows_read, first.rows_read);
-    assert_int_equal(second.rows_cached, first.rows_cached + LEN);
+    const int64_t again = second.rows_read - first.rows_read;
+    assert_in_range(again, 0, NOT_KEPT);
+    assert_int_equal(second.rows_cached, first.rows_cached + LEN - again);
+    assert_in_range(second.bytes_read - first.bytes_read, 0, again * 64 * KIB);
     assert_int_equal(second.rows, 2 * LEN);
     gather_table_close(table);
   }
