@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * complete.h: what a word of an unfinished command line may become, for the shells' completion. The scripts (complete_scripts.c) ask
+ * `gather __complete WORD...`: the words behind the program's name, the last one unfinished.
+ *
+ * The answer's first line is KIND N: which names the shell adds (files, folders or none) and how many bytes of the last word come
+ * before such a name. Each other line is a whole word, and behind a tab what it is for.
+ */
+#ifndef GATHER_CLI_COMPLETE_H
+#define GATHER_CLI_COMPLETE_H
+
+#include "args.h"
+
+#define GATHER_CLI_COMPLETE "__complete"
+
+typedef enum gather_cli_complete_kind {
+  GATHER_CLI_COMPLETE_NONE,
+  GATHER_CLI_COMPLETE_FILES,
+  GATHER_CLI_COMPLETE_FOLDERS
+} gather_cli_complete_kind;
+
+/* An unfinished line. */
+typedef struct gather_cli_unfinished {
+  const gather_cli_command *command; /* NULL: none yet */
+  const char *argument[GATHER_CLI_MAX_ARGUMENTS];
+  int argument_count; /* before the last word */
+  const char *word;   /* the last one */
+  int option;         /* whose value the last word is; -1 = none */
+  const char *value;  /* its value, within word */
+  bool ended;         /* "--" stands before it */
+} gather_cli_unfinished;
+
+/* Answers on stdout; words: at least one. Returns the exit code. */
+int gather_cli_complete(int count, char **words);
+
+/* Prints the first line. at: where in the word a name begins. */
+void gather_cli_complete_begin(const gather_cli_unfinished *line, gather_cli_complete_kind kind, const char *at);
+/* Prints a word where it goes on from the unfinished one: the unfinished one up to `at`, then text. what: "" = nothing more. */
+void gather_cli_complete_word(const gather_cli_unfinished *line, const char *at, const char *text, const char *what);
+
+/* The value of line->option. */
+void gather_cli_complete_value(const gather_cli_unfinished *line);
+/* Names of files that begin at `at` in the word, and the tensors of FILE: where that is written already. */
+void gather_cli_complete_tensor(const gather_cli_unfinished *line, const char *at);
+
+/* The script of a shell; NULL where there is none. */
+const char *gather_cli_complete_script(const char *shell);
+
+#endif

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Completion: what `gather __complete` answers, and that bash, zsh and fish do with it what a person sees."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from models import onnx_model
+from support.skip import skip_test
+
+ROWS = """m (int64[N] ids) => (float[N, 2] y) <float[3,2] w = {0,1, 10,11, 20,21}> { [embed] y = Gather (w, ids) }"""
+SHELLS = ("bash", "zsh", "fish")
+
+
+@pytest.fixture
+def files(gather):
+    gather.save("table.npy", np.zeros((4, 3), np.float32))
+    np.savez(gather.folder / "two.npz", emb=np.zeros((4, 3), np.float32), pos=np.zeros(2))
+    gather.save("with space.npy", np.zeros(2))
+    onnx_model(gather.folder / "m.onnx", ROWS)
+    (gather.folder / "folder").mkdir()
+
+
+def complete(gather, *words) -> tuple[str, list[str]]:
+    answer = gather("__complete", *words)
+    assert answer.code == 0 and answer.err == b"", answer
+    first, *rest = answer.text.splitlines()
+    return first, [line.split("\t")[0] for line in rest]
+
+
+def test_commands_and_options_come_from_the_tables(gather, files):
+    first, commands = complete(gather, "")
+    assert first == "none 0"
+    shown = re.findall(r"^  ([a-z]+) +\S", gather("--help").text.split("Commands:\n")[1].split("\n\n")[0], re.MULTILINE)
+    assert commands == shown and {"take", "completion"} <= set(commands)
+    for command in commands:
+        listed = re.findall(r"^ +(?:-., )?(--[a-z-]+)", gather(command, "--help").text.split("\nOptions:\n")[1], re.MULTILINE)
+        listed += ["--man"] if command == "help" else []  # its help is that of the whole, which leaves it to the others
+        assert complete(gather, command, "--") == ("none 0", listed)
+    assert complete(gather, "take", "--ru") == ("none 0", ["--rules"])
+    assert complete(gather, "sh") == ("none 0", ["shuffle"])
+    assert complete(gather, "nonsense", "x")[1] == []
+    assert complete(gather, "help", "t")[1] == ["take", "tuning"]
+    assert complete(gather, "completion", "")[1] == list(SHELLS)
+    assert all(len(line) <= 90 for line in gather("__complete", "take", "--").text.splitlines())
+
+
+RULES = ["onnx-11", "onnx-13", "openvino-6"]
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "answers"),
+    [
+        (["elements", "--rules", ""], "none 0", RULES),
+        (["elements", "--rules="], "none 8", [f"--rules={name}" for name in RULES]),
+        (["elements", "x.npy", "-q", "--rules", "op"], "none 0", ["openvino-6"]),
+        (["take", "--on-bad", "c"], "none 0", ["clamp", "clip"]),
+        (["take", "--on-bad", "f"], "none 0", ["fill="]),
+        (["take", "--negative="], "none 11", ["--negative=on", "--negative=off"]),
+        (["take", "--engine", ""], "none 0", ["auto", "mmap", "pread", "uring"]),
+        (["take", "--type", "bf"], "none 0", ["bfloat16"]),
+        (["take", "--indices-type", "uint"], "none 0", ["uint8", "uint16", "uint32", "uint64"]),
+        (["ops", "--color", "a"], "none 0", ["auto", "always"]),
+        (["take", "--axis", ""], "none 0", []),
+        (["take", "ta"], "files 0", []),
+        (["take", "table.npy", "i"], "files 0", []),
+        (["take", "table.npy", "ids.npy", "x"], "none 0", []),
+        (["take", "--", "table.npy", "--ru"], "files 0", []),
+        (["take", "-o"], "none 0", []),
+        (["take", "-o", "o"], "files 0", []),
+        (["take", "-or"], "files 2", []),
+        (["take", "-qo", "r"], "files 0", []),
+        (["take", "--part=t"], "files 7", []),
+        (["take", "-1"], "files 0", []),
+        (["info", "two.npz:"], "none 0", ["two.npz:emb", "two.npz:pos"]),
+        (["take", "two.npz:e"], "none 0", ["two.npz:emb"]),
+        (["take", "none.npz:e"], "files 0", []),
+        (["take", "table.npy:"], "none 0", []),
+        (["run", "m.onnx", "--input", ""], "none 0", ["ids="]),
+        (["run", "m.onnx", "--input", "ids=ta"], "files 4", []),
+        (["run", "m.onnx", "--input=ids=two.npz:"], "none 12", ["--input=ids=two.npz:emb", "--input=ids=two.npz:pos"]),
+        (["run", "m.onnx", "-o", ""], "none 0", ["y="]),
+        (["explain", "m.onnx", "--node", ""], "none 0", ["embed"]),
+        (["run", "none.onnx", "--input", ""], "none 0", []),
+        (["run", "m.onnx", "--test-data", ""], "folders 0", []),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, list) else "",
+)
+def test_values_files_and_names(gather, files, words, first, answers):
+    assert complete(gather, *words) == (first, answers)
+
+
+def test_names_that_a_terminal_would_obey_are_left_out(gather):
+    np.savez(gather.folder / "bad.npz", **{"fine": np.zeros(1), "a\x1b[2J": np.zeros(1)})
+    assert complete(gather, "info", "bad.npz:")[1] == ["bad.npz:fine"]
+
+
+def test_the_scripts(gather):
+    for shell in SHELLS:
+        answer = gather("completion", shell)
+        assert answer.code == 0 and answer.err == b"" and b"__complete" in answer.out
+        assert gather.json("completion", shell) == {"command": "completion", "shell": shell, "script": answer.text}
+    assert "bash, zsh and fish" in gather.fails("usage", "completion", "tcsh")["message"]
+    gather.fails("usage", "completion")
+
+
+def need(shell: str) -> str:
+    path = shutil.which(shell)
+    if not path:
+        skip_test(shell, f"there is no shell {shell}")
+    return path
+
+
+def environment(gather) -> dict[str, str]:
+    """A sanitizer that is loaded into our programs is no business of a shell's."""
+    env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "BASH_ENV", "ENV", "INPUTRC", "ZDOTDIR")}
+    env |= {"PATH": f"{gather.exe.parent}:{os.environ['PATH']}", "TERM": "xterm", "LC_ALL": "C.UTF-8", "HOME": str(gather.folder)}
+    return env | {"ZDOTDIR": str(gather.folder), "XDG_CONFIG_HOME": str(gather.folder / ".config"), "HISTFILE": "/dev/null"}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_syntax(gather, shell):
+    (gather.folder / "script").write_bytes(gather("completion", shell).out)
+    done = subprocess.run([need(shell), "-n", "script"], cwd=gather.folder, capture_output=True, env=environment(gather))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+class Terminal:
+    """An interactive shell on a pseudo-terminal."""
+
+    def __init__(self, gather, words: list[str]):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(gather.folder)
+            os.execvpe(words[0], words, environment(gather))
+
+    def say(self, text: str) -> None:
+        os.write(self.fd, text.encode())
+
+    def until(self, mark: str, seconds: float = 20) -> str:
+        """What is shown until the mark stands there."""
+        shown, end = "", time.monotonic() + seconds
+        while mark not in shown and time.monotonic() < end:
+            if select.select([self.fd], [], [], 0.1)[0]:
+                try:
+                    shown += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    break
+        assert mark in shown, shown
+        return shown
+
+    def quiet(self) -> str:
+        """What is shown until nothing comes for a while."""
+        shown = ""
+        while select.select([self.fd], [], [], 0.4)[0]:
+            try:
+                shown += os.read(self.fd, 65536).decode(errors="replace")
+            except OSError:
+                break
+        return shown
+
+    def close(self) -> None:
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+START = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], 'bind "set enable-bracketed-paste off"; eval "$(gather completion bash)"'),
+    "zsh": (["zsh", "-f", "-i"], "unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; source <(gather completion zsh)"),
+}
+TYPED = [
+    ("gather ta\t", ["take"]),
+    ("gather take --ru\t", ["take", "--rules"]),
+    ("gather elements --rules op\t", ["elements", "--rules", "openvino-6"]),
+    ("gather elements --rules=op\t", ["elements", "--rules=openvino-6"]),
+    ("gather take tab\t", ["take", "table.npy"]),
+    ("gather take two.npz:e\t", ["take", "two.npz:emb"]),
+    ("gather take with\t", ["take", "with space.npy"]),
+    ("gather take table.npy 0 --part=tw\t", ["take", "table.npy", "0", "--part=two.npz"]),
+    ("gather run m.onnx --input i\ttw\t", ["run", "m.onnx", "--input", "ids=two.npz"]),
+    ("gather run m.onnx --test-data f\t", ["run", "m.onnx", "--test-data", "folder"]),
+    ("gather take table.npy 0 --on-bad f\t7", ["take", "table.npy", "0", "--on-bad", "fill=7"]),
+]
+
+
+@pytest.mark.parametrize("shell", START)
+def test_in_a_terminal(gather, files, shell):
+    """Each line is typed with its tabs; then words are put before it that print what the shell makes of it."""
+    need(shell)
+    words, load = START[shell]
+    terminal = Terminal(gather, words)
+    try:
+        terminal.say(load + "; PS1='> '; echo rea''dy\r")
+        terminal.until("ready")
+        terminal.quiet()
+        for typed, wanted in TYPED:
+            for part in re.split(r"(?<=\t)", typed):
+                terminal.say(part)
+                terminal.quiet()
+            terminal.say("\x01printf '<%s>' mark \x05\r")
+            shown = terminal.until("<mark>")
+            shown += terminal.quiet()
+            result = re.findall(r"<([^<>]*)>", shown[shown.index("<mark>") :].replace("\r", ""))
+            assert [word.removesuffix("/") for word in result[1:]] == ["gather", *wanted], typed
+        terminal.say("exit\r")
+    finally:
+        terminal.close()
+
+
+def test_in_fish(gather, files):
+    """fish says itself what it would offer."""
+    fish = need("fish")
+    for typed, wanted in TYPED:
+        line = re.sub(r"\t7$", "", typed.replace("i\ttw\t", "ids=tw")).removesuffix("\t")
+        done = subprocess.run(
+            [fish, "--no-config", "-c", 'gather completion fish | source; complete -C "$argv[1]"', line],
+            cwd=gather.folder, capture_output=True, text=True, env=environment(gather), timeout=60,
+        )  # fmt: skip
+        assert done.returncode == 0 and done.stderr == "", done
+        last = wanted[-1].replace("fill=7", "fill=")
+        assert [row.split("\t")[0].removesuffix("/") for row in done.stdout.splitlines()] == [last], line
