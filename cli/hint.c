@@ -2,9 +2,23 @@
  *
  * hint.c: the second line of an error: what to do about it.
  */
+#include "hint.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "report.h"
+/* What the place that failed advises itself, and the message that it belongs to. */
+static char advice[256], advised[sizeof((gather_error *)0)->message];
+
+gather_status gather_cli_hint_set(const gather_error *error, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(advice, sizeof advice, format, list);
+  va_end(list);
+  snprintf(advised, sizeof advised, "%s", error->message);
+  return error->status;
+}
 
 /* A bad index: which policy would go on. An axis of length 0 has no row that could stand in. */
 static const char *index_hint(const gather_cli_args *args, const gather_error *error) {
@@ -14,7 +28,7 @@ static const char *index_hint(const gather_cli_args *args, const gather_error *e
   if (error->low > error->high) return "the axis has no elements; --on-bad zero or fill=V would fill the output";
   if (error->low == 0 && below && !(negative && strcmp(negative, "off") == 0))
     return "--negative on counts indices below 0 from the end; --on-bad clamp, wrap, zero or fill=V repairs bad ones";
-  return "--on-bad clamp, wrap, zero or fill=V goes on and repairs bad indices";
+  return "--on-bad clamp, wrap, zero or fill=V repairs bad indices";
 }
 
 /* Whether the line names a model. */
@@ -25,56 +39,92 @@ static bool has_model(const gather_cli_args *args) {
          (id == GATHER_CLI_COMMAND_EXPLAIN && args->argument_count == 1 && !args->value[GATHER_CLI_DATA]);
 }
 
-/* What is missing may be the model, or what --input names. */
-static const char *model_hint(const gather_cli_args *args, const gather_error *error) {
-  switch (error->status) {
-    case GATHER_FILE_NOT_FOUND:
-      return strstr(args->argument[0], error->file) != NULL /* of a long name, the end stands there */
-                 ? "MODEL is an ONNX model, or an OpenVINO IR file (.xml beside its .bin)"
-                 : "--input takes NAME=FILE, NAME=FILE:TENSOR, or a literal such as NAME='[0, 2]'";
-    case GATHER_NAME_NOT_FOUND:
-      return "gather check MODEL lists the gather nodes of a model, and gather info MODEL its tensors";
-    default:
-      return "";
-  }
+static void unsupported_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  if (!args->command)
+    snprintf(text, bytes, "gather --help lists the commands");
+  else if (!error->file[0] || error->file_offset >= 0)
+    text[0] = 0;
+  else if (has_model(args) && gather_cli_hint_is_file(args->argument[0], error))
+    snprintf(text, bytes, "MODEL is an ONNX model, or an OpenVINO IR file (.xml)%s",
+             args->command->id == GATHER_CLI_COMMAND_EXPLAIN ? "; with DATA give INDICES too" : "");
+  else
+    snprintf(text, bytes, "gather info --formats lists what can be read and written%s",
+             args->command->id != GATHER_CLI_COMMAND_RUN && args->command->id != GATHER_CLI_COMMAND_CHECK
+                 ? "; --type and --shape read raw bytes"
+                 : "");
 }
 
-static const char *file_hint(const gather_error *error) {
+static void name_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  if (has_model(args)) {
+    snprintf(text, bytes, "gather check MODEL lists the gather nodes of a model, and gather info MODEL its tensors");
+    return;
+  }
+  for (int i = 0; i < args->argument_count; i++)
+    if (strcmp(args->argument[i], error->file) == 0) {
+      snprintf(text, bytes, "a tensor in a file is named FILE:NAME; gather info FILE lists them all");
+      return;
+    }
+  snprintf(text, bytes, "gather info FILE lists the tensors of a file");
+}
+
+/* A file that has its own type and shape, and the line gives others. "" = it is something else. */
+static const char *raw_hint(const gather_error *error) {
   bool indices = error->input && strcmp(error->input, "indices") == 0;
-  switch (error->status) {
-    case GATHER_FILE_NOT_FOUND:
-      return indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
-                     : "a tensor is given as FILE, FILE:NAME, or - (standard input)";
-    case GATHER_NAME_NOT_FOUND:
-      return "gather info FILE lists the tensors of a file";
-    default:
-      return "";
-  }
+  if (error->status != GATHER_USAGE || !error->file[0] || !strstr(error->message, "it is not raw bytes")) return "";
+  return indices
+             ? "leave out --indices-type, --indices-shape and --indices-offset; --indices-raw reads the bytes as they "
+               "are"
+             : "leave out --type, --shape and --offset (FILE:NAME picks a tensor); --raw reads the bytes as they are";
 }
 
-static const char *general_hint(const gather_cli_args *args, const gather_error *error) {
-  switch (error->status) {
-    case GATHER_INDEX_OUT_OF_RANGE:
-      return index_hint(args, error);
-    case GATHER_TYPE_UNSUPPORTED:
-      return error->input && strcmp(error->input, "indices") == 0
-                 ? "indices are whole numbers: any type from int8 to uint64"
-                 : "";
-    case GATHER_UNSUPPORTED:
-      if (!args->command) return "gather --help lists the commands";
-      return error->file[0] && error->file_offset < 0 ? "gather info --formats lists what can be read and written" : "";
-    case GATHER_FILE_EXISTS:
-      return "-f replaces it";
-    default:
-      return has_model(args) ? model_hint(args, error) : file_hint(error);
-  }
-}
-
-void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
-  if (error->status != GATHER_USAGE)
-    snprintf(text, bytes, "%s", general_hint(args, error));
-  else if (args->command && strncmp(error->message, "GATHER_TUNING", 13) != 0) /* that one concerns every command */
+static void usage_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  if (*raw_hint(error))
+    snprintf(text, bytes, "%s", raw_hint(error));
+  else if (strncmp(error->message, "GATHER_TUNING", 13) == 0) /* that one concerns every command */
+    snprintf(text, bytes, "gather help tuning lists the names");
+  else if (args->command)
     snprintf(text, bytes, "gather %s --help shows how it is used", args->command->name);
   else
     snprintf(text, bytes, "gather --help shows how it is used");
+}
+
+void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  text[0] = 0;
+  if (*advice && strcmp(advised, error->message) == 0) {
+    snprintf(text, bytes, "%s", advice);
+    return;
+  }
+  if (error->file[0] && args->command && gather_cli_hint_output(args, error, text, bytes)) return;
+  switch (error->status) {
+    case GATHER_USAGE:
+      usage_hint(args, error, text, bytes);
+      return;
+    case GATHER_INDEX_OUT_OF_RANGE:
+      snprintf(text, bytes, "%s", index_hint(args, error));
+      return;
+    case GATHER_TYPE_UNSUPPORTED:
+      if (error->input && strcmp(error->input, "indices") == 0)
+        snprintf(text, bytes, "indices are whole numbers: any type from int8 to uint64");
+      return;
+    case GATHER_RANK_MISMATCH:
+      if (args->command->id == GATHER_CLI_COMMAND_ELEMENTS)
+        snprintf(text, bytes, "elements takes one index for each element of the result; gather take picks whole rows");
+      else if (has_model(args) && args->value[GATHER_CLI_INPUT])
+        snprintf(text, bytes, "a literal has as many dimensions as brackets: 3 has none, '[3]' one, '[[3]]' two");
+      return;
+    case GATHER_UNSUPPORTED:
+      unsupported_hint(args, error, text, bytes);
+      return;
+    case GATHER_FILE_EXISTS:
+      snprintf(text, bytes, "-f replaces it");
+      return;
+    case GATHER_NAME_NOT_FOUND:
+      name_hint(args, error, text, bytes);
+      return;
+    case GATHER_FILE_NOT_FOUND:
+      gather_cli_hint_missing(args, error, has_model(args), text, bytes);
+      return;
+    default:
+      return;
+  }
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hint.h: the parts of gather_cli_hint (report.h): what to do about an error.
+ */
+#ifndef GATHER_CLI_HINT_H
+#define GATHER_CLI_HINT_H
+
+#include "report.h"
+
+/* Whether an argument is the file that an error is about: of a long name the error has the end. */
+bool gather_cli_hint_is_file(const char *argument, const gather_error *error);
+
+/* An error about the file that the line writes, which its folder explains; false where it is no such error. */
+bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes);
+
+/* A file that does not exist: what was probably meant. model: the line names a model. */
+void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
+                             size_t bytes);
+
+/* An argument too many: sets the hint for what was probably meant by it. */
+void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error);
+
+#endif

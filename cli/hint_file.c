@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hint_file.c: hints about files that are missing, and about folders that an output cannot be written into.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "hint.h"
+
+enum { MOST_NAMES = 4096, PATH_BYTES = 1024 };
+
+bool gather_cli_hint_is_file(const char *argument, const gather_error *error) {
+  size_t len = strlen(argument), known = strlen(error->file);
+  return known > 0 && len >= known && strcmp(argument + len - known, error->file) == 0;
+}
+
+/* The file of --output: NAME=FILE for run. */
+static const char *output_file(const gather_cli_args *args, int i) {
+  const char *value = gather_cli_value_at(args, GATHER_CLI_OUTPUT, i), *equals = value ? strchr(value, '=') : NULL;
+  return equals && args->command->id == GATHER_CLI_COMMAND_RUN ? equals + 1 : value;
+}
+
+/* The folder of a path, "." where it names none; false where it does not fit. */
+static bool folder_of(const char *path, char *folder, size_t bytes) {
+  const char *slash = strrchr(path, '/');
+  size_t len = slash ? (size_t)(slash - path) : 1;
+  if (len >= bytes) return false;
+  memcpy(folder, slash ? path : ".", len);
+  if (slash == path) folder[len++] = '/';
+  folder[len] = 0;
+  return true;
+}
+
+bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
+  char folder[PATH_BYTES];
+  struct stat about;
+  const char *file = NULL;
+  for (int i = 0; (file = output_file(args, i)) != NULL; i++)
+    if (gather_cli_hint_is_file(file, error)) break;
+  if (!file || (error->status != GATHER_FILE_NOT_FOUND && error->status != GATHER_IO_ERROR)) return false;
+  if (!folder_of(file, folder, sizeof folder)) return false;
+  bool found = stat(folder, &about) == 0;
+  if (!found)
+    snprintf(text, bytes, "there is no folder %.100s; mkdir -p makes it", folder);
+  else if (!S_ISDIR(about.st_mode))
+    snprintf(text, bytes, "%.100s is a file, not a folder", folder);
+  else
+    snprintf(text, bytes, "nothing can be written into the folder %.100s; write elsewhere", folder);
+  return true;
+}
+
+typedef struct names {
+  char *at[MOST_NAMES];
+  int count;
+} names;
+
+static const char *name_at(const void *context, int i) { return ((const names *)context)->at[i]; }
+
+/* The name in the folder of `path` that is most like its own, whatever the extension adds to its length; "" where none is. */
+static void nearest_file(const char *path, char *text, size_t bytes) {
+  char folder[PATH_BYTES];
+  names all = {.count = 0};
+  const struct dirent *entry;
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  text[0] = 0;
+  DIR *directory = folder_of(path, folder, sizeof folder) ? opendir(folder) : NULL;
+  if (!directory) return;
+  while (all.count < MOST_NAMES && (entry = readdir(directory)) != NULL)
+    if (entry->d_name[0] != '.' && (all.at[all.count] = strdup(entry->d_name)) != NULL) all.count++;
+  const char *nearest = gather_cli_nearest(base, all.count, name_at, &all);
+  int stem = (int)strcspn(base, "."), most = stem < 3 ? 0 : 1 + stem / 4;
+  if (nearest && gather_cli_distance(base, nearest) <= most)
+    snprintf(text, bytes, "%.*s%s", (int)(base - path), path, nearest);
+  for (int i = 0; i < all.count; i++) free(all.at[i]);
+  (void)closedir(directory);
+}
+
+/* The file that a path goes through as if it were a folder: FILE/NAME. */
+static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
+  struct stat about;
+  for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+    size_t len = (size_t)(slash - path);
+    if (len == 0 || len >= bytes) continue;
+    memcpy(file, path, len);
+    file[len] = 0;
+    *rest = slash + 1;
+    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) return true;
+  }
+  return false;
+}
+
+/* What looks like numbers and is no literal: 1,2 or (1, 2) or 1.5 or 0:3. */
+static const char *numbers_hint(const char *argument) {
+  if (argument[strspn(argument, "0123456789+-.,;:()[]{} eE")] != 0 || !strpbrk(argument, "0123456789")) return NULL;
+  return strpbrk(argument, ",;: ") ? "several indices are written as a list: '[0, 2]'"
+                                   : "indices are whole numbers: 3, or '[0, 2]'";
+}
+
+/* Whether a file is in the folder of --test-data, or that folder. */
+static bool is_test_data(const gather_cli_args *args, const char *file) {
+  const char *folder = args->value[GATHER_CLI_TEST_DATA];
+  return folder && strncmp(file, folder, strlen(folder)) == 0;
+}
+
+/* Whether the line itself names the file, alone, in NAME=FILE or FILE:NAME, or by a folder of test data. */
+static bool is_on_line(const gather_cli_args *args, const char *file) {
+  for (int i = 0; i < args->argument_count; i++)
+    if (strstr(args->argument[i], file)) return true;
+  for (int i = 0; i < args->given_count; i++)
+    if (strstr(args->given[i].value, file)) return true;
+  return is_test_data(args, file);
+}
+
+/* A file that another one names: the weights of a model, a shard. */
+static void beside_hint(const char *file, char *text, size_t bytes) {
+  size_t len = strlen(file);
+  if (len > 4 && strcmp(file + len - 4, ".bin") == 0)
+    snprintf(text, bytes, "the weights are in a file beside the model (.bin beside .xml): copy %.100s into its folder",
+             file);
+  else
+    snprintf(text, bytes, "that file keeps the data and belongs beside the one that names it: copy %.100s there", file);
+}
+
+static void forms_hint(const gather_cli_args *args, const gather_error *error, bool model, bool is_model, char *text,
+                       size_t bytes) {
+  const bool folder = is_test_data(args, error->file), explains = args->command->id == GATHER_CLI_COMMAND_EXPLAIN;
+  bool indices = error->input && strcmp(error->input, "indices") == 0;
+  snprintf(text, bytes, "%s",
+           is_model ? "MODEL is an ONNX model, or an OpenVINO IR file (.xml beside its .bin)"
+           : folder ? "--test-data takes a folder with input_N.pb and output_N.pb, or with folders test_data_set_*"
+           : model  ? "--input takes NAME=FILE, NAME=FILE:TENSOR, or a literal such as NAME='[0, 2]'"
+           : indices && explains
+               ? "INDICES is a file, FILE:NAME, or a literal such as '[0, 2]'; a node of a model is --node NAME"
+           : indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
+                     : "a tensor is given as FILE, FILE:NAME, or - (standard input)");
+}
+
+void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
+                             size_t bytes) {
+  char near[PATH_BYTES];
+  const char *rest, *numbers = NULL;
+  struct stat about;
+  bool is_model = model && args->argument_count > 0 && gather_cli_hint_is_file(args->argument[0], error);
+  if (!*error->file) {
+    snprintf(text, bytes, "the name of the file is empty");
+    return;
+  }
+  if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
+  if (!numbers && !is_on_line(args, error->file)) {
+    beside_hint(error->file, text, bytes);
+    return;
+  }
+  if (numbers) {
+    snprintf(text, bytes, "%s", numbers);
+    return;
+  }
+  if (through_file(error->file, near, sizeof near, &rest)) {
+    snprintf(text, bytes, "%.100s is a file; a tensor in it is named %.100s:%.40s", near, near, rest);
+    return;
+  }
+  if (strchr(error->file, '/') && folder_of(error->file, near, sizeof near) && stat(near, &about) != 0) {
+    snprintf(text, bytes, "there is no folder %.200s", near);
+    return;
+  }
+  nearest_file(error->file, near, sizeof near);
+  if (*near)
+    snprintf(text, bytes, "did you mean %.200s?", near);
+  else
+    forms_hint(args, error, model, is_model, text, bytes);
+}

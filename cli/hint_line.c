@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * hint_line.c: hints about arguments that the line has too many of.
+ */
+#include <string.h>
+
+#include "hint.h"
+
+static bool takes(const gather_cli_args *args, gather_cli_option_id id) {
+  return (gather_cli_option_at(id)->commands >> args->command->id & 1) != 0;
+}
+
+/* Whether the shell cut a literal at its blanks: the last argument begins a list and does not end it. */
+static bool is_cut(const gather_cli_args *args) {
+  const char *last = args->argument_count > 0 ? args->argument[args->argument_count - 1] : "";
+  return last[0] == '[' && last[strlen(last) - 1] != ']';
+}
+
+void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error) {
+  const char *last = args->argument_count > 0 ? args->argument[args->argument_count - 1] : "";
+  if (is_cut(args))
+    (void)gather_cli_hint_set(error, "a literal with blanks stands in quotes: '[0, 2]'");
+  else if (gather_cli_is_whole(text) && gather_cli_is_whole(last))
+    (void)gather_cli_hint_set(error, "several indices are one argument: '[%.40s, %.40s]'", last, text);
+  else if (strchr(text, '=') && takes(args, GATHER_CLI_INPUT))
+    (void)gather_cli_hint_set(error, "a value for the model is given by --input %.100s", text);
+  else if (strchr(text, '.') && takes(args, GATHER_CLI_OUTPUT) && !args->value[GATHER_CLI_OUTPUT])
+    (void)gather_cli_hint_set(error, "the output is given by -o %.100s",
+                              args->command->id == GATHER_CLI_COMMAND_RUN ? "NAME=FILE" : text);
+}

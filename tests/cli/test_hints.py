@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""What a first try gets wrong, and the hint that must help: never one about something else."""
+
+import numpy as np
+import pytest
+from models import IR, onnx_model
+
+ROWS = """m (int64[N] ids) => (float[N, 2] y) <float[3,2] w = {0,1, 10,11, 20,21}> { [g] y = Gather (w, ids) }"""
+BOOLS = """m (bool[2, 2] w, int64[N] ids) => (bool[N, 2] y) { [g] y = Gather (w, ids) }"""
+FLOATS = """m (float[2] w, int64[N] ids) => (float[N] y) { [g] y = Gather (w, ids) }"""
+
+
+@pytest.fixture
+def files(gather, table):
+    (gather.folder / "folder").mkdir()
+    gather.save("f.npy", np.array([1.5]))
+    np.savez(gather.folder / "two.npz", emb=np.zeros((4, 3), np.float32), pos=np.zeros(2))
+    onnx_model(gather.folder / "m.onnx", ROWS)
+    onnx_model(gather.folder / "bools.onnx", BOOLS)
+    ir = IR()
+    data, ids, axis = ir.const("emb", np.zeros((3, 4), np.float32)), ir.parameter("ids", "int64", [2]), ir.const("axis", np.int64(0))
+    node = ir.layer("g", "Gather", "opset8", inputs=[data, ids, axis], out=("float32", [2, 4]))
+    ir.layer("r", "Result", "opset1", inputs=[node])
+    ir.save(gather.folder / "bare.xml")
+    (gather.folder / "bare.bin").unlink()
+    return table
+
+
+# The words after `gather`, the exit code, and parts of what is said.
+TRIES = [
+    ("take x.npy [1.5] -o o.npy", 2, ["'1.5'", "not a whole number"]),
+    ("take x.npy [1e3] -o o.npy", 2, ["'1e3'", "not a whole number"]),
+    ("take x.npy [true] -o o.npy", 2, ["'true'", "not a whole number"]),
+    ("take x.npy 1.5 -o o.npy", 3, ["indices are whole numbers"]),
+    ("take x.npy 1,2 -o o.npy", 3, ["'[0, 2]'"]),
+    ("take x.npy (1,2) -o o.npy", 3, ["'[0, 2]'"]),
+    ("take x.npy 0:3 -o o.npy", 3, ["'[0, 2]'"]),
+    ("take x.npy ids.txt -o o.npy", 3, ["INDICES is a file"]),
+    ("take x.npy 0 -o nodir/r.npy", 3, ["there is no folder nodir", "mkdir"]),
+    ("take x.npy 0 -o x.npy/r.npy", 3, ["x.npy is a file, not a folder"]),
+    ("run m.onnx --input ids=[0] --output y=nodir/r.npy", 3, ["there is no folder nodir"]),
+    ("shuffle x.npy -o nodir/r.npy", 3, ["there is no folder nodir"]),
+    ("explain x.npy 0 -o nodir/r.svg", 3, ["there is no folder nodir"]),
+    ("take y.npy 0 -o o.npy", 3, ["a tensor is given as"]),
+    ("info two.nzp", 3, ["did you mean two.npz?"]),
+    ("check n.onnx", 3, ["MODEL is an ONNX model"]),
+    ("check bols.onnx", 3, ["did you mean bools.onnx?"]),
+    ("info nodir/two.npz", 3, ["there is no folder nodir"]),
+    ("take two.npz/emb 0 -o o.npy", 3, ["named two.npz:emb"]),
+    ("take two.npz 0 -o o.npy", 3, ["2 tensors", "'emb' float32 [4, 3], 'pos' float64 [2]", "FILE:NAME"]),
+    ("take two.npz:zzzzzz 0 -o o.npy", 3, ["it has 'emb' float32 [4, 3], 'pos' float64 [2]"]),
+    ("take two.npz:embb 0 -o o.npy", 3, ["the nearest is 'emb'"]),
+    ("bench two.npz", 3, ["'emb' float32 [4, 3], 'pos' float64 [2]"]),
+    ("take x.npy f.npy -o o.npy", 1, ["indices are whole numbers"]),
+    ("elements x.npy [0] -o o.npy", 1, ["gather take picks whole rows"]),
+    ("take x.npy 0 --on-bad clmp --dry-run", 2, ["did you mean 'clamp'?"]),
+    ("take x.npy 0 --on-bad rise --dry-run", 2, ["did you mean 'raise'?"]),
+    ("take x.npy 0 --on-bad fill --dry-run", 2, ["did you mean 'fill='?"]),
+    ("take x.npy 0 --rules onnx13 --dry-run", 2, ["did you mean 'onnx-13'?"]),
+    ("take x.npy 0 --rules ONNX-13 --dry-run", 2, ["did you mean 'onnx-13'?"]),
+    ("take x.npy 0 --rules openvino-6 --dry-run", 2, ["openvino-6 is for GatherElements: gather elements"]),
+    ("elements x.npy [[0,0,0,0]] --rules openvino-8 --dry-run", 2, ["openvino-8 is for Gather: gather take"]),
+    ("take x.npy 0 --engine io_uring --dry-run", 2, ["did you mean 'uring'?"]),
+    ("bench x.npy --engine nmap", 2, ["did you mean 'mmap'?"]),
+    ("take x.npy 0 --type flaot32 --shape 3 --dry-run", 2, ["did you mean 'float32'?"]),
+    ("take x.npy 0 --type float --shape 3 --dry-run", 2, ["did you mean one of float16, float32, float64, "]),
+    ("take x.npy x.npy --indices-type itn64 --indices-shape 3 --dry-run", 2, ["did you mean 'int64'?"]),
+    ("tkae x.npy 0", 2, ["did you mean 'take'?"]),
+    ("help tkae", 2, ["did you mean 'take'?"]),
+    ("x.npy 0", 2, ["the command comes first"]),
+    ("version", 2, ["did you mean --version?"]),
+    ("--axis 0", 2, ["without a command"]),
+    ("check x.npy", 4, ["MODEL is an ONNX model"]),
+    ("explain x.npy", 4, ["INDICES"]),
+    ("run bare.xml --input ids=[0,1]", 3, [".bin beside .xml", "copy bare.bin"]),
+    ("take bare.xml:emb 0 -o o.npy", 3, [".bin beside .xml", "copy bare.bin"]),
+    ("run bools.onnx --input w=yes --input ids=[0]", 3, ["the input is bool: true, false"]),
+    ("run bools.onnx --input w=2 --input ids=[0]", 2, ["a bool is true or false"]),
+    ("take x.npy [0, 2] -o o.npy", 2, ["in quotes: '[0, 2]'"]),
+    ("take x.npy 0 2 -o o.npy", 2, ["one argument: '[0, 2]'"]),
+    ("take x.npy 0 o.npy", 2, ["the output is given by -o o.npy"]),
+    ("shuffle x.npy o.npy", 2, ["the output is given by -o o.npy"]),
+    ("check m.onnx ids=[0]", 2, ["given by --input ids=[0]"]),
+    ("run m.onnx ids=[0]", 2, ["given by --input ids=[0]"]),
+    ("take x.npy 0", 2, ["-o - writes to standard output"]),
+    ("take x.npy 0 --mode clip", 2, ["did you mean --on-bad?"]),
+    ("take x.npy 0 --fill 3", 2, ["did you mean --on-bad?"]),
+    ("take x.npy 0 --dtype int8", 2, ["did you mean --type?"]),
+    ("take x.npy 0 --o o.npy", 2, ["did you mean --output?"]),
+    ("run m.onnx --test-data nodir", 3, ["--test-data takes a folder"]),
+    ("run m.onnx --test-data folder", 3, ["--test-data takes a folder"]),
+    ("run m.onnx --input ids=0", 1, ["as many dimensions as brackets"]),
+    ("explain m.onnx g", 3, ["--node NAME"]),
+    ("check m.onnx --input ids=1.5", 2, ["'1.5'", "not a whole number"]),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "parts"), TRIES, ids=lambda x: x if isinstance(x, str) else "")
+def test_a_first_try(gather, files, line, code, parts):
+    answer = gather(*line.split())
+    assert answer.code == code, answer
+    for part in parts:
+        assert part in answer.errors, answer.errors
+    assert answer.errors.count("\n") <= 2 and answer.out == b""
+
+
+def test_hints_are_in_the_json_answer(gather, files):
+    assert "there is no folder" in gather.fails("file_not_found", "take", "x.npy", "0", "-o", "nodir/r.npy")["hint"]
+    assert gather.fails("usage", "take", "x.npy", "0", "--rules", "openvino-6", "--dry-run")["hint"].endswith("gather elements")
+
+
+def test_long_lists_of_tensors_end(gather):
+    np.savez(gather.folder / "many.npz", **{f"layer.{i}.weight": np.zeros((1, 2), np.float32) for i in range(100)})
+    message = gather.fails("name_not_found", "take", "many.npz", "0", "-o", "o.npy")["message"]
+    assert "it holds 100 tensors" in message and "'layer.0.weight' float32 [1, 2]" in message
+    assert message.endswith(" more") and len(message) < 500
+
+
+def test_an_equals_sign_behind_a_letter(gather, table):
+    assert gather("take", table, "0", "-o=o.npy").code == 0
+    assert gather.names() == {table, "o.npy"}
+
+
+def test_policies_by_their_names_in_python(gather, table):
+    for also, name in (("clip", "clamp"), ("raise", "error")):
+        given = gather("take", table, "[0, 9]", "--on-bad", also, "--dry-run", "--json")
+        wanted = gather("take", table, "[0, 9]", "--on-bad", name, "--dry-run", "--json")
+        assert given.code == wanted.code == (name == "error")
+        assert b'"bad":1' in given.out or b'"index_out_of_range"' in given.out
+    drawn = gather("explain", table, "[0, 9]", "--on-bad", "clip").text
+    assert drawn == gather("explain", table, "[0, 9]", "--on-bad", "clamp").text
+    gather.fails("usage", "take", table, "0", "--on-bad", "CLIP", "--dry-run")
+
+
+def test_truth_values(gather, files):
+    """A bool is written and drawn as true and false, alone and in lists; 1 and 0 are read too."""
+    onnx_model(gather.folder / "one.onnx", "m (bool w0, int64[N] ids) => (bool[N] y) "
+               "<int64[1] one = {1}> { w = Reshape (w0, one) [g] y = Gather (w, ids) }")
+    for text, value in (("true", True), ("false", False), ("1", True), ("0", False)):
+        answer = gather("run", "one.onnx", "--input", f"w0={text}", "--input", "ids=[0]", "--output", "y=y.npy", "-f")
+        assert answer.code == 0, answer
+        assert gather.load("y.npy").tolist() == [value]
+    lists = ("--input", "w=[[true, false], [0, 1]]", "--input", "ids=[1, 0]")
+    assert gather("run", "bools.onnx", *lists, "--output", "y=z.npy").code == 0
+    assert gather.load("z.npy").tolist() == [[False, True], [True, False]]
+    drawn = gather("explain", "bools.onnx", "--node", "g", *lists).text
+    assert "true  false" in drawn and "false   true" in drawn
+    assert gather("check", "bools.onnx", *lists).code == 0
+    for text in ("True", "yes", "[true, 2]", "[tru]"):
+        assert gather("run", "bools.onnx", "--input", f"w={text}", "--input", "ids=[0]").code in (2, 3)
+    gather.write("true", "1 0\n")  # a file of that name is written ./true
+    assert gather("run", "one.onnx", "--input", "w0=true", "--input", "ids=[0]").code == 0
+
+
+def test_numbers_of_float_inputs(gather):
+    onnx_model(gather.folder / "f.onnx", FLOATS)
+    answer = gather("run", "f.onnx", "--input", "w=1.5", "--input", "ids=[0]")
+    assert answer.code == 1 and "rank" in answer.errors  # a literal of rank 0, not a file
+    assert gather("run", "f.onnx", "--input", "w=[1.5, nan]", "--input", "ids=[0]").code == 0
