@@ -5,14 +5,18 @@
 #ifndef GATHER_CLI_BENCH_H
 #define GATHER_CLI_BENCH_H
 
+#include "bench_verdict.h"
 #include "table_arg.h"
 #include "tensor_arg.h"
 
 enum {
-  GATHER_CLI_BENCH_ROUNDS = 3, /* of each measurement; the middle one counts */
+  GATHER_CLI_BENCH_ROUNDS = 5, /* of each measurement; the middle one counts */
   GATHER_CLI_BENCH_WAYS = 20,
   GATHER_CLI_BENCH_DEPTHS = 4
 };
+
+/* Shares of a file that stay in memory beyond this make "cold" a wrong word. */
+#define GATHER_CLI_BENCH_STAYS 0.01
 
 /* A way to have rows. */
 typedef enum gather_cli_bench_kind {
@@ -26,23 +30,21 @@ typedef enum gather_cli_bench_kind {
 typedef struct gather_cli_bench_way {
   gather_cli_bench_kind kind;
   gather_engine engine;
-  int32_t depth;                                                       /* 0 = chosen */
-  int rounds;                                                          /* that were measured */
-  double cold[GATHER_CLI_BENCH_ROUNDS], warm[GATHER_CLI_BENCH_ROUNDS]; /* rows/s; warm 0 = not measured */
-  double amplification;                                                /* cold: bytes read per useful byte */
-  gather_table_statistics statistics;                                  /* of the last cold round */
+  int32_t depth; /* 0 = chosen */
+  int rounds;    /* that were measured cold */
+  double
+      cold[2 *
+           GATHER_CLI_BENCH_ROUNDS]; /* rows/s; limits have two for each round: before the other ways, and after them */
+  double warm[GATHER_CLI_BENCH_ROUNDS]; /* 0 = not measured */
+  double blocks_per_row; /* that the last cold round needed: less than 1 where rows share blocks; 0 = not counted */
+  double amplification;  /* cold: bytes read per useful byte */
+  gather_table_statistics statistics; /* of the last cold round */
 } gather_cli_bench_way;
-
-/* Some rounds in one: the middle, the least, the most; 0 where there are none. */
-typedef struct gather_cli_bench_rate {
-  double middle, least, most;
-} gather_cli_bench_rate;
-gather_cli_bench_rate gather_cli_bench_rate_of(const double *rounds, int count);
 
 /* A file whose rows are measured. */
 typedef struct gather_cli_bench_file {
   char *path;
-  int64_t size;
+  int64_t size, first_block; /* its first block among those of all files */
   /* Of a plain loop while it runs. */
   int fd;
   char *map;
@@ -82,12 +84,23 @@ typedef struct gather_cli_bench {
   int64_t *ids;
   char *out;
   int64_t out_bytes;
+  int64_t blocks;      /* of all files */
+  unsigned char *seen; /* a bit for each of them; NULL = too many */
+  int64_t needed;      /* of them that `needed_rows` rows of round needed_round need; the last count */
+  int64_t needed_rows;
+  int needed_round;
   /* What came out. */
   gather_cli_bench_way ways[GATHER_CLI_BENCH_WAYS];
   int way_count;
   const gather_cli_bench_way *limit, *best, *naive; /* the fastest of their kinds, cold; NULL */
+  gather_cli_bench_judgement judgement;
   double seconds;
 } gather_cli_bench;
+
+/* ---- what is measured */
+
+/* Opens the table of the line once, to describe it and the files that it is in. */
+GATHER_CHECKED gather_status gather_cli_bench_describe(gather_cli_bench *bench, gather_error *error);
 
 /* ---- what it is on */
 
@@ -98,7 +111,7 @@ void gather_cli_bench_look(gather_cli_bench *bench);
 
 /* ---- measuring */
 
-/* Measures one round of one way, cold, from an empty page cache; rows: how many. */
+/* Measures one round of one way, cold, from an empty page cache, into way->cold[round]; rows: how many. */
 GATHER_CHECKED gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
                                                    int64_t rows, gather_error *error);
 /* Brings the rows of a round into the page cache. */
@@ -109,8 +122,16 @@ GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gath
 
 /* ---- telling */
 
+/* The rate of a way, cold; NULL has none. */
+gather_cli_bench_rate gather_cli_bench_cold_rate(const gather_cli_bench_way *way);
+/* Its share of what the disk gives: the blocks that its rows need, by those that were read singly. */
+double gather_cli_bench_share(const gather_cli_bench *bench, const gather_cli_bench_way *way);
+/* Whether the file was out of memory. */
+bool gather_cli_bench_is_cold(const gather_cli_bench *bench);
+
 /* "auto", "limit", "plain mmap" ... */
 const char *gather_cli_bench_way_name(const gather_cli_bench_way *way);
 void gather_cli_bench_answer(const gather_cli_bench *bench);
+void gather_cli_bench_answer_json(const gather_cli_bench *bench);
 
 #endif

@@ -16,9 +16,11 @@
 #include "bench.h"
 #include "progress.h"
 #include "report.h"
+#include "source.h"
+#include "system.h"
 
 /* A loop without the library is a thousand times slower at times: it is measured for so long at most, in seconds. */
-static const double PLAIN_SECONDS = 0.7;
+static const double PLAIN_SECONDS = 0.4;
 enum { LOOK_EVERY = 16 }; /* rows between two looks at the clock */
 
 /* splitmix64: the same rows for the same seed, everywhere. */
@@ -40,12 +42,13 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const char *path = bench->args->argument[0];
   const int64_t shape[2] = {-1, bench->block_bytes};
-  const gather_raw blocks = {"uint8", 2, shape, 0};
+  const gather_raw blocks = {"uint8", 2, shape, 0, true};
   options.engine = way->engine;
   options.depth = way->depth;
   options.buffered = buffered;
   options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
   options.memory_bytes = bench->options.memory_bytes;
+  options.no_links = gather_cli_no_links();
   if (way->kind == GATHER_CLI_BENCH_LIMIT) {
     options.raw = &blocks;
     options.memory_bytes = 0;
@@ -102,8 +105,8 @@ static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int
       char *to = bench->out + i % (bench->out_bytes / bench->row_bytes) * bench->row_bytes;
       if (file->map)
         memcpy(to, file->map + offset, bytes);
-      else if (pread(file->fd, to, bytes, (off_t)offset) != (ssize_t)bytes)
-        return gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, offset, "cannot read a row there");
+      else
+        GATHER_CLI_TRY(gather_cli_read_at(file->fd, file->path, to, bench->row_bytes, offset, error));
     }
     now = gather_cli_now();
   }
@@ -113,13 +116,14 @@ static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int
 }
 
 static gather_status open_plain(gather_cli_bench_file *file, bool mapped, gather_error *error) {
-  file->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+  file->fd = gather_cli_open(AT_FDCWD, file->path, O_RDONLY);
   if (file->fd >= 0 && mapped) {
     void *map = mmap(NULL, (size_t)file->size, PROT_READ, MAP_SHARED, file->fd, 0);
     if (map != MAP_FAILED) file->map = map;
   }
   if (file->fd >= 0 && (!mapped || file->map)) return GATHER_OK;
-  return gather_cli_fail_file(error, GATHER_IO_ERROR, file->path, -1, "cannot open it: %s", strerror(errno));
+  return gather_cli_fail_file(error, gather_cli_status_of(errno), file->path, -1, "cannot open it: %s",
+                              strerror(errno));
 }
 
 static void close_plain(gather_cli_bench_file *file) {
@@ -146,6 +150,26 @@ static bool is_plain(const gather_cli_bench_way *way) {
   return way->kind == GATHER_CLI_BENCH_MMAP || way->kind == GATHER_CLI_BENCH_PREAD;
 }
 
+/* How many blocks the first `rows` rows need, each once. Ways that take the same rows share the count. */
+static double count_blocks(gather_cli_bench *bench, int64_t rows, int round) {
+  if (!bench->seen || rows == 0) return 1;
+  if (bench->needed_rows != rows || bench->needed_round != round) {
+    memset(bench->seen, 0, (size_t)bench->blocks / 8 + 1);
+    bench->needed = 0;
+    for (int64_t i = 0; i < rows; i++) {
+      const gather_cli_bench_part *part = part_of(bench, bench->ids[i]);
+      const int64_t offset = part->offset + (bench->ids[i] - part->first) * bench->row_bytes;
+      const int64_t block = bench->files[part->file].first_block + offset / bench->block_bytes;
+      const unsigned bit = 1u << (block % 8);
+      bench->needed += !(bench->seen[block / 8] & bit);
+      bench->seen[block / 8] = (unsigned char)(bench->seen[block / 8] | bit);
+    }
+    bench->needed_rows = rows;
+    bench->needed_round = round;
+  }
+  return (double)bench->needed / (double)rows;
+}
+
 gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round, int64_t rows,
                                     gather_error *error) {
   gather_table *table = NULL;
@@ -168,7 +192,8 @@ gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_wa
   }
   GATHER_CLI_TRY(status);
   way->cold[round] = rate(done, seconds);
-  way->rounds = round + 1;
+  way->rounds++;
+  if (way->kind != GATHER_CLI_BENCH_LIMIT) way->blocks_per_row = count_blocks(bench, done, round);
   if (!is_plain(way) && way->statistics.bytes_useful > 0)
     way->amplification = (double)way->statistics.bytes_read / (double)way->statistics.bytes_useful;
   return GATHER_OK;

@@ -5,25 +5,24 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "commands.h"
 #include "progress.h"
 #include "report.h"
+#include "terminal.h"
 
 enum {
-  BLOCK = 4096,      /* what disks and page caches deal in */
   LIMIT_DEPTH = 128, /* beyond which disks give no more */
   LEAST_ROWS = 4,
+  DENSE = 4, /* more than a DENSEth of all blocks: many lie side by side, and are read faster than single ones */
   MOST_ROWS = 1 << 24,
   OUT_BYTES = 64 << 20 /* of the rows, at most, but for longer rows */
 };
 
-/* One cold measurement, so that the about forty of them take about 20 seconds. */
-static const double COLD_SECONDS = 0.4;
+/* One cold measurement, so that the about eighty of them take about 20 seconds. */
+static const double COLD_SECONDS = 0.25;
 
 static const int32_t DEPTHS[GATHER_CLI_BENCH_DEPTHS] = {1, 8, 32, 128};
 
@@ -39,73 +38,6 @@ static gather_status read_options(gather_cli_bench *bench, gather_error *error) 
   if (gather_cli_is_stdin(args->argument[0]))
     return gather_cli_fail(error, GATHER_USAGE, "a pipe has no disk to measure: bench takes a file");
   return GATHER_OK;
-}
-
-/* ---- what is measured */
-
-static char *copy_text(const char *text) {
-  char *copy = malloc(strlen(text) + 1);
-  return copy ? strcpy(copy, text) : NULL;
-}
-
-/* The number of the file of that name, which is added where it is new; -1 = no memory for it. */
-static int32_t number_file(gather_cli_bench *bench, const char *path, int64_t size) {
-  for (int32_t i = bench->file_count - 1; i >= 0; i--)
-    if (strcmp(bench->files[i].path, path) == 0) return i;
-  gather_cli_bench_file *file = &bench->files[bench->file_count];
-  *file = (gather_cli_bench_file){.path = copy_text(path), .size = size, .fd = -1};
-  if (!file->path) return -1;
-  if (!bench->largest || size > bench->largest->size) bench->largest = file;
-  return bench->file_count++;
-}
-
-static gather_status describe_files(gather_cli_bench *bench, const gather_table *table, gather_error *error) {
-  gather_table_part part;
-  const size_t count = (size_t)gather_table_describe(table)->parts;
-  bench->files = calloc(count, sizeof *bench->files);
-  bench->parts = calloc(count, sizeof *bench->parts);
-  if (!bench->files || !bench->parts)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the files");
-  for (int32_t i = 0; gather_table_part_at(table, i, &part); i++) {
-    struct stat about;
-    if (stat(part.path, &about) != 0)
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot find out its size");
-    int32_t file = number_file(bench, part.path, (int64_t)about.st_size);
-    if (file < 0) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the name of a file");
-    bench->parts[i] = (gather_cli_bench_part){file, part.offset, part.first, part.rows};
-    bench->part_count = i + 1;
-  }
-  return GATHER_OK;
-}
-
-static gather_status describe(gather_cli_bench *bench, const gather_table *table, gather_error *error) {
-  const gather_table_info *info = gather_table_describe(table);
-  bench->type_name = copy_text(info->type_name);
-  bench->format = copy_text(info->format);
-  if (!bench->type_name || !bench->format) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a name");
-  bench->rank = info->tensor.rank;
-  memcpy(bench->shape, info->tensor.shape, (size_t)bench->rank * sizeof *bench->shape);
-  bench->rows = info->rows;
-  bench->row_bytes = info->row_bytes;
-  bench->block_bytes = (info->row_bytes + BLOCK - 1) / BLOCK * BLOCK;
-  if (bench->rows == 0 || bench->row_bytes == 0)
-    return gather_cli_fail(error, GATHER_USAGE, "%s: there are no rows to measure", bench->args->argument[0]);
-  GATHER_CLI_TRY(describe_files(bench, table, error));
-  gather_cli_bench_look(bench);
-  return GATHER_OK;
-}
-
-static gather_status open_table(gather_cli_bench *bench, gather_error *error) {
-  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  gather_table *table = NULL;
-  options.engine = bench->options.engine;
-  options.memory_bytes = bench->options.memory_bytes;
-  options.depth = bench->options.depth;
-  options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
-  GATHER_CLI_TRY(gather_table_open(bench->args->argument[0], &options, &table, error));
-  gather_status status = describe(bench, table, error);
-  gather_table_close(table);
-  return status;
 }
 
 /* ---- how much */
@@ -136,6 +68,7 @@ static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
   }
   bench->measured = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
   if (bench->measured > bench->rows) bench->measured = bench->rows;
+  if (bench->measured > bench->blocks / DENSE) bench->measured = bench->blocks / DENSE;
   if (bench->measured < LEAST_ROWS) bench->measured = LEAST_ROWS;
   bench->resident = 0;
   return make_room(bench, bench->measured, error);
@@ -163,10 +96,12 @@ static void add_ways(gather_cli_bench *bench) {
 }
 
 static void say(const gather_cli_bench *bench, const gather_cli_bench_way *way, int round) {
-  if (bench->args->value[GATHER_CLI_QUIET] || !isatty(STDERR_FILENO)) return;
-  fprintf(stderr, "\rgather: measuring %s, %d of %d\033[K", gather_cli_bench_way_name(way), round + 1,
-          GATHER_CLI_BENCH_ROUNDS);
-  fflush(stderr);
+  char what[64], rounds[32];
+  const char *const parts[] = {what, rounds};
+  if (bench->args->value[GATHER_CLI_QUIET] || !gather_cli_terminal_live()) return;
+  (void)snprintf(what, sizeof what, "measuring %s", gather_cli_bench_way_name(way));
+  (void)snprintf(rounds, sizeof rounds, "%d of %d", round + 1, GATHER_CLI_BENCH_ROUNDS);
+  gather_cli_progress_show(parts, 2);
 }
 
 /* A few reads at once take longer: as many rows as the time allows. */
@@ -176,12 +111,30 @@ static int64_t rows_for(const gather_cli_bench *bench, const gather_cli_bench_wa
   return rows > LEAST_ROWS ? rows : bench->measured < LEAST_ROWS ? bench->measured : LEAST_ROWS;
 }
 
-static gather_status measure(gather_cli_bench *bench, int first, gather_error *error) {
-  for (int round = 0; round < GATHER_CLI_BENCH_ROUNDS; round++)
-    for (int i = first; i < bench->way_count; i++) {
-      say(bench, &bench->ways[i], round);
-      GATHER_CLI_TRY(gather_cli_bench_cold(bench, &bench->ways[i], round, rows_for(bench, &bench->ways[i]), error));
+static gather_status measure_one(gather_cli_bench *bench, gather_cli_bench_way *way, int round, gather_error *error) {
+  say(bench, way, round % GATHER_CLI_BENCH_ROUNDS);
+  return gather_cli_bench_cold(bench, way, round, rows_for(bench, way), error);
+}
+
+/* What the disk gives, which is number `round` of the limits. */
+static gather_status measure_limits(gather_cli_bench *bench, int round, gather_error *error) {
+  for (int i = 0; i < bench->way_count; i++)
+    if (bench->ways[i].kind == GATHER_CLI_BENCH_LIMIT)
+      GATHER_CLI_TRY(measure_one(bench, &bench->ways[i], round, error));
+  return GATHER_OK;
+}
+
+/* Each round begins with another way, between two measurements of the limits: what disturbs the disk meets all of them, and shows. */
+static gather_status measure(gather_cli_bench *bench, int first, bool limits, gather_error *error) {
+  const int count = bench->way_count - first;
+  for (int round = 0; round < GATHER_CLI_BENCH_ROUNDS; round++) {
+    if (limits) GATHER_CLI_TRY(measure_limits(bench, round, error));
+    for (int i = 0; i < count; i++) {
+      gather_cli_bench_way *way = &bench->ways[first + (i + round) % count];
+      if (way->kind != GATHER_CLI_BENCH_LIMIT) GATHER_CLI_TRY(measure_one(bench, way, round, error));
     }
+    if (limits) GATHER_CLI_TRY(measure_limits(bench, GATHER_CLI_BENCH_ROUNDS + round, error));
+  }
   return GATHER_OK;
 }
 
@@ -201,7 +154,7 @@ static const gather_cli_bench_way *fastest(const gather_cli_bench *bench, gather
   double most = 0;
   for (int i = 0; i < bench->way_count; i++) {
     const gather_cli_bench_way *way = &bench->ways[i];
-    double middle = gather_cli_bench_rate_of(way->cold, way->rounds).middle;
+    double middle = gather_cli_bench_cold_rate(way).middle;
     if (way->kind != kind || middle <= most) continue;
     best = way;
     most = middle;
@@ -209,9 +162,32 @@ static const gather_cli_bench_way *fastest(const gather_cli_bench *bench, gather
   return best;
 }
 
+/* Hands the figures to the judge. */
+static void judge(gather_cli_bench *bench) {
+  double limit[2 * GATHER_CLI_BENCH_ROUNDS];
+  gather_cli_bench_figures figures = {.cold = gather_cli_bench_is_cold(bench),
+                                      .one_engine = bench->one_engine,
+                                      .dense = bench->needed * DENSE > bench->blocks,
+                                      .rounds = GATHER_CLI_BENCH_ROUNDS};
+  for (int i = 0; bench->limit && i < GATHER_CLI_BENCH_ROUNDS; i++) { /* in the order of time */
+    limit[2 * i] = bench->limit->cold[i];
+    limit[2 * i + 1] = bench->limit->cold[GATHER_CLI_BENCH_ROUNDS + i];
+  }
+  figures.limit = bench->limit ? limit : NULL;
+  figures.limit_count = bench->limit ? 2 * GATHER_CLI_BENCH_ROUNDS : 0;
+  for (int i = 0; i < bench->way_count && figures.engine_count < GATHER_CLI_BENCH_MOST_ENGINES; i++) {
+    const gather_cli_bench_way *way = &bench->ways[i];
+    if (way->kind != GATHER_CLI_BENCH_TABLE) continue;
+    figures.engine[figures.engine_count++] =
+        (gather_cli_bench_engine){gather_cli_bench_way_name(way), gather_engine_name(way->statistics.engine), way->cold,
+                                  gather_cli_bench_share(bench, way)};
+  }
+  bench->judgement = gather_cli_bench_judge(&figures);
+}
+
 static gather_status measure_all(gather_cli_bench *bench, gather_error *error) {
   add_ways(bench);
-  GATHER_CLI_TRY(measure(bench, 0, error));
+  GATHER_CLI_TRY(measure(bench, 0, true, error));
   GATHER_CLI_TRY(measure_warm(bench, error));
   bench->limit = fastest(bench, GATHER_CLI_BENCH_LIMIT);
   bench->best = fastest(bench, GATHER_CLI_BENCH_TABLE);
@@ -220,7 +196,9 @@ static gather_status measure_all(gather_cli_bench *bench, gather_error *error) {
   if (bench->options.depth == 0 && bench->best)
     for (int i = 0; i < GATHER_CLI_BENCH_DEPTHS; i++)
       add(bench, GATHER_CLI_BENCH_SWEEP, bench->best->statistics.engine, DEPTHS[i]);
-  return measure(bench, first, error);
+  GATHER_CLI_TRY(measure(bench, first, false, error));
+  judge(bench);
+  return GATHER_OK;
 }
 
 static void clear(gather_cli_bench *bench) {
@@ -230,6 +208,7 @@ static void clear(gather_cli_bench *bench) {
   free(bench->type_name);
   free(bench->format);
   free(bench->ids);
+  free(bench->seen);
   free(bench->out);
 }
 
@@ -239,10 +218,10 @@ int gather_cli_cmd_bench(const gather_cli_args *args) {
   bench.args = args;
   double begin = gather_cli_now();
   gather_status status = read_options(&bench, &error);
-  if (status == GATHER_OK) status = open_table(&bench, &error);
+  if (status == GATHER_OK) status = gather_cli_bench_describe(&bench, &error);
   if (status == GATHER_OK) status = choose_rows(&bench, &error);
   if (status == GATHER_OK) status = measure_all(&bench, &error);
-  if (isatty(STDERR_FILENO) && !args->value[GATHER_CLI_QUIET]) fputs("\r\033[K", stderr);
+  if (gather_cli_terminal_live() && !args->value[GATHER_CLI_QUIET]) gather_cli_progress_wipe();
   bench.seconds = gather_cli_now() - begin;
   if (status == GATHER_OK) gather_cli_bench_answer(&bench);
   int code = status == GATHER_OK ? 0 : gather_cli_report(args, &error);

@@ -20,6 +20,7 @@ def file(gather) -> str:
 
 def rates_are_sane(rate: dict) -> None:
     assert 0 < rate["least"] <= rate["rows_per_second"] <= rate["most"]
+    assert 0 <= rate["spread"] <= (rate["most"] - rate["least"]) / rate["rows_per_second"] / 2 * 1.001
 
 
 def test_json(gather, file):
@@ -28,7 +29,7 @@ def test_json(gather, file):
     assert answer["command"] == "bench" and answer["file"] == file and answer["format"] == "npy"
     assert (answer["type"], answer["shape"], answer["row_bytes"]) == ("uint32", [32768, 128], 512)
     assert answer["file_bytes"] == before.st_size and answer["block_bytes"] == 4096
-    assert answer["rows"] == 64 and answer["rounds"] == 3 and answer["seed"] == 1 and answer["seconds"] > 0
+    assert answer["rows"] == 64 and answer["rounds"] == 5 and answer["seed"] == 1 and answer["seconds"] > 0
     here = [way for way in WAYS if way != "uring" or has_uring(gather)]
     assert [way["way"] for way in answer["engines"]] == here
     assert [way["engine"] for way in answer["limits"]] == [way for way in ("uring", "pread") if way in here]
@@ -43,7 +44,14 @@ def test_json(gather, file):
     limit = max(way["cold"]["rows_per_second"] for way in answer["limits"])
     for way in answer["engines"]:
         assert {"engine", "direct", "depth", "why", "memory_peak", "bytes_read_per_useful"} <= set(way)
-        assert way["share_of_limit"] == pytest.approx(way["cold"]["rows_per_second"] / limit, rel=1e-4)
+        blocks = way["cold"]["rows_per_second"] * way["blocks_per_row"]
+        assert way["share_of_limit"] == pytest.approx(blocks / limit, rel=1e-4)
+        assert 0.9 < way["blocks_per_row"] <= 1, "64 rows at random hardly share a block of eight"
+    for way in answer["limits"]:
+        rates_are_sane(way["before"])
+        rates_are_sane(way["after"])
+    assert answer["verdict"] in ("unknown", "noisy", "auto", "engine") and answer["why"]
+    assert answer["noisy"] == (answer["verdict"] == "noisy") and (answer["verdict"] == "unknown") != answer["cold"]
     assert answer["best"] in answer["engines"]
     assert answer["best"]["share_of_limit"] == max(way["share_of_limit"] for way in answer["engines"])
     after = os.stat(gather.folder / file)
@@ -67,13 +75,16 @@ def test_text(gather, file):
     lines = answer.text.splitlines()
     assert lines[0].startswith("x.npy: npy uint32 [32768, 128], rows of 512 bytes, a file of 16.0")
     assert lines[1].startswith("direct I/O ") and "; read-ahead " in lines[1]
-    assert lines[2] == "each figure: the middle of 3 rounds of 64 rows at random"
+    assert lines[2] == "each figure: the middle of 5 rounds of 64 rows at random"
     for name in ("disk limit", "auto", "mmap", "pread", "plain mmap", "plain pread"):
         assert re.search(rf"^{name}", answer.text, re.MULTILINE), name
-    depths = r"^\w+, reads at once and cold rows/s: 1: \d+, 8: \d+, 32: \d+, 128: \d+$"
+    depths = r"^\w+, cold rows/s by depth: 1: \d+, 8: \d+, 32: \d+, 128: \d+$"
     assert re.search(depths, answer.text, re.MULTILINE)
-    assert "is the fastest cold: " in answer.text or "Nothing can be said of the disk" in answer.text
-    assert all(len(line) <= 150 for line in lines)
+    assert re.search(r"^disk limit: \d+ blocks of 4.00 KiB/s before each round, \d+ after it$", answer.text, re.MULTILINE)
+    noisy, fastest = "too noisy to compare the engines:\n" in answer.text, "is the fastest cold: " in answer.text
+    assert noisy + fastest + ("Nothing can be said of the disk" in answer.text) == 1
+    assert "--engine" not in answer.text or fastest, "a noisy run recommends nothing"
+    assert all(len(line) <= 80 for line in lines[1:]), "the first line has the file's name"
 
 
 @pytest.mark.parametrize("engine", WAYS)
@@ -92,6 +103,14 @@ def test_raw_bytes_names_and_seeds(gather):
     np.savez(gather.folder / "z.npz", a=np.zeros((9, 2)), b=np.zeros((100, 1500)))
     answer = gather.json("bench", "z.npz:b", "--rows", "8", "--engine", "mmap")
     assert (answer["row_bytes"], answer["block_bytes"]) == (12000, 12288)
+
+
+def test_rows_that_share_blocks(gather):
+    """200 rows of one block count as one block: the share of the disk's limit is not that of 200."""
+    gather.write("x.bin", bytes(8192))
+    answer = gather.json("bench", "x.bin", "--type", "uint8", "--shape", "200x20", "--rows", "200", "--engine", "pread")
+    assert answer["engines"][0]["blocks_per_row"] == 1 / 200
+    assert answer["verdict"] in ("nothing", "noisy", "unknown")
 
 
 def test_rows_are_chosen(gather):
