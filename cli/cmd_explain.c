@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,22 +14,14 @@
 #include "explain.h"
 #include "json.h"
 #include "report.h"
+#include "terminal.h"
 #include "value.h"
 
-enum { DEFAULT_WIDTH = 80, LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
+enum { LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
 
-/* COLUMNS, the terminal's own answer, or 80. */
-static int terminal_width(void) {
-  const char *columns = getenv("COLUMNS");
-  struct winsize size;
-  int width = columns ? atoi(columns) : 0;
-  if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
-  return width > 0 ? width : DEFAULT_WIDTH;
-}
-
-static bool use_colour(void) {
-  const char *term = getenv("TERM");
-  return isatty(STDOUT_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
+/* Whether boxes and arrows are ASCII: as asked, or in a locale that has no others. */
+static bool use_ascii(const gather_cli_args *args) {
+  return args->value[GATHER_CLI_ASCII] || !gather_cli_terminal_utf8();
 }
 
 /* One argument alone is a model: DATA needs INDICES. */
@@ -80,22 +71,20 @@ static gather_status take_tensors(gather_cli_explain *ex, gather_error *error) {
 }
 
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
-  gather_cli_job *job = &ex->job;
   GATHER_CLI_TRY(check_line(ex, error));
-  GATHER_CLI_TRY(is_model(job->args) ? gather_cli_explain_model(ex, error) : take_tensors(ex, error));
-  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
-                                    &job->plan, error));
-  job->writing.rank = gather_plan_shape(job->plan, job->shape);
-  GATHER_CLI_TRY(keep_existing(job->args, error));
-  return gather_cli_explain_resolve(ex, error);
+  GATHER_CLI_TRY(is_model(ex->job.args) ? gather_cli_explain_model(ex, error) : take_tensors(ex, error));
+  GATHER_CLI_TRY(gather_cli_explain_ready(ex, error));
+  return keep_existing(ex->job.args, error);
 }
 
 /* The drawing as text in memory. */
-static gather_status render(gather_cli_explain *ex, bool svg, char **text, size_t *bytes, gather_error *error) {
-  FILE *memory = open_memstream(text, bytes);
-  if (memory && svg) gather_cli_explain_svg(ex, memory);
-  if (memory && !svg) gather_cli_explain_text(ex, memory, ex->job.args->value[GATHER_CLI_ASCII] != NULL, use_colour());
-  if (memory && fclose(memory) == 0) return GATHER_OK;
+static gather_status render(gather_cli_explain *ex, bool svg, gather_cli_buffer *buffer, gather_error *error) {
+  if (svg)
+    gather_cli_explain_svg(ex, buffer);
+  else
+    gather_cli_explain_text(ex, buffer, use_ascii(ex->job.args), gather_cli_terminal_colour(STDOUT_FILENO));
+  if (!buffer->failed) return GATHER_OK;
+  gather_cli_buffer_clear(buffer);
   return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
 }
 
@@ -116,29 +105,27 @@ static int widest(const char *text) {
 
 /* Draws with fewer and fewer columns until the terminal is wide enough. */
 static gather_status draw_text(gather_cli_explain *ex, gather_error *error) {
-  int width = terminal_width();
+  int width = gather_cli_terminal_width(STDOUT_FILENO);
   for (int columns = MOST_COLUMNS;; columns--) {
-    char *text = NULL;
-    size_t bytes = 0;
+    gather_cli_buffer buffer = {0};
     GATHER_CLI_TRY(gather_cli_explain_layout(ex, columns, error));
-    gather_status status = render(ex, false, &text, &bytes, error);
-    bool fits = status == GATHER_OK && (columns == LEAST_COLUMNS || widest(text) <= width);
-    if (fits) fwrite(text, 1, bytes, stdout);
-    free(text);
-    if (status != GATHER_OK || fits) return status;
+    GATHER_CLI_TRY(render(ex, false, &buffer, error));
+    bool fits = columns == LEAST_COLUMNS || widest(buffer.text) <= width;
+    if (fits) fwrite(buffer.text, 1, buffer.bytes, stdout);
+    gather_cli_buffer_clear(&buffer);
+    if (fits) return GATHER_OK;
   }
 }
 
 static gather_status draw_svg(gather_cli_explain *ex, gather_error *error) {
-  char *text = NULL;
-  size_t bytes = 0;
+  gather_cli_buffer buffer = {0};
   const gather_cli_args *args = ex->job.args;
-  gather_status status = render(ex, true, &text, &bytes, error);
+  gather_status status = render(ex, true, &buffer, error);
   if (status == GATHER_OK && ex->job.to_stdout)
-    fwrite(text, 1, bytes, stdout);
+    fwrite(buffer.text, 1, buffer.bytes, stdout);
   else if (status == GATHER_OK)
-    status = gather_cli_explain_write(ex->job.output, args->value[GATHER_CLI_FORCE] != NULL, text, bytes, error);
-  free(text);
+    status = gather_cli_explain_write(args, ex->job.output, buffer.text, buffer.bytes, error);
+  gather_cli_buffer_clear(&buffer);
   return status;
 }
 
@@ -169,11 +156,6 @@ int gather_cli_cmd_explain(const gather_cli_args *args) {
     (void)fflush(stdout); /* the error comes behind the drawing, whatever the two streams are */
     code = args->value[GATHER_CLI_JSON] ? gather_status_exit_code(ex.error.status) : gather_cli_report(args, &ex.error);
   }
-  gather_cli_job_clear(&ex.job);
-  gather_model_operands_destroy(ex.operands);
-  gather_cli_model_close(&ex.model);
-  free(ex.iota);
-  free(ex.engine);
-  free(ex.picked);
+  gather_cli_explain_clear(&ex);
   return code;
 }

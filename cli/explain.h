@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "buffer.h"
 #include "model_given.h"
 #include "take.h"
 
@@ -25,6 +26,7 @@ typedef enum gather_cli_part { GATHER_CLI_PART_DATA, GATHER_CLI_PART_INDICES, GA
 /* The coordinates shown of one dimension, rising. */
 typedef struct gather_cli_pick {
   int count;
+  int64_t len; /* of the dimension */
   int64_t at[GATHER_CLI_PICK_MAX];
 } gather_cli_pick;
 
@@ -81,12 +83,24 @@ typedef struct gather_cli_explain {
   int key_count;
   int64_t keys[GATHER_CLI_ROW_MAX]; /* what has a colour: see gather_cli_explain_key */
   bool key_by_cell;
+  int64_t *all_rows; /* of each index, -1 = none; NULL where there are too many */
+  int64_t *used;     /* what any index gathers from, rising (explain_used.c) */
+  int64_t used_count;
+  int64_t *used_rows; /* on the axis, rising */
+  int64_t used_row_count;
+  bool used_more;  /* there are too many indices to know all */
   int64_t *picked; /* offsets in data of the shown output cells */
   int64_t picked_count;
 } gather_cli_explain;
 
-/* Asks the library: the plan, which index is bad, where each output cell comes from. */
-GATHER_CHECKED gather_status gather_cli_explain_resolve(gather_cli_explain *ex, gather_error *error);
+/* Fills in all_rows by one gather. */
+GATHER_CHECKED gather_status gather_cli_explain_all_rows(gather_cli_explain *ex, gather_error *error);
+/* Which places of data any index gathers from: once, of what is resolved. */
+GATHER_CHECKED gather_status gather_cli_explain_find_used(gather_cli_explain *ex, gather_error *error);
+/* Whether the output has that cell of data, drawn or not. */
+bool gather_cli_explain_is_used(const gather_cli_explain *ex, const int64_t *data);
+/* How many used rows a drawing of data leaves out, as a line; false where it has all. */
+bool gather_cli_explain_left_out(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes);
 /* The origin of an index, or of an output cell. */
 gather_cli_origin gather_cli_explain_index(const gather_cli_explain *ex, const int64_t *at);
 gather_cli_origin gather_cli_explain_out(const gather_cli_explain *ex, const int64_t *at);
@@ -106,6 +120,8 @@ int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key);
 /* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
 const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table);
 const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table);
+/* Whether something is left out before number i; i = count: behind the last. */
+bool gather_cli_explain_gap(const gather_cli_pick *pick, int i);
 /* Puts row and column into at. */
 void gather_cli_explain_at(const gather_cli_table *table, int64_t row, int64_t column, int64_t *at);
 
@@ -117,6 +133,12 @@ int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int6
 
 /* Takes one gather node of the model that the line names. */
 GATHER_CHECKED gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error);
+/* Takes the node of ex->operands. */
+GATHER_CHECKED gather_status gather_cli_explain_operands(gather_cli_explain *ex, gather_error *error);
+/* Makes the plan of what was taken, and finds out all that a drawing asks. */
+GATHER_CHECKED gather_status gather_cli_explain_ready(gather_cli_explain *ex, gather_error *error);
+/* Frees all of it. */
+void gather_cli_explain_clear(gather_cli_explain *ex);
 
 /* Lines of words, without a line break. */
 void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t bytes);
@@ -130,12 +152,12 @@ void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, ch
 void gather_cli_explain_slice_text(const gather_cli_table *table, const int64_t *at, char *text, size_t bytes);
 
 /* The three answers. ascii: only ASCII is used. */
-void gather_cli_explain_text(const gather_cli_explain *ex, FILE *to, bool ascii, bool colour);
-void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to);
+void gather_cli_explain_text(const gather_cli_explain *ex, gather_cli_buffer *to, bool ascii, bool colour);
+void gather_cli_explain_svg(const gather_cli_explain *ex, gather_cli_buffer *to);
 void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to);
 
 /* Writes a file that appears whole or not at all. */
-GATHER_CHECKED gather_status gather_cli_explain_write(const char *path, bool replace, const char *bytes, size_t count,
-                                                      gather_error *error);
+GATHER_CHECKED gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes,
+                                                      size_t count, gather_error *error);
 
 #endif

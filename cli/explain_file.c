@@ -7,18 +7,16 @@
 #include "explain.h"
 #include "gather/file.h"
 #include "report.h"
-#include "signals.h"
+#include "writing.h"
 
-gather_status gather_cli_explain_write(const char *path, bool replace, const char *bytes, size_t count,
+gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes, size_t count,
                                        gather_error *error) {
   gather_writer *writer = NULL;
-  gather_cli_signals_hold();
+  const bool replace = args->value[GATHER_CLI_FORCE] != NULL;
+  gather_cli_writing_hold();
   gather_status status = gather_writer_create_bytes(path, replace, (int64_t)count, &writer, error);
-  if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(writer));
-  gather_cli_signals_release();
+  gather_cli_writing_begin(args, writer);
   if (status != GATHER_OK) return status;
   if (count > 0) memcpy(gather_writer_data(writer), bytes, count);
-  status = gather_writer_commit(writer, error);
-  gather_cli_signals_temporary(NULL);
-  return status;
+  return gather_cli_writing_end(writer, error);
 }

@@ -50,6 +50,9 @@ void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
     gather_cli_json_string(&json, "model", ex->job.args->argument[0]);
     gather_cli_json_string(&json, "node", text);
     gather_cli_json_bool(&json, "data_known", !ex->made_up);
+    gather_error why;
+    if (ex->node->data.unreadable && gather_file_tensor_check(ex->node->data.unreadable, &why) != GATHER_OK)
+      gather_cli_json_string(&json, "data_unreadable", why.message);
   }
   gather_cli_json_string(&json, "op", ex->job.op->name);
   gather_cli_json_string(&json, "rules", ex->job.op->rules);

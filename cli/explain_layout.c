@@ -24,11 +24,11 @@ static void add(gather_cli_pick *pick, int64_t at, int64_t len, int most) {
   pick->at[i] = at;
 }
 
-/* Fills up with the ends, then from the beginning. wanted: what must be seen. */
+/* Fills up with the ends, then from the beginning. wanted: what must be seen; what the caller has put there stays. */
 static void choose(gather_cli_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
-  pick->count = 0;
+  pick->len = len;
   if (len > most) {
-    for (int i = 0; i < wanted_count; i++) add(pick, wanted[i], len, most > 4 ? most - 2 : most);
+    for (int i = 0; i < wanted_count; i++) add(pick, wanted[i], len, most);
     add(pick, 0, len, most);
     add(pick, len - 1, len, most);
   }
@@ -72,10 +72,16 @@ int64_t gather_cli_explain_key(const gather_cli_explain *ex, const int64_t *data
   return gather_cli_explain_offset(ex->batch, table->shape, data) * ex->axis_len + data[ex->axis];
 }
 
-int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key) {
+static int find_key(const gather_cli_explain *ex, int64_t key) {
   for (int i = 0; i < ex->key_count; i++)
-    if (ex->keys[i] == key) return i % GATHER_CLI_COLOURS;
+    if (ex->keys[i] == key) return i;
   return -1;
+}
+
+/* Every source has a colour, though there may be too many to give each its own. */
+int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key) {
+  int found = find_key(ex, key);
+  return found >= 0 ? found % GATHER_CLI_COLOURS : (int)(key % GATHER_CLI_COLOURS);
 }
 
 /* The key of an index, -1 without a source. */
@@ -89,8 +95,7 @@ static int64_t index_key(const gather_cli_explain *ex, const int64_t *at, int64_
 }
 
 static void add_key(gather_cli_explain *ex, int64_t key) {
-  if (key >= 0 && ex->key_count < GATHER_CLI_ROW_MAX && gather_cli_explain_colour(ex, key) < 0)
-    ex->keys[ex->key_count++] = key;
+  if (key >= 0 && ex->key_count < GATHER_CLI_ROW_MAX && find_key(ex, key) < 0) ex->keys[ex->key_count++] = key;
 }
 
 /* A colour for each cell tells something while there are few. */
@@ -162,17 +167,31 @@ static gather_status collect_cells(gather_cli_explain *ex, gather_error *error) 
   return GATHER_OK;
 }
 
+/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. A table of which the
+ * rows stand below each other may be longer than it is wide. */
+static void choose_rows(gather_cli_explain *ex, const gather_cli_table *data, int columns) {
+  gather_cli_pick *pick = &ex->data_pick[ex->axis];
+  int64_t len = data->shape[ex->axis];
+  int most = most_of(data->rank, ex->axis, columns);
+  int64_t used = ex->used_row_count < GATHER_CLI_PICK_MAX ? ex->used_row_count : GATHER_CLI_PICK_MAX;
+  if (ex->axis == data->rank - 2 && used > most) most = (int)used;
+  for (int i = 0; i < ex->row_count; i++) add(pick, ex->rows[i], len, most);
+  for (int64_t i = 0; i < ex->used_row_count && pick->count < most; i++) add(pick, ex->used_rows[i], len, most);
+  choose(pick, len, most, NULL, 0);
+}
+
 gather_status gather_cli_explain_layout(gather_cli_explain *ex, int columns, gather_error *error) {
   name_tables(ex);
   const gather_cli_table *data = &ex->table[GATHER_CLI_PART_DATA], *indices = &ex->table[GATHER_CLI_PART_INDICES];
   bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < GATHER_MAX_RANK; d++) ex->data_pick[d].count = ex->index_pick[d].count = 0;
   for (int32_t d = 0; d < indices->rank; d++)
     choose(&ex->index_pick[d], indices->shape[d], most_of(indices->rank, d, columns), &ex->bad_at[d], ex->any_bad);
   collect_rows(ex);
   for (int32_t d = 0; d < data->rank; d++) {
     bool shared = d != ex->axis && (elements || d < ex->batch);
     if (d == ex->axis)
-      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), ex->rows, ex->row_count);
+      choose_rows(ex, data, columns);
     else
       choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? ex->index_pick[d].at : NULL,
              shared ? ex->index_pick[d].count : 0);
@@ -181,13 +200,19 @@ gather_status gather_cli_explain_layout(gather_cli_explain *ex, int columns, gat
   return collect_cells(ex, error);
 }
 
+bool gather_cli_explain_gap(const gather_cli_pick *pick, int i) {
+  if (pick->count == 0) return false;
+  if (i == pick->count) return pick->at[i - 1] < pick->len - 1;
+  return pick->at[i] != (i > 0 ? pick->at[i - 1] + 1 : 0);
+}
+
 const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table) {
-  static const gather_cli_pick ONE = {1, {0}};
+  static const gather_cli_pick ONE = {1, 1, {0}};
   return table->rank >= 2 ? table->pick[table->rank - 2] : &ONE;
 }
 
 const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table) {
-  static const gather_cli_pick ONE = {1, {0}};
+  static const gather_cli_pick ONE = {1, 1, {0}};
   return table->rank >= 1 ? table->pick[table->rank - 1] : &ONE;
 }
 
@@ -278,7 +303,7 @@ void gather_cli_explain_cell(const gather_cli_explain *ex, gather_cli_part part,
     out_cell(ex, at, cell);
   } else {
     data_text(ex, at, cell->text);
-    if (is_picked(ex, gather_cli_explain_offset(data->rank, data->shape, at)))
+    if (gather_cli_explain_is_used(ex, at) || is_picked(ex, gather_cli_explain_offset(data->rank, data->shape, at)))
       cell->colour = gather_cli_explain_colour(ex, gather_cli_explain_key(ex, at));
   }
 }

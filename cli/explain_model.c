@@ -38,15 +38,43 @@ static void add(missing *m, const char *format, ...) {
   va_end(list);
 }
 
+/* What is in a file that is missing or too short; NULL. */
+static const gather_file_tensor *unreadable_of(const gather_model_node *node) {
+  return node->indices.unreadable ? node->indices.unreadable
+         : node->axis_unreadable  ? node->axis_unreadable
+                                  : node->data.unreadable;
+}
+
+static gather_status fail(const gather_cli_explain *ex, const missing *m, gather_error *error) {
+  char name[200];
+  const gather_file_tensor *tensor = unreadable_of(ex->node);
+  gather_status status = tensor ? gather_file_tensor_check(tensor, error) : GATHER_OK;
+  gather_cli_node_text(ex->node, name, sizeof name);
+  if (status == GATHER_OK) return gather_cli_fail(error, GATHER_USAGE, "%.100s cannot be drawn: %s", name, m->text);
+  char why[sizeof error->message];
+  memcpy(why, error->message, sizeof why);
+  snprintf(error->message, sizeof error->message, "%.80s cannot be drawn: %.200s; %.200s", name, m->text, why);
+  return status;
+}
+
+static void need_axis(const gather_model_node *node, missing *m) {
+  if (node->axis_unreadable)
+    add(m, "the axis '%.60s' cannot be read: --input %.60s=TENSOR", node->axis_name, node->axis_name);
+  else
+    add(m, "the axis is known only when the model runs");
+}
+
 static void need_indices(const gather_cli_explain *ex, missing *m) {
   char given[200] = "";
   const char *name;
   for (int64_t i = 0; (name = gather_model_operands_missing(ex->operands, i)) != NULL; i++) {
+    if (strcmp(name, ex->node->axis_name) == 0 && strcmp(name, ex->node->indices.name) != 0) continue;
     size_t at = strlen(given);
     if (at + 80 < sizeof given)
       snprintf(given + at, sizeof given - at, "%s--input %.60s=TENSOR", at ? " and " : "", name);
   }
-  add(m, "the indices '%.60s' are not known: %s", ex->node->indices.name,
+  add(m, "the indices '%.60s' %s: %s", ex->node->indices.name,
+      ex->node->indices.unreadable ? "cannot be read" : "are not known",
       *given ? given : "nothing that could be given leads to them");
 }
 
@@ -99,10 +127,9 @@ static gather_status check_node(gather_cli_explain *ex, gather_error *error) {
   return error->status;
 }
 
-static gather_status take_node(gather_cli_explain *ex, gather_error *error) {
-  char name[200];
+gather_status gather_cli_explain_operands(gather_cli_explain *ex, gather_error *error) {
   missing m = {""};
-  const gather_model_node *node = ex->node;
+  const gather_model_node *node = ex->node = gather_model_operands_node(ex->operands);
   GATHER_CLI_TRY(check_node(ex, error));
   ex->job.op = node->rules;
   ex->job.options.axis = node->axis;
@@ -111,13 +138,11 @@ static gather_status take_node(gather_cli_explain *ex, gather_error *error) {
     ex->job.indices.tensor.tensor = *node->indices.value;
   else
     need_indices(ex, &m);
-  if (!node->axis_known) add(&m, "the axis is known only when the model runs");
+  if (!node->axis_known) need_axis(node, &m);
   take_data(ex, &m);
   const gather_type_info *type = gather_type_get(node->indices.type);
   ex->job.indices.tensor.type_name = type ? type->name : "of unknown type";
-  if (!*m.text) return GATHER_OK;
-  gather_cli_node_text(node, name, sizeof name);
-  return gather_cli_fail(error, GATHER_USAGE, "%.100s cannot be drawn: %s", name, m.text);
+  return *m.text ? fail(ex, &m, error) : GATHER_OK;
 }
 
 gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error) {
@@ -128,7 +153,6 @@ gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *err
   GATHER_CLI_TRY(gather_cli_model_open(args, &ex->model, &options, error));
   GATHER_CLI_TRY(
       gather_model_operands_find(ex->model.model, args->value[GATHER_CLI_NODE], &options, &ex->operands, error));
-  ex->node = gather_model_operands_node(ex->operands);
-  GATHER_CLI_TRY(take_node(ex, error));
+  GATHER_CLI_TRY(gather_cli_explain_operands(ex, error));
   return gather_cli_job_fill(&ex->job, error);
 }

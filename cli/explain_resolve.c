@@ -72,7 +72,8 @@ static gather_status find_bad(gather_cli_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
-gather_status gather_cli_explain_resolve(gather_cli_explain *ex, gather_error *error) {
+/* Asks the library: which index is bad, where each output cell comes from. */
+static gather_status resolve(gather_cli_explain *ex, gather_error *error) {
   gather_cli_job *job = &ex->job;
   const gather_tensor *data = &job->data.tensor.tensor;
   ex->axis = (int32_t)(job->options.axis < 0 ? job->options.axis + data->rank : job->options.axis);
@@ -86,6 +87,40 @@ gather_status gather_cli_explain_resolve(gather_cli_explain *ex, gather_error *e
   if (ex->axis_len <= MOST_AXIS && !(ex->iota = iota(ex->axis_len)))
     return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
   return ask_engine(ex, error);
+}
+
+gather_status gather_cli_explain_ready(gather_cli_explain *ex, gather_error *error) {
+  gather_cli_job *job = &ex->job;
+  GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
+                                    &job->plan, error));
+  job->writing.rank = gather_plan_shape(job->plan, job->shape);
+  GATHER_CLI_TRY(resolve(ex, error));
+  return gather_cli_explain_find_used(ex, error);
+}
+
+void gather_cli_explain_clear(gather_cli_explain *ex) {
+  gather_cli_job_clear(&ex->job);
+  gather_model_operands_destroy(ex->operands);
+  gather_cli_model_close(&ex->model);
+  free(ex->iota);
+  free(ex->engine);
+  free(ex->picked);
+  free(ex->all_rows);
+  free(ex->used);
+  free(ex->used_rows);
+}
+
+gather_status gather_cli_explain_all_rows(gather_cli_explain *ex, gather_error *error) {
+  const gather_tensor *indices = &ex->job.indices.tensor.tensor;
+  int64_t count = gather_tensor_len(indices);
+  gather_options options = marking(ex);
+  gather_tensor rows = {.data = ex->iota, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &ex->axis_len};
+  gather_tensor out = {.type = GATHER_TYPE_INT64, .rank = indices->rank, .shape = indices->shape};
+  options.axis = options.batch_dims = 0;
+  options.negative = ex->negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
+  out.data = ex->all_rows = malloc((size_t)(count ? count : 1) * sizeof *ex->all_rows);
+  if (!ex->all_rows) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  return gather_apply(gather_op_find("Gather", "onnx-13"), &rows, indices, &out, &options, error);
 }
 
 /* The value of an index; uint64 above the signed range is kept as its bits. */

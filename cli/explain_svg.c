@@ -39,30 +39,30 @@ static bool shown(unsigned c) {
          !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
 }
 
-static void put(FILE *to, const char *text) {
+static void put(gather_cli_buffer *to, const char *text) {
   while (*text) {
     const char *begin = text;
     unsigned c = gather_cli_svg_next(&text);
     if (c == '<')
-      fputs("&lt;", to);
+      gather_cli_buffer_text(to, "&lt;");
     else if (c == '>')
-      fputs("&gt;", to);
+      gather_cli_buffer_text(to, "&gt;");
     else if (c == '&')
-      fputs("&amp;", to);
+      gather_cli_buffer_text(to, "&amp;");
     else if (c == '"')
-      fputs("&quot;", to);
+      gather_cli_buffer_text(to, "&quot;");
     else if (c == 0xfffd || !shown(c))
-      fputc('.', to);
+      gather_cli_buffer_char(to, '.');
     else
-      fwrite(begin, 1, (size_t)(text - begin), to);
+      gather_cli_buffer_write(to, begin, (size_t)(text - begin));
   }
 }
 
 /* after: what stands behind the words as it is, an entity. */
 static void words(const gather_cli_picture *p, int x, int y, const char *classes, const char *text, const char *after) {
-  fprintf(p->to, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, classes);
+  gather_cli_buffer_print(p->to, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, classes);
   put(p->to, text);
-  fprintf(p->to, "%s</text>\n", after);
+  gather_cli_buffer_print(p->to, "%s</text>\n", after);
 }
 
 static void one_cell(const gather_cli_picture *p, const gather_cli_spot *spot, int x, int y, const int64_t *at) {
@@ -71,11 +71,11 @@ static void one_cell(const gather_cli_picture *p, const gather_cli_spot *spot, i
   int wide = spot->cell, high = spot->cell_high;
   gather_cli_explain_cell(p->ex, spot->part, at, &cell);
   if (cell.colour >= 0) snprintf(colour, sizeof colour, " c%d", cell.colour);
-  fprintf(p->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"c%s\"/>\n", x + 1, y + 1,
-          wide - 2, high - 2, cell.bad ? " bad" : colour);
+  gather_cli_buffer_print(p->to, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" class=\"c%s\"/>\n", x + 1,
+                          y + 1, wide - 2, high - 2, cell.bad ? " bad" : colour);
   if (cell.bad)
-    fprintf(p->to, "<path class=\"x\" d=\"M%d %dL%d %dM%d %dL%d %d\"/>\n", x + 4, y + 4, x + wide - 4, y + high - 4,
-            x + wide - 4, y + 4, x + 4, y + high - 4);
+    gather_cli_buffer_print(p->to, "<path class=\"x\" d=\"M%d %dL%d %dM%d %dL%d %d\"/>\n", x + 4, y + 4, x + wide - 4,
+                            y + high - 4, x + wide - 4, y + 4, x + 4, y + high - 4);
   if (spot->part == GATHER_CLI_PART_INDICES && cell.to >= 0)
     snprintf(after, sizeof after, " &#8594; %" PRId64, cell.to);
   if (spot->origins) gather_cli_svg_origin(p->ex, at, origin, sizeof origin);
@@ -83,22 +83,34 @@ static void one_cell(const gather_cli_picture *p, const gather_cli_spot *spot, i
   if (*origin) words(p, x + wide / 2, y + 33, "o m", origin, "");
 }
 
+/* Behind the last column or row, and a gap. */
+static int end_of_columns(const gather_cli_spot *spot) {
+  return gather_cli_svg_x(spot, gather_cli_explain_columns(spot->table)->count - 1) + spot->cell + GATHER_CLI_SVG_GAP;
+}
+
+static int end_of_rows(const gather_cli_spot *spot, int slice) {
+  int last = gather_cli_explain_rows(spot->table)->count - 1;
+  return gather_cli_svg_y(spot, slice, last) + spot->cell_high + GATHER_CLI_SVG_GAP;
+}
+
 static void labels(const gather_cli_picture *p, const gather_cli_spot *spot, int slice) {
   const gather_cli_pick *rows = gather_cli_explain_rows(spot->table);
   const gather_cli_pick *columns = gather_cli_explain_columns(spot->table);
-  int head = gather_cli_svg_y(spot, slice, 0) - 7;
+  int head = gather_cli_svg_top(spot, slice) - 7;
   char text[32];
-  for (int c = 0; c < columns->count && spot->table->rank >= 1; c++) {
-    int x = gather_cli_svg_x(spot, c);
+  for (int c = 0; c <= columns->count && spot->table->rank >= 1; c++) {
+    int x = c < columns->count ? gather_cli_svg_x(spot, c) : end_of_columns(spot);
+    if (gather_cli_explain_gap(columns, c)) words(p, x - GATHER_CLI_SVG_GAP / 2, head, "l m", "", "&#8943;");
+    if (c == columns->count) break;
     snprintf(text, sizeof text, "%" PRId64, columns->at[c]);
     words(p, x + spot->cell / 2, head, "l m", text, "");
-    if (gather_cli_svg_gap(columns, c)) words(p, x - GATHER_CLI_SVG_GAP / 2, head, "l m", "", "&#8943;");
   }
-  for (int r = 0; r < rows->count && spot->table->rank >= 2; r++) {
-    int y = gather_cli_svg_y(spot, slice, r);
+  for (int r = 0; r <= rows->count && spot->table->rank >= 2; r++) {
+    int y = r < rows->count ? gather_cli_svg_y(spot, slice, r) : end_of_rows(spot, slice);
+    if (gather_cli_explain_gap(rows, r)) words(p, spot->x + spot->label - 10, y - 6, "l m", "", "&#8942;");
+    if (r == rows->count) break;
     snprintf(text, sizeof text, "%" PRId64, rows->at[r]);
     words(p, spot->x + spot->label - 7, y + spot->cell_high / 2 + 4, "l e", text, "");
-    if (gather_cli_svg_gap(rows, r)) words(p, spot->x + spot->label - 10, y - 6, "l m", "", "&#8942;");
   }
 }
 
@@ -108,7 +120,7 @@ static void one_slice(const gather_cli_picture *p, const gather_cli_spot *spot, 
   char text[256];
   if (spot->table->rank > 2) {
     gather_cli_explain_slice_text(spot->table, at, text, sizeof text);
-    words(p, spot->x, gather_cli_svg_y(spot, slice, 0) - GATHER_CLI_SVG_HEAD - 2, "l", text, "");
+    words(p, spot->x, gather_cli_svg_top(spot, slice) - GATHER_CLI_SVG_HEAD - 2, "l", text, "");
   }
   labels(p, spot, slice);
   for (int r = 0; r < rows->count; r++)
@@ -120,12 +132,17 @@ static void one_slice(const gather_cli_picture *p, const gather_cli_spot *spot, 
 
 static void one_table(const gather_cli_picture *p, const gather_cli_spot *spot) {
   int64_t at[GATHER_MAX_RANK], more = gather_cli_explain_more(spot->table);
-  char text[256];
+  char text[256], left[80];
   gather_cli_explain_title(p->ex, spot->part, text, sizeof text);
   words(p, spot->x, spot->above ? spot->y + 12 : spot->y + spot->high - 6, "t", text, "");
   for (int s = 0; gather_cli_explain_slice(spot->table, s, at); s++) one_slice(p, spot, s, at);
   snprintf(text, sizeof text, spot->slices ? "... and %" PRId64 " more" : "(no cells)", more);
-  if (!spot->slices || more > 0) words(p, spot->x, spot->y + spot->high - 4, "l", text, "");
+  int foot = spot->y + spot->high - 4;
+  if (gather_cli_explain_left_out(p->ex, spot->part, left, sizeof left)) {
+    words(p, spot->x, foot, "l", left, "");
+    foot -= GATHER_CLI_SVG_FOOT;
+  }
+  if (!spot->slices || more > 0) words(p, spot->x, foot, "l", text, "");
 }
 
 static int number_of(const gather_cli_pick *pick, int64_t at) {
@@ -141,8 +158,8 @@ static void line_across(const gather_cli_picture *p, int row, int source, int co
   int from = gather_cli_svg_x(data, last) + data->cell + 3, to = out->x + (out->label ? out->label - 22 : -3);
   int y = gather_cli_svg_y(data, 0, source) + data->cell_high / 2;
   int end = gather_cli_svg_y(out, 0, row) + out->cell_high / 2, middle = (from + to) / 2;
-  fprintf(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-6 -4l6 4l-6 4\"/>\n", colour, from, y, middle, y,
-          middle, end, to, end);
+  gather_cli_buffer_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-6 -4l6 4l-6 4\"/>\n", colour,
+                          from, y, middle, y, middle, end, to, end);
 }
 
 /* From the foot of a column of data to the head of the column of the output that it gives. */
@@ -150,10 +167,10 @@ static void line_down(const gather_cli_picture *p, int column, int source, int c
   const gather_cli_spot *data = &p->at[1], *out = &p->at[2];
   int last = gather_cli_explain_rows(data->table)->count - 1;
   int from = gather_cli_svg_y(data, 0, last) + data->cell_high + 3;
-  int to = gather_cli_svg_y(out, 0, 0) - (out->table->rank ? GATHER_CLI_SVG_HEAD - 2 : 4), middle = (from + to) / 2;
+  int to = gather_cli_svg_top(out, 0) - (out->table->rank ? GATHER_CLI_SVG_HEAD - 2 : 4), middle = (from + to) / 2;
   int x = gather_cli_svg_x(data, source) + data->cell / 2, end = gather_cli_svg_x(out, column) + out->cell / 2;
-  fprintf(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-4 -6l4 6l4 -6\"/>\n", colour, x, from, x, middle,
-          end, middle, end, to);
+  gather_cli_buffer_print(p->to, "<path class=\"r c%d\" d=\"M%d %dC%d %d %d %d %d %dm-4 -6l4 6l4 -6\"/>\n", colour, x,
+                          from, x, middle, end, middle, end, to);
 }
 
 /* One line for each row or column of the output that has a source. */
@@ -177,37 +194,39 @@ static void lines(const gather_cli_picture *p) {
 /* What a person who does not see the picture is told. */
 static void describe(const gather_cli_picture *p, const char *formula, const char *rules) {
   char text[1024];
-  fprintf(p->to, "<title id=\"title\">%s: ", p->ex->job.op->name);
+  gather_cli_buffer_print(p->to, "<title id=\"title\">%s: ", p->ex->job.op->name);
   put(p->to, formula);
-  fputs(
+  gather_cli_buffer_text(
+      p->to,
       "</title>\n<desc id=\"desc\">The cells of data, the indices, and the cells of the output with the colour of the "
-      "place they come from. ",
-      p->to);
+      "place they come from. ");
   put(p->to, rules);
   for (int i = 0; gather_cli_explain_note(p->ex, i, text, sizeof text); i++) {
-    fputs(". ", p->to);
+    gather_cli_buffer_text(p->to, ". ");
     put(p->to, text);
   }
   if (p->ex->failed) {
-    fputs(". Bad: ", p->to);
+    gather_cli_buffer_text(p->to, ". Bad: ");
     put(p->to, p->ex->error.message);
   }
-  fputs("</desc>\n", p->to);
+  gather_cli_buffer_text(p->to, "</desc>\n");
 }
 
-void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
+void gather_cli_explain_svg(const gather_cli_explain *ex, gather_cli_buffer *to) {
   gather_cli_picture p = {.ex = ex, .to = to};
   char formula[512], rules[512], note[1024];
   gather_cli_svg_arrange(&p);
   gather_cli_explain_formula(ex, formula, sizeof formula);
   gather_cli_explain_rules(ex, rules, sizeof rules);
-  fprintf(to,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
-          "aria-labelledby=\"title desc\">\n",
-          p.wide, p.high, p.wide, p.high);
+  gather_cli_buffer_print(
+      to,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
+      "aria-labelledby=\"title desc\">\n",
+      p.wide, p.high, p.wide, p.high);
   describe(&p, formula, rules);
-  fprintf(to, "<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n",
-          STYLE, p.wide - 1, p.high - 1);
+  gather_cli_buffer_print(
+      to, "<style>%s</style>\n<rect class=\"bg\" x=\"0.5\" y=\"0.5\" width=\"%d\" height=\"%d\" rx=\"10\"/>\n", STYLE,
+      p.wide - 1, p.high - 1);
   words(&p, GATHER_CLI_SVG_MARGIN, 34, "h", ex->job.op->name, "");
   words(&p, GATHER_CLI_SVG_MARGIN + 11 * (int)strlen(ex->job.op->name) + 14, 34, "t", formula, "");
   words(&p, GATHER_CLI_SVG_MARGIN, 58, "s", rules, "");
@@ -215,5 +234,5 @@ void gather_cli_explain_svg(const gather_cli_explain *ex, FILE *to) {
     words(&p, GATHER_CLI_SVG_MARGIN, GATHER_CLI_SVG_TOP + 20 * i, "s", note, "");
   for (int i = 0; i < 3; i++) one_table(&p, &p.at[i]);
   lines(&p);
-  fputs("</svg>\n", to);
+  gather_cli_buffer_text(to, "</svg>\n");
 }

@@ -10,8 +10,9 @@
 enum {
   GATHER_CLI_SVG_HEAD = 22, /* coordinates above a box */
   GATHER_CLI_SVG_MARGIN = 24,
-  GATHER_CLI_SVG_GAP = 22, /* where coordinates are left out */
-  GATHER_CLI_SVG_TOP = 78  /* the first note stands there */
+  GATHER_CLI_SVG_GAP = 22,  /* where coordinates are left out */
+  GATHER_CLI_SVG_FOOT = 20, /* a line under a table */
+  GATHER_CLI_SVG_TOP = 78   /* the first note stands there */
 };
 
 /* How lines lead from data to the output: where one place gives a whole row, or a whole column, of it. Else each cell of the output
@@ -31,7 +32,7 @@ typedef struct gather_cli_spot {
 
 typedef struct gather_cli_picture {
   const gather_cli_explain *ex;
-  FILE *to;
+  gather_cli_buffer *to;
   gather_cli_spot at[3]; /* indices, data, output */
   gather_cli_flow flow;
   int wide, high, notes;
@@ -42,8 +43,8 @@ void gather_cli_svg_arrange(gather_cli_picture *picture);
 /* The left end of column number c, and the top of row number r. */
 int gather_cli_svg_x(const gather_cli_spot *spot, int c);
 int gather_cli_svg_y(const gather_cli_spot *spot, int slice, int r);
-/* Whether something is left out before number i. */
-bool gather_cli_svg_gap(const gather_cli_pick *pick, int i);
+/* The top of a slice's cells, with what is left out before the first row. */
+int gather_cli_svg_top(const gather_cli_spot *spot, int slice);
 /* "[2, 0]" under a cell of the output: where it comes from; "" without a source. */
 void gather_cli_svg_origin(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes);
 /* Sentence number i, cut where it is too long for a picture; false behind the last. */

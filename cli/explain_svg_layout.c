@@ -56,17 +56,19 @@ bool gather_cli_svg_note(const gather_cli_explain *ex, int i, char *text, size_t
 
 /* ---- one table */
 
-bool gather_cli_svg_gap(const gather_cli_pick *pick, int i) { return i > 0 && pick->at[i] != pick->at[i - 1] + 1; }
+static int gap_before(const gather_cli_pick *pick, int i) {
+  return gather_cli_explain_gap(pick, i) ? GATHER_CLI_SVG_GAP : 0;
+}
 
-/* Where number i of a pick begins, counted from the first. */
+/* Where number i of a pick begins. */
 static int begin_of(const gather_cli_pick *pick, int i, int size) {
-  int at = 0;
-  for (int k = 1; k <= i; k++) at += size + (k < pick->count && gather_cli_svg_gap(pick, k) ? GATHER_CLI_SVG_GAP : 0);
+  int at = gap_before(pick, 0);
+  for (int k = 1; k <= i; k++) at += size + gap_before(pick, k);
   return at;
 }
 
 static int extent(const gather_cli_pick *pick, int size) {
-  return pick->count ? begin_of(pick, pick->count - 1, size) + size : 0;
+  return pick->count ? begin_of(pick, pick->count - 1, size) + size + gap_before(pick, pick->count) : 0;
 }
 
 static int caption(const gather_cli_spot *spot) { return spot->table->rank > 2 ? CAPTION : 0; }
@@ -79,9 +81,12 @@ int gather_cli_svg_x(const gather_cli_spot *spot, int c) {
   return spot->x + spot->label + begin_of(gather_cli_explain_columns(spot->table), c, spot->cell);
 }
 
+int gather_cli_svg_top(const gather_cli_spot *spot, int slice) {
+  return spot->y + spot->above + slice * (slice_high(spot) + BETWEEN) + caption(spot) + GATHER_CLI_SVG_HEAD;
+}
+
 int gather_cli_svg_y(const gather_cli_spot *spot, int slice, int r) {
-  return spot->y + spot->above + slice * (slice_high(spot) + BETWEEN) + caption(spot) + GATHER_CLI_SVG_HEAD +
-         begin_of(gather_cli_explain_rows(spot->table), r, spot->cell_high);
+  return gather_cli_svg_top(spot, slice) + begin_of(gather_cli_explain_rows(spot->table), r, spot->cell_high);
 }
 
 void gather_cli_svg_origin(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes) {
@@ -139,7 +144,8 @@ static void measure(const gather_cli_picture *p, gather_cli_spot *spot) {
   int name = (int)strlen(title) * 17 / 2;
   spot->wide = grid > name ? grid : name;
   spot->high = TITLE + spot->slices * (slice_high(spot) + BETWEEN) +
-               (spot->slices == 0 || gather_cli_explain_more(spot->table) > 0 ? 20 : 0);
+               (spot->slices == 0 || gather_cli_explain_more(spot->table) > 0 ? GATHER_CLI_SVG_FOOT : 0) +
+               (gather_cli_explain_left_out(p->ex, spot->part, title, sizeof title) ? GATHER_CLI_SVG_FOOT : 0);
 }
 
 /* ---- all of them */

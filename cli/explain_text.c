@@ -22,7 +22,7 @@ typedef struct drawing {
   const signs *sign;
   gather_cli_part part;
   bool colour;
-  FILE *to;
+  gather_cli_buffer *to;
   int width, label; /* columns of a cell, and of the coordinates on the left */
 } drawing;
 
@@ -35,13 +35,13 @@ static int columns_of(const char *text) {
   return columns;
 }
 
-static void pad(FILE *to, int columns) {
-  if (columns > 0) fprintf(to, "%*s", columns, "");
+static void pad(gather_cli_buffer *to, int columns) {
+  if (columns > 0) gather_cli_buffer_print(to, "%*s", columns, "");
 }
 
-static void right(FILE *to, const char *text, int width) {
+static void right(gather_cli_buffer *to, const char *text, int width) {
   pad(to, width - columns_of(text));
-  fputs(text, to);
+  gather_cli_buffer_text(to, text);
 }
 
 /* The words of a cell: an index with where it goes, an output cell with its row where neither side of the box tells. */
@@ -77,18 +77,22 @@ static void measure(drawing *d, int64_t *at) {
   }
 }
 
-/* Whether something is left out before number i. */
-static bool gap(const gather_cli_pick *pick, int i) { return i > 0 && pick->at[i] != pick->at[i - 1] + 1; }
-
 static void border(const drawing *d, const char *left, const char *end) {
   const gather_cli_pick *columns = gather_cli_explain_columns(d->table);
   int width = 1; /* a blank before the right side */
   for (int c = 0; c < columns->count; c++)
-    width += d->width + 2 + (gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
+    width += d->width + 2 + (gather_cli_explain_gap(columns, c) ? columns_of(d->sign->dots) + 1 : 0);
   pad(d->to, d->label + 1);
-  fputs(left, d->to);
-  for (int i = 0; i < width; i++) fputs(d->sign->across, d->to);
-  fprintf(d->to, "%s\n", end);
+  gather_cli_buffer_text(d->to, left);
+  if (gather_cli_explain_gap(columns, columns->count)) width += columns_of(d->sign->dots) + 1;
+  for (int i = 0; i < width; i++) gather_cli_buffer_text(d->to, d->sign->across);
+  gather_cli_buffer_print(d->to, "%s\n", end);
+}
+
+/* Columns that are left out behind the last. */
+static void tail(const drawing *d) {
+  const gather_cli_pick *columns = gather_cli_explain_columns(d->table);
+  if (gather_cli_explain_gap(columns, columns->count)) gather_cli_buffer_print(d->to, " %s", d->sign->dots);
 }
 
 static void header(const drawing *d) {
@@ -98,11 +102,12 @@ static void header(const drawing *d) {
   for (int c = 0; c < columns->count; c++) {
     char number[32];
     snprintf(number, sizeof number, "%" PRId64, columns->at[c]);
-    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
-    fputs("  ", d->to);
+    if (gather_cli_explain_gap(columns, c)) gather_cli_buffer_print(d->to, " %s", d->sign->dots);
+    gather_cli_buffer_text(d->to, "  ");
     right(d->to, number, d->width);
   }
-  fputc('\n', d->to);
+  tail(d);
+  gather_cli_buffer_char(d->to, '\n');
 }
 
 static void one_cell(const drawing *d, const int64_t *at) {
@@ -113,9 +118,9 @@ static void one_cell(const drawing *d, const int64_t *at) {
   pad(d->to, d->width + 2 - columns_of(text));
   const char *colour = cell.bad ? "1;31" : cell.colour >= 0 ? COLOURS[cell.colour] : NULL;
   if (d->colour && colour)
-    fprintf(d->to, "\033[%sm%s\033[0m", colour, text);
+    gather_cli_buffer_print(d->to, "\033[%sm%s\033[0m", colour, text);
   else
-    fputs(text, d->to);
+    gather_cli_buffer_text(d->to, text);
 }
 
 static void one_row(const drawing *d, int r, int64_t *at) {
@@ -123,18 +128,19 @@ static void one_row(const drawing *d, int r, int64_t *at) {
   char text[160] = "";
   if (d->table->rank >= 2) snprintf(text, sizeof text, "%" PRId64, rows->at[r]);
   right(d->to, text, d->label);
-  fprintf(d->to, " %s", d->sign->down);
+  gather_cli_buffer_print(d->to, " %s", d->sign->down);
   for (int c = 0; c < columns->count; c++) {
     gather_cli_explain_at(d->table, rows->at[r], columns->at[c], at);
-    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
+    if (gather_cli_explain_gap(columns, c)) gather_cli_buffer_print(d->to, " %s", d->sign->dots);
     one_cell(d, at);
   }
-  fprintf(d->to, " %s", d->sign->down);
+  tail(d);
+  gather_cli_buffer_print(d->to, " %s", d->sign->down);
   if (d->part == GATHER_CLI_PART_OUT && gather_cli_explain_by(d->ex) == GATHER_CLI_BY_ROW) {
     gather_cli_explain_from(d->ex, at, text, sizeof text);
-    fprintf(d->to, " %s%s", d->sign->from, text);
+    gather_cli_buffer_print(d->to, " %s%s", d->sign->from, text);
   }
-  fputc('\n', d->to);
+  gather_cli_buffer_char(d->to, '\n');
 }
 
 /* Under an output whose columns each have one index: which. */
@@ -148,57 +154,61 @@ static void footer(const drawing *d, int64_t *at) {
     gather_cli_explain_at(d->table, rows->at[0], columns->at[c], at);
     gather_cli_explain_cell(d->ex, d->part, at, &cell);
     snprintf(text, sizeof text, cell.to < 0 ? "%s" : "%.0s%" PRId64, d->sign->bad, cell.to);
-    if (gap(columns, c)) fprintf(d->to, " %s", d->sign->dots);
-    fputs("  ", d->to);
+    if (gather_cli_explain_gap(columns, c)) gather_cli_buffer_print(d->to, " %s", d->sign->dots);
+    gather_cli_buffer_text(d->to, "  ");
     right(d->to, text, d->width);
   }
-  fprintf(d->to, "  %sdata, axis %d\n", d->sign->from, (int)d->ex->axis);
+  gather_cli_buffer_print(d->to, "  %sdata, axis %d\n", d->sign->from, (int)d->ex->axis);
 }
 
 static void one_slice(drawing *d, int64_t *at) {
   const gather_cli_pick *rows = gather_cli_explain_rows(d->table);
   header(d);
   border(d, d->sign->top_left, d->sign->top_right);
-  for (int r = 0; r < rows->count; r++) {
-    if (gap(rows, r)) {
+  for (int r = 0; r <= rows->count; r++) {
+    if (gather_cli_explain_gap(rows, r)) {
       right(d->to, d->sign->below, d->label);
-      fprintf(d->to, " %s\n", d->sign->below);
+      gather_cli_buffer_print(d->to, " %s\n", d->sign->below);
     }
-    one_row(d, r, at);
+    if (r < rows->count) one_row(d, r, at);
   }
   border(d, d->sign->bottom_left, d->sign->bottom_right);
   footer(d, at);
 }
 
-static void one_table(const gather_cli_explain *ex, FILE *to, gather_cli_part part, bool ascii, bool colour) {
+static void one_table(const gather_cli_explain *ex, gather_cli_buffer *to, gather_cli_part part, bool ascii,
+                      bool colour) {
   char text[256];
   int64_t at[GATHER_MAX_RANK] = {0}, more;
   drawing d = {ex, &ex->table[part], ascii ? &ASCII : &BOX, part, colour, to, 1, 0};
   gather_cli_explain_title(ex, part, text, sizeof text);
-  fprintf(to, "\n%s\n", text);
+  gather_cli_buffer_print(to, "\n%s\n", text);
   for (int s = 0; gather_cli_explain_slice(d.table, s, at); s++) measure(&d, at);
   for (int s = 0; gather_cli_explain_slice(d.table, s, at); s++) {
     if (d.table->rank > 2) {
       gather_cli_explain_slice_text(d.table, at, text, sizeof text);
-      fprintf(to, "%s\n", text);
+      gather_cli_buffer_print(to, "%s\n", text);
     }
     one_slice(&d, at);
   }
   if (!gather_cli_explain_slice(d.table, 0, at))
-    fputs("  (no cells)\n", to);
+    gather_cli_buffer_text(to, "  (no cells)\n");
   else if ((more = gather_cli_explain_more(d.table)) > 0)
-    fprintf(to, "%s and %" PRId64 " more\n", ascii ? "..." : "…", more);
+    gather_cli_buffer_print(to, "%s and %" PRId64 " more\n", ascii ? "..." : "…", more);
+  if (gather_cli_explain_left_out(ex, part, text, sizeof text))
+    gather_cli_buffer_print(to, "%s %s\n", ascii ? "..." : "…", text);
 }
 
-void gather_cli_explain_text(const gather_cli_explain *ex, FILE *to, bool ascii, bool colour) {
-  char text[1024];
+void gather_cli_explain_text(const gather_cli_explain *ex, gather_cli_buffer *to, bool ascii, bool colour) {
+  char text[1024], line[4096];
   gather_cli_explain_formula(ex, text, sizeof text);
-  fprintf(to, "%s: %s\n", ex->job.op->name, text);
+  gather_cli_buffer_print(to, "%s: %s\n", ex->job.op->name, text);
   gather_cli_explain_rules(ex, text, sizeof text);
-  fprintf(to, "%s\n", text);
+  gather_cli_buffer_print(to, "%s\n", text);
   for (int i = 0; gather_cli_explain_note(ex, i, text, sizeof text); i++) {
-    gather_cli_put(to, text);
-    fputc('\n', to);
+    (void)gather_text_visible(text, line, sizeof line);
+    gather_cli_buffer_text(to, line);
+    gather_cli_buffer_char(to, '\n');
   }
   one_table(ex, to, GATHER_CLI_PART_DATA, ascii, colour);
   one_table(ex, to, GATHER_CLI_PART_INDICES, ascii, colour);

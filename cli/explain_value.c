@@ -187,9 +187,11 @@ void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, ch
     put_complex(tensor->type, element, swapped, text, bytes);
   } else {
     if (swapped) swap(element, size);
-    if (real(tensor->type, element, &number))
+    if (info->kind == GATHER_KIND_BOOL)
+      snprintf(text, bytes, "%s", element[0] ? "true" : "false");
+    else if (real(tensor->type, element, &number))
       put_real(number, text, bytes);
-    else if (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT || info->kind == GATHER_KIND_BOOL)
+    else if (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)
       put_integer(info, whole(element, size), text, bytes);
     else
       put_hex(element, size, 4, text, bytes);

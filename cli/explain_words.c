@@ -111,8 +111,19 @@ bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, si
     place(ex, text, bytes);
     return true;
   }
+  if (ex->node && ex->node->not_executed && i-- == 0) {
+    snprintf(text, bytes, "In the model it is %s", ex->node->reason);
+    return true;
+  }
   if (ex->batch && i-- == 0) {
     batches(ex, text, bytes);
+    return true;
+  }
+  gather_error why;
+  bool cannot_read = ex->node && ex->made_up && ex->node->data.unreadable &&
+                     gather_file_tensor_check(ex->node->data.unreadable, &why) != GATHER_OK;
+  if (cannot_read && i-- == 0) {
+    snprintf(text, bytes, "The data cannot be read: %s", why.message);
     return true;
   }
   if (ex->node && ex->made_up && i-- == 0) {

@@ -110,7 +110,7 @@ VALUES = {
     "swapped": (np.array([1.25, np.nan], ">f4"), "1.25   nan"),
     "int8": (np.array([-128, 7], np.int8), "-128     7"),
     "uint64": (np.array([2**64 - 1, 0], np.uint64), "18446744073709551615"),
-    "bool": (np.array([True, False]), "1  0"),
+    "bool": (np.array([True, False]), "true  false"),
     "complex": (np.array([1 - 2j, 0], np.complex64), "1-2j"),
     "opaque": (np.array([b"ab", b"c"], "S2"), "0x6162  0x6300"),
 }
@@ -225,3 +225,99 @@ def test_nf4(gather):
     table = [line.split("│")[1].split() for line in text.partition("\nidx")[0].splitlines() if "│" in line]
     assert [float(word) for word in table[0]] == [-1, -0.6962, -0.5251, -0.3949, -0.2844, -0.1848, -0.09105, 0]
     assert [float(word) for word in table[1]] == [0.07958, 0.1609, 0.2461, 0.3379, 0.4407, 0.5626, 0.723, 1]
+
+
+# ---- what is used and not drawn
+
+
+def data_rects(gather, shape, indices, *words):
+    """Whether each cell of data has a colour in the picture; data is shown whole."""
+    svg = gather("explain", "--data", "x".join(map(str, shape)), str(indices.tolist()), *words, "-o", "-").text
+    picture = ET.fromstring(svg)
+    rects = [rect.get("class").split() for rect in picture.iter("{http://www.w3.org/2000/svg}rect")][1:]
+    first, count = indices.size, int(np.prod(shape))
+    return np.array([len(classes) > 1 for classes in rects[first : first + count]]).reshape(shape), picture
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_used_cell_is_drawn_as_used(gather, seed):
+    """Also where the output has more slices, rows or columns than are drawn."""
+    random = np.random.default_rng(seed)
+    shape = (4, 5, 3)
+    axis, kind = int(random.integers(3)), ("take", "elements", "batch")[seed % 3]
+    if kind == "elements":
+        indices, words = random.integers(0, shape[axis], [int(random.integers(1, n + 1)) for n in shape]), ["--elements"]
+        call = elements
+    elif kind == "batch":
+        axis = max(axis, 1)
+        indices, words = random.integers(0, shape[axis], (4, 2)), ["--rules", "openvino-8", "--batch-dims", 1]
+    else:
+        indices, words, call = random.integers(-shape[axis], shape[axis], random.integers(1, 4, 2)), [], take
+    numbers = np.arange(60).reshape(shape)
+    if kind == "batch":
+        expected = np.concatenate([np.take(numbers[b], indices[b], axis - 1).ravel() for b in range(4)])
+    else:
+        expected = call(numbers, indices, axis=axis, policy="error", fill=-1)
+    used, _ = data_rects(gather, shape, indices, "--axis", axis, *words)
+    np.testing.assert_array_equal(used, np.isin(numbers, expected))
+
+
+def rows_of(text):
+    """The labels of the rows of data that are drawn."""
+    box = text.partition("\ndata")[2].partition("\n\n")[0].splitlines()
+    return [int(line.split()[0]) for line in box if "│" in line]
+
+
+def test_rows_whose_output_is_cut_off(gather):
+    used, _ = data_rects(gather, (4, 5, 3), np.array([[0, 2], [1, -1]]), "--axis", 1)
+    assert used[:, [0, 1, 2, 4]].all() and not used[:, 3].any()
+
+
+@pytest.mark.parametrize("count, left", [(14, 0), (16, 0), (17, 1), (40, 24)])
+def test_used_rows_are_kept(gather, count, left):
+    """No unused row is drawn in place of a used one, and what is left out is said, on a screen and in the picture."""
+    indices = [3 + 2 * i for i in range(count)]
+    text = gather("explain", "--data", "100x4", str(indices)).text
+    rows = rows_of(text)
+    assert len(rows) == min(count, 16) and set(rows) <= set(indices)
+    said = f"{left} more used {'row is' if left == 1 else 'rows are'} not drawn"
+    assert (f"… {said}\n" in text) == (left > 0) and ("not drawn" in text) == (left > 0)
+    assert " ⋮ ⋮\n 3 │" in text  # rows before the first
+    ascii_text = gather("explain", "--data", "100x4", str(indices), "--ascii").text
+    assert ascii_text.isascii() and (f"... {said}\n" in ascii_text) == (left > 0)
+    picture = ET.fromstring(gather("explain", "--data", "100x4", str(indices), "-o", "-").text)
+    words = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert (said in words) == (left > 0)
+    for element in picture.iter():
+        for name, most in (("x", "width"), ("y", "height")):
+            assert 0 <= float(element.get(name, 0)) <= float(picture.get(most))
+    shown = {int(word) for word in words if word and word.isdecimal()}
+    assert set(rows) <= shown
+
+
+@pytest.mark.parametrize("width", [24, 40, 60, 80, 200])
+def test_narrow_screens_keep_used_columns(gather, width):
+    text = gather("explain", "--data", "4x100", "[3, 50, 7, 9, 11, 13, 15, 17]", "--axis", "1", env={"COLUMNS": str(width)}).text
+    head = text.partition("\ndata")[2].splitlines()[1].replace("…", " ").split()
+    drawn = [int(word) for word in head]
+    used = {3, 50, 7, 9, 11, 13, 15, 17}
+    assert set(drawn) <= used or used <= set(drawn)
+    left = len(used - set(drawn))
+    assert (f"… {left} more used rows are not drawn" in text) == (left > 1)
+    boxes = text.partition("\n\n")[2].splitlines()
+    assert max(len(line) for line in boxes if "│" in line) <= max(width, 32)
+
+
+def test_slices_that_are_used(gather):
+    """The axis runs over the slices: those that are gathered are drawn, not the first four."""
+    text = gather("explain", "--data", "9x2x2", "[8, 5, 7]").text
+    assert [line for line in text.splitlines() if line.startswith("data[") and "→" not in line] == [
+        "data[0, :, :]", "data[5, :, :]", "data[7, :, :]", "data[8, :, :]"]
+    text = gather("explain", "--data", "9x2x2", "[8, 5, 7, 1, 2, 3]").text
+    assert "… 2 more used rows are not drawn" in text and "data[0" not in text.partition("\nidx")[0]
+
+
+def test_more_indices_than_are_looked_at(gather):
+    np.save(gather.folder / "many.npy", np.arange(2_000_000) % 300)
+    text = gather("explain", "--data", "1000x2", "many.npy").text
+    assert "rows are not drawn" in text and "at least " in text

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_used.c: which places of data any index gathers, whether it is drawn or not: what is used must not be drawn as unused because
+ * the drawing has no room for where it goes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "report.h"
+
+/* Of more indices than these only the first are looked at: with a table of rows, and one by one. */
+enum { MOST_AT_ONCE = 1 << 20, MOST_ONE_BY_ONE = 1 << 16 };
+
+static int compare(const void *a, const void *b) {
+  int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+  return (left > right) - (left < right);
+}
+
+/* Sorts, and leaves each number once. */
+static int64_t distinct(int64_t *numbers, int64_t count) {
+  int64_t kept = 0;
+  qsort(numbers, (size_t)count, sizeof *numbers, compare);
+  for (int64_t i = 0; i < count; i++)
+    if (kept == 0 || numbers[kept - 1] != numbers[i]) numbers[kept++] = numbers[i];
+  return kept;
+}
+
+static void coordinates(const gather_tensor *indices, int64_t number, int64_t *at) {
+  for (int32_t d = indices->rank; d-- > 0;) {
+    at[d] = number % indices->shape[d];
+    number /= indices->shape[d];
+  }
+}
+
+/* What tells a place of data from others: the row of its batch for Gather, the cell for GatherElements. */
+static int64_t place_of(const gather_cli_explain *ex, const int64_t *data) {
+  const gather_tensor *tensor = &ex->job.data.tensor.tensor;
+  if (ex->job.op->family == GATHER_FAMILY_ELEMENTS) return gather_cli_explain_offset(tensor->rank, tensor->shape, data);
+  return gather_cli_explain_offset(ex->batch, tensor->shape, data) * ex->axis_len + data[ex->axis];
+}
+
+static int64_t row_of(const gather_cli_explain *ex, int64_t place) {
+  const gather_tensor *tensor = &ex->job.data.tensor.tensor;
+  if (ex->job.op->family == GATHER_FAMILY_ELEMENTS)
+    for (int32_t d = tensor->rank - 1; d > ex->axis; d--) place /= tensor->shape[d];
+  return place % ex->axis_len;
+}
+
+/* The place that index number `number` gathers from; -1. */
+static int64_t place_at(const gather_cli_explain *ex, int64_t number) {
+  const gather_tensor *indices = &ex->job.indices.tensor.tensor;
+  int64_t at[GATHER_MAX_RANK] = {0}, data[GATHER_MAX_RANK] = {0};
+  coordinates(indices, number, at);
+  int64_t row = ex->all_rows ? ex->all_rows[number] : gather_cli_explain_index(ex, at).row;
+  if (row < 0) return -1;
+  bool elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < (elements ? indices->rank : ex->batch); d++) data[d] = at[d];
+  data[ex->axis] = row;
+  return place_of(ex, data);
+}
+
+static gather_status no_memory(gather_error *error) {
+  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+}
+
+gather_status gather_cli_explain_find_used(gather_cli_explain *ex, gather_error *error) {
+  const gather_tensor *indices = &ex->job.indices.tensor.tensor;
+  gather_tensor out = {.type = GATHER_TYPE_INT8, .rank = ex->job.writing.rank, .shape = ex->job.shape};
+  int64_t count = gather_tensor_len(indices), most = ex->iota ? MOST_AT_ONCE : MOST_ONE_BY_ONE, places = 0;
+  if (gather_tensor_len(&out) == 0) count = 0;
+  if (ex->iota && count <= most) GATHER_CLI_TRY(gather_cli_explain_all_rows(ex, error));
+  if (!ex->all_rows) most = MOST_ONE_BY_ONE;
+  ex->used_more = count > most;
+  if (count > most) count = most;
+  ex->used = malloc((size_t)(count ? count : 1) * sizeof *ex->used);
+  ex->used_rows = malloc((size_t)(count ? count : 1) * sizeof *ex->used_rows);
+  if (!ex->used || !ex->used_rows) return no_memory(error);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t place = place_at(ex, i);
+    if (place >= 0) ex->used[places++] = place;
+  }
+  ex->used_count = distinct(ex->used, places);
+  for (int64_t i = 0; i < ex->used_count; i++) ex->used_rows[i] = row_of(ex, ex->used[i]);
+  ex->used_row_count = distinct(ex->used_rows, ex->used_count);
+  return GATHER_OK;
+}
+
+bool gather_cli_explain_is_used(const gather_cli_explain *ex, const int64_t *data) {
+  int64_t place = place_of(ex, data);
+  return ex->used_count > 0 && bsearch(&place, ex->used, (size_t)ex->used_count, sizeof place, compare) != NULL;
+}
+
+bool gather_cli_explain_left_out(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes) {
+  const gather_cli_pick *pick = &ex->data_pick[ex->axis];
+  int64_t left = ex->used_row_count;
+  for (int i = 0; i < pick->count && ex->used_row_count > 0; i++)
+    left -= bsearch(&pick->at[i], ex->used_rows, (size_t)ex->used_row_count, sizeof *ex->used_rows, compare) != NULL;
+  if (part != GATHER_CLI_PART_DATA || (left == 0 && !ex->used_more)) return false;
+  snprintf(text, bytes, "%s%" PRId64 " more used %s not drawn", ex->used_more ? "at least " : "", left,
+           left == 1 && !ex->used_more ? "row is" : "rows are");
+  return true;
+}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Terminals: their width, colour, encoding, and what must not be written to one."""
+
+import numpy as np
+import pytest
+from terminals import columns_of, on_terminal, rewritten, stop_for_a_while
+
+
+@pytest.fixture
+def large(gather) -> tuple[str, str]:
+    """Rows of a file for the table, and elements that go past it."""
+    gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
+    gather.save("i.npy", np.zeros(512, np.int32))
+    return "x.npy", "i.npy"
+
+
+@pytest.mark.parametrize("columns", [80, 40, 12])
+@pytest.mark.parametrize("axis", ["0", "1"])
+def test_progress_fits_the_terminal(gather, columns, axis):
+    gather.save("x.npy", np.ones((2, 1 << 20) if axis == "0" else (1 << 20, 2), np.uint8))
+    gather.save("i.npy", np.zeros(512, np.int32))
+    words = ("take", "x.npy", "i.npy", "--axis", axis, "-o", "big.npy", "--threads", "1")
+    code, _, shown = on_terminal(gather, *words, columns=columns, stdout=False, pause=stop_for_a_while)
+    assert code == 0
+    lines = [line for line in rewritten(shown) if line.startswith("gather")]
+    assert lines and all(columns_of(line) < columns for line in lines), lines
+    if columns >= 40:
+        assert all("%" in line and "left" in line for line in lines), lines
+
+
+def test_columns_of_the_environment_count(gather, large):
+    words = ("take", *large, "-o", "big.npy", "--threads", "1")
+    shown = on_terminal(gather, *words, columns=200, stdout=False, pause=stop_for_a_while, COLUMNS="30")[2]
+    lines = [line for line in rewritten(shown) if line.startswith("gather")]
+    assert lines and all(columns_of(line) < 30 for line in lines), lines
+
+
+def test_no_progress_where_a_line_cannot_be_rewritten(gather, large):
+    words = ("take", *large, "-o", "big.npy", "--threads", "1")
+    assert on_terminal(gather, *words, stdout=False, pause=stop_for_a_while, TERM="dumb")[2] == b""
+
+
+BAD = ("take", "x.npy", "9", "--dry-run")
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({}, True),
+        ({"NO_COLOR": ""}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": "0"}, False),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": None}, False),
+    ],
+)
+def test_when_messages_are_coloured(gather, table, environment, coloured):
+    assert (b"\x1b[" in on_terminal(gather, *BAD, **environment)[2]) == coloured
+    assert (b"\x1b[" in on_terminal(gather, "explain", "--data", "3x2", "[0]", **environment)[2]) == coloured
+
+
+def test_color_decides(gather, table):
+    assert b"\x1b[" in gather(*BAD, "--color", "always", env={"NO_COLOR": "1"}).err
+    assert b"\x1b[" in gather("explain", "--data", "3x2", "[0]", "--color=always").out
+    assert b"\x1b[" not in gather(*BAD, "--color", "auto").err
+    assert b"\x1b[" not in on_terminal(gather, *BAD, "--color", "never")[2]
+    assert b"\x1b[" in on_terminal(gather, *BAD, "--color", "always", NO_COLOR="1")[2]
+    assert b"\x1b" not in gather(*BAD, "--color", "always", "--json").out
+    for value in ("sometimes", "", "ALWAYS"):
+        assert "auto, always or never" in gather.fails("usage", *BAD, "--color", value)["message"]
+    assert "did you mean 'always'?" in gather.fails("usage", *BAD, "--color", "allways")["message"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "boxes"),
+    [
+        ({"LC_ALL": "C.UTF-8"}, True),
+        ({"LC_ALL": "C"}, False),
+        ({"LC_ALL": "POSIX", "LANG": "C.UTF-8"}, False),
+        ({"LC_ALL": "", "LC_CTYPE": "", "LANG": "C.UTF-8"}, True),
+        ({"LC_ALL": "", "LC_CTYPE": "C", "LANG": "C.UTF-8"}, False),
+        ({"LC_ALL": "xx_YY.UTF-8"}, True),
+        ({"LC_ALL": "xx_YY.utf8"}, True),
+        ({"LC_ALL": "xx_YY.ISO-8859-1"}, False),
+    ],
+)
+def test_boxes_are_ascii_outside_utf8(gather, environment, boxes):
+    """A locale that is not installed here says its encoding by its name."""
+    answer = gather("explain", "--data", "9x2x2", "[1, 7, 5, 3, 2]", "--on-bad", "clamp", env=environment)
+    assert answer.code == 0 and ("┌".encode() in answer.out) == boxes
+    if not boxes:
+        assert answer.out.isascii()
+        assert answer.out == gather("explain", "--data", "9x2x2", "[1, 7, 5, 3, 2]", "--on-bad", "clamp", "--ascii").out
+
+
+def test_no_binary_data_to_a_terminal(gather, table):
+    """As zstd -c and gzip -c: -f writes it all the same."""
+    for words in (("take", table, "[0]", "-o", "-"), ("take", table, "[0]", "-o", "-", "--dry-run")):
+        code, _, shown = on_terminal(gather, *words)
+        assert code == 2 and b"NUMPY" not in shown and b"terminal" in shown and b"-f" in shown, shown
+    code, _, shown = on_terminal(gather, "take", table, "[0]", "-o", "-", "-f")
+    assert code == 0 and b"NUMPY" in shown
+    assert gather("take", table, "[0]", "-o", "-").out.startswith(b"\x93NUMPY")
+    assert b"<svg" in on_terminal(gather, "explain", "--data", "3x2", "[0]", "-o", "-")[2]
