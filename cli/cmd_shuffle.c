@@ -9,15 +9,21 @@
 #include "commands.h"
 #include "report.h"
 #include "shuffle.h"
+#include "signals.h"
+#include "terminal.h"
 
 /* What an earlier run left, where that is wanted. */
 static gather_status find_earlier(gather_cli_shuffle *job, gather_error *error) {
   if (!job->resume || !job->target[0]) return GATHER_OK;
   GATHER_CLI_TRY(gather_cli_shuffle_folder_find(job, error));
-  if (job->folder.fd < 0) return GATHER_OK;
-  GATHER_CLI_TRY(gather_cli_shuffle_journal_read(job, error));
-  job->resumed = job->journal != NULL;
+  if (job->folder.fd >= 0) GATHER_CLI_TRY(gather_cli_shuffle_journal_read(job, false, error));
+  if (!job->journal) GATHER_CLI_TRY(gather_cli_shuffle_journal_read(job, true, error));
   job->published = gather_cli_shuffle_is_published(job);
+  if (job->journal_is_last && !job->published) { /* its OUT is gone: there is nothing to resume */
+    free(job->journal);
+    job->journal = NULL;
+  }
+  job->resumed = job->journal != NULL;
   return GATHER_OK;
 }
 
@@ -39,6 +45,7 @@ static gather_status begin_anew(gather_cli_shuffle *job, gather_error *error) {
   if (job->folder.fd >= 0) GATHER_CLI_TRY(gather_cli_shuffle_folder_remove(&job->folder, error));
   GATHER_CLI_TRY(gather_cli_shuffle_folder_make(job, error));
   job->made = true;
+  gather_cli_shuffle_folder_note(job);
   GATHER_CLI_TRY(gather_cli_shuffle_folder_files(job, error));
   return gather_cli_shuffle_journal_write(job, job->step, 0, error);
 }
@@ -46,9 +53,10 @@ static gather_status begin_anew(gather_cli_shuffle *job, gather_error *error) {
 static gather_status begin(gather_cli_shuffle *job, gather_error *error) {
   GATHER_CLI_TRY(start_fills(job, error));
   GATHER_CLI_TRY(gather_cli_shuffle_identity(job, &job->identity, error));
-  if (job->published) return GATHER_OK;
   if (!job->resumed) return begin_anew(job, error);
   GATHER_CLI_TRY(gather_cli_shuffle_journal_use(job, error));
+  if (job->published) return GATHER_OK;
+  gather_cli_shuffle_folder_note(job);
   return gather_cli_shuffle_folder_files(job, error);
 }
 
@@ -71,7 +79,8 @@ static gather_status run_steps(gather_cli_shuffle *job, gather_error *error) {
     GATHER_CLI_TRY(run_step(job, error));
     bool last = job->step == GATHER_CLI_SHUFFLE_TAKE || job->step == GATHER_CLI_SHUFFLE_COLLECT;
     gather_cli_shuffle_step next = last ? GATHER_CLI_SHUFFLE_PUBLISH : (gather_cli_shuffle_step)(job->step + 1);
-    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, next, 0, error));
+    const int64_t at = next == GATHER_CLI_SHUFFLE_PUBLISH ? gather_cli_shuffle_out_bytes(job) : 0;
+    GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, next, at, error));
   }
   return gather_cli_shuffle_publish(job, error);
 }
@@ -94,7 +103,7 @@ static gather_status run(gather_cli_shuffle *job, gather_error *error) {
   return run_steps(job, error);
 }
 
-/* After a failure: a folder without anything that a later run could use goes; else it is said how to go on. */
+/* After a failure: a folder without anything that a later run could use goes; else it is said how to resume. */
 static void leave_folder(gather_cli_shuffle *job) {
   gather_error ignored;
   bool empty = job->made && job->step == first_step(job) && job->at == 0;
@@ -105,9 +114,7 @@ static void leave_folder(gather_cli_shuffle *job) {
     return;
   }
   if (job->args->value[GATHER_CLI_JSON] || !(job->made || job->resumed)) return;
-  fputs("gather: note: ", stderr);
-  gather_cli_put(stderr, job->folder.path);
-  fputs(" holds what is done; --resume goes on with it\n", stderr);
+  gather_cli_signals_put_note();
 }
 
 static void clear(gather_cli_shuffle *job) {
@@ -116,6 +123,7 @@ static void clear(gather_cli_shuffle *job) {
   gather_pool_destroy(job->pool);
   gather_table_close(job->table);
   gather_cli_input_close(&job->order);
+  gather_cli_out_clear(&job->out);
   free(job->descr);
   free(job->identity);
   free(job->journal);
@@ -129,10 +137,12 @@ int gather_cli_cmd_shuffle(const gather_cli_args *args) {
   for (int i = 0; i < GATHER_CLI_SHUFFLE_FILES; i++) job.folder.file[i] = -1;
   gather_status status = run(&job, &error);
   job.seconds = gather_cli_now() - job.begin;
-  if (job.printed) fputs("\r\033[K", stderr);
+  if (job.printed) gather_cli_progress_wipe();
   int code = 0;
   if (status == GATHER_OK) {
     gather_cli_shuffle_answer(&job);
+    (void)fflush(stdout);
+    gather_cli_shuffle_folder_forget(&job); /* until here, a run that is killed is resumed to the same answer */
   } else {
     code = gather_cli_report(args, &error);
     leave_folder(&job);

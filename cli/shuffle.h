@@ -14,6 +14,7 @@
 
 #include "args.h"
 #include "gather/file.h"
+#include "output_arg.h"
 #include "progress.h"
 #include "shuffle_permutation.h"
 #include "table_arg.h"
@@ -35,7 +36,7 @@ typedef enum gather_cli_shuffle_file {
   GATHER_CLI_SHUFFLE_PAIRS_FILE /* of a given order */
 } gather_cli_shuffle_file;
 
-enum { GATHER_CLI_SHUFFLE_FILES = 3, GATHER_CLI_SHUFFLE_PATH = 4096 };
+enum { GATHER_CLI_SHUFFLE_FILES = 3, GATHER_CLI_SHUFFLE_PATH = 4096, GATHER_CLI_SHUFFLE_LAST_PATH = 4096 + 8 };
 
 /* The folder beside OUT. */
 typedef struct gather_cli_shuffle_folder {
@@ -67,6 +68,7 @@ typedef struct gather_cli_shuffle {
   const gather_table_info *info;
   char *descr;
   char target[GATHER_CLI_SHUFFLE_PATH]; /* what OUT stands for */
+  gather_cli_out out;                   /* of -o */
   gather_writing writing;
   gather_writer *writer; /* to `rows`; it knows the header and the byte order */
   int64_t shape[GATHER_MAX_RANK], out_shape[GATHER_MAX_RANK];
@@ -89,7 +91,8 @@ typedef struct gather_cli_shuffle {
   int64_t *fills; /* records of each bucket or range that are durable */
   int64_t fill_count;
   bool resumed, published;
-  bool made; /* the folder is this run's */
+  bool journal_is_last; /* the journal is all that is left, beside OUT */
+  bool made;            /* the folder is this run's */
   bool shown, printed;
   double next_tick;
   int64_t shown_from; /* where this run's step began */
@@ -131,20 +134,31 @@ GATHER_CHECKED gather_status gather_cli_shuffle_folder_find(gather_cli_shuffle *
 GATHER_CHECKED gather_status gather_cli_shuffle_folder_make(gather_cli_shuffle *job, gather_error *error);
 /* Opens its files, which are made and get their room on the disk where they are new. */
 GATHER_CHECKED gather_status gather_cli_shuffle_folder_files(gather_cli_shuffle *job, gather_error *error);
-/* Removes what is ours in it, and the folder. */
+/* Removes what is ours in it, and the folder. Stopped anywhere, what is left has no journal, or can still be resumed. */
 GATHER_CHECKED gather_status gather_cli_shuffle_folder_remove(gather_cli_shuffle_folder *folder, gather_error *error);
+/* The same where OUT has its name: the journal stays, beside OUT, until gather_cli_shuffle_folder_forget, so that a later run
+ * can tell that OUT is complete. */
+GATHER_CHECKED gather_status gather_cli_shuffle_folder_finish(gather_cli_shuffle_folder *folder, gather_error *error);
+void gather_cli_shuffle_folder_forget(const gather_cli_shuffle *job);
+/* The path of that journal. */
+void gather_cli_shuffle_folder_last(const gather_cli_shuffle_folder *folder, char path[GATHER_CLI_SHUFFLE_LAST_PATH]);
+/* From now on, a signal that ends the program says on stderr how to resume. */
+void gather_cli_shuffle_folder_note(const gather_cli_shuffle *job);
 void gather_cli_shuffle_folder_close(gather_cli_shuffle_folder *folder);
 /* Waits until the disk has a file. */
 GATHER_CHECKED gather_status gather_cli_shuffle_sync(const gather_cli_shuffle *job, gather_cli_shuffle_file file,
                                                      gather_error *error);
 /* ---- shuffle_publish.c */
-/* Whether an earlier run ended between giving OUT its name and removing the folder. */
+/* How long OUT is. */
+int64_t gather_cli_shuffle_out_bytes(const gather_cli_shuffle *job);
+/* Whether an earlier run ended between giving OUT its name and its own end. */
 bool gather_cli_shuffle_is_published(const gather_cli_shuffle *job);
 GATHER_CHECKED gather_status gather_cli_shuffle_publish(gather_cli_shuffle *job, gather_error *error);
 
 /* ---- shuffle_journal.c */
-/* Reads the journal of the folder that was found; NULL where there is none. */
-GATHER_CHECKED gather_status gather_cli_shuffle_journal_read(gather_cli_shuffle *job, gather_error *error);
+/* Reads the journal of the folder that was found, or (last) the one that is left when the folder goes; job->journal stays NULL
+ * where there is none. */
+GATHER_CHECKED gather_status gather_cli_shuffle_journal_read(gather_cli_shuffle *job, bool last, gather_error *error);
 /* A number that stands in it behind `key`; otherwise false. */
 bool gather_cli_shuffle_journal_number(const gather_cli_shuffle *job, const char *key, int64_t *number);
 /* Says what this job is, as text; and whether the journal is about the same. */

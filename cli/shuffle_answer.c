@@ -4,12 +4,12 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "json.h"
 #include "report.h"
 #include "shuffle.h"
 #include "size.h"
+#include "terminal.h"
 
 enum { FIRST_MS = 1000, EVERY_MS = 200 };
 
@@ -27,7 +27,7 @@ static const char *step_name(const gather_cli_shuffle *job) {
 }
 
 void gather_cli_shuffle_step_begin(gather_cli_shuffle *job) {
-  job->shown = !job->args->value[GATHER_CLI_QUIET] && isatty(STDERR_FILENO);
+  job->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
   job->step_begin = gather_cli_now();
   job->next_tick = job->begin + FIRST_MS * 1e-3;
   job->shown_from = job->step == GATHER_CLI_SHUFFLE_COLLECT ? job->at * job->bucket_rows : job->at;
@@ -39,10 +39,13 @@ void gather_cli_shuffle_show(gather_cli_shuffle *job, int64_t done, int64_t tota
   double rate = (double)(done - job->shown_from) / seconds;
   job->next_tick = now + EVERY_MS * 1e-3;
   job->printed = true;
-  fprintf(stderr, "\rgather: %s: %3.0f%%, %.0f rows/s, %.2f GB/s, %.0f s left\033[K", step_name(job),
-          (double)done / (double)total * 100, rate, rate * (double)job->row_bytes * 1e-9,
-          (double)(total - done) / rate);
-  fflush(stderr);
+  char share[64], left[32], rows[32], speed[32];
+  const char *const parts[] = {share, left, rows, speed};
+  (void)snprintf(share, sizeof share, "%s: %3.0f%%", step_name(job), (double)done / (double)total * 100);
+  (void)snprintf(left, sizeof left, "%.0f s left", (double)(total - done) / rate);
+  (void)snprintf(rows, sizeof rows, "%.0f rows/s", rate);
+  (void)snprintf(speed, sizeof speed, "%.2f GB/s", rate * (double)job->row_bytes * 1e-9);
+  gather_cli_progress_show(parts, 4);
 }
 
 static void put_plan(const gather_cli_shuffle *job, char *text, size_t bytes) {
@@ -72,7 +75,7 @@ static void answer_json(const gather_cli_shuffle *job, const char *plan) {
   gather_cli_json_int(&json, "bytes", job->out_rows * job->row_bytes);
   gather_cli_json_int(&json, "temporary_bytes", gather_cli_shuffle_temporary_bytes(job));
   gather_cli_json_int(&json, "memory", job->options.memory_bytes);
-  gather_cli_json_string(&json, "output", job->args->value[GATHER_CLI_OUTPUT]);
+  gather_cli_json_string(&json, "output", job->out.path);
   gather_cli_json_double(&json, "seconds", job->seconds);
   gather_cli_json_bool(&json, "resumed", job->resumed);
   gather_cli_json_bool(&json, "dry_run", job->dry_run);
@@ -82,7 +85,7 @@ static void answer_json(const gather_cli_shuffle *job, const char *plan) {
 
 static void answer_text(const gather_cli_shuffle *job, const char *plan) {
   char shape[512];
-  gather_cli_put(stdout, job->args->value[GATHER_CLI_OUTPUT] ? job->args->value[GATHER_CLI_OUTPUT] : "result");
+  gather_cli_put(stdout, job->out.path ? job->out.path : "result");
   printf(": %s", job->dry_run ? "would be " : "");
   gather_cli_put(stdout, job->info->type_name);
   printf(" %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->out_shape));

@@ -8,6 +8,7 @@
 #include "report.h"
 #include "shuffle.h"
 #include "shuffle_spread.h"
+#include "system.h"
 
 typedef struct first_pass {
   gather_cli_shuffle *job;

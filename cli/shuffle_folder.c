@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -17,19 +18,23 @@
 
 #include "report.h"
 #include "shuffle.h"
+#include "signals.h"
 #include "size.h"
+#include "system.h"
 
 static const char *const FILES[] = {"rows", "places", "pairs"};
 static const char *const OTHERS[] = {"journal", "journal.new", "lock"};
 
 static gather_status fail_folder(const gather_cli_shuffle_folder *folder, const char *what, gather_error *error) {
-  return gather_cli_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "cannot %s: %s", what, strerror(errno));
+  const gather_status status =
+      errno == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR; /* what is missing is the folder's fault */
+  return gather_cli_fail_file(error, status, folder->path, -1, "cannot %s: %s", what, strerror(errno));
 }
 
 /* A lock ends with its process, however that ends. */
 static gather_status take_lock(gather_cli_shuffle_folder *folder, gather_error *error) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  folder->lock = openat(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+  folder->lock = gather_cli_open(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW);
   if (folder->lock < 0) return fail_folder(folder, "lock it", error);
   if (fcntl(folder->lock, F_SETLK, &lock) == 0) return GATHER_OK;
   if (errno == EACCES || errno == EAGAIN)
@@ -39,7 +44,7 @@ static gather_status take_lock(gather_cli_shuffle_folder *folder, gather_error *
 
 gather_status gather_cli_shuffle_folder_find(gather_cli_shuffle *job, gather_error *error) {
   gather_cli_shuffle_folder *folder = &job->folder;
-  folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  folder->fd = gather_cli_open(AT_FDCWD, folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (folder->fd < 0 && errno == ENOENT) return GATHER_OK;
   if (folder->fd < 0) return fail_folder(folder, "open this folder", error);
   return take_lock(folder, error);
@@ -51,7 +56,8 @@ gather_status gather_cli_shuffle_folder_make(gather_cli_shuffle *job, gather_err
     GATHER_CLI_TRY(gather_cli_shuffle_folder_find(job, error));
     if (folder->fd >= 0) GATHER_CLI_TRY(gather_cli_shuffle_folder_remove(folder, error));
   }
-  if (mkdir(folder->path, 0777) != 0) {
+  gather_cli_shuffle_folder_forget(job); /* of an OUT that is no more */
+  if (mkdir(folder->path, 0700) != 0) {  /* its files may be more private than their modes say */
     if (errno != EEXIST) return fail_folder(folder, "make this folder", error);
     return gather_cli_fail_file(error, GATHER_FILE_EXISTS, folder->path, -1,
                                 "an earlier shuffle left this folder, or is at work in it; --resume goes on with it");
@@ -94,12 +100,12 @@ static gather_status check_room(const gather_cli_shuffle *job, gather_error *err
 static gather_status open_file(gather_cli_shuffle *job, gather_cli_shuffle_file file, gather_error *error) {
   gather_cli_shuffle_folder *folder = &job->folder;
   struct stat about;
-  const int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
-  folder->file[file] = openat(folder->fd, FILES[file], flags, 0666);
+  const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
+  folder->file[file] = gather_cli_open(folder->fd, FILES[file], flags);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
   const bool second_name = job->step == GATHER_CLI_SHUFFLE_PUBLISH; /* OUT may be the other one */
-  if (fstat(folder->file[file], &about) == 0 && S_ISREG(about.st_mode) && (about.st_nlink == 1 || second_name))
-    return GATHER_OK;
+  if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "look at a file in it", error);
+  if (S_ISREG(about.st_mode) && (about.st_nlink == 1 || second_name)) return GATHER_OK;
   return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s is none of a shuffle",
                               FILES[file]);
 }
@@ -137,13 +143,49 @@ gather_status gather_cli_shuffle_sync(const gather_cli_shuffle *job, gather_cli_
   return fail_folder(&job->folder, "have the disk keep its files", error);
 }
 
-gather_status gather_cli_shuffle_folder_remove(gather_cli_shuffle_folder *folder, gather_error *error) {
+static void remove_files(const gather_cli_shuffle_folder *folder) {
   for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) (void)unlinkat(folder->fd, FILES[i], 0);
+}
+
+static gather_status remove_rest(gather_cli_shuffle_folder *folder, gather_error *error) {
   for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) (void)unlinkat(folder->fd, OTHERS[i], 0);
   int failed = rmdir(folder->path) == 0 ? 0 : errno;
   gather_cli_shuffle_folder_close(folder);
   errno = failed;
   return failed ? fail_folder(folder, "remove this folder", error) : GATHER_OK;
+}
+
+gather_status gather_cli_shuffle_folder_remove(gather_cli_shuffle_folder *folder, gather_error *error) {
+  (void)unlinkat(folder->fd, "journal", 0); /* first: without its files it would promise too much */
+  remove_files(folder);
+  return remove_rest(folder, error);
+}
+
+void gather_cli_shuffle_folder_last(const gather_cli_shuffle_folder *folder, char path[GATHER_CLI_SHUFFLE_LAST_PATH]) {
+  (void)snprintf(path, GATHER_CLI_SHUFFLE_LAST_PATH, "%s.done", folder->path);
+}
+
+gather_status gather_cli_shuffle_folder_finish(gather_cli_shuffle_folder *folder, gather_error *error) {
+  char last[GATHER_CLI_SHUFFLE_LAST_PATH];
+  gather_cli_shuffle_folder_last(folder, last);
+  remove_files(folder);
+  (void)renameat(folder->fd, "journal", AT_FDCWD, last); /* the name may be too long: then it goes with the rest */
+  return remove_rest(folder, error);
+}
+
+void gather_cli_shuffle_folder_forget(const gather_cli_shuffle *job) {
+  char last[GATHER_CLI_SHUFFLE_LAST_PATH];
+  if (!job->target[0] || job->dry_run) return;
+  gather_cli_shuffle_folder_last(&job->folder, last);
+  (void)unlink(last);
+}
+
+void gather_cli_shuffle_folder_note(const gather_cli_shuffle *job) {
+  static const char NOTE[] = " holds what is done; --resume goes on with it, -f begins anew\n";
+  char path[2 * GATHER_CLI_SHUFFLE_PATH], text[sizeof path + sizeof NOTE + 16];
+  (void)gather_text_visible(job->folder.path, path, sizeof path);
+  (void)snprintf(text, sizeof text, "gather: note: %s%s", path, NOTE);
+  gather_cli_signals_note(text);
 }
 
 void gather_cli_shuffle_folder_close(gather_cli_shuffle_folder *folder) {

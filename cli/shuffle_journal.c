@@ -18,8 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "buffer.h"
 #include "report.h"
 #include "shuffle.h"
+#include "system.h"
 
 static const char *const STEPS[] = {"pairs", "spread", "collect", "take", "publish"};
 
@@ -40,8 +42,8 @@ static gather_status fail(const gather_cli_shuffle *job, const char *what, gathe
 }
 
 static gather_status fail_system(const gather_cli_shuffle *job, const char *what, gather_error *error) {
-  return gather_cli_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot %s its journal: %s", what,
-                              strerror(errno));
+  return gather_cli_fail_file(error, errno == ENOMEM ? GATHER_OUT_OF_MEMORY : GATHER_IO_ERROR, job->folder.path, -1,
+                              "cannot %s its journal: %s", what, strerror(errno));
 }
 
 /* ---- reading */
@@ -70,9 +72,18 @@ static gather_status read_whole(gather_cli_shuffle *job, int fd, int64_t size, g
   return check_sum(job, (size_t)at, error);
 }
 
-gather_status gather_cli_shuffle_journal_read(gather_cli_shuffle *job, gather_error *error) {
+static int open_journal(const gather_cli_shuffle *job, bool last) {
+  const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+  char path[GATHER_CLI_SHUFFLE_LAST_PATH];
+  if (!last) return gather_cli_open(job->folder.fd, "journal", flags);
+  gather_cli_shuffle_folder_last(&job->folder, path);
+  return gather_cli_open(AT_FDCWD, path, flags);
+}
+
+gather_status gather_cli_shuffle_journal_read(gather_cli_shuffle *job, bool last, gather_error *error) {
   struct stat about;
-  int fd = openat(job->folder.fd, "journal", O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  int fd = open_journal(job, last);
+  job->journal_is_last = last && fd >= 0;
   if (fd < 0) return errno == ENOENT ? GATHER_OK : fail_system(job, "open", error);
   gather_status status;
   if (fstat(fd, &about) != 0)
@@ -130,8 +141,9 @@ static gather_status use_fills(gather_cli_shuffle *job, const char *text, gather
 static int64_t step_len(const gather_cli_shuffle *job) {
   switch (job->step) {
     case GATHER_CLI_SHUFFLE_PAIRS:
-    case GATHER_CLI_SHUFFLE_PUBLISH:
       return 0;
+    case GATHER_CLI_SHUFFLE_PUBLISH: /* the length of OUT */
+      return INT64_MAX;
     case GATHER_CLI_SHUFFLE_COLLECT:
       return job->buckets;
     default:
@@ -160,22 +172,21 @@ gather_status gather_cli_shuffle_journal_use(gather_cli_shuffle *job, gather_err
 
 /* ---- writing */
 
-static gather_status make_text(gather_cli_shuffle *job, char **text, size_t *bytes, gather_error *error) {
-  FILE *to = open_memstream(text, bytes);
-  if (!to) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
-  fprintf(to, "%sstep %s\nat %" PRId64 "\nfills", job->identity, STEPS[job->step], job->at);
-  for (int64_t i = 0; i < job->fill_count && job->step == GATHER_CLI_SHUFFLE_SPREAD; i++)
-    fprintf(to, " %" PRId64, job->fills[i]);
-  fputs(job->step == GATHER_CLI_SHUFFLE_SPREAD ? "\n" : " 0\n", to);
-  if (fflush(to) == 0) fprintf(to, "sum %016" PRIx64 "\n", sum_of(*text, *bytes));
-  if (fclose(to) == 0 && *text) return GATHER_OK;
+static gather_status make_text(const gather_cli_shuffle *job, gather_cli_buffer *text, gather_error *error) {
+  const bool spread = job->step == GATHER_CLI_SHUFFLE_SPREAD;
+  gather_cli_buffer_print(text, "%sstep %s\nat %" PRId64 "\nfills%s", job->identity, STEPS[job->step], job->at,
+                          spread ? "" : " 0");
+  for (int64_t i = 0; i < job->fill_count && spread; i++) gather_cli_buffer_print(text, " %" PRId64, job->fills[i]);
+  gather_cli_buffer_print(text, "\n");
+  if (!text->failed) gather_cli_buffer_print(text, "sum %016" PRIx64 "\n", sum_of(text->text, text->bytes));
+  if (!text->failed) return GATHER_OK;
   return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
 }
 
 static bool write_file(const gather_cli_shuffle *job, const char *text, size_t bytes) {
   const int folder = job->folder.fd;
   (void)unlinkat(folder, "journal.new", 0);
-  int fd = openat(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+  int fd = gather_cli_open(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
   if (fd < 0) return false;
   while (bytes > 0) {
     ssize_t wrote = write(fd, text, bytes);
@@ -186,19 +197,19 @@ static bool write_file(const gather_cli_shuffle *job, const char *text, size_t b
   }
   bool kept = bytes == 0 && fsync(fd) == 0;
   int number = errno;
-  kept = close(fd) == 0 && kept;
-  if (!kept && number) errno = number;
-  return kept && renameat(folder, "journal.new", folder, "journal") == 0 && fsync(folder) == 0;
+  /* After EINTR the descriptor is closed on Linux, and the disk has the bytes. */
+  const bool closed = close(fd) == 0 || errno == EINTR;
+  if (!kept) errno = number;
+  return kept && closed && renameat(folder, "journal.new", folder, "journal") == 0 && fsync(folder) == 0;
 }
 
 gather_status gather_cli_shuffle_journal_write(gather_cli_shuffle *job, gather_cli_shuffle_step step, int64_t at,
                                                gather_error *error) {
-  char *text = NULL;
-  size_t bytes = 0;
+  gather_cli_buffer text = {0};
   job->step = step;
   job->at = at;
-  gather_status status = make_text(job, &text, &bytes, error);
-  if (status == GATHER_OK && !write_file(job, text, bytes)) status = fail_system(job, "write", error);
-  free(text);
+  gather_status status = make_text(job, &text, error);
+  if (status == GATHER_OK && !write_file(job, text.text, text.bytes)) status = fail_system(job, "write", error);
+  gather_cli_buffer_clear(&text);
   return status;
 }

@@ -11,6 +11,7 @@
 #include "shuffle.h"
 #include "signals.h"
 #include "size.h"
+#include "source.h"
 
 enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
 
@@ -21,6 +22,7 @@ static gather_status open_parts(gather_cli_shuffle *job, gather_error *error) {
   options.memory_bytes = memory > GATHER_TABLE_LEAST_MEMORY ? memory : GATHER_TABLE_LEAST_MEMORY;
   options.engine = job->options.engine;
   options.depth = job->options.depth;
+  options.no_links = gather_cli_no_links();
   options.raw = job->data_raw.raw.type ? &job->data_raw.raw : NULL;
   const char **paths = calloc((size_t)job->args->given_count + 1, sizeof *paths);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the parts");
@@ -37,7 +39,7 @@ static gather_status open_table(gather_cli_shuffle *job, gather_error *error) {
   gather_cli_signals_hold();
   gather_status status = open_parts(job, error);
   gather_cli_signals_release();
-  if (status == GATHER_USAGE && strstr(error->message, "memory")) {
+  if (status == GATHER_USAGE && !error->file[0] && strstr(error->message, "memory")) {
     char asked[32];
     return gather_cli_fail(error, GATHER_USAGE,
                            "--memory %s is too little for rows of this length; the table gets a quarter of it",
@@ -59,23 +61,6 @@ static gather_status open_order(gather_cli_shuffle *job, gather_error *error) {
                                  error);
 }
 
-/* Whether a list of words with blanks between has that word. */
-static bool has_word(const char *list, const char *word) {
-  const size_t len = strlen(word);
-  for (const char *p = list; (p = strstr(p, word)); p += len)
-    if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == 0)) return true;
-  return false;
-}
-
-/* The format of OUT's extension; NULL, and then the library says which there are. */
-static const char *format_of(const char *path) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-  for (size_t i = 0; dot && i < gather_format_count(); i++)
-    if (has_word(gather_format_abilities(i), "write") && has_word(gather_format_extensions(i), dot))
-      return gather_format_name(i);
-  return NULL;
-}
-
 /* The descr that .npy keeps, as take does. */
 static gather_status keep_descr(gather_cli_shuffle *job, gather_error *error) {
   const gather_table_info *info = job->info;
@@ -92,15 +77,15 @@ static gather_status keep_descr(gather_cli_shuffle *job, gather_error *error) {
 static gather_status describe_output(gather_cli_shuffle *job, gather_error *error) {
   const gather_table_info *info = job->info;
   job->writing = (gather_writing){.fd = -1,
-                                  .path = job->args->value[GATHER_CLI_OUTPUT],
+                                  .path = job->out.path,
+                                  .format = job->out.format,
                                   .replace = job->force,
                                   .type = info->tensor.type,
                                   .item_bytes = info->tensor.item_bytes,
                                   .byte_swapped = (info->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
-                                  .name = info->name,
+                                  .name = job->out.name ? job->out.name : info->name,
                                   .rank = info->tensor.rank,
                                   .shape = job->out_shape};
-  if (job->writing.path) job->writing.format = format_of(job->writing.path);
   for (int32_t i = 0; i < info->tensor.rank; i++) job->shape[i] = job->out_shape[i] = info->tensor.shape[i];
   return keep_descr(job, error);
 }

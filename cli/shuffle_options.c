@@ -14,12 +14,17 @@
 
 #include "report.h"
 #include "shuffle.h"
+#include "system.h"
 
 enum { MOST_THREADS = 1024, FRESH_BITS = 53 }; /* which every reader of JSON keeps exact */
 
 /* A link that may be replaced stays: the file behind it is replaced. */
 static gather_status find_target(gather_cli_shuffle *job, const char *output, gather_error *error) {
+  errno = 0;
   char *real = job->force ? realpath(output, NULL) : NULL;
+  if (errno == ENOMEM || errno == EIO) /* what else is wrong with the name, writing there will say */
+    return gather_cli_fail_file(error, gather_cli_status_of(errno), output, -1,
+                                "cannot find out what it stands for: %s", strerror(errno));
   const char *target = real ? real : output;
   const size_t len = strlen(target);
   static const char PREFIX[] = ".gather-shuffle-";
@@ -44,7 +49,8 @@ static gather_status read_output(gather_cli_shuffle *job, gather_error *error) {
   if (!output) return gather_cli_fail(error, GATHER_USAGE, "-o OUT is missing; --dry-run needs none");
   if (strcmp(output, "-") == 0)
     return gather_cli_fail(error, GATHER_USAGE, "-o -: a shuffle needs a file; gather take can write to a pipe");
-  return find_target(job, output, error);
+  GATHER_CLI_TRY(gather_cli_out_read(output, "-o", &job->out, error));
+  return find_target(job, job->out.path, error);
 }
 
 static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
@@ -86,7 +92,7 @@ gather_status gather_cli_shuffle_options(gather_cli_shuffle *job, gather_error *
 
 static gather_status fresh_seed(int64_t *seed, gather_error *error) {
   uint64_t number = 0;
-  int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  int fd = gather_cli_open(AT_FDCWD, "/dev/urandom", O_RDONLY);
   bool got = fd >= 0 && read(fd, &number, sizeof number) == (ssize_t)sizeof number;
   if (fd >= 0) close(fd);
   *seed = (int64_t)(number >> (64 - FRESH_BITS));

@@ -14,10 +14,18 @@
 
 #include "report.h"
 #include "shuffle.h"
+#include "signals.h"
+
+int64_t gather_cli_shuffle_out_bytes(const gather_cli_shuffle *job) {
+  return job->header_bytes + job->out_rows * job->row_bytes;
+}
 
 bool gather_cli_shuffle_is_published(const gather_cli_shuffle *job) {
   struct stat out, rows;
+  int64_t bytes;
   if (!job->journal || !strstr(job->journal, "\nstep publish\n") || stat(job->target, &out) != 0) return false;
+  if (!gather_cli_shuffle_journal_number(job, "at", &bytes) || (int64_t)out.st_size != bytes) return false;
+  if (job->folder.fd < 0) return true;
   if (fstatat(job->folder.fd, "rows", &rows, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT;
   return out.st_ino == rows.st_ino && out.st_dev == rows.st_dev;
 }
@@ -43,29 +51,40 @@ static int name_exclusively(const gather_cli_shuffle *job) {
 }
 
 static int name_anyhow(const gather_cli_shuffle *job) {
-  struct stat old;
-  if (stat(job->target, &old) == 0 && fchmod(job->folder.file[GATHER_CLI_SHUFFLE_ROWS], old.st_mode & 0777) != 0)
-    return errno;
   return renameat(job->folder.fd, "rows", AT_FDCWD, job->target) == 0 ? 0 : errno;
 }
 
-/* The name itself must be on the disk before the folder goes. */
-static void keep_name(const gather_cli_shuffle *job) {
+/* A file that is replaced keeps its permissions. Before that, nobody else can reach into the folder. */
+static gather_status keep_permissions(const gather_cli_shuffle *job, gather_error *error) {
+  if (!job->force) return GATHER_OK;
+  gather_status status = gather_permissions_copy(job->target, job->folder.file[GATHER_CLI_SHUFFLE_ROWS], error);
+  return status == GATHER_FILE_NOT_FOUND ? GATHER_OK : status;
+}
+
+/* The name itself must be on the disk before the folder goes. A directory that cannot be read cannot be synced. */
+static gather_status keep_name(const gather_cli_shuffle *job, gather_error *error) {
   int fd = openat(job->folder.fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)fsync(fd);
+  if (fd < 0) return GATHER_OK;
+  int number = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
   (void)close(fd);
+  if (number == 0) return GATHER_OK;
+  return gather_cli_fail_file(error, GATHER_IO_ERROR, job->target, -1,
+                              "cannot be sure that the disk keeps its name: %s", strerror(number));
 }
 
 gather_status gather_cli_shuffle_publish(gather_cli_shuffle *job, gather_error *error) {
   const int fd = job->folder.file[GATHER_CLI_SHUFFLE_ROWS];
   if (!job->published) {
-    if (ftruncate(fd, (off_t)(job->header_bytes + job->out_rows * job->row_bytes)) != 0 || fsync(fd) != 0)
-      return fail(job, errno, error);
+    int failed;
+    do failed = ftruncate(fd, (off_t)gather_cli_shuffle_out_bytes(job));
+    while (failed && errno == EINTR);
+    if (failed || fsync(fd) != 0) return fail(job, errno, error);
+    GATHER_CLI_TRY(keep_permissions(job, error));
     int number = job->force ? name_anyhow(job) : name_exclusively(job);
     if (number != 0) return fail(job, number, error);
-    keep_name(job);
     job->published = true;
+    GATHER_CLI_TRY(keep_name(job, error));
   }
-  return gather_cli_shuffle_folder_remove(&job->folder, error);
+  gather_cli_signals_note(NULL);
+  return job->folder.fd < 0 ? GATHER_OK : gather_cli_shuffle_folder_finish(&job->folder, error);
 }

@@ -11,6 +11,7 @@
 #include "report.h"
 #include "shuffle.h"
 #include "shuffle_spread.h"
+#include "system.h"
 
 /* Opens the part that holds a row. */
 static gather_status go_to(const gather_cli_shuffle *job, gather_cli_shuffle_reading *reading, int64_t row,
@@ -21,10 +22,11 @@ static gather_status go_to(const gather_cli_shuffle *job, gather_cli_shuffle_rea
       reading->number = -1;
       return gather_cli_fail(error, GATHER_IO_ERROR, "no part of DATA holds row %lld", (long long)row);
     }
-    reading->fd = open(reading->part.path, O_RDONLY | O_CLOEXEC);
+    reading->fd = gather_cli_open(AT_FDCWD, reading->part.path, O_RDONLY);
     if (reading->fd < 0) {
       reading->number = -1;
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, reading->part.path, -1, "%s", strerror(errno));
+      return gather_cli_fail_file(error, gather_cli_status_of(errno), reading->part.path, -1, "cannot open it: %s",
+                                  strerror(errno));
     }
 #if defined(POSIX_FADV_SEQUENTIAL)
     (void)posix_fadvise(reading->fd, 0, 0, POSIX_FADV_SEQUENTIAL);

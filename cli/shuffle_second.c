@@ -9,6 +9,7 @@
 #include "report.h"
 #include "shuffle.h"
 #include "shuffle_spread.h"
+#include "system.h"
 
 enum { ROWS_PER_TASK = 2048 };
 
@@ -16,9 +17,18 @@ typedef struct second_pass {
   gather_cli_shuffle *job;
   char *bucket, *chunk;
   uint32_t *places;
+  _Atomic uint32_t
+      *taken; /* a bit for each place of the bucket: two rows with one place would leave another without any */
   int64_t bucket_len, len; /* rows of the bucket, and of the chunk */
   atomic_bool wrong;
 } second_pass;
+
+/* Takes a place of the bucket; false where there is no such place, or a row has it already. */
+static bool take_place(second_pass *s, uint32_t place) {
+  const uint32_t bit = (uint32_t)1 << place % 32;
+  if ((int64_t)place >= s->bucket_len) return false;
+  return !(atomic_fetch_or_explicit(&s->taken[place / 32], bit, memory_order_relaxed) & bit);
+}
 
 /* Rows that lie anyhow in a chunk go to their places. */
 static void place_some(void *argument, int64_t i) {
@@ -26,7 +36,7 @@ static void place_some(void *argument, int64_t i) {
   const int64_t bytes = s->job->row_bytes, begin = i * ROWS_PER_TASK, rest = s->len - begin;
   const int64_t end = begin + (rest < ROWS_PER_TASK ? rest : ROWS_PER_TASK);
   for (int64_t k = begin; k < end; k++) {
-    if ((int64_t)s->places[k] < s->bucket_len)
+    if (take_place(s, s->places[k]))
       memcpy(s->bucket + (int64_t)s->places[k] * bytes, s->chunk + k * bytes, (size_t)bytes);
     else
       atomic_store(&s->wrong, true);
@@ -48,6 +58,7 @@ static gather_status read_bucket(second_pass *s, int64_t b, gather_error *error)
   const int *file = job->folder.file;
   const int64_t bytes = job->row_bytes, offset = gather_cli_shuffle_bucket_offset(job, b + 1);
   s->bucket_len = gather_cli_shuffle_bucket_len(job, b);
+  for (int64_t i = 0; i * 32 < s->bucket_len; i++) atomic_init(&s->taken[i], 0);
   for (int64_t first = 0; first < s->bucket_len; first += s->len) {
     s->len = s->bucket_len - first < job->chunk_rows ? s->bucket_len - first : job->chunk_rows;
     GATHER_CLI_TRY(gather_cli_read_at(file[GATHER_CLI_SHUFFLE_ROWS], job->folder.path, s->chunk, s->len * bytes,
@@ -83,11 +94,13 @@ gather_status gather_cli_shuffle_collect(gather_cli_shuffle *job, gather_error *
   s.bucket = malloc((size_t)(job->bucket_rows * job->row_bytes));
   s.chunk = malloc((size_t)(job->chunk_rows * job->row_bytes));
   s.places = malloc((size_t)job->chunk_rows * sizeof *s.places);
-  gather_status status = s.bucket && s.chunk && s.places
+  s.taken = malloc((size_t)(job->bucket_rows / 32 + 1) * sizeof *s.taken);
+  gather_status status = s.bucket && s.chunk && s.places && s.taken
                              ? collect(&s, error)
                              : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a bucket");
   free(s.bucket);
   free(s.chunk);
   free(s.places);
+  free((void *)s.taken);
   return status;
 }

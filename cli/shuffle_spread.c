@@ -89,23 +89,6 @@ void gather_cli_begin_writing(int fd, int64_t size, int64_t offset) {
 #endif
 }
 
-gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t size, int64_t offset,
-                                 gather_error *error) {
-  char *to = bytes;
-  const int64_t end = offset + size;
-  while (offset < end) {
-    int64_t now = end - offset < AT_MOST ? end - offset : AT_MOST;
-    ssize_t got = pread(fd, to, (size_t)now, (off_t)offset);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0)
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, file, offset, "cannot read it: %s",
-                                  got < 0 ? strerror(errno) : "it was cut short while it was used");
-    to += got;
-    offset += got;
-  }
-  return GATHER_OK;
-}
-
 void gather_cli_read_ahead(int fd, int64_t size, int64_t offset) {
 #if defined(POSIX_FADV_WILLNEED)
   if (size > 0) (void)posix_fadvise(fd, (off_t)offset, (off_t)size, POSIX_FADV_WILLNEED);

@@ -40,9 +40,6 @@ GATHER_CHECKED gather_status gather_cli_write_at(int fd, const char *file, const
                                                  int64_t offset, gather_error *error);
 /* Has the disk begin with these bytes of a file. */
 void gather_cli_begin_writing(int fd, int64_t size, int64_t offset);
-/* Reads exactly so many bytes. Returns GATHER_IO_ERROR, also where the file ends before. */
-GATHER_CHECKED gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t size, int64_t offset,
-                                                gather_error *error);
 /* Tells the system that these bytes will be read soon. */
 void gather_cli_read_ahead(int fd, int64_t size, int64_t offset);
 

@@ -75,26 +75,117 @@ def stop_when(gather, text: str, *words, number=signal.SIGKILL) -> tuple[int, by
 KINDS = [("--seed", "17"), ("--order", "i.npy")]
 
 
+def left_of(gather) -> set[str]:
+    """What a shuffle works in, or leaves."""
+    return {name for name in gather.names() if name.startswith(".gather-")}
+
+
 @pytest.mark.parametrize("more", KINDS, ids=["random", "given"])
 @pytest.mark.parametrize("passes", [1, 2])
 def test_kill_at_random_moments(ready, data, order, more, passes):
+    """Each run gets longer than the one before, from a small part of what an undisturbed one takes."""
     words = (*WORDS, *more, "--passes", passes)
-    resumed = 0
-    for i in range(40):
+    expected = expected_of(ready, data, order, more)
+    begin = time.monotonic()
+    assert ready(*words).code == 0
+    seconds = time.monotonic() - begin
+    kills = 0
+    for i in range(1, 25):
+        if (ready.folder / "o.npy").exists() and not left_of(ready):  # done, and begun anew
+            assert (ready.load("o.npy") == expected).all()
+            (ready.folder / "o.npy").unlink()
         process = start(ready, *words, "--resume", "-q")
         try:
-            process.wait(0.02 + float(RNG.random()) * (0.1 + 0.05 * i))
+            process.wait(seconds * float(RNG.random()) * i / 12)
         except subprocess.TimeoutExpired:
             process.kill()
         assert process.wait(60) in (0, -signal.SIGKILL), process.stderr.read()
-        resumed += 1
-        finished = process.returncode == 0 or ((ready.folder / "o.npy").exists() and FOLDER not in ready.names())
-        if finished:
-            break
-        assert not (ready.folder / "o.npy").exists() or "step publish" in journal(ready)
-    assert finished and resumed > 1
-    assert (ready.load("o.npy") == expected_of(ready, data, order, more)).all()
-    assert FOLDER not in ready.names()
+        kills += process.returncode != 0
+    assert kills > 2
+    assert (ready.folder / "o.npy").exists() and not left_of(ready) or ready(*words, "--resume").code == 0
+    assert (ready.load("o.npy") == expected).all() and not left_of(ready)
+
+
+@pytest.mark.parametrize("more", KINDS, ids=["random", "given"])
+def test_kill_as_soon_as_the_output_has_its_name(ready, data, order, more):
+    """From there to the end of the process, a later run says that it is done."""
+    for _ in range(15):
+        process = start(ready, *WORDS, *more, "-q")
+        while not (ready.folder / "o.npy").exists() and process.poll() is None:
+            pass
+        process.kill()
+        process.communicate(timeout=60)
+        if left_of(ready):
+            answer = ready.json(*WORDS, *more, "--resume")
+            assert answer["resumed"] is True and answer["rows"] == ROWS
+        assert not left_of(ready)
+        (ready.folder / "o.npy").unlink()
+
+
+def finished_states(ready):
+    """Everything that a run can leave behind between giving OUT its name and its end."""
+    leave(ready, "--seed", 3)
+    body = (ready.folder / FOLDER / "journal").read_bytes().split(b"step collect")[0]
+    assert ready.json(*WORDS, "--seed", 3, "--resume")["resumed"] is True
+    body += b"step publish\nat %d\nfills 0\n" % (ready.folder / "o.npy").stat().st_size
+    journal = body + sum_of(body)
+    last = ready.folder / (FOLDER + ".done")
+
+    def make(*names: str) -> None:
+        (ready.folder / FOLDER).mkdir()
+        for name in names:
+            (ready.folder / FOLDER / name).write_bytes(journal if name == "journal" else b"")
+
+    yield lambda: (make("journal", "places", "lock", "rows"), (ready.folder / FOLDER / "rows").unlink(),
+                   os.link(ready.folder / "o.npy", ready.folder / FOLDER / "rows"))
+    yield lambda: make("journal", "places", "lock")
+    yield lambda: make("journal", "lock")
+    yield lambda: (make("lock"), last.write_bytes(journal))
+    yield lambda: (make(), last.write_bytes(journal))
+    yield lambda: last.write_bytes(journal)
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_run_that_ended_behind_its_output(ready, data, number):
+    state = list(finished_states(ready))[number]
+    expected = ready.load("o.npy")
+    state()
+    error = ready.fails("usage", *WORDS, "--seed", 4, "--resume")
+    assert "'seed 3', here 'seed 4'" in error["message"]
+    assert left_of(ready) and (ready.load("o.npy") == expected).all()
+    answer = ready.json(*WORDS, "--seed", 3, "--resume")
+    assert answer["resumed"] is True and not left_of(ready) and (ready.load("o.npy") == expected).all()
+    state()
+    ready.fails("file_exists", *WORDS, "--seed", 3)
+    assert ready.json(*WORDS, "--seed", 3, "-f")["resumed"] is False and not left_of(ready)
+    state()
+    (ready.folder / "o.npy").unlink()
+    again = ready(*WORDS, "--seed", 3, "--resume", *(["-f"] if number < 3 else []))
+    if number < 3:  # its folder says that the output has its name, and neither it nor the rows are there
+        assert again.code == 3
+        assert ready(*WORDS, "--seed", 3, "-f").code == 0
+    else:
+        assert again.code == 0
+    assert not left_of(ready) and (ready.load("o.npy") == expected).all()
+
+
+def test_a_folder_that_was_being_removed(ready, data):
+    """The journal goes first: without its files it would promise what is not there."""
+    leave(ready, "--seed", 3)
+    (ready.folder / FOLDER / "journal").unlink()
+    answer = ready.json(*WORDS, "--seed", 3, "--resume")
+    assert answer["resumed"] is False and not left_of(ready)
+    assert (ready.load("o.npy") == expected_of(ready, data, None, ("--seed", 3))).all()
+
+
+def test_the_output_is_private_while_it_is_made(ready):
+    """Nobody else can look into the folder; a file that is replaced keeps its permissions."""
+    ready.write("o.npy", "old")
+    (ready.folder / "o.npy").chmod(0o600)
+    code, _ = stop_when(ready, "step collect", *WORDS, "--passes", 2, "--seed", 3, "-f")
+    assert code == -signal.SIGKILL and (ready.folder / FOLDER).stat().st_mode & 0o777 == 0o700
+    assert ready(*WORDS, "--passes", 2, "--seed", 3, "-f", "--resume").code == 0
+    assert (ready.folder / "o.npy").stat().st_mode & 0o777 == 0o600 and not left_of(ready)
 
 
 @pytest.mark.parametrize("more", KINDS, ids=["random", "given"])
@@ -129,7 +220,9 @@ def test_what_the_line_leaves_open_is_in_the_journal(ready, data):
 
 def test_ctrl_c_leaves_the_folder(ready):
     code, errors = stop_when(ready, "step spread", *WORDS, "--passes", 2, number=signal.SIGINT)
-    assert (code, errors) == (130, b"") and FOLDER in ready.names() and "o.npy" not in ready.names()
+    assert code == 130 and FOLDER in ready.names() and "o.npy" not in ready.names()
+    note = "gather: note: .gather-shuffle-o.npy holds what is done; --resume goes on with it, -f begins anew\n"
+    assert errors.decode() == note
     assert ready.json("shuffle", "x.npy", "-o", "o.npy", "--resume")["resumed"] is True
 
 
@@ -285,6 +378,7 @@ def test_hostile_files_in_the_folder(ready):
     spoiled(lambda: os.truncate(folder / "rows", 5000))
     spoiled(lambda: os.truncate(folder / "places", 5000))
     spoiled(lambda: (folder / "places").write_bytes(b"\xff" * (4 * ROWS)))
+    spoiled(lambda: (folder / "places").write_bytes(bytes(4 * ROWS)))  # all rows at one place
     shutil.rmtree(folder)
     folder.symlink_to(ready.folder / "kept")
     assert ready(*resume).code == 3
