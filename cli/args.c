@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "hint.h"
 #include "report.h"
 
 #define BIT(command) (1u << GATHER_CLI_COMMAND_##command)
@@ -25,7 +26,7 @@ enum {
   ON_SHUFFLE = BIT(SHUFFLE),
   ON_TABLE = BIT(TAKE) | ON_SHUFFLE | ON_BENCH,
   ON_READ = ON_DRAW | ON_SHUFFLE | ON_INFO | ON_BENCH,
-  ON_ANY = ON_READ | ON_CHECK | ON_RUN | BIT(OPS) | BIT(HELP)
+  ON_ANY = ON_READ | ON_CHECK | ON_RUN | BIT(OPS) | BIT(COMPLETION) | BIT(HELP)
 };
 
 static const gather_cli_option OPTIONS[] = {
@@ -49,9 +50,6 @@ const gather_cli_command *gather_cli_command_find(const char *name) {
     if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
   return NULL;
 }
-
-static const char *option_name(int i) { return OPTIONS[i].name; }
-static const char *command_name(int i) { return COMMANDS[i].name; }
 
 /* Where reading stands. */
 typedef struct reader {
@@ -77,7 +75,8 @@ static bool repeats(const reader *r, int id) {
 }
 
 static void set(reader *r, int id, const char *value) {
-  if (OPTIONS[id].value) r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
+  if (OPTIONS[id].value && r->args->given)
+    r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
   if (r->args->value[id] && !repeats(r, id))
     MISTAKE(r, "--%s stands twice", OPTIONS[id].name);
   else
@@ -94,7 +93,7 @@ static void take_next(reader *r, int id) {
 }
 
 static void unknown_option(reader *r, const char *text, const char *name) {
-  const char *nearest = gather_cli_nearest(name, GATHER_CLI_OPTION_COUNT, option_name);
+  const char *nearest = gather_cli_nearest_option(name, r->args->command);
   if (nearest)
     MISTAKE(r, "there is no option %s; did you mean --%s?", text, nearest);
   else
@@ -137,7 +136,7 @@ static void read_letters(reader *r, const char *text) {
     }
     if (OPTIONS[id].value) {
       if (p[1])
-        set(r, id, p + 1);
+        set(r, id, p + 1 + (p[1] == '=')); /* -o=OUT is meant as --output=OUT */
       else
         take_next(r, id);
       return;
@@ -146,30 +145,25 @@ static void read_letters(reader *r, const char *text) {
   }
 }
 
-gather_status gather_cli_no_command(const char *name, gather_error *error) {
-  const char *nearest = gather_cli_nearest(name, GATHER_CLI_COMMAND_COUNT, command_name);
-  if (nearest)
-    return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);
-  return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'", name);
-}
-
 /* The first argument is the command. Arguments of a command that does not exist are passed over. */
 static void read_argument(reader *r, const char *text) {
   gather_cli_args *args = r->args;
   if (!*args->name && !args->command) {
     args->name = text;
     args->command = gather_cli_command_find(text);
-    if (!args->command && r->status == GATHER_OK) r->status = gather_cli_no_command(text, r->error);
+    if (!args->command && r->status == GATHER_OK) r->status = gather_cli_no_command(text, false, r->error);
   } else if (args->command && args->argument_count < args->command->most) {
     args->argument[args->argument_count++] = text;
   } else {
-    MISTAKE(r, "one argument too many: '%s'", text);
+    bool first = r->status == GATHER_OK;
+    MISTAKE(r, "one argument too many: '%.200s'", text);
+    if (first && args->command) gather_cli_hint_extra(args, text, r->error);
   }
 }
 
 static void read_one(reader *r) {
   const char *text = r->argv[r->next++];
-  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && !gather_cli_is_whole(text);
+  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && text[1] != ':' && !gather_cli_is_whole(text);
   if (option && strcmp(text, "--") == 0)
     r->no_more = true;
   else if (option && text[1] == '-')
@@ -185,7 +179,13 @@ static void check_line(reader *r) {
   const gather_cli_args *args = r->args;
   const gather_cli_command *command = args->command;
   bool help = args->value[GATHER_CLI_HELP] || args->value[GATHER_CLI_MAN] || args->value[GATHER_CLI_VERSION];
-  if (!command || help) return;
+  if (help) return;
+  if (!command) {
+    for (int id = 0; id < GATHER_CLI_OPTION_COUNT && !*args->name; id++)
+      if (args->value[id] && !(OPTIONS[id].commands >> GATHER_CLI_COMMAND_HELP & 1))
+        MISTAKE(r, "--%s without a command: gather COMMAND [arguments] [options]", OPTIONS[id].name);
+    return;
+  }
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
     if (args->value[id] && !(OPTIONS[id].commands >> command->id & 1))
       MISTAKE(r, "gather %s has no option --%s", command->name, OPTIONS[id].name);
@@ -195,8 +195,9 @@ static void check_line(reader *r) {
 
 gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error) {
   *args = (gather_cli_args){.name = "", .given = calloc((size_t)argc + 1, sizeof *args->given)};
-  if (!args->given) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command line");
   reader r = {.argc = argc, .argv = argv, .next = 1, .args = args, .error = error, .status = GATHER_OK};
+  /* The line is read all the same: --json decides how the error is reported. */
+  if (!args->given) r.status = gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command line");
   while (r.next < argc) read_one(&r);
   if (r.status == GATHER_OK) check_line(&r);
   return r.status;

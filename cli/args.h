@@ -63,8 +63,8 @@ const gather_cli_command *gather_cli_command_at(gather_cli_command_id id);
 /* NULL where there is none of that name. */
 const gather_cli_command *gather_cli_command_find(const char *name);
 
-/* Fails: there is no such command (GATHER_USAGE), or not in this version (GATHER_UNSUPPORTED). */
-gather_status gather_cli_no_command(const char *name, gather_error *error);
+/* Fails: there is no such command (GATHER_USAGE). topics: a topic of the help may be meant. */
+gather_status gather_cli_no_command(const char *name, bool topics, gather_error *error);
 
 /* Reads the command line. The first mistake is the answer, yet all of it is read, so that --json and -o count wherever
  * they stand. Returns GATHER_OK, GATHER_USAGE, or GATHER_UNSUPPORTED for a command that is not in this version. */
@@ -91,9 +91,15 @@ bool gather_cli_is_whole(const char *text);
  * (*too_big) where it does not fit; then *end stands behind the digits. */
 bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool *too_big);
 
-/* The one of `count` names that is most like `name`; NULL where none is near. names: called with 0 .. count-1; NULL
- * answers are passed over. */
-const char *gather_cli_nearest(const char *name, int count, const char *(*names)(int i));
+/* How many letters must be put in, left out, changed or swapped with the next one to make b of a; upper and lower case are the same. */
+int gather_cli_distance(const char *a, const char *b);
+/* The one of `count` names that is most like `name`, whatever the case of letters; NULL where none is near. names: called with
+ * context and 0 .. count-1; NULL answers are passed over. */
+const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i),
+                               const void *context);
+
+/* The option that is probably meant by a name: one of `command` (NULL: of any); NULL where none is near. */
+const char *gather_cli_nearest_option(const char *name, const gather_cli_command *command);
 
 /* Sets what the environment variable GATHER_TUNING names. */
 gather_status gather_cli_tune(gather_error *error);

@@ -31,6 +31,16 @@ static void *work(void *argument) {
   return NULL;
 }
 
+static bool start_thread(gather_cli_behind *behind) {
+  if (pthread_mutex_init(&behind->mutex, NULL) != 0) return false;
+  if (pthread_cond_init(&behind->changed, NULL) == 0) {
+    if (pthread_create(&behind->thread, NULL, work, behind) == 0) return true;
+    pthread_cond_destroy(&behind->changed);
+  }
+  pthread_mutex_destroy(&behind->mutex);
+  return false;
+}
+
 gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes,
                                       gather_error *error) {
   memset(behind, 0, sizeof *behind);
@@ -42,16 +52,14 @@ gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *
                              (long long)bytes);
     behind->buffer[i] = buffer;
   }
-  if (pthread_mutex_init(&behind->mutex, NULL) != 0 || pthread_cond_init(&behind->changed, NULL) != 0 ||
-      pthread_create(&behind->thread, NULL, work, behind) != 0)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "a thread that writes cannot be started");
-  behind->running = true;
+  behind->running = start_thread(behind); /* without it, parts are written when they are handed over */
   return GATHER_OK;
 }
 
 char *gather_cli_behind_buffer(const gather_cli_behind *behind) { return behind->buffer[behind->next]; }
 
 gather_status gather_cli_behind_wait(gather_cli_behind *behind, gather_error *error) {
+  if (!behind->running) return GATHER_OK;
   pthread_mutex_lock(&behind->mutex);
   while (behind->part) pthread_cond_wait(&behind->changed, &behind->mutex);
   gather_status status = behind->status;
@@ -61,6 +69,7 @@ gather_status gather_cli_behind_wait(gather_cli_behind *behind, gather_error *er
 }
 
 gather_status gather_cli_behind_hand(gather_cli_behind *behind, int64_t bytes, gather_error *error) {
+  if (!behind->running) return gather_writer_append(behind->writer, behind->buffer[behind->next], bytes, error);
   GATHER_CLI_TRY(gather_cli_behind_wait(behind, error));
   pthread_mutex_lock(&behind->mutex);
   behind->part = behind->buffer[behind->next];

@@ -25,8 +25,8 @@ typedef struct gather_cli_behind {
   gather_error error;
 } gather_cli_behind;
 
-/* Makes the buffers, of `bytes` each, and starts the thread; writer stays the caller's. Whatever comes of it,
- * gather_cli_behind_end must follow. Returns GATHER_OUT_OF_MEMORY. */
+/* Makes the buffers, of `bytes` each, and starts the thread; where the system refuses one, each part is written when it is handed over.
+ * writer stays the caller's. Whatever comes of it, gather_cli_behind_end must follow. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *writer, int64_t bytes,
                                                      gather_error *error);
 /* The buffer to fill: nobody else uses it. */

@@ -37,6 +37,9 @@ static void json_operand(gather_cli_json *json, const gather_operand *operand) {
   gather_cli_json_string(json, "name", operand->name);
   gather_cli_json_string(json, "type", type ? type->name : NULL);
   json_shape(json, operand);
+  gather_error why;
+  if (operand->unreadable && gather_file_tensor_check(operand->unreadable, &why) != GATHER_OK)
+    gather_cli_json_string(json, "unreadable", why.message);
 }
 
 static void json_indices(gather_cli_json *json, const gather_model_node *node) {
@@ -59,8 +62,7 @@ void gather_cli_json_runtimes(gather_cli_json *json, const gather_model_node *no
   gather_cli_json_object_end(json);
 }
 
-static void json_node(gather_cli_json *json, gather_cli_advice *advice, const gather_model_node *node) {
-  char give[600];
+static void json_node(gather_cli_json *json, const char *give, const gather_model_node *node) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_string(json, "name", node->name);
   gather_cli_json_string(json, "op", node->op);
@@ -83,27 +85,28 @@ static void json_node(gather_cli_json *json, gather_cli_advice *advice, const ga
   gather_cli_json_object_end(json);
   gather_cli_json_bool(json, "type_listed", node->type_listed);
   gather_cli_json_string(json, "verdict", gather_verdict_name(node->verdict));
+  if (node->not_executed) gather_cli_json_bool(json, "executed", false);
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
-  if (gather_cli_advise(advice, node, give, sizeof give)) gather_cli_json_string(json, "give", give);
+  if (give) gather_cli_json_string(json, "give", give);
   if (node->error) gather_cli_json_error(json, node->error, "", "");
   if (node->error || node->bad > 0) gather_cli_json_runtimes(json, node);
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);
 }
 
-void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
-                           const gather_check *check) {
-  gather_cli_advice advice = {.model = model, .options = options};
+void gather_cli_check_json(const gather_cli_args *args, const gather_cli_advice *advice, const gather_check *check) {
+  const gather_model *model = advice->model;
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
   gather_cli_json_string(&json, "model", args->argument[0]);
   gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
   gather_cli_json_array(&json, "nodes");
-  for (int64_t i = 0; i < gather_check_count(check); i++) json_node(&json, &advice, gather_check_at(check, i));
+  for (int64_t i = 0; i < gather_check_count(check); i++) json_node(&json, advice->texts[i], gather_check_at(check, i));
   gather_cli_json_array_end(&json);
   gather_cli_json_int(&json, "ok", gather_check_verdicts(check, GATHER_VERDICT_OK));
   gather_cli_json_int(&json, "unknown", gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN));
   gather_cli_json_int(&json, "bad", gather_check_verdicts(check, GATHER_VERDICT_BAD));
   gather_cli_json_not_checked(&json, model);
+  gather_cli_json_unreadable(&json, gather_model_file(model));
   gather_cli_json_finish(&json);
 }

@@ -129,8 +129,7 @@ void gather_cli_put_node(const gather_model_node *node) {
   gather_cli_put(stdout, *node->name ? node->name : number);
 }
 
-static void put_node(gather_cli_advice *advice, const gather_model_node *node, const widths *w) {
-  char give[600];
+static void put_node(const char *give, const gather_model_node *node, const widths *w) {
   line l = line_of(node);
   printf("%-8s ", gather_verdict_name(node->verdict));
   put_wide(l.op, w->op);
@@ -141,28 +140,38 @@ static void put_node(gather_cli_advice *advice, const gather_model_node *node, c
   bool has_bad = node->verdict == GATHER_VERDICT_BAD || node->bad > 0; /* also bad ones that the rules repair */
   if (has_bad) put_operands(node);
   put_word(node->verdict == GATHER_VERDICT_OK ? "note" : "why", node->reason);
-  if (gather_cli_advise(advice, node, give, sizeof give)) put_word("give", give);
+  if (give) put_word("give", give);
   if (!node->type_listed) printf("         note     %s does not list these types\n", node->rules->rules);
   if (has_bad) gather_cli_put_bad(node, 9);
 }
 
-void gather_cli_check_text(const gather_cli_args *args, const gather_model *model, const gather_check_options *options,
-                           const gather_check *check) {
+/* How many of the unknown nodes are not executed, in brackets; "". */
+static const char *not_executed(const gather_check *check, char *text, size_t bytes) {
+  int64_t skipped = 0;
+  for (int64_t i = 0; i < gather_check_count(check); i++) skipped += gather_check_at(check, i)->not_executed;
+  *text = '\0';
+  if (skipped > 0) (void)snprintf(text, bytes, " (%" PRId64 " not executed)", skipped);
+  return text;
+}
+
+void gather_cli_check_text(const gather_cli_args *args, const gather_cli_advice *advice, const gather_check *check) {
   int64_t count = gather_check_count(check), bad = gather_check_verdicts(check, GATHER_VERDICT_BAD);
   bool quiet = args->value[GATHER_CLI_QUIET] != NULL;
-  gather_cli_advice advice = {.model = model, .options = options};
+  const gather_model *model = advice->model;
   widths w = {0, 0, 0};
+  char skipped[60];
   if (quiet && bad == 0) return;
   gather_cli_put(stdout, args->argument[0]);
   printf(": %s, ", gather_file_format(gather_model_file(model)));
   if (count == 0)
     fputs("no gather nodes", stdout);
   else
-    printf("%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown, %" PRId64 " bad", count,
+    printf("%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown%s, %" PRId64 " bad", count,
            count == 1 ? "node" : "nodes", gather_check_verdicts(check, GATHER_VERDICT_OK),
-           gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN), bad);
+           gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN), not_executed(check, skipped, sizeof skipped), bad);
   gather_cli_put_not_checked(model, "; ", " is not looked at", " are not looked at");
   puts(count == 0 ? "" : "\n");
+  gather_cli_put_unreadable(gather_model_file(model));
   for (int pass = 0; pass < 2; pass++)
     for (int64_t i = 0; i < count; i++) {
       const gather_model_node *node = gather_check_at(check, i);
@@ -171,6 +180,6 @@ void gather_cli_check_text(const gather_cli_args *args, const gather_model *mode
       if (pass == 0)
         widen(&w, &l);
       else
-        put_node(&advice, node, &w);
+        put_node(advice->texts[i], node, &w);
     }
 }

@@ -94,6 +94,7 @@ static void text_file(const gather_cli_args *args, const gather_file *file, cons
   }
   for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(gather_file_at(file, i));
   text_more(count, "tensors");
+  if (count > SHOWN) gather_cli_put_unreadable(file);
   if (check) text_nodes(model, check);
 }
 
@@ -160,10 +161,12 @@ static void json_formats(void) {
 
 static void text_formats(void) {
   for (size_t i = 0; i < gather_format_count(); i++)
-    printf("%-11s %-10s  %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
+    printf("%-17s %-10s  %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
   printf(
-      "\nA file that is read is known by its content, not by its name; raw bytes need --type and --shape.\n"
-      "INDICES may also be a literal or a text file of whole numbers.\n");
+      "\nThe format of a file that is read is found by its content, not by its name; raw\n"
+      "bytes need --type and --shape.\n"
+      "INDICES may also be a literal, a text file of whole numbers, or FILE:COLUMN of a\n"
+      "CSV or TSV file.\n");
 }
 
 /* The engines of tables, and why one of them does not work here. */

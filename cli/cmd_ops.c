@@ -3,6 +3,7 @@
  * cmd_ops.c: `gather ops`: every operator version with its rules and the types its document lists.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "json.h"
@@ -51,21 +52,23 @@ static void json_op(gather_cli_json *json, const gather_op *op) {
   gather_cli_json_object_end(json);
 }
 
-/* Names with a blank before each, broken before column 100. */
+/* Names with a blank before each, in lines of at most 80 columns. */
 static void text_types(const char *title, uint64_t set) {
   int column = printf("  %-9s", title);
   for (int t = 1; t < 64; t++) {
     const char *name = type_in(set, t);
     if (!name) continue;
-    if (column > 84) column = printf("\n%11s", "") - 1;
+    if (column + 1 + (int)strlen(name) > 80) column = printf("\n%11s", "") - 1;
     column += printf(" %s", name);
   }
   putchar('\n');
 }
 
 static void text_op(const gather_op *op) {
-  printf("%-11s %-14s  negative %-3s  bad index: %-5s  off axis: %s%s\n", op->rules, op->name,
-         op->negative ? "on" : "off", on_bad_name(op), off_axis_name(op), op->batch_dims ? "  batch_dims" : "");
+  printf("%-11s %-14s  negative %-3s  bad index: %s", op->rules, op->name, op->negative ? "on" : "off",
+         on_bad_name(op));
+  if (op->family == GATHER_FAMILY_ELEMENTS) printf("  off axis: %s", off_axis_name(op));
+  puts(op->batch_dims ? "   batch_dims" : "");
   text_types("types", op->types);
   text_types("indices", op->index_types);
 }
@@ -83,7 +86,8 @@ int gather_cli_cmd_ops(const gather_cli_args *args) {
   }
   for (size_t i = 0; i < count; i++) text_op(gather_op_at(i));
   printf(
-      "\nnegative: indices below 0 count from the end. off axis: how the lengths of INDICES must compare with DATA's.\n"
-      "The types are those that each document lists; every other type works too.\n");
+      "\nnegative: indices below 0 count from the end. off axis: how the lengths of\n"
+      "INDICES must compare with DATA's. The types are those that each document lists;\n"
+      "every other type works too.\n");
   return 0;
 }

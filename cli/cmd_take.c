@@ -11,8 +11,10 @@
 #include "commands.h"
 #include "report.h"
 #include "signals.h"
+#include "source.h"
 #include "take.h"
 #include "value.h"
+#include "writing.h"
 
 /* Below this, starting threads takes longer than the work. */
 enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
@@ -20,7 +22,7 @@ enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 /* Whether the name of a type is an npy descr: raw bytes may be described so. */
 static bool is_descr(const char *name) {
   static const int64_t NOTHING[1] = {0};
-  const gather_raw probe = {name, 1, NOTHING, 0};
+  const gather_raw probe = {.type = name, .rank = 1, .shape = NOTHING};
   gather_file *file = NULL;
   gather_status status = gather_file_raw_from_memory("", 0, name, &probe, &file, NULL);
   gather_file_close(file);
@@ -53,17 +55,33 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
                                   .type = data->tensor.type,
                                   .item_bytes = data->tensor.item_bytes,
                                   .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
-                                  .name = data->name,
+                                  .name = job->out.name ? job->out.name : data->name,
+                                  .rank = 1, /* of no elements, until the shape is known */
                                   .shape = job->shape};
   GATHER_CLI_TRY(keep_descr(job, error));
   gather_status status = job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
+/* A tensor in pieces that no table is for becomes one in memory. */
+static gather_status open_whole(gather_cli_job *job, const char *data, gather_error *error) {
+  const gather_file_tensor *tensor = NULL;
+  const char *name;
+  char *path = NULL;
+  gather_status status = gather_cli_source_split(data, &path, &name, error);
+  if (status == GATHER_OK) status = gather_file_find_whole(job->data.file, name, &tensor, error);
+  free(path);
+  if (status == GATHER_OK) job->data.tensor = *tensor;
+  if (status != GATHER_OK) error->input = "data";
+  return status;
+}
+
 static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_raw_rows(data, &job->data_raw, error));
   gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
-  return status == GATHER_NAME_NOT_FOUND ? gather_cli_job_table_find(job, error) : status;
+  if (status != GATHER_NAME_NOT_FOUND) return status;
+  status = gather_cli_job_table_find(job, error);
+  return status == GATHER_NAME_NOT_FOUND && job->data.file ? open_whole(job, data, error) : status;
 }
 
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
@@ -109,20 +127,21 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
 
 /* The temporary file is remembered before a signal can come: it would stay otherwise. */
 gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
-  gather_cli_signals_hold();
+  gather_cli_writing_hold();
   gather_status status = job->through.table
                              ? gather_writer_create_parts(&job->writing, job->through.window_bytes, &job->writer, error)
                              : gather_writer_create(&job->writing, &job->writer, error);
-  if (status == GATHER_OK) gather_cli_signals_temporary(gather_writer_temporary(job->writer));
-  gather_cli_signals_release();
+  gather_cli_writing_begin(job->args, job->writer);
   return status;
 }
 
-/* Threads where the work repays them. They are started after the writer is made: signals are held back there in one
- * thread. */
+/* Threads where the work repays them. They inherit that signals are held back: those are for the thread that makes the output. */
 static gather_status start_workers(gather_cli_job *job, gather_error *error) {
   bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
-  if (!small && job->threads != 1) GATHER_CLI_TRY(gather_pool_create(job->threads, &job->pool, error));
+  gather_cli_signals_hold();
+  gather_status status = !small && job->threads != 1 ? gather_pool_create(job->threads, &job->pool, error) : GATHER_OK;
+  gather_cli_signals_release();
+  GATHER_CLI_TRY(status);
   gather_cli_progress_start(&job->progress, job->pool ? gather_pool_executor(job->pool) : NULL, job->bytes, job->begin,
                             !job->args->value[GATHER_CLI_QUIET]);
   return GATHER_OK;
@@ -136,6 +155,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   run.out = job->writer ? gather_writer_data(job->writer) : NULL;
   run.executor = &job->progress.executor;
   run.bad_count = &job->bad_count;
+  run.fresh_output = true; /* it goes away with the error */
   gather_status status =
       job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
   gather_cli_progress_end(&job->progress);
@@ -145,14 +165,11 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
 /* The indices are checked before there is an output: it would take its room on the disk. */
 static gather_status run_table(gather_cli_job *job, gather_error *error) {
   const bool writes = !job->args->value[GATHER_CLI_DRY_RUN];
-  gather_cli_signals_hold(); /* which the threads inherit: signals are for this one, that makes the temporary file */
-  gather_status status = start_workers(job, error);
-  gather_cli_signals_release();
-  GATHER_CLI_TRY(status);
+  GATHER_CLI_TRY(start_workers(job, error));
   const gather_executor *executor = job->pool ? gather_pool_executor(job->pool) : NULL;
   GATHER_CLI_TRY(gather_cli_job_table_indices(job, executor, error));
   if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
-  status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
+  gather_status status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
   gather_table_statistics_get(job->through.table, &job->through.statistics);
   return status;
 }
@@ -168,8 +185,7 @@ gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
   if (job->writer) {
     gather_writer *writer = job->writer;
     job->writer = NULL; /* a commit ends the writer, whatever comes of it */
-    GATHER_CLI_TRY(gather_writer_commit(writer, error));
-    gather_cli_signals_temporary(NULL);
+    GATHER_CLI_TRY(gather_cli_writing_end(writer, error));
   }
   job->seconds = gather_cli_now() - job->begin;
   return GATHER_OK;
@@ -182,6 +198,7 @@ void gather_cli_job_clear(gather_cli_job *job) {
   gather_table_close(job->through.table);
   gather_cli_input_close(&job->data);
   gather_cli_input_close(&job->indices);
+  gather_cli_out_clear(&job->out);
   free(job->fill_element);
   free(job->descr);
 }

@@ -15,6 +15,7 @@ int gather_cli_cmd_explain(const gather_cli_args *args);
 int gather_cli_cmd_info(const gather_cli_args *args);
 int gather_cli_cmd_bench(const gather_cli_args *args);
 int gather_cli_cmd_ops(const gather_cli_args *args);
+int gather_cli_cmd_completion(const gather_cli_args *args);
 int gather_cli_cmd_help(const gather_cli_args *args);
 /* The same for NAME: a command, or "" for all. */
 int gather_cli_show_help(const gather_cli_args *args, const char *name);

@@ -44,6 +44,13 @@ static void text_commands(FILE *to) {
   }
 }
 
+/* One line. */
+static void text_topics(FILE *to) {
+  fputs("\nMore: gather help COMMAND; gather help ", to);
+  for (int i = 0; gather_cli_topic_at(i); i++) fprintf(to, "%s%s", i ? "|" : "", gather_cli_topic_at(i));
+  fputc('\n', to);
+}
+
 void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   if (command) {
     fprintf(to, "gather %s: %s\n\nUsage: gather %s %s", command->name, command->help, command->name,
@@ -60,29 +67,33 @@ void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
   fputs("\nOptions:\n", to);
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
     const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)id);
-    if (gather_cli_option_is_for(option, command)) text_option(to, option);
+    if (gather_cli_option_is_for(option, command) && (command || id != GATHER_CLI_MAN)) text_option(to, option);
   }
-  if (!command) fputs("\ngather COMMAND --help tells more.\n", to);
+  if (!command) text_topics(to);
 }
 
-static int show_json(const gather_cli_args *args, const gather_cli_command *command,
+static void show_topic(FILE *to, const gather_cli_section *section) {
+  fprintf(to, "%s:\n%s", section->title, section->text);
+}
+
+/* topic: NULL = the help of command. The text is made in memory of a fixed size: a stream that grows would drop what it has no memory
+ * for, without an error. */
+static int show_json(const gather_cli_args *args, const gather_cli_command *command, const char *topic,
                      void (*render)(FILE *to, const gather_cli_command *command)) {
-  char *text = NULL;
-  size_t bytes = 0;
+  static char text[1 << 16];
   gather_error error;
-  FILE *memory = open_memstream(&text, &bytes);
-  if (memory) render(memory, command);
+  FILE *memory = fmemopen(text, sizeof text, "w");
+  if (memory && topic) show_topic(memory, gather_cli_topic_find(topic));
+  if (memory && !topic) render(memory, command);
   if (!memory || fclose(memory) != 0) {
-    free(text);
     (void)gather_cli_fail(&error, GATHER_OUT_OF_MEMORY, "no memory for the help");
     return gather_cli_report(args, &error);
   }
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "help");
-  gather_cli_json_string(&json, "topic", command ? command->name : NULL);
+  gather_cli_json_string(&json, "topic", topic ? topic : command ? command->name : NULL);
   gather_cli_json_string(&json, "text", text);
   gather_cli_json_finish(&json);
-  free(text);
   return 0;
 }
 
@@ -90,16 +101,22 @@ int gather_cli_show_help(const gather_cli_args *args, const char *name) {
   const gather_cli_command *command = *name ? gather_cli_command_find(name) : NULL;
   if (*name && !command) {
     gather_error error;
-    (void)gather_cli_no_command(name, &error);
+    (void)gather_cli_no_command(name, true, &error);
     return gather_cli_report(args, &error);
   }
   void (*render)(FILE * to, const gather_cli_command *command) =
       args->value[GATHER_CLI_MAN] ? gather_cli_help_man : gather_cli_help_text;
-  if (args->value[GATHER_CLI_JSON]) return show_json(args, command, render);
+  if (args->value[GATHER_CLI_JSON]) return show_json(args, command, NULL, render);
   render(stdout, command);
   return 0;
 }
 
 int gather_cli_cmd_help(const gather_cli_args *args) {
-  return gather_cli_show_help(args, args->argument_count ? args->argument[0] : "");
+  const char *name = args->argument_count ? args->argument[0] : "";
+  const gather_cli_section *topic = gather_cli_topic_find(name);
+  if (!topic) return gather_cli_show_help(args, name);
+  if (args->value[GATHER_CLI_MAN]) return gather_cli_show_help(args, ""); /* the page that has the topics */
+  if (args->value[GATHER_CLI_JSON]) return show_json(args, NULL, name, NULL);
+  show_topic(stdout, topic);
+  return 0;
 }

@@ -11,18 +11,30 @@
 
 /* A piece of help. Lines that begin with two blanks stand as they are; an empty line ends a paragraph. */
 typedef struct gather_cli_section {
-  int command; /* a gather_cli_command_id, GATHER_CLI_HELP_MAIN, or GATHER_CLI_HELP_GATHER */
+  int command; /* a gather_cli_command_id, or one of those below */
   const char *title;
   const char *text; /* NULL in the table: made when it is asked for */
 } gather_cli_section;
 
 enum {
-  GATHER_CLI_HELP_MAIN = -1,  /* gather --help */
-  GATHER_CLI_HELP_GATHER = -2 /* take and elements */
+  GATHER_CLI_HELP_MAIN = -1,   /* gather --help */
+  GATHER_CLI_HELP_GATHER = -2, /* take and elements */
+  /* Topics, in the order of gather_cli_topic_at: gather help TOPIC. The manual page of the whole has them all. */
+  GATHER_CLI_HELP_EXAMPLES = -3,
+  GATHER_CLI_HELP_EXIT_CODES = -4,
+  GATHER_CLI_HELP_ENVIRONMENT = -5,
+  GATHER_CLI_HELP_TUNING = -6,
+  GATHER_CLI_TOPICS = 4
 };
 
+/* Section number i as it is written (help_words.c), NULL behind the last; its text is NULL where it is made. */
+const gather_cli_section *gather_cli_section_written(size_t i);
 /* Section number i, NULL behind the last; what it points to may change with the next call. */
 const gather_cli_section *gather_cli_section_at(size_t i);
+/* The name of topic number i, NULL behind the last. */
+const char *gather_cli_topic_at(int i);
+/* The section of a topic; NULL where there is none of that name. */
+const gather_cli_section *gather_cli_topic_find(const char *name);
 /* Whether a section belongs to the help of a command (NULL = gather --help). */
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command);
 /* Whether an option does. */

@@ -4,18 +4,10 @@
  */
 #include "help.h"
 
-#include "gather/gather.h"
-
 static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_HELP_MAIN, "Examples",
      "  gather take table.npy '[3, 1, -1]' -o rows.npy\n"
-     "  gather take table.npy ids.txt -o columns.npy --axis 1\n"
-     "  gather elements scores.npy best.npy -o picked.npy --axis -1\n"
-     "  gather take table.bin '[7]' -o row.npy --type float32 --shape 1000x64\n"
-     "  gather info table.npy\n"
-     "  gather bench table.npy\n"
-     "  gather check model.onnx --input ids='[[3, 1]]'\n"
-     "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
+     "  gather check model.onnx --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_TAKE, "Description",
      "Picks slices of DATA along an axis: the result has the shape of DATA with the\n"
      "axis replaced by the shape of INDICES. With --batch-dims B, the first B\n"
@@ -59,22 +51,40 @@ static const gather_cli_section SECTIONS[] = {
      "written to FILE. Its pages are put out of memory as any user may ask for that; what\n"
      "stays all the same, as of a file that another program has mapped, is said.\n"
      "\n"
-     "disk limit is what the disk gives: whole blocks at random, of the size that a row\n"
-     "needs, many at once. plain mmap and plain pread are loops as programs have them:\n"
-     "one row after the other. read/need is how many bytes were read for each one that\n"
-     "was needed; warm is from rows that were just read. Rounds of all ways take turns,\n"
-     "and the middle one counts; +- is half of the distance between the others.\n"
+     "disk limit is what the disk gives: single blocks at random, of the size that a\n"
+     "row needs, many at once, measured before and after each round. plain mmap and\n"
+     "plain pread are loops as programs have them: one row after the other. of limit\n"
+     "counts the blocks that the rows need, each once. read/need is how many bytes were\n"
+     "read for each one that was needed; warm is from rows that were just read.\n"
+     "\n"
+     "All ways take turns in 5 rounds, each of which begins with another way. The\n"
+     "middle round counts; +- is half of the distance between the quartiles. The run is\n"
+     "too noisy to compare engines, and none is recommended, where\n"
+     "\n"
+     "  - the disk limit varies by more than +- 25 %, or differs by more than 25 %\n"
+     "    between the beginning and the end,\n"
+     "  - an engine reaches more than 110 % of the limit: its measurement was disturbed,\n"
+     "  - the rounds of auto or of the fastest engine vary by more than +- 25 %.\n"
+     "\n"
+     "Else an engine is recommended over auto only if it was faster in every round, and\n"
+     "by more than 10 % in the middle one.\n"
      "\n"
      "  gather bench table.npy\n"
      "  gather bench model.safetensors:embed --engine uring --rows 20000\n"},
     {GATHER_CLI_COMMAND_BENCH, "JSON",
      "  {\"command\":\"bench\",\"file\":\"x.npy\",\"row_bytes\":512,\"file_system\":\"ext4\",\n"
-     "   \"direct\":true,\"rows\":40000,\"rounds\":3,\"cold\":true,\"block_bytes\":4096,\n"
-     "   \"limits\":[...],\"engines\":[...],\"plain\":[...],\"depths\":[...],\"best\":{...}}\n"
+     "   \"direct\":true,\"rows\":40000,\"rounds\":5,\"cold\":true,\"block_bytes\":4096,\n"
+     "   \"limits\":[...],\"engines\":[...],\"plain\":[...],\"depths\":[...],\"best\":{...},\n"
+     "   \"verdict\":\"auto\",\"noisy\":false,\"why\":\"...\"}\n"
+     "\n"
+     "verdict is auto (leave --engine at auto), engine (name best.way), noisy, nothing\n"
+     "(--engine was given) or unknown (the file was not cold). best is the fastest, also\n"
+     "of a noisy run.\n"
      "\n"
      "Each way has way, engine, direct, depth, why, cold and warm (rows_per_second,\n"
-     "least, most), share_of_limit, bytes_read_per_useful and memory_peak. cold false\n"
-     "means that the file could not be put out of memory (resident: how much of it\n"
+     "least, most, spread), share_of_limit, blocks_per_row, bytes_read_per_useful and\n"
+     "memory_peak; limits have before and after. cold false means that the file could not be put out of memory "
+     "(resident: how much of it\n"
      "stayed), so that cold figures are too good.\n"},
     {GATHER_CLI_COMMAND_ELEMENTS, "Description",
      "Picks one element of DATA for each element of INDICES: the result has the shape\n"
@@ -91,20 +101,25 @@ static const gather_cli_section SECTIONS[] = {
      "end are allowed. Type names are NumPy's and ml_dtypes' (float32, bfloat16, int4);\n"
      "ONNX's (FLOAT) and OpenVINO's (f32) are accepted.\n"
      "\n"
-     "INDICES may also be a literal of type int64, or a text file of whole numbers\n"
-     "separated by white space or commas:\n"
+     "INDICES may also be a literal of type int64, or text:\n"
      "\n"
      "  3                    a single index, 0-D\n"
      "  '[[0, 2], [1, -1]]'  two rows of two\n"
+     "  ids.txt              whole numbers separated by white space or commas; '# ...'\n"
+     "                       is a comment, the first line may be one word of letters\n"
+     "  ids.csv:user_id      a column of a table, by the name in its first line; its\n"
+     "                       separators are tabs, commas or semicolons (RFC 4180)\n"
+     "  ids.csv:#0           column number 0 of a table without a header\n"
      "\n"
-     "A file whose name looks like a literal is written ./3.\n"},
+     "A file whose name looks like a literal is written ./3. A Parquet file is converted\n"
+     "first; the error says how.\n"},
     {GATHER_CLI_HELP_GATHER, "Indices",
      "Let n be the length of the axis. Where negative indices are on, an index in\n"
      "[-n, -1] gets + n. Whatever is then outside [0, n-1] is bad, and --on-bad says\n"
      "what happens:\n"
      "\n"
-     "  error    the command fails, says where, and writes nothing\n"
-     "  clamp    below goes to 0, above to n-1\n"
+     "  error    or raise: the command fails, says where, and writes nothing\n"
+     "  clamp    or clip: below goes to 0, above to n-1\n"
      "  wrap     the true modulo of the index as it was written\n"
      "  zero     the slice or element is all bits zero (the empty string)\n"
      "  fill=V   it is V: a number (nan, inf, -0.0 too), true or false, 1+2j, text,\n"
@@ -117,11 +132,14 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_COMMAND_TAKE, "Rules", NULL},
     {GATHER_CLI_COMMAND_ELEMENTS, "Rules", NULL},
     {GATHER_CLI_HELP_GATHER, "Output",
-     "The format follows the extension of OUT: .npy, .pb (ONNX TensorProto), .bin or\n"
-     ".raw. .npy keeps the descr of DATA and is in C order; .bin and .pb are\n"
-     "little-endian. A type that a format cannot carry is refused. OUT appears whole or\n"
+     "The format follows the extension of OUT: .npy, .safetensors, .pb (ONNX\n"
+     "TensorProto), .bin or .raw. .npy keeps the descr of DATA and is in C order; the\n"
+     "others are little-endian. A type that a format cannot carry is refused;\n"
+     ".safetensors carries bfloat16 and float8. Its tensor has the name that DATA has,\n"
+     "else data; OUT.safetensors:NAME gives it another. OUT appears whole or\n"
      "not at all, and an existing one is kept unless -f is given. With -o - the result\n"
-     "goes to standard output as .npy, and the JSON object to standard error.\n"},
+     "goes to standard output as .npy, and the JSON object to standard error. A terminal\n"
+     "gets it only with -f.\n"},
     {GATHER_CLI_COMMAND_CHECK, "Description",
      "Finds every Gather and GatherElements node of MODEL (ONNX or OpenVINO IR): in\n"
      "the main graph, in subgraphs and in local functions. Shapes and constants are\n"
@@ -131,7 +149,8 @@ static const gather_cli_section SECTIONS[] = {
      "ScatterND, are not looked at; the first line counts them (\"not_checked\").\n"
      "\n"
      "--input gives a tensor to an input of the model, as FILE, FILE:NAME, a literal\n"
-     "or a text file; these two have the type that the model declares for the input.\n"
+     "or a text file; these two have the type that the model declares for the input\n"
+     "(flag=false, x=1.5, ids='[0, 2]').\n"
      "--dim gives a length to a dimension that has a name. With a bad node the exit\n"
      "code is 1, and the answer says what each runtime would do; also where the rules\n"
      "repair indices that are out of range.\n"
@@ -168,6 +187,8 @@ static const gather_cli_section SECTIONS[] = {
      "--node runs one gather node of it, with its constants from the model and the\n"
      "rest from --input.\n"
      "\n"
+     "--output NAME=FILE writes an output, --output FILE all of them. One .safetensors\n"
+     "file may hold several; NAME=FILE.safetensors:TENSOR names the tensor in it.\n"
      "Outputs without --output are summarised, not written. An existing file is kept\n"
      "unless -f is given. --test-data compares every output bit for bit, its type and\n"
      "shape too; a difference is exit code 1.\n"},
@@ -205,82 +226,44 @@ static const gather_cli_section SECTIONS[] = {
      "position is the first bad place, as coordinates in INDICES; low and high are the\n"
      "valid range, both included. Other errors have status, code and message, and file,\n"
      "offset and input where they apply.\n"},
-    {GATHER_CLI_HELP_MAIN, "Exit codes",
+    {GATHER_CLI_HELP_GATHER, "Exit codes",
+     "0 done, 1 the inputs are wrong, 2 the command line cannot be understood, 3 a file\n"
+     "cannot be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
+    {GATHER_CLI_HELP_EXAMPLES, "More examples",
+     "  gather take table.npy ids.txt -o columns.npy --axis 1\n"
+     "  gather elements scores.npy best.npy -o picked.npy --axis -1\n"
+     "  gather take table.bin '[7]' -o row.npy --type float32 --shape 1000x64\n"
+     "  gather take model.safetensors:wte ids.npy -o rows.npy --memory 2GiB\n"
+     "  gather take table.npy '[[0, 9]]' -o rows.npy --on-bad clamp\n"
+     "  gather shuffle train.npy -o shuffled.npy --seed 7\n"
+     "  gather info table.npy\n"
+     "  gather bench table.npy\n"
+     "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
+    {GATHER_CLI_HELP_EXIT_CODES, "Exit codes",
      "  0    done\n"
      "  1    the inputs are wrong: a bad index, shapes or types that do not fit\n"
      "  2    the command line cannot be understood\n"
      "  3    a file cannot be read or written, or is malformed\n"
      "  4    understood, but not supported\n"
      "  130  stopped by Ctrl-C; no partial file stays\n"},
-    {GATHER_CLI_HELP_GATHER, "Exit codes",
-     "0 done, 1 the inputs are wrong, 2 the command line cannot be understood, 3 a file\n"
-     "cannot be read or written or is malformed, 4 not supported, 130 stopped by Ctrl-C.\n"},
-    {GATHER_CLI_HELP_MAIN, "Environment", NULL},
+    {GATHER_CLI_HELP_ENVIRONMENT, "Environment",
+     "  COLUMNS        width of drawings and progress, in place of the terminal's\n"
+     "  GATHER_TUNING  how a gather runs, never what it gives: gather help tuning\n"
+     "  LC_ALL, LC_CTYPE, LANG\n"
+     "                 drawings are ASCII where the encoding is not UTF-8\n"
+     "  NO_COLOR       no colour where it is not empty; --color always overrides it\n"
+     "  TERM           no colour and no progress where it is dumb or not set\n"},
+    {GATHER_CLI_HELP_TUNING, "Tuning", NULL},
+    {GATHER_CLI_COMMAND_COMPLETION, "Description",
+     "Prints the script by which a shell completes commands, options, their values,\n"
+     "file names, and the names of tensors behind FILE:. cmake --install puts the\n"
+     "scripts where the shells look for them. Without that:\n"
+     "\n"
+     "  bash  eval \"$(gather completion bash)\"      in ~/.bashrc\n"
+     "  zsh   source <(gather completion zsh)        in ~/.zshrc, after compinit\n"
+     "  fish  gather completion fish | source        in ~/.config/fish/config.fish\n"},
 };
 
-/* The rules of one family, from the library's table, so that a new row needs no words here. */
-static const char *rules_words(gather_family family) {
-  static char text[2048];
-  const char *off_axis = "";
-  size_t at = 0;
-  for (size_t i = 0; gather_op_at(i); i++) {
-    const gather_op *op = gather_op_at(i);
-    if (op->family != family || at >= sizeof text / 2) continue;
-    if (family == GATHER_FAMILY_ELEMENTS)
-      off_axis =
-          op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
-    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, a bad index %s%s%s\n", op->rules,
-                           op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
-                           op->batch_dims ? "; has batch_dims" : "", off_axis);
-  }
-  (void)snprintf(text + at, sizeof text - at,
-                 "\nThe default is onnx-13. Every element type works under every rules; gather ops\n"
-                 "shows what each document lists.\n");
-  return text;
-}
-
-/* The names of the library's table, in lines that fit. */
-static const char *environment_words(void) {
-  static char text[2048];
-  size_t at = 0, column = 0;
-  at += (size_t)snprintf(text, sizeof text,
-                         "NO_COLOR, where it is set, keeps messages on a terminal free of colour.\n"
-                         "\n"
-                         "GATHER_TUNING, a list like isa=0,way=2, sets numbers that decide how a gather\n"
-                         "runs, never what it gives. isa limits the instruction set (0 = plain C), way is\n"
-                         "one of the ways to run. All names, and what they are where nothing is set:\n"
-                         "\n");
-  for (int32_t i = 0; gather_tuning_at(i) && at < sizeof text / 2; i++) {
-    const gather_tuning *number = gather_tuning_at(i);
-    char item[80];
-    int wide = snprintf(item, sizeof item, " %s=%lld", number->name, (long long)number->initial);
-    const char *before = column == 0 ? " " : column + (size_t)wide > 78 ? "\n " : "";
-    column = *before ? 1 + (size_t)wide : column + (size_t)wide;
-    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", before, item);
-  }
-  (void)snprintf(text + at, sizeof text - at, "\n");
-  return text;
-}
-
-const gather_cli_section *gather_cli_section_at(size_t i) {
-  static gather_cli_section made;
-  if (i >= sizeof SECTIONS / sizeof *SECTIONS) return NULL;
-  if (SECTIONS[i].text) return &SECTIONS[i];
-  made = SECTIONS[i];
-  if (made.command == GATHER_CLI_HELP_MAIN)
-    made.text = environment_words();
-  else
-    made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
-  return &made;
-}
-
-bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
-  if (!command) return section->command == GATHER_CLI_HELP_MAIN;
-  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS;
-  return section->command == (int)command->id || (gathers && section->command == GATHER_CLI_HELP_GATHER);
-}
-
-bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {
-  if (command) return option->commands >> command->id & 1;
-  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) != 0; /* what even the smallest command takes */
+const gather_cli_section *gather_cli_section_written(size_t i) {
+  return i < sizeof SECTIONS / sizeof *SECTIONS ? &SECTIONS[i] : NULL;
 }

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "gather/file.h"
+
 int gather_cli_utf8(const char *text, uint32_t *code) {
   static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms must be used below */
   const unsigned char *p = (const unsigned char *)text;
@@ -22,6 +24,13 @@ int gather_cli_utf8(const char *text, uint32_t *code) {
   return len;
 }
 
+/* Whether a terminal may be sent the character: JSON is read there too. */
+static bool is_plain(const char *text, int len) {
+  char one[5] = "", shown[16];
+  memcpy(one, text, (size_t)len);
+  return gather_text_visible(one, shown, sizeof shown) == (size_t)len;
+}
+
 static void write_char(FILE *to, uint32_t code, const char *text, int len) {
   if (code == '"' || code == '\\')
     fprintf(to, "\\%c", (int)code);
@@ -29,7 +38,7 @@ static void write_char(FILE *to, uint32_t code, const char *text, int len) {
     fputs("\\n", to);
   else if (code == '\t')
     fputs("\\t", to);
-  else if (code < 0x20 || code == 0x7f)
+  else if (!is_plain(text, len))
     fprintf(to, "\\u%04" PRIx32, code);
   else
     fwrite(text, 1, (size_t)len, to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * literal.c: whole numbers as text. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally
+ * literal.c: numbers on the command line. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally
  * deep.
  */
 #include "literal.h"
@@ -33,6 +33,17 @@ static gather_status push(gather_cli_numbers *numbers, int64_t number, gather_er
     numbers->room = room;
   }
   numbers->at[numbers->len++] = number;
+  return GATHER_OK;
+}
+
+gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
+                                      gather_error *error) {
+  memset(numbers, 0, sizeof *numbers);
+  numbers->at = calloc((size_t)len + 1, sizeof *from);
+  if (!numbers->at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %lld numbers", (long long)len);
+  if (len > 0) memcpy(numbers->at, from, (size_t)len * sizeof *from);
+  numbers->len = numbers->room = numbers->shape[0] = len;
+  numbers->rank = 1;
   return GATHER_OK;
 }
 
@@ -72,11 +83,21 @@ static gather_status list_of(reading *r, int32_t depth, int64_t len) {
   return GATHER_OK;
 }
 
+/* Something of `bytes` bytes where a whole number is due: 1.5, true, x. */
+static gather_status not_whole(const reading *r, size_t bytes) {
+  char why[96];
+  (void)snprintf(why, sizeof why, "has '%.*s', which is not a whole number", bytes < 40 ? (int)bytes : 40, r->p);
+  return broken(r, why);
+}
+
 static gather_status read_number(reading *r, int32_t depth) {
   int64_t number = 0;
   bool too_big;
   const char *end;
-  if (!gather_cli_whole(r->p, &end, &number, &too_big))
+  bool whole = gather_cli_whole(r->p, &end, &number, &too_big);
+  size_t rest = strcspn(end, ",[] \t\r\n");
+  if (rest > 0) return not_whole(r, (size_t)(end - r->p) + rest);
+  if (!whole)
     return broken(r, too_big ? "has a number that does not fit in int64" : "is broken: a whole number is missing");
   GATHER_CLI_TRY(leaf_at(r, depth));
   r->p = end;
@@ -91,8 +112,8 @@ static gather_status read_typed(reading *r, int32_t depth) {
   snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 0, r->p);
   if (!*word || !gather_cli_exact(r->type, word, &element)) {
     char why[160];
-    snprintf(why, sizeof why, "has '%.*s', which is no %s exactly", bytes < 40 ? (int)bytes : 40, r->p,
-             gather_type_get(r->type)->name);
+    snprintf(why, sizeof why, "has '%.*s', which is no %s exactly%s", bytes < 40 ? (int)bytes : 40, r->p,
+             gather_type_get(r->type)->name, r->type == GATHER_TYPE_BOOL ? ": a bool is true or false" : "");
     return broken(r, why);
   }
   GATHER_CLI_TRY(leaf_at(r, depth));
@@ -167,52 +188,5 @@ gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type
       return gather_cli_fail(error, GATHER_USAGE, "%s is no %s exactly", word, info->name);
     memcpy((char *)numbers->at + (size_t)i * ((size_t)info->bits / 8), &element, (size_t)info->bits / 8);
   }
-  return GATHER_OK;
-}
-
-/* A byte that no text has. Bytes from 0x80 up count as text: a wrong letter gets its line in the message. */
-static bool is_control(char c) { return ((unsigned char)c < 0x20 && !is_blank(c)) || c == 0x7f; }
-
-bool gather_cli_is_text(const char *head, size_t bytes) {
-  size_t i = 0, controls = 0, early = 0;
-  for (size_t k = 0; k < bytes; k++) {
-    if (!is_control(head[k])) continue;
-    controls++;
-    if (k < 8) early++;
-  }
-  while (i < bytes && is_blank(head[i])) i++;
-  if (i < bytes && head[i] == '<') return false; /* XML */
-  if (controls == 0) return true;
-  bool number = i < bytes && ((head[i] >= '0' && head[i] <= '9') || head[i] == '-' || head[i] == '+');
-  return number && early == 0 && bytes >= 8; /* a list of numbers with a wrong byte further on */
-}
-
-static gather_status wrong_text(const char *text, const char *p, const char *file, const char *why,
-                                gather_error *error) {
-  long long line = 1;
-  for (const char *q = text; q < p; q++) line += *q == '\n';
-  int len = 0;
-  while (len < 40 && p[len] && !is_blank(p[len]) && (len == 0 || p[len] != ',')) len++;
-  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, file, p - text, "line %lld: '%.*s' %s", line, len, p, why);
-}
-
-gather_status gather_cli_text(const char *text, size_t bytes, const char *file, gather_cli_numbers *numbers,
-                              gather_error *error) {
-  const char *p = skip_blanks(text), *stop = text + bytes;
-  memset(numbers, 0, sizeof *numbers);
-  numbers->rank = 1;
-  while (p < stop) {
-    const char *end;
-    int64_t number;
-    bool too_big;
-    bool whole = gather_cli_whole(p, &end, &number, &too_big);
-    bool ends = end == stop || is_blank(*end) || *end == ',';
-    if (too_big && ends) return wrong_text(text, p, file, "does not fit in int64", error);
-    if (!whole || !ends) return wrong_text(text, p, file, "is not a whole number", error);
-    GATHER_CLI_TRY(push(numbers, number, error));
-    p = skip_blanks(end);
-    if (*p == ',') p = skip_blanks(p + 1); /* one comma may stand behind each number, the last one too */
-  }
-  numbers->shape[0] = numbers->len;
   return GATHER_OK;
 }

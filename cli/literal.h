@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * literal.h: whole numbers as text: '[[0, 2], [1, -1]]' on the command line, or one after another in a text file.
+ * literal.h: numbers as text on the command line: '[[0, 2], [1, -1]]'.
  */
 #ifndef GATHER_CLI_LITERAL_H
 #define GATHER_CLI_LITERAL_H
@@ -17,6 +17,9 @@ typedef struct gather_cli_numbers {
 
 /* Whether an argument is a literal and no file: it begins (after blanks) with a bracket, or is a whole number. */
 bool gather_cli_is_literal(const char *text);
+
+/* The same where elements of a type are wanted: for bool true and false are literals too, for other types 1.5, nan and inf. */
+bool gather_cli_is_literal_of(gather_type type, const char *text);
 
 /* Reads a literal: `3` is 0-D, `[]` has the shape [0]. Returns GATHER_USAGE for a broken or ragged one. */
 GATHER_CHECKED gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error);
@@ -37,13 +40,9 @@ bool gather_cli_literal_has(gather_type type);
  * none that the type has exactly. */
 bool gather_cli_exact(gather_type type, const char *word, void *element);
 
-/* Whether the beginning of a file (its first `bytes` bytes) looks like text. */
-bool gather_cli_is_text(const char *head, size_t bytes);
-
-/* Reads whole numbers separated by white space or commas: 1-D. text[bytes] must be a zero byte. Returns
- * GATHER_FILE_MALFORMED with the line and the byte of anything else. */
-GATHER_CHECKED gather_status gather_cli_text(const char *text, size_t bytes, const char *file,
-                                             gather_cli_numbers *numbers, gather_error *error);
+/* Takes a copy of `len` numbers, 1-D. Returns GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
+                                                     gather_error *error);
 
 void gather_cli_numbers_clear(gather_cli_numbers *numbers);
 

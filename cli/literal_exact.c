@@ -64,16 +64,23 @@ static bool exact_float(gather_type type, const char *word, void *element) {
   return finite ? made == number && is_exact_whole(word, number) : isnan(made) == isnan(number);
 }
 
+bool gather_cli_is_literal_of(gather_type type, const char *text) {
+  const gather_type_info *info = gather_type_get(type);
+  const char *end;
+  double number;
+  unsigned char element;
+  bool finite;
+  if (gather_cli_is_literal(text)) return true;
+  if (info && info->kind == GATHER_KIND_BOOL) return gather_cli_bool(text, &element);
+  return info && gather_cli_literal_has(type) && gather_cli_double(text, &end, &number, &finite) && *end == 0;
+}
+
 bool gather_cli_exact(gather_type type, const char *word, void *element) {
   const gather_type_info *info = gather_type_get(type);
   bool negative;
   uint64_t magnitude;
   if (info->kind == GATHER_KIND_FLOAT) return exact_float(type, word, element);
-  if (info->kind == GATHER_KIND_BOOL) {
-    bool yes = strcmp(word, "true") == 0 || strcmp(word, "1") == 0;
-    *(unsigned char *)element = yes;
-    return yes || strcmp(word, "false") == 0 || strcmp(word, "0") == 0;
-  }
+  if (info->kind == GATHER_KIND_BOOL) return gather_cli_bool(word, element);
   return gather_cli_integer(word, &negative, &magnitude) &&
          gather_cli_encode_integer(info->kind == GATHER_KIND_INT, info->bits, negative, magnitude, element);
 }

@@ -2,9 +2,14 @@
  *
  * main.c: the command `gather`. No locale is ever set: numbers are read and written the same way everywhere.
  */
+#include <string.h>
+
+#include "choices.h"
 #include "commands.h"
+#include "complete.h"
 #include "report.h"
 #include "signals.h"
+#include "source.h"
 
 /* `gather` alone shows the help, as `gather --help` does. */
 static int run(const gather_cli_args *args) {
@@ -20,9 +25,12 @@ int main(int argc, char **argv) {
   gather_cli_args args;
   gather_error error;
   gather_cli_signals_fill_descriptors();
+  if (argc > 2 && strcmp(argv[1], GATHER_CLI_COMPLETE) == 0) return gather_cli_complete(argc - 2, argv + 2);
   gather_status status = gather_cli_parse(argc, argv, &args, &error);
+  if (status == GATHER_OK) status = gather_cli_colour_option(&args, &error);
   if (status == GATHER_OK) status = gather_cli_tune(&error);
   gather_cli_signals_start(&args);
+  gather_cli_links_start(&args);
   int code = status == GATHER_OK ? run(&args) : gather_cli_report(&args, &error);
   gather_cli_args_clear(&args);
   return gather_cli_finish(code);

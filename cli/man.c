@@ -89,7 +89,8 @@ void gather_cli_help_man(FILE *to, const gather_cli_command *command) {
   if (!command) man_commands(to);
   for (size_t i = 0; gather_cli_section_at(i); i++) {
     const gather_cli_section *section = gather_cli_section_at(i);
-    if (!gather_cli_section_is_for(section, command)) continue;
+    bool topic = !command && section->command <= GATHER_CLI_HELP_EXAMPLES;
+    if (!topic && !gather_cli_section_is_for(section, command)) continue;
     heading(to, section->title);
     body(to, section->text);
   }

@@ -61,32 +61,37 @@ static int least_of(int a, int b, int c) {
   return ab < c ? ab : c;
 }
 
-/* How many letters must be put in, left out or changed to make b of a (Levenshtein). */
-static int distance(const char *a, const char *b) {
-  int row[NAME_BYTES + 1], len = (int)strlen(b);
+static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Optimal string alignment: rows[k % 3] has the distances of the first k letters of a. */
+int gather_cli_distance(const char *a, const char *b) {
+  int rows[3][NAME_BYTES + 1], len = (int)strlen(b), i = 0;
   if (len > NAME_BYTES) return NAME_BYTES;
-  for (int j = 0; j <= len; j++) row[j] = j;
-  for (int i = 1; *a; a++, i++) {
-    int diagonal = row[0];
+  for (int j = 0; j <= len; j++) rows[0][j] = j;
+  for (i = 1; a[i - 1]; i++) {
+    int *row = rows[i % 3];
+    const int *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
     row[0] = i;
     for (int j = 1; j <= len; j++) {
-      int changed = diagonal + (*a != b[j - 1]);
-      diagonal = row[j];
-      row[j] = least_of(changed, row[j] + 1, row[j - 1] + 1);
+      char x = lower(a[i - 1]), y = lower(b[j - 1]);
+      row[j] = least_of(before[j - 1] + (x != y), before[j] + 1, row[j - 1] + 1);
+      bool swapped = i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y;
+      if (swapped && earlier[j - 2] + 1 < row[j]) row[j] = earlier[j - 2] + 1;
     }
   }
-  return row[len];
+  return rows[(i + 2) % 3][len];
 }
 
-const char *gather_cli_nearest(const char *name, int count, const char *(*names)(int i)) {
+const char *gather_cli_nearest(const char *name, int count, const char *(*names)(const void *context, int i),
+                               const void *context) {
   size_t len = strlen(name);
   if (len == 0 || len > NAME_BYTES) return NULL;
   const char *nearest = NULL;
   int best = 1 + (int)len / 3; /* further than this it is another word */
   for (int i = 0; i < count; i++) {
-    const char *candidate = names(i);
+    const char *candidate = names(context, i);
     if (!candidate) continue;
-    int d = distance(name, candidate);
+    int d = gather_cli_distance(name, candidate);
     bool begins = len >= 2 && strncmp(candidate, name, len) == 0;
     if (begins) d = 1;
     if (d <= best && (!nearest || d < best)) {

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "terminal.h"
 
 enum { FIRST_MS = 1000, EVERY_MS = 100 };
 
@@ -22,10 +23,14 @@ static int64_t now_ms(void) { return (int64_t)(gather_cli_now() * 1000); }
 static void print(gather_cli_progress *progress, int64_t done, int64_t total) {
   double part = (double)done / (double)total, seconds = gather_cli_now() - progress->begin;
   if (seconds <= 0 || done == 0) return;
-  fprintf(stderr, "\rgather: %3.0f%%, %.2f of %.2f GB, %.2f GB/s, %.0f s left\033[K", part * 100,
-          part * (double)progress->bytes * 1e-9, (double)progress->bytes * 1e-9,
-          part * (double)progress->bytes * 1e-9 / seconds, seconds * (1 - part) / part);
-  fflush(stderr);
+  const double gigabytes = (double)progress->bytes * 1e-9;
+  char share[32], left[32], rate[32], amount[64];
+  const char *const parts[] = {share, left, rate, amount};
+  (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
+  (void)snprintf(left, sizeof left, "%.0f s left", seconds * (1 - part) / part);
+  (void)snprintf(rate, sizeof rate, "%.2f GB/s", part * gigabytes / seconds);
+  (void)snprintf(amount, sizeof amount, "%.2f of %.2f GB", part * gigabytes, gigabytes);
+  gather_cli_progress_show(parts, 4);
   atomic_store(&progress->printed, true);
 }
 
@@ -58,7 +63,7 @@ void gather_cli_progress_start(gather_cli_progress *progress, const gather_execu
                                bool enabled) {
   progress->inner = inner;
   progress->bytes = bytes;
-  progress->shown = enabled && isatty(STDERR_FILENO);
+  progress->shown = enabled && gather_cli_terminal_live();
   atomic_init(&progress->done, 0);
   atomic_init(&progress->total, 1);
   atomic_init(&progress->next_tick, (int64_t)(begin * 1000) + FIRST_MS);
@@ -67,5 +72,5 @@ void gather_cli_progress_start(gather_cli_progress *progress, const gather_execu
 }
 
 void gather_cli_progress_end(gather_cli_progress *progress) {
-  if (atomic_load(&progress->printed)) fputs("\r\033[K", stderr);
+  if (atomic_load(&progress->printed)) gather_cli_progress_wipe();
 }

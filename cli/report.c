@@ -11,8 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gather/file.h"
 #include "json.h"
 #include "signals.h"
+#include "terminal.h"
 
 static void clear_error(gather_error *error, gather_status status) {
   memset(error, 0, sizeof *error);
@@ -70,41 +72,25 @@ char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_
   return text;
 }
 
-/* The bytes of one character as they are shown: control characters as \x1b. */
-static void visible(unsigned char c, char shown[8]) { snprintf(shown, 8, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c); }
-
 void gather_cli_put(FILE *to, const char *text) {
-  char shown[8];
-  for (; *text; text++) {
-    visible((unsigned char)*text, shown);
-    fputs(shown, to);
-  }
+  char few[256], *all = few;
+  size_t bytes = gather_text_visible(text, few, sizeof few) + 1;
+  if (bytes > sizeof few && (all = malloc(bytes)) != NULL) (void)gather_text_visible(text, all, bytes);
+  fputs(all ? all : few, to); /* without memory: the beginning */
+  if (all != few) free(all);
 }
 
-/* A message is one line, even where a file's name has a line break. */
-static void make_visible(const char *text, char *line, size_t bytes) {
-  char shown[8];
-  size_t used = 0;
-  for (; *text; text++) {
-    visible((unsigned char)*text, shown);
-    size_t len = strlen(shown);
-    if (used + len >= bytes) break;
-    memcpy(line + used, shown, len);
-    used += len;
-  }
-  line[used] = 0;
-}
-
-static bool use_colour(void) {
-  const char *term = getenv("TERM");
-  return isatty(STDERR_FILENO) && !getenv("NO_COLOR") && term && strcmp(term, "dumb") != 0;
-}
-
+/* In one write: other processes may be writing to the same terminal or log. */
 static void put_line(const char *colour, const char *kind, const char *text) {
-  bool coloured = use_colour();
-  fprintf(stderr, "gather: %s%s:%s ", coloured ? colour : "", kind, coloured ? "\033[0m" : "");
-  gather_cli_put(stderr, text);
-  putc('\n', stderr);
+  char line[64 + 6 * sizeof((gather_error *)0)->message];
+  const size_t room = sizeof line - 1;
+  bool coloured = gather_cli_terminal_colour(STDERR_FILENO);
+  size_t used =
+      (size_t)snprintf(line, room, "gather: %s%s:%s ", coloured ? colour : "", kind, coloured ? "\033[0m" : "");
+  used += gather_text_visible(text, line + used, room - used);
+  if (used >= room) used = room - 1;
+  line[used++] = '\n';
+  fwrite(line, 1, used, stderr);
 }
 
 static void json_index_error(gather_cli_json *json, const gather_error *error) {
@@ -120,11 +106,11 @@ static void json_index_error(gather_cli_json *json, const gather_error *error) {
 }
 
 void gather_cli_json_error(gather_cli_json *json, const gather_error *error, const char *node, const char *hint) {
-  char message[4 * sizeof error->message];
+  char message[6 * sizeof error->message];
   gather_cli_json_object(json, "error");
   gather_cli_json_string(json, "status", gather_status_name(error->status));
   gather_cli_json_int(json, "code", (int64_t)error->status);
-  make_visible(error->message, message, sizeof message);
+  (void)gather_text_visible(error->message, message, sizeof message); /* one line, whatever a file's name has in it */
   gather_cli_json_string(json, "message", message);
   if (*node) gather_cli_json_string(json, "node", node);
   if (error->op) gather_cli_json_string(json, "op", error->op);

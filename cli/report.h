@@ -53,6 +53,10 @@ void gather_cli_json_error(struct gather_cli_json *json, const gather_error *err
  * reader that has gone away (`gather ops | head -1`) is no error. */
 int gather_cli_finish(int code);
 
+/* Says what to do about an error that was just filled in, in place of the general hint. Returns its status. */
+GATHER_CLI_PRINTF(2, 3)
+gather_status gather_cli_hint_set(const gather_error *error, const char *format, ...);
+
 /* What to do about an error, "" where nothing helps. */
 void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes);
 

@@ -8,12 +8,13 @@
 #include "args.h"
 #include "gather/model.h"
 #include "json.h"
+#include "output_arg.h"
 #include "tensor_arg.h"
 
 /* NAME=FILE of --output. */
 typedef struct gather_cli_run_output {
-  char *name;
-  const char *path;
+  char *name; /* NULL: of --output FILE */
+  gather_cli_out out;
   int64_t number; /* of the output in the result */
 } gather_cli_run_output;
 
@@ -31,6 +32,7 @@ typedef struct gather_cli_run_compared {
 typedef struct gather_cli_run {
   const gather_cli_args *args;
   int32_t threads;
+  gather_file *file; /* of the model */
   gather_model *model;
   gather_pool *pool;
   gather_cli_input *inputs; /* what is open */
@@ -38,6 +40,7 @@ typedef struct gather_cli_run {
   int64_t input_count;
   gather_cli_run_output *outputs;
   int64_t output_count;
+  bool all_outputs; /* --output FILE */
   gather_model_result *result;
   gather_cli_run_compared *compared;
   int64_t compared_count;
@@ -48,6 +51,13 @@ typedef struct gather_cli_run {
 GATHER_CHECKED gather_status gather_cli_run_once(gather_cli_run *run, gather_error *error);
 /* Runs every set of --test-data and compares. Returns GATHER_MISMATCH where one differs, after all. */
 GATHER_CHECKED gather_status gather_cli_run_test_data(gather_cli_run *run, gather_error *error);
+/* Reads --output. */
+GATHER_CHECKED gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *error);
+/* Finds the outputs that are meant: before the work where the whole model runs, after it for one node. */
+GATHER_CHECKED gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error);
+/* Writes them. Nothing is written before every output may be. */
+GATHER_CHECKED gather_status gather_cli_run_outputs_write(gather_cli_run *run, gather_error *error);
+void gather_cli_run_outputs_clear(gather_cli_run *run);
 /* Compares two tensors bit for bit. */
 void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted, gather_cli_run_compared *compared);
 /* Says what came out. mismatch: the error to stand in the answer; NULL. */

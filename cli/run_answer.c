@@ -13,7 +13,7 @@ enum { SHOWN = 8 };
 
 static const char *path_of(const gather_cli_run *run, int64_t i) {
   for (int64_t k = 0; k < run->output_count; k++)
-    if (run->outputs[k].number == i) return run->outputs[k].path;
+    if (run->outputs[k].number == i) return run->outputs[k].out.path;
   return NULL;
 }
 

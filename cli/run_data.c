@@ -4,6 +4,7 @@
  * own tests have them. The files go by the order of the model's inputs and outputs.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 #include "report.h"
 #include "run.h"
+#include "source.h"
+#include "system.h"
 
 enum { PATH_BYTES = 4096, MOST_SETS = 100000 };
 
@@ -32,7 +35,7 @@ static gather_status open_tensor(const char *folder, const char *kind, int64_t i
   char path[PATH_BYTES];
   const gather_file_tensor *tensor;
   GATHER_CLI_TRY(file_name(path, folder, kind, i, error));
-  GATHER_CLI_TRY(gather_file_open(path, &input->file, error));
+  GATHER_CLI_TRY(gather_cli_file_open(path, &input->file, error));
   if (gather_file_len(input->file) != 1)
     return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "test data is one tensor");
   tensor = gather_file_at(input->file, 0);
@@ -119,14 +122,19 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* The numbers of the sets in a folder, in order. */
 static gather_status find_sets(const char *folder, int64_t **numbers, size_t *count, gather_error *error) {
-  DIR *dir = opendir(folder);
+  DIR *dir;
+  do dir = opendir(folder);
+  while (!dir && errno == EINTR);
+  const int number = errno;
   *numbers = calloc(MOST_SETS, sizeof **numbers);
   *count = 0;
   if (!dir || !*numbers) {
     if (dir) closedir(dir);
     return dir ? no_memory(error)
-               : gather_cli_fail_file(error, GATHER_FILE_NOT_FOUND, folder, -1, "there is no such folder");
+               : gather_cli_fail_file(error, gather_cli_status_of(number), folder, -1, "cannot open this folder: %s",
+                                      strerror(number));
   }
+  errno = 0; /* readdir() ends and fails alike */
   for (struct dirent *entry; (entry = readdir(dir)) != NULL && *count < MOST_SETS;) {
     const char *end = entry->d_name;
     bool too_big = false;
@@ -134,7 +142,11 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
     end += sizeof PREFIX - 1;
     if (gather_cli_whole(end, &end, *numbers + *count, &too_big) && !too_big && *end == 0) ++*count;
   }
+  const int failed = errno;
   closedir(dir);
+  if (failed)
+    return gather_cli_fail_file(error, gather_cli_status_of(failed), folder, -1, "cannot read this folder: %s",
+                                strerror(failed));
   qsort(*numbers, *count, sizeof **numbers, compare_numbers);
   return GATHER_OK;
 }

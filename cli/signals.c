@@ -17,6 +17,8 @@
 
 static char temporary[4096];
 static volatile sig_atomic_t has_temporary;
+static char note[16384];
+static volatile sig_atomic_t note_bytes;
 static volatile sig_atomic_t pipe_broken;
 
 /* The answer to SIGBUS: a mapped file that was cut short, or a disk that failed while it was read. */
@@ -28,8 +30,14 @@ static void remove_temporary(void) {
   if (has_temporary) unlink(temporary);
 }
 
+void gather_cli_signals_put_note(void) {
+  ssize_t written = note_bytes > 0 ? write(STDERR_FILENO, note, (size_t)note_bytes) : 0;
+  (void)written;
+}
+
 static void on_end(int number) {
   remove_temporary();
+  gather_cli_signals_put_note();
   _exit(128 + number);
 }
 
@@ -41,6 +49,7 @@ static void on_bus(int number) {
   remove_temporary();
   ssize_t written = write(bus_descriptor, bus_answer, bus_bytes);
   (void)written;
+  gather_cli_signals_put_note();
   _exit(gather_status_exit_code(GATHER_IO_ERROR));
 }
 
@@ -103,6 +112,13 @@ void gather_cli_signals_temporary(const char *path) {
   if (!path || !*path || strlen(path) >= sizeof temporary) return;
   memcpy(temporary, path, strlen(path) + 1);
   has_temporary = 1;
+}
+
+void gather_cli_signals_note(const char *text) {
+  note_bytes = 0;
+  if (!text || strlen(text) > sizeof note) return;
+  memcpy(note, text, strlen(text));
+  note_bytes = (sig_atomic_t)strlen(text);
 }
 
 bool gather_cli_signals_pipe_broken(void) { return pipe_broken; }

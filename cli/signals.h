@@ -24,6 +24,11 @@ void gather_cli_signals_release(void);
 /* The file that must go away when a signal ends the program; NULL or "" = none. */
 void gather_cli_signals_temporary(const char *path);
 
+/* What a signal that ends the program says on stderr besides; NULL = nothing. The text is copied. */
+void gather_cli_signals_note(const char *text);
+/* Says it now. */
+void gather_cli_signals_put_note(void);
+
 /* Whether somebody stopped reading what this program writes. */
 bool gather_cli_signals_pipe_broken(void);
 

@@ -11,32 +11,61 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "literal.h"
+#include "gather/file.h"
 #include "report.h"
+#include "system.h"
+
+static bool no_links;
+
+void gather_cli_links_start(const gather_cli_args *args) { no_links = args->value[GATHER_CLI_NO_LINKS] != NULL; }
+bool gather_cli_no_links(void) { return no_links; }
+
+gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error) {
+  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  options.no_links = no_links;
+  return gather_file_open_with(path, &options, file, error);
+}
 
 static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }
 
-/* Something that may hold tensors stands under that path. */
-static bool is_source(const char *path) {
+/* Whether an errno of a path means that no file that can be opened has it. */
+static bool is_absent(int number) {
+  return number == ENOENT || number == ENOTDIR || number == EACCES || number == ENAMETOOLONG || number == ELOOP;
+}
+
+/* Whether something that may hold tensors has that path. *failed: an errno where the system could not say; other paths of the
+ * argument are not guessed then. */
+static bool is_source(const char *path, int *failed) {
   struct stat status;
-  return is_dash(path) || (stat(path, &status) == 0 && !S_ISDIR(status.st_mode));
+  *failed = 0;
+  if (is_dash(path)) return true;
+  if (stat(path, &status) == 0) return !S_ISDIR(status.st_mode);
+  if (!is_absent(errno)) *failed = errno;
+  return false;
+}
+
+static gather_status wrong(gather_error *error, const char *path, int number) {
+  return gather_cli_fail_file(error, gather_cli_status_of(number), is_dash(path) ? "standard input" : path, -1, "%s",
+                              strerror(number));
 }
 
 gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
   size_t len = strlen(argument);
+  int failed;
   *name = "";
   *path = malloc(len + 1);
   if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a file's name");
   memcpy(*path, argument, len + 1);
-  if (is_source(argument)) return GATHER_OK;
-  for (char *colon = strchr(*path, ':'); colon; colon = strchr(colon + 1, ':')) {
+  if (is_source(argument, &failed)) return GATHER_OK;
+  for (char *colon = strchr(*path, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
     *colon = 0;
-    if (is_source(*path)) {
+    if (is_source(*path, &failed)) {
       *name = argument + (colon - *path) + 1;
       return GATHER_OK;
     }
     *colon = ':';
   }
+  if (failed) return wrong(error, argument, failed);
   return GATHER_OK; /* no such file: opening it says so, by its whole name */
 }
 
@@ -46,15 +75,10 @@ bool gather_cli_source_streams(const char *path) {
   if (stat(path, &status) != 0) return false;
   if (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) return true;
   if (!S_ISCHR(status.st_mode)) return false;
-  int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+  int fd = gather_cli_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY);
   bool terminal = fd >= 0 && isatty(fd);
   if (fd >= 0) close(fd);
   return terminal;
-}
-
-static gather_status wrong(gather_error *error, const char *path, int number) {
-  gather_status status = number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND : GATHER_IO_ERROR;
-  return gather_cli_fail_file(error, status, is_dash(path) ? "standard input" : path, -1, "%s", strerror(number));
 }
 
 static ssize_t read_some(int fd, char *to, size_t room) {
@@ -95,18 +119,23 @@ static gather_status read_all(int fd, const char *path, void **bytes, size_t *co
 
 gather_status gather_cli_source_read(const char *path, void **bytes, size_t *count, gather_error *error) {
   if (is_dash(path)) return read_all(STDIN_FILENO, "standard input", bytes, count, error);
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  int fd = gather_cli_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY);
   if (fd < 0) return wrong(error, path, errno);
   gather_status status = read_all(fd, path, bytes, count, error);
   close(fd);
   return status;
 }
 
-bool gather_cli_source_is_text(const char *path) {
+gather_status gather_cli_source_is_text(const char *path, bool *text, gather_error *error) {
   char head[4096];
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return false;
-  ssize_t got = read_some(fd, head, sizeof head);
-  close(fd);
-  return got >= 0 && gather_cli_is_text(head, (size_t)got);
+  *text = false;
+  int fd = gather_cli_open(AT_FDCWD, path, O_RDONLY | O_NOCTTY);
+  ssize_t got = fd >= 0 ? read_some(fd, head, sizeof head) : -1;
+  const int number = errno;
+  if (fd >= 0) close(fd);
+  if (got < 0 && (number == EISDIR || (is_absent(number) && number != EACCES))) return GATHER_OK;
+  if (got < 0)
+    return gather_cli_fail_file(error, gather_cli_status_of(number), path, -1, "cannot open it: %s", strerror(number));
+  *text = gather_file_is_text(head, (size_t)got);
+  return GATHER_OK;
 }

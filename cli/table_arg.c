@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "choices.h"
 #include "json.h"
 #include "report.h"
 #include "size.h"
@@ -17,6 +18,7 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
                                             gather_error *error) {
   static const gather_cli_option_id OURS[] = {GATHER_CLI_MEMORY, GATHER_CLI_ENGINE, GATHER_CLI_DEPTH, GATHER_CLI_PART};
   const char *engine = args->value[GATHER_CLI_ENGINE];
+  char hint[160];
   int64_t depth;
   *options = (gather_cli_table_options){.engine = GATHER_ENGINE_AUTO};
   for (size_t i = 0; i < sizeof OURS / sizeof *OURS && !options->asked; i++)
@@ -26,7 +28,8 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
   options->depth = (int32_t)depth;
   if (!engine) return GATHER_OK;
   if (gather_engine_parse(engine, &options->engine, NULL) == GATHER_OK) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread or uring, not '%.100s'", engine);
+  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread or uring, not '%.100s'%s", engine,
+                         gather_cli_choice_hint(GATHER_CLI_ENGINE, args->command, engine, hint, sizeof hint));
 }
 
 void gather_cli_json_table(gather_cli_json *json, const gather_table_statistics *statistics) {

@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "gather/file.h"
+#include "output_arg.h"
 #include "progress.h"
 #include "table_arg.h"
 #include "tensor_arg.h"
@@ -32,7 +33,8 @@ typedef struct gather_cli_job {
   int32_t threads;  /* 0 = the CPUs */
   gather_cli_raw data_raw, indices_raw;
   bool literal;       /* INDICES is one */
-  const char *output; /* NULL without -o */
+  gather_cli_out out; /* of -o, where that is a file */
+  const char *output; /* its path, or "-"; NULL without -o */
   bool to_stdout;     /* -o - */
   const char *format; /* of the output; NULL without -o */
   /* What is open. */

@@ -4,7 +4,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "choices.h"
 #include "report.h"
 #include "take.h"
 
@@ -22,14 +24,33 @@ static void add_word(char *list, size_t bytes, const char *word) {
   snprintf(list + len, bytes - len, "%s%s", len ? ", " : "", word);
 }
 
+/* Whose rules may be meant: --elements of explain is as the command elements. */
+static const gather_cli_command *rules_command(const gather_cli_job *job) {
+  return gather_cli_command_at(strcmp(op_name(job), "Gather") == 0 ? GATHER_CLI_COMMAND_TAKE
+                                                                   : GATHER_CLI_COMMAND_ELEMENTS);
+}
+
+/* Rules that only the other operator has. */
+static gather_status hint_other(const gather_cli_job *job, const char *other, const gather_error *error) {
+  const bool elements = strcmp(other, "GatherElements") == 0;
+  const char *rules = job->args->value[GATHER_CLI_RULES];
+  if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN)
+    return gather_cli_hint_set(error, "%s is for %s: %s --elements", rules, other, elements ? "give" : "leave out");
+  return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, other, elements ? "elements" : "take");
+}
+
 static gather_status read_rules(gather_cli_job *job, gather_error *error) {
   const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(job);
-  char known[200] = "";
+  char known[200] = "", hint[160] = "";
   job->op = gather_op_find(name, rules ? rules : "onnx-13");
   if (job->op) return GATHER_OK;
+  const char *other = strcmp(name, "Gather") == 0 ? "GatherElements" : "Gather";
   for (size_t i = 0; i < gather_op_count(); i++)
     if (strcmp(gather_op_at(i)->name, name) == 0) add_word(known, sizeof known, gather_op_at(i)->rules);
-  return gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%s'; there are %s", name, rules, known);
+  const bool exists = gather_op_find(other, rules) != NULL;
+  if (!exists) (void)gather_cli_choice_hint(GATHER_CLI_RULES, rules_command(job), rules, hint, sizeof hint);
+  (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; there are %s%s", name, rules, known, hint);
+  return exists ? hint_other(job, other, error) : GATHER_USAGE;
 }
 
 static gather_status read_axes(gather_cli_job *job, gather_error *error) {
@@ -42,26 +63,21 @@ static gather_status read_axes(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* promise runs as clamp: the fastest repair, and no memory outside the tensors is touched whatever the indices are. */
 static gather_status read_on_bad(gather_cli_job *job, gather_error *error) {
-  static const struct {
-    const char *name;
-    gather_on_bad on_bad;
-  } KNOWN[] = {{"error", GATHER_ON_BAD_ERROR},
-               {"clamp", GATHER_ON_BAD_CLAMP},
-               {"wrap", GATHER_ON_BAD_WRAP},
-               {"zero", GATHER_ON_BAD_ZERO},
-               {"promise", GATHER_ON_BAD_CLAMP}};
   const char *text = job->args->value[GATHER_CLI_ON_BAD];
+  const gather_cli_policy *policy;
+  char hint[160];
   if (!text) return GATHER_OK;
-  for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-    if (strcmp(text, KNOWN[i].name) == 0) {
-      job->options.on_bad = KNOWN[i].on_bad;
+  for (int i = 0; (policy = gather_cli_policy_at(i)) != NULL; i++)
+    if (strcmp(text, policy->name) == 0 || (policy->also && strcmp(text, policy->also) == 0)) {
+      job->options.on_bad = policy->on_bad;
       return GATHER_OK;
     }
   if (strncmp(text, "fill=", 5) != 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--on-bad takes error, clamp, wrap, zero, fill=V or promise, not '%s'",
-                           text);
+    return gather_cli_fail(error, GATHER_USAGE,
+                           "--on-bad takes error (raise), clamp (clip), wrap, zero, fill=V or promise, not '%.100s'%s",
+                           text,
+                           gather_cli_choice_hint(GATHER_CLI_ON_BAD, job->args->command, text, hint, sizeof hint));
   job->options.on_bad = GATHER_ON_BAD_FILL;
   job->fill = text + 5;
   return GATHER_OK;
@@ -76,30 +92,25 @@ static gather_status read_negative(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Whether a list of words with blanks between has that word. */
-static bool has_word(const char *list, const char *word) {
-  size_t len = strlen(word);
-  for (const char *p = list; (p = strstr(p, word)); p += len)
-    if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == 0)) return true;
-  return false;
-}
-
 static gather_status read_output(gather_cli_job *job, gather_error *error) {
   const char *output = job->output = job->args->value[GATHER_CLI_OUTPUT];
-  char known[200] = "";
   job->to_stdout = output && strcmp(output, "-") == 0;
   if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN) return GATHER_OK; /* it writes no tensor */
   if (!output && job->args->value[GATHER_CLI_DRY_RUN]) return GATHER_OK;
-  if (!output) return gather_cli_fail(error, GATHER_USAGE, "-o OUT is missing; --dry-run needs none");
-  job->format = job->to_stdout ? "npy" : NULL;
-  const char *slash = strrchr(output, '/'), *dot = strrchr(slash ? slash : output, '.');
-  for (size_t i = 0; i < gather_format_count() && !job->format; i++) {
-    if (!has_word(gather_format_abilities(i), "write")) continue;
-    if (dot && has_word(gather_format_extensions(i), dot)) job->format = gather_format_name(i);
-    add_word(known, sizeof known, gather_format_extensions(i));
+  if (!output) {
+    (void)gather_cli_fail(error, GATHER_USAGE, "-o OUT is missing; --dry-run needs none");
+    return isatty(STDOUT_FILENO) ? GATHER_USAGE : gather_cli_hint_set(error, "-o - writes to standard output");
   }
-  if (job->format) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "-o %s: the extension says the format; known are %s", output, known);
+  if (job->to_stdout && isatty(STDOUT_FILENO) && !job->args->value[GATHER_CLI_FORCE]) {
+    (void)gather_cli_fail(error, GATHER_USAGE, "-o - would write binary data to the terminal");
+    return gather_cli_hint_set(error, "give it a file or a pipe, or -f to write it all the same");
+  }
+  job->format = "npy";
+  if (job->to_stdout) return GATHER_OK;
+  GATHER_CLI_TRY(gather_cli_out_read(output, "-o", &job->out, error));
+  job->output = job->out.path;
+  job->format = job->out.format;
+  return GATHER_OK;
 }
 
 const char *gather_cli_job_data(const gather_cli_job *job) {

@@ -6,13 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "behind.h"
 #include "index_part.h"
 #include "report.h"
 #include "signals.h"
 #include "take.h"
+#include "terminal.h"
 
 enum {
   SHOWN_FIRST = 4096,         /* rows of the first part where progress is shown: nobody knows yet how long they take */
@@ -64,11 +64,16 @@ static void show(rows *r, int64_t done) {
   r->printed = true;
   gather_table_statistics_get(r->job->through.table, &s);
   double part = (double)done / (double)r->job->index_count, gigabytes = (double)r->job->bytes * 1e-9;
-  fprintf(stderr,
-          "\rgather: %3.0f%%, %.0f rows/s, %.2f of %.2f GB, %.2f GB/s, %.2f GB read for %.2f GB, %.0f s left\033[K",
-          part * 100, (double)done / seconds, part * gigabytes, gigabytes, part * gigabytes / seconds,
-          (double)s.bytes_read * 1e-9, (double)s.bytes_useful * 1e-9, seconds * (1 - part) / part);
-  fflush(stderr);
+  char share[32], left[32], rate[32], amount[64], speed[32], reads[64];
+  const char *const parts[] = {share, left, rate, amount, speed, reads};
+  (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
+  (void)snprintf(left, sizeof left, "%.0f s left", seconds * (1 - part) / part);
+  (void)snprintf(rate, sizeof rate, "%.0f rows/s", (double)done / seconds);
+  (void)snprintf(amount, sizeof amount, "%.2f of %.2f GB", part * gigabytes, gigabytes);
+  (void)snprintf(speed, sizeof speed, "%.2f GB/s", part * gigabytes / seconds);
+  (void)snprintf(reads, sizeof reads, "%.2f GB read for %.2f GB", (double)s.bytes_read * 1e-9,
+                 (double)s.bytes_useful * 1e-9);
+  gather_cli_progress_show(parts, 6);
 }
 
 /* What was checked before holds still, unless somebody changes the indices meanwhile. */
@@ -120,7 +125,7 @@ static gather_status start(rows *r, gather_error *error) {
   const gather_tensor *data = &job->data.tensor.tensor, *indices = &job->indices.tensor.tensor;
   r->most = rows_of_part(job);
   GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most, &r->parts, error));
-  r->shown = !job->args->value[GATHER_CLI_QUIET] && isatty(STDERR_FILENO);
+  r->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
   r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
   r->next_tick = job->begin + FIRST_MS * 1e-3;
   for (int32_t i = 1; i < data->rank; i++) r->out_shape[i] = data->shape[i];
@@ -134,6 +139,6 @@ gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_execut
   if (status == GATHER_OK) status = take_parts(&r, error);
   gather_cli_behind_end(&r.behind);
   gather_cli_index_parts_end(&r.parts);
-  if (r.printed) fputs("\r\033[K", stderr);
+  if (r.printed) gather_cli_progress_wipe();
   return status;
 }

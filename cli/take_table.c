@@ -77,6 +77,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   options.engine = through->options.engine;
   options.depth = through->options.depth;
   options.raw = raw.raw.type ? &raw.raw : NULL;
+  options.no_links = gather_cli_no_links();
   if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
                            through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
@@ -122,7 +123,7 @@ gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error
   find_reason(job);
   if (through->why_not[0]) return GATHER_OK;
   gather_status status = open_with(job, through->options.memory_bytes, error);
-  if (status == GATHER_USAGE && through->options.memory_bytes > 0) return fail_memory(job, error);
+  if (status == GATHER_USAGE && through->options.memory_bytes > 0 && !error->file[0]) return fail_memory(job, error);
   if (status == GATHER_UNSUPPORTED) {
     (void)snprintf(through->why_not, sizeof through->why_not, "%s", error->message);
     return GATHER_OK;
@@ -139,6 +140,7 @@ gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error
 gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *whole = NULL;
+  options.no_links = gather_cli_no_links();
   if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
   gather_error other;
   gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);

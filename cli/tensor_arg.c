@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "choices.h"
 #include "gather/table.h"
 #include "report.h"
 #include "source.h"
@@ -30,13 +31,22 @@ gather_status gather_cli_shape(const char *text, const char *option, int64_t *sh
 }
 
 /* Whether the library knows the type: it opens no bytes of the shape [0] as that type. */
-static gather_status check_type(const gather_cli_raw *raw, const char *option, gather_error *error) {
+static gather_status check_type(const gather_cli_raw *raw, gather_cli_option_id option, gather_error *error) {
+  const gather_cli_option *option_at = gather_cli_option_at(option);
+  char hint[160];
   static const int64_t NOTHING[1] = {0};
-  gather_raw probe = {raw->raw.type, 1, NOTHING, 0};
+  gather_raw probe = {.type = raw->raw.type, .rank = 1, .shape = NOTHING};
   gather_file *file = NULL;
-  gather_status status = gather_file_raw_from_memory("", 0, option, &probe, &file, error);
+  gather_status status = gather_file_raw_from_memory("", 0, option_at->name, &probe, &file, error);
   gather_file_close(file);
-  return status;
+  (void)gather_cli_choice_hint(option, NULL, probe.type, hint, sizeof hint);
+  if (status != GATHER_USAGE || !*hint) return status;
+  return gather_cli_fail(error, GATHER_USAGE, "--%s: '%.100s' is no type%s", option_at->name, probe.type, hint);
+}
+
+/* The option "raw" that goes with a type. */
+static gather_cli_option_id as_is_of(gather_cli_option_id type) {
+  return type == GATHER_CLI_TYPE ? GATHER_CLI_RAW : GATHER_CLI_I_RAW;
 }
 
 gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type, gather_cli_option_id shape,
@@ -44,7 +54,8 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
   const char *type_name = gather_cli_option_at(type)->name, *shape_name = gather_cli_option_at(shape)->name;
   memset(raw, 0, sizeof *raw);
   GATHER_CLI_TRY(gather_cli_number(args, offset, 0, INT64_MAX, 0, &raw->raw.offset, error));
-  if (!args->value[type] && !args->value[shape] && !args->value[offset]) return GATHER_OK;
+  raw->raw.as_is = args->value[as_is_of(type)] != NULL;
+  if (!args->value[type] && !args->value[shape] && !args->value[offset] && !raw->raw.as_is) return GATHER_OK;
   if (!args->value[type]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", type_name);
   if (!args->value[shape]) return gather_cli_fail(error, GATHER_USAGE, "raw bytes need --%s", shape_name);
   raw->raw.type = args->value[type];
@@ -58,7 +69,7 @@ gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_opt
       return gather_cli_fail(error, GATHER_USAGE, "--%s takes lengths such as 3x4, not '-1x'", shape_name);
   }
   GATHER_CLI_TRY(gather_cli_shape(lengths, shape_name, raw->shape, &raw->raw.rank, error));
-  return check_type(raw, type_name, error);
+  return check_type(raw, type, error);
 }
 
 gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gather_error *error) {
@@ -69,6 +80,7 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
     return gather_cli_fail(error, GATHER_USAGE, "standard input does not say how many rows it has: --shape needs it");
   options.raw = &raw->raw;
   options.keep_signals = true;
+  options.no_links = gather_cli_no_links();
   GATHER_CLI_TRY(gather_table_open(argument, &options, &table, error));
   raw->shape[0] = gather_table_describe(table)->rows;
   gather_table_close(table);
@@ -94,13 +106,13 @@ gather_status gather_cli_input_literal(const char *text, gather_cli_input *input
   return GATHER_OK;
 }
 
+/* Numbers in text: out of memory where it was read already. */
 static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
-  if (!input->memory) GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
-  if (*name)
-    return gather_cli_fail_file(error, GATHER_NAME_NOT_FOUND, path, -1, "there is no '%.80s': a text file has no names",
-                                name);
-  GATHER_CLI_TRY(gather_cli_text(input->memory, input->memory_bytes, path, &input->numbers, error));
-  use_numbers(input);
+  input->text = true;
+  GATHER_CLI_TRY(input->memory
+                     ? gather_file_text_from_memory(input->memory, input->memory_bytes, path, name, &input->file, error)
+                     : gather_file_open_text(path, name, &input->file, error));
+  input->tensor = *gather_file_at(input->file, 0);
   return GATHER_OK;
 }
 
@@ -109,7 +121,7 @@ static gather_status open_stream(const char *path, const char *name, const gathe
   GATHER_CLI_TRY(gather_cli_source_read(path, &input->memory, &input->memory_bytes, error));
   if (strcmp(path, "-") == 0) path = "standard input";
   if (raw) return gather_file_raw_from_memory(input->memory, input->memory_bytes, path, raw, &input->file, error);
-  if (text_allowed && gather_cli_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
+  if (text_allowed && gather_file_is_text(input->memory, input->memory_bytes < 4096 ? input->memory_bytes : 4096))
     return open_text(path, name, input, error);
   return gather_file_from_memory(input->memory, input->memory_bytes, path, &input->file, error);
 }
@@ -118,8 +130,10 @@ static gather_status open_path(const char *path, const char *name, const gather_
                                gather_cli_input *input, gather_error *error) {
   if (gather_cli_source_streams(path)) return open_stream(path, name, raw, text_allowed, input, error);
   if (raw) return gather_file_open_raw(path, raw, &input->file, error);
-  if (text_allowed && gather_cli_source_is_text(path)) return open_text(path, name, input, error);
-  return gather_file_open(path, &input->file, error);
+  bool text = false;
+  if (text_allowed) GATHER_CLI_TRY(gather_cli_source_is_text(path, &text, error));
+  if (text) return open_text(path, name, input, error);
+  return gather_cli_file_open(path, &input->file, error);
 }
 
 gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
@@ -138,8 +152,9 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
   const char *name;
   const gather_file_tensor *tensor = NULL;
   GATHER_CLI_TRY(gather_cli_input_open(argument, raw, text_allowed, role, input, &name, error));
-  if (!input->file) return GATHER_OK;
-  gather_status status = gather_file_find(input->file, name, &tensor, error);
+  if (input->text) return GATHER_OK;
+  gather_status status = text_allowed ? gather_file_find_whole(input->file, name, &tensor, error)
+                                      : gather_file_find(input->file, name, &tensor, error);
   if (status == GATHER_OK) status = gather_file_tensor_check(tensor, error);
   if (status == GATHER_OK)
     input->tensor = *tensor;
@@ -153,12 +168,15 @@ gather_status gather_cli_input_typed(const char *argument, gather_type type, con
   static const gather_cli_raw NOT_RAW;
   if (type == GATHER_TYPE_NONE) type = GATHER_TYPE_INT64;
   gather_status status;
-  if (gather_cli_is_literal(argument)) {
+  if (gather_cli_is_literal_of(type, argument)) {
     status = gather_cli_literal_typed(argument, type, &input->numbers, error);
   } else {
     status = gather_cli_input_tensor(argument, &NOT_RAW, true, role, input, error);
-    if (status != GATHER_OK || input->file) return status; /* a file says its own type */
-    status = gather_cli_numbers_retype(&input->numbers, type, error);
+    if (status == GATHER_FILE_NOT_FOUND && type == GATHER_TYPE_BOOL)
+      (void)gather_cli_hint_set(error, "the input is bool: true, false, a list of them, or a FILE");
+    if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64) return status; /* others say their type */
+    status = gather_cli_numbers_copy(input->tensor.tensor.data, input->tensor.tensor.shape[0], &input->numbers, error);
+    if (status == GATHER_OK) status = gather_cli_numbers_retype(&input->numbers, type, error);
   }
   if (status == GATHER_OK) use_elements(input, type);
   return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * tensor_arg.h: a tensor as it is named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a
- * type and a shape, and for INDICES a literal or a text file.
+ * type and a shape, and for INDICES a literal, a text file or FILE:COLUMN of a table in text.
  */
 #ifndef GATHER_CLI_TENSOR_ARG_H
 #define GATHER_CLI_TENSOR_ARG_H
@@ -10,7 +10,7 @@
 #include "gather/file.h"
 #include "literal.h"
 
-/* What --type, --shape and --offset say; type NULL = nothing. */
+/* What --type, --shape, --offset and --raw say; type NULL = nothing. */
 typedef struct gather_cli_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
@@ -33,9 +33,10 @@ GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *opti
 
 /* An opened tensor and what must live as long. Starts as all zero; gather_cli_input_close ends it. */
 typedef struct gather_cli_input {
-  gather_file *file;          /* NULL for literals and text */
+  gather_file *file;          /* NULL for literals */
+  bool text;                  /* it is a text file */
   gather_file_tensor tensor;  /* what it is */
-  gather_cli_numbers numbers; /* a literal or a text file */
+  gather_cli_numbers numbers; /* a literal, or text as elements of another type than int64 */
   void *memory;               /* what was read from a pipe */
   size_t memory_bytes;
 } gather_cli_input;
@@ -47,14 +48,13 @@ GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_c
 GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role,
                                                     gather_cli_input *input, gather_error *error);
 
-/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. input->file is
- * NULL where it was text (only with text_allowed), and input->tensor is set then. role: "data" or "indices", for
- * errors. */
+/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. Where it is text
+ * (input->text, only with text_allowed) NAME was the column, and input->tensor is set. role: "data" or "indices", for errors. */
 GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                    const char *role, gather_cli_input *input, const char **name,
                                                    gather_error *error);
 
-/* gather_cli_input_open, and the tensor of that name. */
+/* gather_cli_input_open, and the tensor of that name; with text_allowed also one that the file has in pieces. */
 GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                      const char *role, gather_cli_input *input, gather_error *error);
 

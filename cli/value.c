@@ -20,7 +20,7 @@ static void swap(unsigned char *element, size_t part_bytes, size_t parts) {
     }
 }
 
-static bool put_bool(const char *text, unsigned char *element) {
+bool gather_cli_bool(const char *text, unsigned char *element) {
   bool yes = strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
   *element = yes;
   return yes || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
@@ -151,7 +151,7 @@ static bool put(const gather_file_tensor *like, const gather_type_info *type, co
   gather_string string = {text, strlen(text)};
   switch (type->kind) {
     case GATHER_KIND_BOOL:
-      return put_bool(text, element);
+      return gather_cli_bool(text, element);
     case GATHER_KIND_INT:
     case GATHER_KIND_UINT:
       return put_integer(type, text, element);

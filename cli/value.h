@@ -13,6 +13,9 @@
 GATHER_CHECKED gather_status gather_cli_value(const gather_file_tensor *like, const char *text, void **element,
                                               gather_error *error);
 
+/* Reads true, false, 1 or 0 as an element of type bool. False for anything else. */
+bool gather_cli_bool(const char *text, unsigned char *element);
+
 /* A decimal number, nan or inf at text, rounded to double: *end stands behind it; *finite: it was written with digits.
  * False where none begins there. */
 bool gather_cli_double(const char *text, const char **end, double *number, bool *finite);

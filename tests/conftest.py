@@ -2,15 +2,38 @@
 """What all Python tests share: no test passes by not running.
 
 support/skip.py skips a test by name; this file turns the skips that did not go through it into failures too, where the
-environment variable GATHER_TEST_REQUIRE asks for that. pytest fails by itself where a folder holds no test.
+environment variable GATHER_TEST_REQUIRE asks for that. pytest fails by itself where a folder holds no test. A test that opens a
+pseudo-terminal is skipped by name where the system has none.
 """
 
 import os
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.skip import REQUIRED, skip_test  # noqa: F401  (tests may import skip_test from here too)
+
+
+class LimitedPopen(subprocess.Popen):
+    """No program hangs a test: who waits for one without a limit has this one. subprocess.run then ends the program."""
+
+    LIMIT = 600  # seconds; nothing that the tests start takes as long
+
+    def communicate(self, input=None, timeout=None):  # noqa: A002  (subprocess calls it so)
+        return super().communicate(input, self.LIMIT if timeout is None else timeout)
+
+    def wait(self, timeout=None):
+        try:
+            return super().wait(self.LIMIT if timeout is None else timeout)
+        except subprocess.TimeoutExpired:
+            if timeout is None:
+                self.kill()
+            raise
+
+
+subprocess.Popen = LimitedPopen
 
 
 def refuse_required_skips(report) -> None:
@@ -35,6 +58,20 @@ def pytest_make_collect_report(collector):
     """Whole modules that skip themselves while they are imported."""
     outcome = yield
     refuse_required_skips(outcome.get_result())
+
+
+system_openpty = pty.openpty
+
+
+def openpty_or_skip() -> tuple[int, int]:
+    """pty.openpty; a chroot or container without /dev/pts has no terminals to open."""
+    try:
+        return system_openpty()
+    except OSError as error:
+        skip_test("terminal", f"this system has no pseudo-terminals ({error})")
+
+
+pty.openpty = openpty_or_skip
 
 
 def needed(name: str) -> Path:

@@ -21,6 +21,7 @@ EXIT = {
     "type_mismatch": 1,
     "overflow": 1,
     "mismatch": 1,
+    "cancelled": 1,
     "usage": 2,
     "file_not_found": 3,
     "file_exists": 3,
@@ -48,6 +49,7 @@ CODE = {
     "io_error": 15,
     "name_not_found": 16,
     "mismatch": 17,
+    "cancelled": 18,
 }
 
 
@@ -73,7 +75,7 @@ class Gather:
         self.exe, self.folder = exe, folder
 
     def environment(self, **extra: str) -> dict[str, str]:
-        return {**os.environ, **extra}
+        return {**os.environ, "LC_ALL": "C.UTF-8", **extra}
 
     def __call__(
         self, *words, stdin: bytes | int = subprocess.DEVNULL, env: dict[str, str] | None = None, **more

@@ -11,6 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from support.outputs import being_written
+
 MIB = 1 << 20
 ENGINES = ["auto", "mmap", "pread", "uring"]
 TABLE_KEYS = {
@@ -45,14 +47,10 @@ def peak_bytes(process: subprocess.Popen) -> int:
     return peak
 
 
-def temporary(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path.name.startswith(".gather-")]
-
-
 def start_writing(words: list[str], folder: Path, **more) -> subprocess.Popen:
     """Starts a command and waits until it writes."""
     process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-    while process.poll() is None and not temporary(folder):
+    while process.poll() is None and not being_written(folder, process.pid):
         time.sleep(0.0005)
     return process
 

@@ -2,10 +2,8 @@
 """Large files, other locales, and terminals."""
 
 import os
-import pty
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +11,7 @@ import time
 import numpy as np
 import pytest
 from support.skip import skip_test
+from terminals import on_terminal, stop_for_a_while
 
 
 def sparse_npy(path, rows: int, row: int) -> None:
@@ -95,7 +94,7 @@ def test_tuning_that_cannot_be_understood(gather, table, tuning):
 def test_tuning_in_the_help(gather, gather_source):
     names = re.findall(r"^GATHER_TUNING\((\w+), (-?\d+)", (gather_source / "src/kernel/tuning.def").read_text(), re.MULTILINE)
     assert len(names) > 5
-    for page in (gather("--help").text, gather("--man").text.replace("\\-", "-")):
+    for page in (gather("help", "tuning").text, gather("--man").text.replace("\\-", "-")):
         for name, initial in names:
             assert f" {name}={initial}" in page
         assert max(map(len, page.splitlines())) <= 80
@@ -126,57 +125,18 @@ def test_other_locales_change_nothing(gather, table, german):
     assert answers[0] == answers[1] == answers[2]
 
 
-def stop_for_a_while(gather, process) -> None:
-    """Stops a command for more than a second as soon as it writes."""
-    for _ in range(4000):
-        if any(name.startswith(".gather-") for name in gather.names()):
-            break
-        time.sleep(0.0005)
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGCONT)
-
-
-def on_terminal(gather, *words, pause=False, **environment) -> tuple[int, bytes, bytes]:
-    """Exit code, stdout, and what a terminal on stderr gets."""
-    main, side = pty.openpty()
-    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
-    process = subprocess.Popen([gather.exe, *words], cwd=gather.folder, env=env, stdout=subprocess.PIPE, stderr=side)
-    os.close(side)
-    if pause:
-        stop_for_a_while(gather, process)
-    shown = b""
-    try:
-        while piece := os.read(main, 4096):
-            shown += piece
-    except OSError:  # the end of a terminal
-        pass
-    out = process.stdout.read()
-    os.close(main)
-    return process.wait(), out, shown
-
-
-def test_colour_only_on_a_terminal(gather, table):
-    words = ("take", table, "9", "-o", "o.npy")
-    assert b"\x1b[" in on_terminal(gather, *words)[2]
-    for environment in ({"NO_COLOR": "1"}, {"NO_COLOR": ""}, {"TERM": "dumb"}):
-        assert b"\x1b[" not in on_terminal(gather, *words, **environment)[2]
-    assert b"\x1b" not in gather(*words, env={"TERM": "xterm"}).err
-    assert b"\x1b" not in on_terminal(gather, *words, "--json")[1]
-
-
 def test_progress_on_a_terminal_after_a_second(gather, table):
     """The command is stopped for a second while it works: its next task finds that it takes long."""
-    assert on_terminal(gather, "take", table, "1", "-o", "o.npy")[2] == b""
+    assert on_terminal(gather, "take", table, "1", "-o", "o.npy", stdout=False)[2] == b""
     gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
     gather.save("i.npy", np.zeros(512, np.int32))
     words = ("take", "x.npy", "i.npy", "-o", "big.npy", "-f")
     for threads in ("1", "2"):
-        code, _, shown = on_terminal(gather, *words, "--threads", threads, pause=True)
+        code, _, shown = on_terminal(gather, *words, "--threads", threads, stdout=False, pause=stop_for_a_while)
         assert code == 0, shown
         assert b"%, " in shown and b"GB/s" in shown and b"left" in shown
         assert shown.endswith(b"\r\x1b[K"), "the line is wiped at the end"
         (gather.folder / "big.npy").unlink()
-    assert on_terminal(gather, *words, "-q", pause=True)[2] == b""
+    assert on_terminal(gather, *words, "-q", stdout=False, pause=stop_for_a_while)[2] == b""
     answer = gather(*words)
     assert answer.code == 0 and answer.err == b""

@@ -107,10 +107,10 @@ def test_ops_as_text(gather):
         line = next(line for line in text.splitlines() if line.split()[:2] == [rules, name])
         negative, on_bad = DEFAULTS[command, rules]
         assert f"negative {'on' if negative else 'off'}" in line and f"bad index: {on_bad}" in line
-    assert all(len(line) <= 110 and line == line.rstrip() for line in text.splitlines())
+    assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
 
 
-COMMANDS = ["take", "elements", "info", "bench", "ops", "help"]
+COMMANDS = ["take", "elements", "info", "bench", "ops", "completion", "help"]
 
 
 def test_the_ways_to_the_help(gather):
@@ -167,13 +167,35 @@ def test_every_option_of_the_help_is_understood(gather, table):
             assert b"takes no value" not in answer.err and b"needs a value" not in answer.err, name
 
 
+def test_the_help_fits_a_screen(gather):
+    lines = gather("--help").text.splitlines()
+    assert len(lines) <= 30 and max(map(len, lines)) <= 79, "30 lines of 80 columns"
+
+
+TOPICS = {"examples": "--on-bad clamp", "exit-codes": "130", "environment": "NO_COLOR", "tuning": "isa=99"}
+
+
+def test_topics(gather):
+    """What the help of the whole leaves out is a topic, and stands in the manual page."""
+    assert f"gather help {'|'.join(TOPICS)}" in gather("--help").text
+    page = gather("--man").text.replace("\\-", "-")
+    for topic, word in TOPICS.items():
+        answer = gather("help", topic)
+        assert answer.code == 0 and word in answer.text and word in page
+        assert max(map(len, answer.text.splitlines())) <= 80
+        assert gather.json("help", topic) == {"command": "help", "topic": topic, "text": answer.text}
+        assert gather("help", topic, "--man").out == gather("--man").out
+    assert "did you mean 'tuning'?" in gather.fails("usage", "help", "tunnig")["message"]
+    assert "mean" not in gather.fails("usage", "tunnig")["message"]
+
+
 def test_version(gather, gather_source):
     header = (gather_source / "include/gather/gather.h").read_text()
     version = ".".join(re.findall(r"#define GATHER_VERSION_\w+ (\d+)", header))
     answer = gather("--version")
     assert answer.code == 0 and answer.text.startswith(f"gather {version}\n")
     assert "cpu features:" in answer.text and "kernels:" in answer.text
-    assert gather("take", "--version").out == answer.out
+    assert gather("take", "--version").out == gather("-V").out == answer.out
     assert gather.json("--version")["version"] == version
 
 

@@ -141,7 +141,7 @@ def test_messages_say_what_to_do(gather, table):
         ("file_exists", ["take", table, "0", "-o", "there.npy"], "-f"),
         ("index_out_of_range", ["take", table, "9", "-o", "o.npy"], "--on-bad"),
         ("index_out_of_range", ["take", table, "-1", "-o", "o.npy", "--rules", "onnx-1"], "--negative on"),
-        ("usage", ["take", table, "0"], "gather take --help"),
+        ("usage", ["take", table, "0"], "-o - writes to standard output"),
         ("usage", ["nonsense"], "gather --help"),
         ("file_not_found", ["take", table, "none", "-o", "o.npy"], "literal"),
     ]

@@ -9,6 +9,8 @@ import time
 import numpy as np
 import pytest
 from command import one_object
+from support.outputs import being_written, has_unnamed_files, temporary_names
+from support.skip import skip_test
 
 LONG = 1 << 31
 
@@ -29,7 +31,7 @@ def start(words, gather, **more) -> subprocess.Popen:
     """Starts it and waits for its temporary file."""
     process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
     for _ in range(4000):
-        if temporary(gather) or process.poll() is not None:
+        if being_written(gather.folder, process.pid) or process.poll() is not None:
             break
         time.sleep(0.0005)
     return process
@@ -39,7 +41,7 @@ def start(words, gather, **more) -> subprocess.Popen:
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_signal_leaves_nothing(gather, long_take, number, code, threads):
     process = start([*long_take[:-1], threads], gather)
-    assert temporary(gather) and process.poll() is None, "the take must be at work"
+    assert being_written(gather.folder, process.pid) and process.poll() is None, "the take must be at work"
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (code, b"", b"")
@@ -50,10 +52,10 @@ def test_a_signal_keeps_the_old_file(gather, long_take):
     gather.write("o.npy", "precious")
     process = subprocess.Popen([*long_take, "-f"], cwd=gather.folder)
     for _ in range(4000):
-        if len(temporary(gather)) > 1:
+        if being_written(gather.folder, process.pid):
             break
         time.sleep(0.0005)
-    assert len(temporary(gather)) > 1
+    assert being_written(gather.folder, process.pid)
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 130
     assert (gather.folder / "o.npy").read_text() == "precious" and temporary(gather) == ["o.npy"]
@@ -109,7 +111,7 @@ def test_an_input_that_is_cut_while_it_is_read(gather, json):
         words + ["--json"] * json, cwd=gather.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     for _ in range(4000):
-        if set(temporary(gather)) - {"x.bin"}:
+        if being_written(gather.folder, process.pid):
             break
         time.sleep(0.0005)
     os.truncate(gather.folder / "x.bin", 4096)
@@ -122,3 +124,52 @@ def test_an_input_that_is_cut_while_it_is_read(gather, json):
         assert (answer["error"]["status"], answer["error"]["code"]) == ("io_error", 15)
     else:
         assert out == b"" and err.startswith(b"gather: error: ") and err.count(b"\n") == 1
+
+
+KILLS = 60  # of each kind of output
+
+
+@pytest.mark.parametrize("more", [(), ("-f",), ("--memory", "4MiB"), ("--no-sync", "-f")], ids=lambda more: more[0] if more else "new")
+def test_kills_at_any_moment_leave_nothing(gather, more):
+    """A process that is killed cannot clean up: there is nothing to clean up."""
+    if not has_unnamed_files(gather.folder):
+        skip_test("tmpfile", "this file system has no files without a name")
+    gather.save("x.npy", np.ones((16, 1 << 18), np.uint8))
+    gather.save("i.npy", np.zeros(48, np.uint8))
+    words = [str(gather.exe), "take", "x.npy", "i.npy", "-o", "o.npy", "-q", *more]
+    lengths = []
+    for _ in range(5):
+        if "-f" not in more:
+            (gather.folder / "o.npy").unlink(missing_ok=True)
+        begin = time.monotonic()
+        assert subprocess.run(words, cwd=gather.folder, timeout=60).returncode == 0
+        lengths.append(time.monotonic() - begin)
+    seconds = min(lengths)  # others slow a run down, and most kills shall hit
+    killed = 0
+    for step in range(KILLS):
+        if "-f" not in more:
+            (gather.folder / "o.npy").unlink(missing_ok=True)
+        process = subprocess.Popen(words, cwd=gather.folder)
+        time.sleep(seconds * 1.2 * step / KILLS)
+        process.kill()
+        killed += process.wait(60) == -signal.SIGKILL
+        assert len(temporary_names(gather.folder)) <= ("-f" in more)  # killed between the two steps of replacing a file
+        if (gather.folder / "o.npy").exists():
+            assert (gather.folder / "o.npy").stat().st_size == 128 + (48 << 18)
+    assert killed > KILLS / 6
+    (gather.folder / "o.npy").unlink(missing_ok=True)
+    assert subprocess.run(words, cwd=gather.folder, timeout=60).returncode == 0
+    assert temporary_names(gather.folder) == []
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_what_a_kill_left_goes_with_the_next_output(gather, table, old):
+    """For the moment of a rename, an output that replaces another has a temporary name: whoever is killed just then leaves it."""
+    hashed = 0xCBF29CE484222325
+    for byte in b"o.npy":
+        hashed = (hashed ^ byte) * 0x100000001B3 % 2**64
+    if old:
+        gather.write("o.npy", "old")
+    gather.write(f".gather-{hashed:016x}-0.tmp", "left")
+    assert gather("take", table, "0", "-o", "o.npy", "-f").code == 0
+    assert temporary_names(gather.folder) == [] and gather.load("o.npy").shape == (4,)

@@ -2,7 +2,6 @@
 """Takes through tables when something is scarce or goes wrong: memory, the disk, the file itself, signals, io_uring."""
 
 import os
-import pty
 import resource
 import signal
 import subprocess
@@ -12,8 +11,10 @@ import time
 import numpy as np
 import pytest
 from command import one_object
+from support.outputs import temporary_names
 from support.skip import skip_test
-from tables import ENGINES, MIB, forbid_uring, has_uring, make_cold, peak_bytes, start_writing, temporary
+from tables import ENGINES, MIB, forbid_uring, has_uring, make_cold, peak_bytes, start_writing
+from terminals import on_terminal, stop_for_a_while
 
 BASE = 12 * MIB  # the program's own code, libraries and stacks
 
@@ -139,7 +140,7 @@ def test_two_at_once(gather, large):
         assert sorted(process.wait(60) for process in both) == codes
     expected = np.load(large / "x.npy")[np.load(large / "i.npy")]
     assert all(np.array_equal(gather.load(name), expected) for name in ("a.npy", "b.npy", "c.npy"))
-    assert temporary(gather.folder) == []
+    assert temporary_names(gather.folder) == []
 
 
 @pytest.fixture
@@ -169,22 +170,9 @@ def test_io_uring_forbidden(gather, large, without_uring):
 
 
 def test_progress_on_a_terminal(gather, large):
-    main, side = pty.openpty()
-    words = [gather.exe, "take", large / "x.npy", large / "i.npy", "-o", "o.npy", "--memory", "8MiB"]
-    process = subprocess.Popen(words, cwd=gather.folder, stdout=subprocess.DEVNULL, stderr=side)
-    os.close(side)
-    while process.poll() is None and not temporary(gather.folder):
-        time.sleep(0.0005)
-    process.send_signal(signal.SIGSTOP)
-    time.sleep(1.2)
-    process.send_signal(signal.SIGCONT)
-    shown = b""
-    try:
-        while piece := os.read(main, 4096):
-            shown += piece
-    except OSError:  # the end of a terminal
-        pass
-    assert process.wait() == 0
+    words = ("take", large / "x.npy", large / "i.npy", "-o", "o.npy", "--memory", "8MiB")
+    code, _, shown = on_terminal(gather, *words, columns=120, stdout=False, pause=stop_for_a_while)
+    assert code == 0
     for part in (b"%, ", b" rows/s, ", b" of 0.07 GB", b" GB read for ", b" s left"):
         assert part in shown, shown
     assert shown.endswith(b"\r\x1b[K")

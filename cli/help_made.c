@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * help_made.c: the sections of the help that come from the library's tables, and which sections belong to what.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gather/gather.h"
+#include "help.h"
+
+/* The rules of one family, from the library's table, so that a new row needs no words here. */
+static const char *rules_words(gather_family family) {
+  static char text[2048];
+  const char *off_axis = "";
+  size_t at = 0;
+  for (size_t i = 0; gather_op_at(i); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (op->family != family || at >= sizeof text / 2) continue;
+    if (family == GATHER_FAMILY_ELEMENTS)
+      off_axis =
+          op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
+    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, a bad index %s%s%s\n", op->rules,
+                           op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
+                           op->batch_dims ? "; has batch_dims" : "", off_axis);
+  }
+  (void)snprintf(text + at, sizeof text - at,
+                 "\nThe default is onnx-13. Every element type works under every rules; gather ops\n"
+                 "shows what each document lists.\n");
+  return text;
+}
+
+/* The names of the library's table, in lines that fit. */
+static const char *tuning_words(void) {
+  static char text[2048];
+  size_t at = 0, column = 0;
+  at += (size_t)snprintf(text, sizeof text,
+                         "The environment variable GATHER_TUNING is a list of name=number with commas,\n"
+                         "such as isa=0,way=2. The numbers decide how a gather runs, never its result. isa\n"
+                         "limits the instruction set (0 = plain C), way picks a variant. All names with\n"
+                         "their defaults:\n"
+                         "\n");
+  for (int32_t i = 0; gather_tuning_at(i) && at < sizeof text / 2; i++) {
+    const gather_tuning *number = gather_tuning_at(i);
+    char item[80];
+    int wide = snprintf(item, sizeof item, " %s=%lld", number->name, (long long)number->initial);
+    const char *before = column == 0 ? " " : column + (size_t)wide > 78 ? "\n " : "";
+    column = *before ? 1 + (size_t)wide : column + (size_t)wide;
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", before, item);
+  }
+  (void)snprintf(text + at, sizeof text - at, "\n");
+  return text;
+}
+
+const gather_cli_section *gather_cli_section_at(size_t i) {
+  static gather_cli_section made;
+  const gather_cli_section *written = gather_cli_section_written(i);
+  if (!written || written->text) return written;
+  made = *written;
+  if (made.command == GATHER_CLI_HELP_TUNING)
+    made.text = tuning_words();
+  else
+    made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
+  return &made;
+}
+
+const char *gather_cli_topic_at(int i) {
+  static const char *const TOPICS[] = {"examples", "exit-codes", "environment", "tuning"};
+  return i < GATHER_CLI_TOPICS ? TOPICS[i] : NULL;
+}
+
+const gather_cli_section *gather_cli_topic_find(const char *name) {
+  for (int topic = 0; topic < GATHER_CLI_TOPICS; topic++) {
+    if (strcmp(gather_cli_topic_at(topic), name) != 0) continue;
+    for (size_t i = 0; gather_cli_section_at(i); i++)
+      if (gather_cli_section_at(i)->command == GATHER_CLI_HELP_EXAMPLES - topic) return gather_cli_section_at(i);
+  }
+  return NULL;
+}
+
+bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
+  if (!command) return section->command == GATHER_CLI_HELP_MAIN;
+  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS;
+  return section->command == (int)command->id || (gathers && section->command == GATHER_CLI_HELP_GATHER);
+}
+
+bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {
+  if (command) return option->commands >> command->id & 1;
+  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) != 0; /* what even the smallest command takes */
+}

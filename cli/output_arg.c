@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * output_arg.c: an output as it is named on the command line.
+ */
+#include "output_arg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+
+static const char SEVERAL[] = "safetensors", NAMED[] = ".safetensors:";
+
+bool gather_cli_out_holds_several(const char *format) { return strcmp(format, SEVERAL) == 0; }
+
+/* Whether a list of words with blanks between has that word. */
+static bool has_word(const char *list, const char *word) {
+  const size_t len = strlen(word);
+  for (const char *p = list; (p = strstr(p, word)); p += len)
+    if ((p == list || p[-1] == ' ') && (p[len] == ' ' || p[len] == 0)) return true;
+  return false;
+}
+
+static gather_status fail_extension(const char *argument, const char *option, gather_error *error) {
+  char known[200] = "";
+  for (size_t i = 0; i < gather_format_count(); i++) {
+    const size_t len = strlen(known);
+    if (has_word(gather_format_abilities(i), "write"))
+      (void)snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", gather_format_extensions(i));
+  }
+  return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension says the format; known are %s", option,
+                         argument, known);
+}
+
+gather_status gather_cli_out_read(const char *argument, const char *option, gather_cli_out *out, gather_error *error) {
+  const char *named = strstr(argument, NAMED);
+  size_t len = named ? (size_t)(named - argument) + sizeof NAMED - 2 : strlen(argument);
+  out->path = calloc(len + 1, 1);
+  if (!out->path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a file's name");
+  memcpy(out->path, argument, len);
+  out->name = named ? named + sizeof NAMED - 1 : NULL;
+  if (out->name && !*out->name)
+    return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the tensor's name is missing after the colon", option,
+                           argument);
+  const char *slash = strrchr(out->path, '/'), *dot = strrchr(slash ? slash : out->path, '.');
+  for (size_t i = 0; dot && i < gather_format_count() && !out->format; i++)
+    if (has_word(gather_format_abilities(i), "write") && has_word(gather_format_extensions(i), dot))
+      out->format = gather_format_name(i);
+  return out->format ? GATHER_OK : fail_extension(argument, option, error);
+}
+
+void gather_cli_out_clear(gather_cli_out *out) {
+  free(out->path);
+  memset(out, 0, sizeof *out);
+}
