@@ -7,6 +7,9 @@
     array([[ 6.,  7.,  8.],
            [ 9., 10., 11.]])
 """
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from libgather._core import (
     Plan,
     TableJob,
@@ -24,6 +27,7 @@ from libgather._core import (
 from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
     GatherAxisError,
+    GatherCancelledError,
     GatherError,
     GatherFileError,
     GatherFileFormatError,
@@ -36,12 +40,22 @@ from libgather.errors import (
     GatherValueError,
 )
 from libgather.explain_picture import Picture, explain
+from libgather.ids import read_ids
 from libgather.model import Model, check, run
 from libgather.table import Table, TablePart, TableStatistics, open
+
+
+def __getattr__(name: str) -> _Any:
+    """libgather.torch is imported when it is first asked for, since it needs PyTorch."""
+    if name == "torch":
+        return _import_module("libgather.torch")
+    raise AttributeError(f"module 'libgather' has no attribute {name!r}", name=name)
+
 
 __all__ = [
     "Check",
     "GatherAxisError",
+    "GatherCancelledError",
     "GatherError",
     "GatherFileError",
     "GatherFileFormatError",
@@ -69,6 +83,7 @@ __all__ = [
     "info",
     "open",
     "ops",
+    "read_ids",
     "run",
     "set_threads",
     "take",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# _fallback.py: what the extension leaves to NumPy: elements that are more than their bytes, masks, fill values, and results for
-# libraries that take tensors through from_dlpack alone; dtypes of tables in files.
-"""Gathers of Python objects, strings of variable size, masked arrays and tables; fill values; DLPack results."""
+# _fallback.py: what the extension leaves to NumPy: elements that are more than their bytes, masks, and results for libraries that take
+# tensors through from_dlpack alone; dtypes of tables in files; gradients. Fill values are _fill.py's.
+"""Gathers of Python objects, strings of variable size, masked arrays and tables; DLPack results."""
 from __future__ import annotations
 
 import ast
@@ -12,8 +12,14 @@ from typing import Any
 import numpy as np
 
 from libgather import _core
+from libgather._fill import fill_array, fill_tensor
+from libgather._modes import refuse_mode
 from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
+
+
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "records_gradients", "refuse_mode", "table_dtype",
+           "take", "take_along_axis", "unpack_rows"]  # what the extension asks for
 
 
 def _is_masked(x: Any) -> bool:
@@ -116,56 +122,6 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
     return _call("gather_elements", x, indices, options)
 
 
-# ---- fill values -------------------------------------------------------------------------------------------------------
-
-
-def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
-    """fill_value as one element. What the dtype cannot hold is an error, where NumPy would cut it off."""
-    if np.iscomplexobj(value) and dtype.kind != "c" and value.imag != 0:
-        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}", "data")
-    try:
-        with np.errstate(all="ignore"):
-            element = np.array(value).astype(dtype) if isinstance(value, np.ndarray | np.generic) else np.array(value, dtype)
-    except (OverflowError, ValueError, TypeError) as error:
-        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}: {error}", "data")
-    if element.ndim or not _holds(element, value):
-        refuse("type_mismatch", f"fill_value {value!r} is no {dtype}", "data")
-    return element
-
-
-def _holds(element: np.ndarray, value: Any) -> bool:
-    """Whether the value came through whole. Rounding to a coarser float is all right; losing a part or the range is not."""
-    kind, name = element.dtype.kind, element.dtype.name
-    if kind in "SU":
-        return element[()] == value or not isinstance(value, str | bytes)
-    if not isinstance(value, bool | int | float | complex | np.number | np.bool_) or kind not in "biufcV":
-        return True
-    if kind == "c":
-        return bool(np.isfinite(element)) or not np.isfinite(value)
-    value = value.real
-    if kind in "biu" or name.lstrip("u").startswith("int"):
-        return int(element) == value
-    got = float(element)
-    return got == value or (bool(np.isnan(value)) == (got != got) and bool(np.isfinite(value)) == bool(np.isfinite(got)))
-
-
-def fill_tensor(x: Any, value: Any) -> Any:
-    """fill_value as one element of x's library."""
-    full = getattr(x, "new_full", None)
-    if full is None:
-        like = np.asarray(x[:0]) if hasattr(x, "__array__") else None
-        if like is None:
-            refuse("type_unsupported", f"no fill_value for {type(x).__name__}", "data")
-        return fill_array(like.dtype, value)
-    try:
-        element = full((1,), value)
-    except (RuntimeError, OverflowError, ValueError, TypeError) as error:
-        refuse("type_mismatch", f"fill_value {value!r} is no {x.dtype}: {error}", "data")
-    if not (element.is_floating_point() or element.is_complex()) and element.item() != value:
-        refuse("type_mismatch", f"fill_value {value!r} is no {x.dtype}", "data")
-    return element
-
-
 # ---- tables in files ---------------------------------------------------------------------------------------------------
 
 
@@ -186,6 +142,21 @@ def table_dtype(name: str, descr: str | None, item_bytes: int, swapped: bool) ->
 def unpack_rows(packed: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Rows of elements smaller than a byte, one to a byte."""
     return unpack(packed.reshape(-1), name, shape, "the table")[()]
+
+
+# ---- gradients -------------------------------------------------------------------------------------------------------
+
+
+def records_gradients(x: Any) -> bool:
+    """Whether what is made of x, which requires a gradient, would have one."""
+    torch = sys.modules.get("torch")
+    return torch is None or not isinstance(x, torch.Tensor) or torch.is_grad_enabled()
+
+
+def detached(x: Any) -> Any:
+    """x without its gradient, where none is recorded; else None."""
+    wanted = getattr(x, "requires_grad", False) is True and not records_gradients(x)
+    return x.detach() if wanted else None
 
 
 # ---- results for other libraries ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_ASKED, _MOST_NODES = 64, 2000
 _FIELDS = (
     *("name", "op", "domain", "rules", "graph", "number", "axis", "batch_dims"),
-    *("type_listed", "verdict", "reason", "cause"),
+    *("type_listed", "verdict", "executed", "reason", "cause"),
 )
 
 
@@ -35,9 +35,11 @@ class Operand:
         Where its value comes from: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
     min, max, count, bad : int or None
         Of indices that are known: the smallest and the largest, how many there are, and how many are out of range.
+    unreadable : str or None
+        Why its elements cannot be read: a file of the model is missing or too short.
     """
 
-    __slots__ = ("bad", "count", "max", "min", "name", "shape", "source", "type")
+    __slots__ = ("bad", "count", "max", "min", "name", "shape", "source", "type", "unreadable")
     name: str
     type: str | None
     shape: tuple[int | str | None, ...] | None
@@ -46,6 +48,7 @@ class Operand:
     max: int | None
     count: int | None
     bad: int | None
+    unreadable: str | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
         for name in self.__slots__:
@@ -58,7 +61,7 @@ class Operand:
         """The fields that stand, as `gather check --json` has them."""
         shape = None if self.shape is None else [-1 if length is None else length for length in self.shape]
         fields: dict[str, Any] = {"name": self.name, "type": self.type, "shape": shape}
-        for name in ("source", "min", "max", "count", "bad"):
+        for name in ("unreadable", "source", "min", "max", "count", "bad"):
             if getattr(self, name) is not None:
                 fields[name] = getattr(self, name)
         return fields
@@ -81,6 +84,8 @@ class NodeCheck:
         Whether the operator's version lists these types.
     verdict : str
         'ok', 'bad' or 'unknown'.
+    executed : bool
+        False in a branch that a known condition does not take; such a node is unknown and has no advice.
     reason : str
         Why, in one sentence; '' where nothing needs to be said.
     cause : str
@@ -105,6 +110,7 @@ class NodeCheck:
     output: Operand
     type_listed: bool
     verdict: str
+    executed: bool
     reason: str
     cause: str
     error: GatherError | None
@@ -161,6 +167,8 @@ class NodeCheck:
         for role in ("data", "indices", "output"):
             fields[role] = getattr(self, role).as_dict()
         fields.update(type_listed=self.type_listed, verdict=self.verdict)
+        if not self.executed:
+            fields["executed"] = False
         for name in ("reason", "give"):
             if getattr(self, name):
                 fields[name] = getattr(self, name)
@@ -180,6 +188,8 @@ class Check(Sequence[NodeCheck]):
 
     ok, bad, unknown : int
         How many nodes have that verdict.
+    unreadable : dict of str to str
+        The tensors that cannot be read because a file is missing or too short, and why.
     not_checked : dict of str to int
         Other operators that take indices, which no check looks at, and how many nodes of them there are.
     model, inputs, dims :
@@ -188,12 +198,12 @@ class Check(Sequence[NodeCheck]):
 
     def __init__(self, model: Model, nodes: list[dict[str, Any]], inputs: dict[str, Any], dims: dict[str, int]) -> None:
         self.model, self.inputs, self.dims = model, inputs, dims
-        self.not_checked = model.not_checked
+        self.not_checked, self.unreadable = model.not_checked, model.unreadable
         self._dims_taken: dict[str, bool] = {}
         self._nodes: list[NodeCheck] = []
         asked = 0
         for fields in nodes:
-            unknown = fields["verdict"] == "unknown" and fields["rules"] is not None
+            unknown = fields["verdict"] == "unknown" and fields["executed"] and fields["rules"] is not None
             asked += unknown
             self._nodes.append(NodeCheck(self, fields, unknown and asked <= _MOST_ASKED and len(nodes) <= _MOST_NODES))
         self.ok, self.bad, self.unknown = (self._count(verdict) for verdict in ("ok", "bad", "unknown"))
@@ -220,6 +230,8 @@ class Check(Sequence[NodeCheck]):
         fields["nodes"] = [node.as_dict() for node in self._nodes]
         fields.update(ok=self.ok, unknown=self.unknown, bad=self.bad)
         fields["not_checked"] = [{"op": op, "count": count} for op, count in self.not_checked.items()]
+        if self.unreadable:
+            fields["unreadable"] = [{"name": name, "message": why} for name, why in self.unreadable.items()]
         return fields
 
     def __repr__(self) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from libgather import _core
+
 if TYPE_CHECKING:
     from libgather.check_report import Check, NodeCheck, Operand
 
@@ -16,8 +18,8 @@ _TITLES = ("verdict", "operator", "axis", "shapes", "node")
 
 
 def visible(text: str) -> str:
-    """Control characters as \\x1b, so that a name of the model's cannot move the cursor."""
-    return "".join(f"\\x{ord(c):02x}" if ord(c) < 0x20 or ord(c) == 0x7F else c for c in text)
+    """Control characters as \\x1b, direction marks as \\u202e: a name of the model's cannot play with the terminal."""
+    return _core._visible(text.replace("\0", "\\x00"))
 
 
 def shape_text(shape: tuple | None) -> str:
@@ -84,7 +86,8 @@ def head_text(check: Check) -> str:
         head += "no gather nodes"
     else:
         head += f"{count} gather {'node' if count == 1 else 'nodes'}: "
-        head += f"{check.ok} ok, {check.unknown} unknown, {check.bad} bad"
+        skipped = sum(not node.executed for node in check)
+        head += f"{check.ok} ok, {check.unknown} unknown{f' ({skipped} not executed)' if skipped else ''}, {check.bad} bad"
     others = [f"{number} {op} {'node' if number == 1 else 'nodes'}" for op, number in check.not_checked.items()]
     if others:
         words = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
@@ -92,11 +95,17 @@ def head_text(check: Check) -> str:
     return visible(head)
 
 
+def _unreadable(check: Check) -> list[str]:
+    why = list(check.unreadable.values())
+    count = f"{len(why)} {'tensor' if len(why) == 1 else 'tensors'}"
+    return [visible(f"{count} cannot be read: {why[0]}")] if why else []
+
+
 def check_text(check: Check) -> str:
     rows = [_columns(node) for node in check] or [("", "", "")]
     widths = [max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)]
     widths.append(max((len(row[2]) for row in rows if len(row[2]) <= _WIDEST_SHAPES), default=0))
-    return "\n".join([head_text(check), *(node_text(node, widths) for node in check)])
+    return "\n".join([head_text(check), *_unreadable(check), *(node_text(node, widths) for node in check)])
 
 
 def _escape(text: str) -> str:
@@ -118,4 +127,5 @@ def _html_rows(node: NodeCheck) -> str:
 def check_html(check: Check) -> str:
     rows = "".join(map(_html_rows, check))
     table = f"<table><thead><tr>{_cells('th', _TITLES)}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"<div><p>{_escape(head_text(check))}</p>{table if len(check) else ''}</div>"
+    lines = "".join(f"<p>{_escape(line)}</p>" for line in (head_text(check), *_unreadable(check)))
+    return f"<div>{lines}{table if len(check) else ''}</div>"

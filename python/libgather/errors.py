@@ -100,6 +100,10 @@ class GatherMemoryError(GatherError, MemoryError):
     """There is no memory for the call."""
 
 
+class GatherCancelledError(GatherError):
+    """A job was cancelled before its end."""
+
+
 class GatherNameError(GatherError, LookupError):
     """There is nothing of that name."""
 
@@ -134,6 +138,7 @@ _CLASSES: dict[str, type[GatherError]] = {
     "io_error": GatherFileError,
     "name_not_found": GatherNameError,
     "mismatch": GatherValueError,
+    "cancelled": GatherCancelledError,
 }
 
 

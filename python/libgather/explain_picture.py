@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from libgather import _core
+from libgather._modes import command_mode, unknown_mode
 from libgather.check_text import visible
 from libgather.errors import GatherError, GatherFileError, make, refuse
 from libgather.explain_files import numpy_of, write_tensor
@@ -19,8 +21,6 @@ from libgather.model_types import to_item
 
 if TYPE_CHECKING:
     from libgather.model import Model
-
-_MODES = {"raise": "error", "wrap": "wrap", "clip": "clamp", "zero": "zero", "promise": "promise"}
 
 
 class Picture:
@@ -58,21 +58,21 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path: str | os.PathLike, *, replace: bool = False) -> None:
-        """Writes the picture: .svg, or .txt for the drawing as text. A file that exists is kept unless replace says
-        otherwise.
+    def save(self, path: str | os.PathLike, *, replace: bool = False, sync: bool = True) -> None:
+        """Writes the picture atomically: .svg, or .txt for the drawing as text. A file that exists is kept unless
+        replace says otherwise. sync=False does not wait until the disk has it.
         """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
             refuse("usage", f"a picture is saved as .svg or .txt, not as {os.fsdecode(path)!r}")
         content = self.svg if kind == ".svg" else self._text
         try:
-            with open(path, "w" if replace else "x", encoding="utf-8") as file:
-                file.write(content)
-        except FileExistsError:
-            name = os.fsdecode(path)
-            message = f"{name}: the file exists already and is kept; replace=True replaces it"
-            raise GatherFileError(message, status="file_exists", code=13, file=name) from None
+            _core._write(path, content.encode(), replace, sync)
+        except GatherFileError as error:
+            if error.status != "file_exists":
+                raise
+            message = f"{error}; replace=True replaces it"
+            raise GatherFileError(message, status="file_exists", code=13, file=os.fsdecode(path)) from None
 
 
 # ---- the command -----------------------------------------------------------------------------------------------------
@@ -152,13 +152,12 @@ def _fill_text(value: Any) -> str:
 def _policy(mode: str | None, negative: bool | None, fill_value: Any, rules: str | None) -> list[str]:
     if (mode == "fill") != (fill_value is not None):
         refuse("usage", "fill_value= goes with mode='fill', and only with it")
-    if mode not in (None, "fill", *_MODES):
-        refuse("usage", f"mode must be one of {', '.join(_MODES)} or fill, not {mode!r}")
-    arguments = (
-        []
-        if mode is None
-        else [f"--on-bad={_MODES[mode]}" if mode != "fill" else f"--on-bad=fill={_fill_text(fill_value)}"]
-    )
+    on_bad = None if mode is None else command_mode(mode)
+    if mode is not None and on_bad is None:
+        refuse("usage", unknown_mode(mode))
+    arguments = [] if mode is None else [f"--on-bad={on_bad}"]
+    if mode == "fill":
+        arguments = [f"--on-bad=fill={_fill_text(fill_value)}"]
     if negative is not None:
         arguments.append(f"--negative={'on' if negative else 'off'}")
     return arguments + ([] if rules is None else [f"--rules={rules}"])
@@ -237,6 +236,8 @@ def explain_node(model: Model, node: str | None, inputs: list[tuple[str, Any]], 
                 file.write(source)
             source = "model"
         arguments = [source] if node is None else [source, f"--node={node}"]
+        if not model._links:
+            arguments.append("--no-links")
         for number, (name, value) in enumerate(inputs):
             if not name or "=" in name:
                 refuse("usage", f"the name {name!r} cannot be handed to the command, which takes NAME=FILE")

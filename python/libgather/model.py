@@ -14,6 +14,7 @@ import numpy as np
 
 from libgather import _core
 from libgather.check_report import Check
+from libgather.check_text import visible
 from libgather.errors import GatherNameError
 from libgather.model_types import from_item, to_item
 
@@ -46,13 +47,16 @@ class Model:
     source : str, os.PathLike, bytes or onnx.ModelProto
         A path (an .onnx file, or the .xml of OpenVINO IR with its .bin beside it), or a model in memory, which cannot
         have external data. Files are mapped, not read.
+    links : bool
+        Whether the files beside it that hold its tensors (external data, the .bin) may be symbolic links.
 
     It never changes: many threads may check and run one.
     """
 
-    def __init__(self, source: str | os.PathLike | bytes | Any) -> None:
+    def __init__(self, source: str | os.PathLike | bytes | Any, *, links: bool = True) -> None:
         self.source = _source_of(source)
-        self._core = _core.Model(self.source)
+        self._links = bool(links)
+        self._core = _core.Model(self.source, self._links)
 
     @property
     def dialect(self) -> str:
@@ -87,17 +91,22 @@ class Model:
         return dict(self._core.not_checked)
 
     @property
+    def unreadable(self) -> dict[str, str]:
+        """The tensors that cannot be read because a file is missing or too short, by name, and why."""
+        return dict(self._core.unreadable)
+
+    @property
     def name(self) -> str:
         """Its path; '<bytes>' where it came from memory."""
         return self.source if isinstance(self.source, str) else "<bytes>"
 
     def __repr__(self) -> str:
         return (
-            f"<libgather.Model {self.name}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
+            f"<libgather.Model {visible(self.name)}: {self.dialect}, {self.node_count} gather node{'s'[: self.node_count != 1]}>"
         )
 
     def __reduce__(self) -> tuple:
-        return type(self), (self.source,)
+        return _reopen, (type(self), self.source, self._links)
 
     def value_type(self, name: str, node: str | None = None) -> str | None:
         """The type that the model declares for a value; None where it says none."""
@@ -144,6 +153,10 @@ class Model:
         except ValueError:
             return True
         return True
+
+
+def _reopen(kind: type[Model], source: str | bytes, links: bool) -> Model:
+    return kind(source, links=links)
 
 
 def _pairs(given: Mapping[str, Any] | None, argument: str, what: str) -> list[tuple[str, Any]]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
+from libgather.check_text import visible
 from libgather.errors import refuse
 from libgather.model_types import is_packed
 
@@ -189,6 +190,13 @@ def _is_int(key: Any) -> bool:
     return isinstance(key, int | np.integer) and not isinstance(key, bool)
 
 
+def _ids_of(key: Any) -> np.ndarray:
+    """What stands for rows as an array: integers, or a mask."""
+    _core._probe(key)
+    ids = np.asarray(key)
+    return ids.astype(np.int64) if ids.size == 0 and ids.dtype == float and isinstance(key, list | tuple) else ids
+
+
 class Table(_core.Table):
     """A table in a file, or in several that follow one another: a tensor of rank 1 or more whose rows are taken by
     index.
@@ -214,9 +222,11 @@ class Table(_core.Table):
         dtype: npt.DTypeLike | None = None,
         shape: int | Sequence[int] | None = None,
         offset: int = 0,
+        raw: bool = False,
+        links: bool = True,
     ) -> Table:
-        if dtype is None and (shape is not None or offset != 0):
-            raise TypeError("shape and offset are for raw bytes, which need dtype")
+        if dtype is None and (shape is not None or offset != 0 or raw):
+            raise TypeError("shape, offset and raw are for raw bytes, which need dtype")
         if not isinstance(engine, str):
             raise TypeError(f"engine must be a str, not {type(engine).__name__}")
         paths = _paths_of(path)
@@ -234,6 +244,8 @@ class Table(_core.Table):
             _raw_shape(shape),
             _index(offset, "offset"),
             kind,
+            bool(raw),
+            bool(links),
         )
         self._paths = paths
         self._arguments = {
@@ -247,6 +259,8 @@ class Table(_core.Table):
             "dtype": dtype,
             "shape": shape,
             "offset": offset,
+            "raw": raw,
+            "links": links,
         }
         return self
 
@@ -267,12 +281,14 @@ class Table(_core.Table):
     def __repr__(self) -> str:
         path = self._paths[0] + (f" and {len(self._paths) - 1} more" if len(self._paths) > 1 else "")
         what = "closed" if self.closed else f"{self.row_bytes} bytes a row"
-        return f"<libgather.Table {path}: {self.format}, {self.type} {self.shape}, {what}>"
+        return f"<libgather.Table {visible(path)}: {self.format}, {self.type} {self.shape}, {what}>"
 
     def __enter__(self) -> Table:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):  # KeyboardInterrupt and the like: nobody waits for jobs any more
+            self.cancel_jobs()
         self.close()
 
     def __reduce__(self) -> tuple:
@@ -317,12 +333,8 @@ class Table(_core.Table):
             return self._range(range(self.rows)[key])
         if isinstance(key, tuple):
             return self._select_tuple(key)
-        ids = np.asarray(key)
-        if ids.dtype == bool:
-            return self.take(self._mask(ids))
-        if ids.size == 0 and ids.dtype == float and isinstance(key, list):
-            ids = ids.astype(np.int64)
-        return self.take(ids)
+        ids = _ids_of(key)
+        return self.take(self._mask(ids) if ids.dtype == bool else ids)
 
     def _mask(self, mask: np.ndarray) -> np.ndarray:
         if mask.shape != (self.rows,):
@@ -339,7 +351,7 @@ class Table(_core.Table):
         if first is Ellipsis or isinstance(first, slice):
             columns = _columns(key, self, 1) if first is not Ellipsis else key
             return self[first][columns]
-        ids = first if _is_int(first) else np.asarray(first)
+        ids = first if _is_int(first) else _ids_of(first)
         if not _is_int(first) and ids.dtype == bool:
             ids = self._mask(ids)
         columns = _columns(key, self, 0 if _is_int(first) else ids.ndim)
@@ -362,6 +374,8 @@ def open(
     dtype: npt.DTypeLike | None = None,
     shape: int | Sequence[int] | None = None,
     offset: int = 0,
+    raw: bool = False,
+    links: bool = True,
 ) -> Table:
     """Opens a table: nothing is read but headers, and the file is never changed or converted.
 
@@ -389,6 +403,11 @@ def open(
         Of raw bytes; the first length may be -1: as many rows as the file has. Default: (-1,).
     offset : int
         Of the first raw element in the file, in bytes.
+    raw : bool
+        With dtype: read the bytes as they are, also where the file is recognised as one of another format. Without it
+        such a file is refused, since its header would be read as data.
+    links : bool
+        Whether files beside a model, or beside an index of safetensors files, may be symbolic links.
 
     Returns
     -------
@@ -414,4 +433,6 @@ def open(
         dtype=dtype,
         shape=shape,
         offset=offset,
+        raw=raw,
+        links=links,
     )

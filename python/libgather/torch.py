@@ -129,7 +129,7 @@ class DiskEmbedding(torch.nn.Module):
     dtype : torch.dtype, optional
         Of the result; default: the table's.
     device : optional
-        Of the result; default: that of the indices.
+        Of the result; default: that of the indices, where they are a tensor.
 
     Like nn.Embedding it refuses indices below 0.
     """
@@ -153,10 +153,15 @@ class DiskEmbedding(torch.nn.Module):
         self.dtype = dtype or own
         self.device = device
 
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        """Rows of the table: of the shape ids.shape + (embedding_dim,)."""
-        rows = take(self.table, ids.detach().cpu(), negative=False)
-        return rows.to(device=self.device or ids.device, dtype=self.dtype)
+    def forward(self, ids: Any) -> torch.Tensor:
+        """Rows of the table: of the shape ids.shape + (embedding_dim,). ids: a tensor on any device, or what table.take() takes: an
+        int, a list, an array.
+        """
+        device = self.device
+        if isinstance(ids, torch.Tensor):
+            device = ids.device if device is None else device
+            ids = ids.detach().cpu()
+        return take(self.table, ids, negative=False).to(device=device, dtype=self.dtype)
 
     def extra_repr(self) -> str:
         return f"{self.num_embeddings}, {self.embedding_dim}, dtype={self.dtype}, path={self.table.path!r}"

@@ -9,6 +9,7 @@
 int gather_py_read_int(PyObject *object, const char *what, int64_t *value) {
   PyObject *integer = PyLong_Check(object) ? object : PyNumber_Index(object);
   if (!integer) {
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();
     PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
     return -1;
@@ -48,15 +49,29 @@ int gather_py_arguments(const gather_py_function *function, PyObject *const *arg
   return 0;
 }
 
-static int read_mode(PyObject *mode, gather_options *options) {
-  for (int i = 0; i < GATHER_PY_MODES; i++) {
-    if (mode != gather_py.mode[i] && !(PyUnicode_Check(mode) && PyUnicode_Compare(mode, gather_py.mode[i]) == 0))
-      continue;
-    options->on_bad = (gather_on_bad)(GATHER_ON_BAD_ERROR + i);
-    return 0;
-  }
-  PyErr_Format(PyExc_ValueError, "mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise', not %R", mode);
+/* The number of a mode, by NumPy's name of it or the command's; -1. */
+static int find_mode(PyObject *mode) {
+  for (int i = 0; i < GATHER_PY_MODES; i++)
+    if (mode == gather_py.mode[i]) return i;
+  for (int i = 0; i < GATHER_PY_MODES && PyUnicode_Check(mode); i++)
+    if (PyUnicode_Compare(mode, gather_py.mode[i]) == 0) return i;
+  if (!PyUnicode_Check(mode)) return -1;
+  if (PyUnicode_CompareWithASCIIString(mode, "error") == 0) return GATHER_ON_BAD_ERROR - GATHER_ON_BAD_ERROR;
+  if (PyUnicode_CompareWithASCIIString(mode, "clamp") == 0) return GATHER_ON_BAD_CLAMP - GATHER_ON_BAD_ERROR;
   return -1;
+}
+
+static int read_mode(PyObject *mode, gather_options *options) {
+  int found = find_mode(mode);
+  if (found < 0) {
+    PyObject *refuse = gather_py_fallback("refuse_mode");
+    PyObject *none = refuse ? PyObject_CallFunctionObjArgs(refuse, mode, NULL) : NULL;
+    Py_XDECREF(refuse);
+    Py_XDECREF(none);
+    return -1;
+  }
+  options->on_bad = (gather_on_bad)(GATHER_ON_BAD_ERROR + found);
+  return 0;
 }
 
 const gather_op *gather_py_find_rules(const char *op, PyObject *rules) {
@@ -64,6 +79,7 @@ const gather_op *gather_py_find_rules(const char *op, PyObject *rules) {
   const gather_op *found = text ? gather_op_find(op, text) : NULL;
   char known[200] = "";
   if (found) return found;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return NULL;
   PyErr_Clear();
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *row = gather_op_at(i);

@@ -3,7 +3,6 @@
  * array.c: the caller's objects as tensors. NumPy arrays and DLPack's C interface are read where they lie; what else there may be
  * goes through NumPy, which makes an array of it without a copy where that can be done.
  */
-#include <stdatomic.h>
 #include <string.h>
 
 #include "table.h"
@@ -19,18 +18,18 @@ static gather_type sized(npy_intp bytes, gather_type first, gather_type second, 
 }
 
 /* The type of a dtype that another package registered, by its name (bfloat16, float8_e5m2): whole bytes only, since such a package
- * stores an int4 in a byte. */
+ * stores an int4 in a byte. GATHER_TYPE_NONE with an exception where it has no name. */
 static gather_type registered(PyArray_Descr *descr) {
-  gather_type type = GATHER_TYPE_OPAQUE;
   PyObject *name = PyObject_GetAttrString((PyObject *)descr, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  gather_type type = text ? GATHER_TYPE_OPAQUE : GATHER_TYPE_NONE;
   gather_type found = text ? gather_type_parse(text) : GATHER_TYPE_NONE;
   if (found != GATHER_TYPE_NONE && gather_type_get(found)->bits == 8 * PyDataType_ELSIZE(descr)) type = found;
-  PyErr_Clear();
   Py_XDECREF(name);
   return type;
 }
 
+/* GATHER_TYPE_NONE: an exception. */
 static gather_type type_of(PyArray_Descr *descr) {
   npy_intp bytes = PyDataType_ELSIZE(descr);
   switch (descr->kind) {
@@ -62,6 +61,7 @@ int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
   }
   tensor->data = PyArray_DATA(array);
   tensor->type = type_of(descr);
+  if (tensor->type == GATHER_TYPE_NONE) return -1;
   view->dl_type = (gather_dl_type){0, 0, 0};
   tensor->rank = rank;
   tensor->item_bytes = PyDataType_ELSIZE(descr);
@@ -83,32 +83,12 @@ static int is_plain(PyArray_Descr *descr) {
   return !PyDataType_REFCHK(descr) && descr->type_num != VARIABLE_STRING && descr->type_num >= 0;
 }
 
-/* An array with a mask, which is only imported where one was made. */
-static int is_masked(PyObject *object) {
-  static _Atomic(PyObject *) known; /* kept for good */
-  PyObject *type = atomic_load(&known);
-  if (!type) {
-    PyObject *modules = PyImport_GetModuleDict(); /* borrowed */
-    PyObject *module = modules ? PyDict_GetItemString(modules, "numpy.ma") : NULL;
-    PyObject *found = module ? PyObject_GetAttrString(module, "MaskedArray") : NULL;
-    PyErr_Clear();
-    if (!found) return 0;
-    atomic_store(&known, found);
-    type = found;
-  }
-  return PyObject_IsInstance(object, type) == 1;
+/* Complains of an argument with a mask; -1 also where that cannot be told. */
+static int refuse_masked(const gather_py_view *view, const char *what, const char *message) {
+  int masked = view->array ? gather_py_is_masked(view->array) : 0;
+  if (masked > 0) gather_py_fail(GATHER_TYPE_UNSUPPORTED, what, "%s", message);
+  return masked ? -1 : 0;
 }
-
-/* Anything that NumPy makes an array of, owned by the view. bytes are memory here, not text. */
-static PyObject *as_array(PyObject *object) {
-  PyObject *source = object, *memory = NULL, *array;
-  if (PyBytes_Check(object) || PyByteArray_Check(object)) source = memory = PyMemoryView_FromObject(object);
-  array = source ? PyArray_FromAny(source, NULL, 0, 0, 0, NULL) : NULL;
-  Py_XDECREF(memory);
-  return array;
-}
-
-static int has(PyObject *object, PyObject *name) { return PyObject_HasAttr((PyObject *)Py_TYPE(object), name); }
 
 static int is_number_or_list(PyObject *object) {
   return PyLong_Check(object) || PyList_Check(object) || PyTuple_Check(object);
@@ -116,15 +96,17 @@ static int is_number_or_list(PyObject *object) {
 
 /* The libraries in the order in which they are cheapest to read. Returns 1 where the object is left to NumPy. */
 static int read_tensor(PyObject *object, const char *what, gather_py_view *view) {
+  const gather_py_exchange *exchange;
   if (PyArray_Check(object)) return gather_py_view_array((PyArrayObject *)object, view);
-  if (is_number_or_list(object)) return 1;
-  if (gather_py_exchange_of(object)) return gather_py_read_exchange(object, what, view);
-  if (has(object, gather_py.dlpack) && !PyArray_CheckScalar(object)) return gather_py_read_dlpack(object, what, view);
-  return 1;
+  if (is_number_or_list(object) || PyArray_CheckScalar(object)) return 1;
+  if (gather_py_exchange_of(object, &exchange) < 0) return -1;
+  if (exchange) return gather_py_read_exchange(object, exchange, what, view);
+  int dlpack = gather_py_has((PyObject *)Py_TYPE(object), gather_py.dlpack);
+  return dlpack > 0 ? gather_py_read_dlpack(object, what, view) : dlpack < 0 ? -1 : 1;
 }
 
 static int read_by_numpy(PyObject *object, gather_py_view *view) {
-  PyObject *array = as_array(object);
+  PyObject *array = gather_py_as_array(object);
   if (!array) return -1;
   int result = gather_py_view_array((PyArrayObject *)array, view);
   Py_DECREF(array);
@@ -137,7 +119,7 @@ int gather_py_read_data(PyObject *object, gather_py_view *view) {
   if (result == 1) result = read_by_numpy(object, view);
   if (result < 0 || !view->array) return result;
   if (!is_plain(PyArray_DESCR((PyArrayObject *)view->array))) return 1;
-  return !PyArray_CheckExact(view->array) && is_masked(view->array);
+  return gather_py_is_masked(view->array);
 }
 
 int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner) {
@@ -162,7 +144,7 @@ static int is_empty_list(PyObject *object, PyObject *array) {
 }
 
 static int read_list(PyObject *object, gather_py_view *view) {
-  PyObject *array = as_array(object);
+  PyObject *array = gather_py_as_array(object);
   if (array && is_empty_list(object, array)) {
     PyObject *integers = PyArray_FromAny(array, PyArray_DescrFromType(NPY_INT64), 0, 0, NPY_ARRAY_FORCECAST, NULL);
     Py_DECREF(array);
@@ -201,10 +183,8 @@ static int widen(gather_py_view *view) {
 static int read_number(PyObject *object, gather_py_view *view) {
   int overflow = 0;
   view->number = PyLong_AsLongLongAndOverflow(object, &overflow);
-  if (overflow || (view->number == -1 && PyErr_Occurred())) {
-    PyErr_Clear();
-    return 1;
-  }
+  if (overflow) return 1;
+  if (view->number == -1 && PyErr_Occurred()) return -1;
   view->tensor = (gather_tensor){.data = &view->number, .type = GATHER_TYPE_INT64, .shape = view->shape};
   return 0;
 }
@@ -212,10 +192,7 @@ static int read_number(PyObject *object, gather_py_view *view) {
 int gather_py_read_indices(PyObject *object, gather_py_view *view) {
   int result = PyLong_CheckExact(object) ? read_number(object, view) : read_tensor(object, "indices", view);
   if (result == 1) result = read_list(object, view);
-  if (result == 0 && view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "indices", "indices with a mask: fill or compress them first");
-    return -1;
-  }
+  if (result == 0) result = refuse_masked(view, "indices", "indices with a mask: fill or compress them first");
   if (result == 0 && view->array && view->tensor.type == GATHER_TYPE_OPAQUE) return widen(view);
   return result;
 }
@@ -235,8 +212,10 @@ int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b) {
 
 /* What else may be an output: memory that others see, never a copy. */
 static int read_memory(PyObject *object, gather_py_view *view) {
-  bool shared = PyObject_CheckBuffer(object) || PyObject_HasAttr(object, gather_py.array_interface) ||
-                PyObject_HasAttr(object, gather_py.array_struct);
+  int shared = PyObject_CheckBuffer(object);
+  if (!shared) shared = gather_py_has(object, gather_py.array_interface);
+  if (!shared) shared = gather_py_has(object, gather_py.array_struct);
+  if (shared < 0) return -1;
   if (shared && !PyArray_CheckScalar(object)) return read_by_numpy(object, view); /* of a scalar NumPy makes a copy */
   PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
   const char *name = type ? PyUnicode_AsUTF8AndSize(type, NULL) : NULL;
@@ -261,10 +240,7 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
     gather_py_fail(GATHER_USAGE, "output", "out comes through DLPack as a copy, which nobody would see the result in");
     return -1;
   }
-  if (view->array && !PyArray_CheckExact(view->array) && is_masked(view->array)) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "output", "out has a mask, and data has none");
-    return -1;
-  }
+  if (refuse_masked(view, "output", "out has a mask, and data has none") < 0) return -1;
   gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
   if (gather_py_same_dtype(&have, &want)) return 0;
   gather_py_fail(GATHER_TYPE_MISMATCH, "output",

@@ -65,20 +65,32 @@ static int stretch(gather_py_view *view, int32_t d, int64_t length) {
   return 0;
 }
 
-int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather_py_view *data,
-                        gather_py_view *indices) {
+/* Lengths are the last thing that is complained of: types, ranks and the axis come first, and are the engine's. */
+static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py_view *data,
+                          const gather_py_view *indices) {
+  gather_error error;
+  int64_t shape[GATHER_MAX_RANK];
+  int32_t rank;
+  gather_status status =
+      gather_output_shape(call->op, &data->tensor, &indices->tensor, &call->options, shape, &rank, &error);
+  if (status != GATHER_OK && status != GATHER_SHAPE_MISMATCH)
+    gather_py_raise(&error);
+  else
+    gather_py_fail(GATHER_SHAPE_MISMATCH, "indices",
+                   "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
+                   (long long)data->shape[d], (long long)indices->shape[d]);
+  return -1;
+}
+
+int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather_py_view *indices) {
   int32_t rank = data->tensor.rank;
-  if (!function->along || indices->tensor.rank != rank) return 0; /* the engine complains of ranks */
+  int64_t axis = call->options.axis;
+  if (!call->function->along || indices->tensor.rank != rank) return 0; /* the engine complains of ranks */
   int64_t on = axis < 0 ? axis + rank : axis;
   for (int32_t d = 0; d < rank; d++) {
     if (d == on) continue;
     int64_t length = data->shape[d] == 1 ? indices->shape[d] : data->shape[d];
-    if (stretch(data, d, length) < 0 || stretch(indices, d, length) < 0) {
-      gather_py_fail(GATHER_SHAPE_MISMATCH, "indices",
-                     "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
-                     (long long)data->shape[d], (long long)indices->shape[d]);
-      return -1;
-    }
+    if (stretch(data, d, length) < 0 || stretch(indices, d, length) < 0) return fail_broadcast(call, d, data, indices);
   }
   return 0;
 }
@@ -112,8 +124,8 @@ static int read_tensors(gather_py_call *call, gather_py_tensors *t) {
 /* Makes them fit each other. */
 static int fit_tensors(gather_py_call *call, gather_py_tensors *t) {
   if (choose_axis(call, t) < 0) return -1;
-  if (gather_py_broadcast(call->function, call->options.axis, &t->data, &t->indices) < 0) return -1;
-  return call->fill ? gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) : 0;
+  if (call->fill && gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) < 0) return -1;
+  return gather_py_broadcast(call, &t->data, &t->indices);
 }
 
 int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *t) {

@@ -35,7 +35,8 @@ enum { GATHER_PY_MODES = 6 };
 typedef struct gather_py_names {
   PyObject *keyword[GATHER_PY_KEYWORDS];
   PyObject *mode[GATHER_PY_MODES]; /* in the order of gather_on_bad, from GATHER_ON_BAD_ERROR */
-  PyObject *exchange, *dlpack, *array_interface, *array_struct, *max_version, *requires_grad, *is_conj, *is_neg;
+  PyObject *exchange, *dlpack, *array, *array_interface, *array_struct, *dtype, *numpy_ma, *masked_array, *max_version,
+      *requires_grad, *is_conj, *is_neg;
   PyObject *errors; /* the module libgather.errors */
 } gather_py_names;
 
@@ -43,6 +44,9 @@ extern gather_py_names gather_py;
 
 /* The function of that name in libgather._fallback, which is imported when it is first needed. */
 PyObject *gather_py_fallback(const char *name);
+/* An attribute that may be missing: 1 with a new reference, 0 (no exception), or -1. Only AttributeError says that it is missing. */
+int gather_py_find(PyObject *object, PyObject *name, PyObject **value);
+int gather_py_has(PyObject *object, PyObject *name);
 /* An object of a type of ours, all zero; and its end, behind what its members need. */
 PyObject *gather_py_allocate(PyTypeObject *type);
 void gather_py_release(PyObject *object);
@@ -83,11 +87,19 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
 int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner);
 /* A NumPy array as a view: its type is one of ours, or opaque. */
 int gather_py_view_array(PyArrayObject *array, gather_py_view *view);
+/* convert.c: anything that NumPy makes an array of. bytes are memory here, not text. */
+PyObject *gather_py_as_array(PyObject *object);
+/* What an object's buffer or length raises is dropped by NumPy, which goes on without them: raises it. */
+int gather_py_probe(PyObject *object);
+PyObject *gather_py_probe_object(PyObject *self, PyObject *object);
+/* Whether an array has a mask: 1, 0, or -1. */
+int gather_py_is_masked(PyObject *array);
 /* exchange.c: an object that has DLPack's C interface, or __dlpack__. `what` names it in errors. */
-int gather_py_read_exchange(PyObject *object, const char *what, gather_py_view *view);
+int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what,
+                            gather_py_view *view);
 int gather_py_read_dlpack(PyObject *object, const char *what, gather_py_view *view);
-/* DLPack's C interface of the object's type; NULL (no exception) where it has none. */
-const gather_py_exchange *gather_py_exchange_of(PyObject *object);
+/* DLPack's C interface of the object's type; NULL where it has none. */
+int gather_py_exchange_of(PyObject *object, const gather_py_exchange **exchange);
 
 /* An element type as its library sees it. Two are the same where the same bytes mean the same value. */
 typedef struct gather_py_dtype {
@@ -158,9 +170,8 @@ void gather_py_tensors_clear(gather_py_tensors *tensors);
 /* Gathers into tensors->out, which is call->out or new, by the plan where there is one, and gives the caller's object. bytes: what is
  * moved, roughly: whether threads and another holder of the GIL are worth it. */
 PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *tensors, int64_t bytes);
-/* Broadcasts data and indices off the axis. */
-int gather_py_broadcast(const gather_py_function *function, int64_t axis, gather_py_view *data,
-                        gather_py_view *indices);
+/* Broadcasts data and indices off the axis. Types, ranks and the axis are complained of before lengths; fill_value was read. */
+int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather_py_view *indices);
 
 /* ---- errors, threads ---- */
 
@@ -169,6 +180,11 @@ PyObject *gather_py_raise(const gather_error *error);
 /* Raises one of our own. input: "data", "indices", "output" or NULL. */
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
 PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
+/* ---- text.c */
+/* A str of a text that may hold names from files: as gather_text_visible. NULL with an exception. */
+PyObject *gather_py_visible_text(const char *text);
+PyObject *gather_py_visible(PyObject *self, PyObject *text);
+PyObject *gather_py_write(PyObject *self, PyObject *args);
 
 /* What a call that does not say how many threads passes on: the default of the moment at which it runs. */
 enum { GATHER_PY_DEFAULT_THREADS = 0 };
@@ -188,6 +204,7 @@ PyObject *gather_py_infer_shape(PyObject *self, PyObject *const *args, Py_ssize_
 PyObject *gather_py_ops(PyObject *self, PyObject *none);
 PyObject *gather_py_types(PyObject *self, PyObject *none);
 PyObject *gather_py_info(PyObject *self, PyObject *none);
+PyObject *gather_py_read_ids(PyObject *self, PyObject *args);
 extern PyType_Spec gather_py_plan_spec;
 
 #endif

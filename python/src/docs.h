@@ -20,7 +20,8 @@
   "there\n"                                                                                                            \
   "    is none (not looked at: anything may happen if there is). Default: 'raise', or what rules says.\n"              \
   "fill_value : scalar, optional\n"                                                                                    \
-  "    With mode='fill', and only then. A value that x's dtype cannot hold is an error.\n"                             \
+  "    With mode='fill', and only then. A value that x's dtype cannot hold is an error; floats are rounded to the\n"   \
+  "    nearest that it has.\n"                                                                                         \
   "negative : bool, optional\n"                                                                                        \
   "    Whether an index in [-n, -1] counts from the end of an axis of length n; else it is out of range. Default: "    \
   "True,\n"                                                                                                            \

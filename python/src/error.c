@@ -37,10 +37,11 @@ PyObject *gather_py_raise(const gather_error *error) {
     Py_INCREF(Py_None);
     index = Py_None;
   }
-  PyObject *made = PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLL", gather_status_name(error->status),
-                                       (int)error->status, text_or_none(error->message), text_or_none(error->op),
-                                       text_or_none(error->rules), text_or_none(error->input), index,
-                                       text_or_none(error->file), (long long)error->file_offset, (long long)error->row);
+  PyObject *made =
+      PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLL", gather_status_name(error->status), (int)error->status,
+                          gather_py_visible_text(error->message), text_or_none(error->op), text_or_none(error->rules),
+                          text_or_none(error->input), index, text_or_none(error->file), (long long)error->file_offset,
+                          (long long)error->row);
   if (!made) return NULL;
   PyErr_SetObject((PyObject *)Py_TYPE(made), made);
   Py_DECREF(made);

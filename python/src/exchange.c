@@ -4,7 +4,6 @@
  * __dlpack__.
  */
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
@@ -27,34 +26,34 @@ static struct {
 
 static PyTypeObject *known_type(void) { return atomic_load_explicit(&known.type, memory_order_acquire); }
 
-/* An attribute that may be missing. */
-static PyObject *find(PyObject *object, PyObject *name) {
-  PyObject *value = PyObject_GetAttr(object, name);
-  if (!value) PyErr_Clear();
-  return value;
-}
-
-static void remember(PyTypeObject *type, const gather_py_exchange *exchange) {
+static int remember(PyTypeObject *type, const gather_py_exchange *exchange) {
   static atomic_flag claimed = ATOMIC_FLAG_INIT;
-  if (atomic_flag_test_and_set(&claimed)) return;
+  PyObject *is_conj = NULL, *is_neg = NULL;
+  if (gather_py_find((PyObject *)type, gather_py.is_conj, &is_conj) < 0 ||
+      gather_py_find((PyObject *)type, gather_py.is_neg, &is_neg) < 0 || atomic_flag_test_and_set(&claimed)) {
+    Py_XDECREF(is_conj);
+    Py_XDECREF(is_neg);
+    return PyErr_Occurred() ? -1 : 0;
+  }
   known.exchange = exchange;
-  known.is_conj = find((PyObject *)type, gather_py.is_conj);
-  known.is_neg = find((PyObject *)type, gather_py.is_neg);
+  known.is_conj = is_conj;
+  known.is_neg = is_neg;
   Py_INCREF((PyObject *)type);
   atomic_store_explicit(&known.type, type, memory_order_release);
+  return 0;
 }
 
-const gather_py_exchange *gather_py_exchange_of(PyObject *object) {
+int gather_py_exchange_of(PyObject *object, const gather_py_exchange **exchange) {
   PyTypeObject *type = Py_TYPE(object);
-  if (type == known_type()) return known.exchange;
-  PyObject *capsule = find((PyObject *)type, gather_py.exchange);
-  if (!capsule) return NULL;
-  const gather_py_exchange *found = NULL;
+  PyObject *capsule;
+  *exchange = type == known_type() ? known.exchange : NULL;
+  if (*exchange) return 0;
+  int found = gather_py_find((PyObject *)type, gather_py.exchange, &capsule);
+  if (found <= 0) return found;
   if (PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
-    found = supported((const gather_py_exchange_header *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+    *exchange = supported((const gather_py_exchange_header *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   Py_DECREF(capsule);
-  if (found) remember(type, found);
-  return found;
+  return *exchange ? remember(type, *exchange) : 0;
 }
 
 /* Whether an answer is True; it is taken over. NULL is -1. */
@@ -64,18 +63,27 @@ static int is_true(PyObject *answer) {
   return result;
 }
 
+/* Whether a result should have a gradient: where PyTorch's no_grad() or inference_mode() is in force, none has. */
 static int requires_grad(PyObject *object) {
-  PyObject *value = find(object, gather_py.requires_grad);
-  return value ? is_true(value) : 0;
+  PyObject *value;
+  int found = gather_py_find(object, gather_py.requires_grad, &value);
+  int wanted = found > 0 ? is_true(value) : found;
+  if (wanted <= 0) return wanted;
+  PyObject *function = gather_py_fallback("records_gradients");
+  PyObject *answer = function ? PyObject_CallFunctionObjArgs(function, object, NULL) : NULL;
+  Py_XDECREF(function);
+  return is_true(answer);
 }
 
 /* A method without arguments; one that is missing says False. */
 static int says(PyObject *object, PyObject *name, PyObject *unbound) {
   if (unbound && Py_TYPE(object) == known_type()) return is_true(PyObject_CallFunctionObjArgs(unbound, object, NULL));
-  PyObject *method = find(object, name);
-  PyObject *answer = method ? PyObject_CallNoArgs(method) : NULL;
-  Py_XDECREF(method);
-  return method ? is_true(answer) : 0;
+  PyObject *method;
+  int found = gather_py_find(object, name, &method);
+  if (found <= 0) return found;
+  PyObject *answer = PyObject_CallNoArgs(method);
+  Py_DECREF(method);
+  return is_true(answer);
 }
 
 /* What a tensor's memory alone does not show, and would make a wrong or silently different result. Integers have none of it. */
@@ -87,17 +95,29 @@ static int check_lazy(PyObject *object, const char *what, const gather_py_view *
   int negative = grad < 0 || conjugate < 0 ? -1 : says(object, gather_py.is_neg, known.is_neg);
   if (negative < 0) return -1;
   if (grad)
-    gather_py_fail(GATHER_UNSUPPORTED, what,
-                   "%s requires a gradient, which a gather here has none of: pass its detach()", what);
+    gather_py_fail(
+        GATHER_UNSUPPORTED, what,
+        "%s requires a gradient, which a gather here has none of: pass its detach(), or call within no_grad()", what);
   else if (conjugate || negative)
     gather_py_fail(GATHER_UNSUPPORTED, what, "%s is a lazy %s: pass its resolve_%s()", what,
                    conjugate ? "conjugate" : "negative", conjugate ? "conj" : "neg");
   return grad || conjugate || negative ? -1 : 0;
 }
 
+/* What libraries raise where a tensor cannot be given out. Everything else (KeyboardInterrupt, MemoryError, an error in a library's own
+ * code) is none of ours. */
+static int is_refusal(void) {
+  return !PyErr_Occurred() ||
+         (!PyErr_ExceptionMatches(PyExc_RecursionError) &&
+          (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError) ||
+           PyErr_ExceptionMatches(PyExc_RuntimeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
+           PyErr_ExceptionMatches(PyExc_AttributeError)));
+}
+
 /* The other library's complaint becomes the cause of ours, which has its first line: PyTorch's go on with addresses. */
 static int refuse(const char *what) {
   PyObject *type, *value, *trace;
+  if (!is_refusal()) return -1;
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   PyObject *text = value ? PyObject_Str(value) : NULL;
@@ -134,8 +154,8 @@ static int describe(const gather_dl_tensor *tensor, uint64_t flags, gather_py_vi
   return 0;
 }
 
-int gather_py_read_exchange(PyObject *object, const char *what, gather_py_view *view) {
-  const gather_py_exchange *exchange = gather_py_exchange_of(object);
+int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what,
+                            gather_py_view *view) {
   gather_dl_tensor tensor;
   int result;
   view->exchange = exchange;
@@ -152,12 +172,12 @@ int gather_py_read_exchange(PyObject *object, const char *what, gather_py_view *
   return result < 0 ? -1 : check_lazy(object, what, view);
 }
 
-/* Without the argument; where that fails too, the first complaint stays. */
+/* Without the argument; where the method refuses that too, the first complaint stays. */
 static PyObject *ask_again(PyObject *method) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
   PyObject *capsule = PyObject_CallNoArgs(method);
-  if (!capsule) {
+  if (!capsule && is_refusal()) {
     PyErr_Clear();
     PyErr_Restore(type, value, trace);
     return NULL;
@@ -204,74 +224,31 @@ static int take_over(PyObject *capsule, const char *what, gather_py_view *view) 
   return -1;
 }
 
+/* __dlpack__ refuses a tensor that requires a gradient, also where none is recorded; its detach() is the same memory. */
+static PyObject *ask_detached(PyObject *object) {
+  PyObject *type, *value, *trace, *detached = NULL, *capsule = NULL;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *function = gather_py_fallback("detached");
+  if (function) detached = PyObject_CallFunctionObjArgs(function, object, NULL);
+  if (detached && detached != Py_None) capsule = ask_capsule(detached);
+  bool refused = detached == Py_None || (!capsule && is_refusal());
+  Py_XDECREF(function);
+  Py_XDECREF(detached);
+  if (refused) {
+    PyErr_Restore(type, value, trace); /* the first complaint stays */
+    return NULL;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return capsule;
+}
+
 int gather_py_read_dlpack(PyObject *object, const char *what, gather_py_view *view) {
   PyObject *capsule = ask_capsule(object);
+  if (!capsule && is_refusal()) capsule = ask_detached(object);
   if (!capsule) return refuse(what);
   int result = take_over(capsule, what, view);
   Py_DECREF(capsule);
   return result < 0 ? -1 : check_lazy(object, what, view);
-}
-
-/* ---- memory of ours as a capsule, for libraries that have no C interface ---- */
-
-typedef struct exported {
-  gather_dl_managed managed;
-  PyObject *array;
-  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
-} exported;
-
-static void free_exported(gather_dl_managed *managed) {
-  exported *made = (exported *)managed->manager;
-  PyGILState_STATE state = PyGILState_Ensure(); /* the other library may give it back on any thread */
-  Py_DECREF(made->array);
-  PyGILState_Release(state);
-  free(made);
-}
-
-static void free_capsule(PyObject *capsule) {
-  if (!PyCapsule_IsValid(capsule, CAPSULE)) return; /* taken over */
-  gather_dl_managed *managed = (gather_dl_managed *)PyCapsule_GetPointer(capsule, CAPSULE);
-  if (managed) managed->deleter(managed);
-}
-
-static int read_shape(PyObject *shape, exported *made) {
-  Py_ssize_t rank = PyTuple_Size(shape);
-  if (rank > GATHER_MAX_RANK) {
-    PyErr_SetString(PyExc_ValueError, "too many dimensions");
-    return -1;
-  }
-  for (Py_ssize_t d = 0; d < rank; d++) made->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
-  gather_py_row_major((int32_t)rank, made->shape, 1, made->strides);
-  made->managed.tensor.ndim = (int32_t)rank;
-  return PyErr_Occurred() ? -1 : 0;
-}
-
-PyObject *gather_py_capsule(PyObject *self, PyObject *args) {
-  PyObject *array, *shape;
-  int code, bits, lanes;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O!O!iii", &PyArray_Type, &array, &PyTuple_Type, &shape, &code, &bits, &lanes))
-    return NULL;
-  exported *made = (exported *)calloc(1, sizeof *made);
-  if (!made) return PyErr_NoMemory();
-  if (read_shape(shape, made) < 0) {
-    free(made);
-    return NULL;
-  }
-  gather_dl_tensor *tensor = &made->managed.tensor;
-  tensor->data = PyArray_DATA((PyArrayObject *)array);
-  tensor->device.type = 1;
-  tensor->dtype = (gather_dl_type){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
-  tensor->shape = made->shape;
-  tensor->strides = made->strides;
-  made->managed.manager = made;
-  made->managed.deleter = free_exported;
-  PyObject *capsule = PyCapsule_New(&made->managed, CAPSULE, free_capsule);
-  if (!capsule) {
-    free(made);
-    return NULL;
-  }
-  Py_INCREF(array);
-  made->array = array;
-  return capsule;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.c: fill_value as one element of the data's type. A value that the type cannot hold is an error, not a rounded one.
+ * fill.c: fill_value as one element of the data's type. A value that the type cannot hold is an error; floats alone are
+ * rounded.
  */
 #include "core.h"
 

@@ -32,7 +32,14 @@ static gather_status open_bytes(gather_py_model *self, const char *memory, Py_ss
   return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
 }
 
-static int open_source(gather_py_model *self, PyObject *source) {
+static gather_status open_path(gather_py_model *self, const char *path, bool links, gather_error *error) {
+  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  options.no_links = !links;
+  gather_status status = gather_file_open_with(path, &options, &self->file, error);
+  return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
+}
+
+static int open_source(gather_py_model *self, PyObject *source, bool links) {
   gather_error error;
   gather_status status;
   PyObject *path = NULL;
@@ -47,7 +54,7 @@ static int open_source(gather_py_model *self, PyObject *source) {
   }
   if (PyBytes_AsStringAndSize(path ? path : source, &memory, &bytes) < 0) return -1;
   state = PyEval_SaveThread();
-  status = path ? gather_model_open(memory, &self->model, &error) : open_bytes(self, memory, bytes, &error);
+  status = path ? open_path(self, memory, links, &error) : open_bytes(self, memory, bytes, &error);
   PyEval_RestoreThread(state);
   Py_XDECREF(path);
   if (status == GATHER_OK) return 0;
@@ -57,13 +64,14 @@ static int open_source(gather_py_model *self, PyObject *source) {
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   PyObject *source;
-  if (!PyArg_ParseTuple(args, "O", &source)) return NULL;
+  int links;
+  if (!PyArg_ParseTuple(args, "Op", &source, &links)) return NULL;
   if (keywords && PyDict_Size(keywords) > 0) {
     PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
     return NULL;
   }
   gather_py_model *self = (gather_py_model *)gather_py_allocate(type);
-  if (self && open_source(self, source) < 0) Py_CLEAR(self);
+  if (self && open_source(self, source, links) < 0) Py_CLEAR(self);
   return (PyObject *)self;
 }
 
@@ -126,6 +134,22 @@ static PyObject *get_not_checked(PyObject *self, void *closure) {
   return pairs;
 }
 
+/* (name, why) of each tensor that cannot be read */
+static PyObject *get_unreadable(PyObject *self, void *closure) {
+  const gather_file *file = gather_model_file(model_of(self));
+  PyObject *pairs = PyList_New(0);
+  (void)closure;
+  for (int64_t i = 0; pairs && i < gather_file_len(file); i++) {
+    gather_error why;
+    const gather_file_tensor *tensor = gather_file_at(file, i);
+    if (gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
+    PyObject *pair = Py_BuildValue("(NN)", gather_py_text(tensor->name), gather_py_text(why.message));
+    if (!pair || PyList_Append(pairs, pair) < 0) Py_CLEAR(pairs);
+    Py_XDECREF(pair);
+  }
+  return pairs;
+}
+
 /* value_type(name, node) -> the type's name; None where the model says none */
 static PyObject *value_type(PyObject *self, PyObject *args) {
   PyObject *name, *node;
@@ -143,13 +167,11 @@ static PyMethodDef methods[] = {{"value_type", value_type, METH_VARARGS, NULL},
                                 {"run", gather_py_model_run, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {{"dialect", get_dialect, NULL, NULL, NULL},
-                                {"format", get_format, NULL, NULL, NULL},
-                                {"node_count", get_node_count, NULL, NULL, NULL},
-                                {"inputs", get_inputs, NULL, NULL, NULL},
-                                {"outputs", get_outputs, NULL, NULL, NULL},
-                                {"not_checked", get_not_checked, NULL, NULL, NULL},
-                                {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef getters[] = {
+    {"dialect", get_dialect, NULL, NULL, NULL},       {"format", get_format, NULL, NULL, NULL},
+    {"node_count", get_node_count, NULL, NULL, NULL}, {"inputs", get_inputs, NULL, NULL, NULL},
+    {"outputs", get_outputs, NULL, NULL, NULL},       {"not_checked", get_not_checked, NULL, NULL, NULL},
+    {"unreadable", get_unreadable, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] = "A model that is open; libgather.Model is made of it.";
 

@@ -39,6 +39,10 @@ static PyObject *operand_of(const gather_operand *operand) {
   if (!dict || put(dict, "name", gather_py_text(operand->name)) < 0 ||
       put(dict, "type", gather_py_text(type ? type->name : NULL)) < 0 || put(dict, "shape", shape_of(operand)) < 0)
     Py_CLEAR(dict);
+  gather_error why;
+  if (dict && operand->unreadable && gather_file_tensor_check(operand->unreadable, &why) != GATHER_OK &&
+      put(dict, "unreadable", gather_py_text(why.message)) < 0)
+    Py_CLEAR(dict);
   return dict;
 }
 
@@ -92,6 +96,7 @@ static int put_all(PyObject *dict, const gather_model_node *node) {
       put(dict, "verdict", gather_py_text(gather_verdict_name(node->verdict))) < 0 ||
       put(dict, "reason", gather_py_text(node->reason)) < 0 || put(dict, "cause", gather_py_text(node->cause)) < 0)
     return -1;
+  if (put(dict, "executed", PyBool_FromLong(!node->not_executed)) < 0) return -1;
   if (node->error && put(dict, "error", error_of(node->error)) < 0) return -1;
   return node->error || node->bad > 0 ? put(dict, "runtimes", runtimes_of(node)) : 0;
 }

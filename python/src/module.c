@@ -27,6 +27,10 @@ static int init_names(void) {
     const char *text;
   } others[] = {{&gather_py.exchange, "__dlpack_c_exchange_api__"},
                 {&gather_py.dlpack, "__dlpack__"},
+                {&gather_py.array, "__array__"},
+                {&gather_py.dtype, "dtype"},
+                {&gather_py.numpy_ma, "numpy.ma"},
+                {&gather_py.masked_array, "MaskedArray"},
                 {&gather_py.array_interface, "__array_interface__"},
                 {&gather_py.array_struct, "__array_struct__"},
                 {&gather_py.max_version, "max_version"},
@@ -48,6 +52,21 @@ PyObject *gather_py_fallback(const char *name) {
   PyObject *function = module ? PyObject_GetAttrString(module, name) : NULL;
   Py_XDECREF(module);
   return function;
+}
+
+int gather_py_find(PyObject *object, PyObject *name, PyObject **value) {
+  *value = PyObject_GetAttr(object, name);
+  if (*value) return 1;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+  PyErr_Clear();
+  return 0;
+}
+
+int gather_py_has(PyObject *object, PyObject *name) {
+  PyObject *value;
+  int found = gather_py_find(object, name, &value);
+  Py_XDECREF(value);
+  return found;
 }
 
 PyObject *gather_py_allocate(PyTypeObject *type) {
@@ -74,8 +93,13 @@ static PyMethodDef functions[] = {
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
     {"info", gather_py_info, METH_NOARGS, gather_py_doc_info},
+    {"_read_ids", gather_py_read_ids, METH_VARARGS, "_read_ids(path, name, head, /)\n--\n\nIntegers of a file."},
     {"_capsule", gather_py_capsule, METH_VARARGS,
      "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
+    {"_probe", gather_py_probe_object, METH_O, "_probe(object, /)\n--\n\nRaises what its buffer or length raises."},
+    {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text as a terminal may be sent it."},
+    {"_write", gather_py_write, METH_VARARGS,
+     "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
     {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 

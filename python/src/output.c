@@ -103,14 +103,13 @@ static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_vi
 
 /* DLPack has one code for types that PyTorch keeps apart (int4 in a byte is int8): then the result is seen as x is. */
 static PyObject *as_x(PyObject *made, PyObject *x, gather_dl_type type) {
+  PyObject *have = NULL, *want = NULL, *result = made;
   if (!made || type.bits != 8 || type.code > 1) return made;
-  PyObject *have = PyObject_GetAttrString(made, "dtype"), *want = PyObject_GetAttrString(x, "dtype");
-  PyObject *result = made;
-  if (have && want && have != want) {
-    result = PyObject_CallMethod(made, "view", "O", want);
+  int found = gather_py_find(made, gather_py.dtype, &have);
+  if (found > 0) found = gather_py_find(x, gather_py.dtype, &want);
+  if (found < 0 || (found > 0 && have != want)) {
+    result = found < 0 ? NULL : PyObject_CallMethod(made, "view", "O", want);
     Py_DECREF(made);
-  } else {
-    PyErr_Clear();
   }
   Py_XDECREF(have);
   Py_XDECREF(want);

@@ -137,7 +137,7 @@ static PyObject *execute(const plan_object *self, gather_py_tensors *t, PyObject
   call.out = out;
   if (!out || gather_py_is_planned(self->rank, self->shape, &t->out))
     return gather_py_gather(self->plan, &call, t, self->bytes);
-  if (gather_py_broadcast(call.function, call.options.axis, &t->data, &t->indices) < 0) return NULL;
+  if (gather_py_broadcast(&call, &t->data, &t->indices) < 0) return NULL;
   return gather_py_gather(NULL, &call, t, self->bytes);
 }
 

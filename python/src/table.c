@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "signals.h"
 #include "table_docs.h"
 
 PyTypeObject *gather_py_table_type, *gather_py_job_type;
@@ -32,9 +33,29 @@ static void table_free(PyObject *object) {
   gather_py_release(object);
 }
 
+int gather_py_table_may_wait(const gather_py_table *table) {
+  if (!gather_py_handle_is_handling(&table->handle)) return 0;
+  gather_py_fail(GATHER_USAGE, "data", "a signal handler cannot use the table whose take it interrupts");
+  return -1;
+}
+
+/* A handler that raises meanwhile ends the jobs, so that the table is closed soon in any case. */
 static PyObject *table_close(PyObject *object, PyObject *none) {
+  gather_py_table *self = (gather_py_table *)object;
+  PyObject *type, *value, *trace;
   (void)none;
-  close_handle((gather_py_table *)object);
+  if (gather_py_table_may_wait(self) < 0) return NULL;
+  if (gather_py_await_jobs(&self->handle) < 0) gather_py_handle_cancel(&self->handle);
+  PyErr_Fetch(&type, &value, &trace);
+  close_handle(self);
+  PyErr_Restore(type, value, trace);
+  if (PyErr_Occurred()) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject *table_cancel(PyObject *object, PyObject *none) {
+  (void)none;
+  gather_py_handle_cancel(&((gather_py_table *)object)->handle);
   Py_RETURN_NONE;
 }
 
@@ -71,6 +92,16 @@ static PyObject *get_rows(PyObject *self, void *closure) {
 static PyObject *get_row_bytes(PyObject *self, void *closure) {
   (void)closure;
   return PyLong_FromLongLong(((gather_py_table *)self)->row_bytes);
+}
+
+static PyObject *get_size(PyObject *self, void *closure) {
+  (void)closure;
+  return PyLong_FromLongLong(gather_tensor_len(&((gather_py_table *)self)->tensor));
+}
+
+static PyObject *get_itemsize(PyObject *self, void *closure) {
+  (void)closure;
+  return PyLong_FromSsize_t(PyDataType_ELSIZE(PyArray_DESCR((PyArrayObject *)((gather_py_table *)self)->like)));
 }
 
 static PyObject *get_nbytes(PyObject *self, void *closure) {
@@ -156,6 +187,9 @@ static PyMethodDef methods[] = {
     {"close", table_close, METH_NOARGS,
      "close()\n--\n\nFinishes the calls and jobs that there are, and closes the files. What the table is can still be "
      "asked.\nMay be called again."},
+    {"cancel_jobs", table_cancel, METH_NOARGS,
+     "cancel_jobs()\n--\n\nAsks all jobs of the table that are not done to end early, as their cancel() does, and "
+     "comes back."},
     {"reset_stats", table_reset_stats, METH_NOARGS,
      "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
     {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
@@ -167,11 +201,13 @@ static PyGetSetDef getters[] = {
     {"closed", get_closed, NULL, "Whether it is closed.", NULL},
     {"shape", get_shape, NULL, "Its shape: a tuple of int.", NULL},
     {"ndim", get_ndim, NULL, "How many dimensions it has, at least 1.", NULL},
+    {"size", get_size, NULL, "How many elements it has.", NULL},
+    {"itemsize", get_itemsize, NULL, "The bytes of one element of what is taken from it.", NULL},
     {"dtype", get_dtype, NULL, "The dtype of what is taken from it, in the file's byte order.", NULL},
     {"type", get_text, NULL, "The name of its element type, also where NumPy has no dtype of it.", OFFSET(type)},
     {"rows", get_rows, NULL, "How many rows it has: len(table).", NULL},
     {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
-    {"nbytes", get_nbytes, NULL, "The bytes of all rows.", NULL},
+    {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
     {"format", get_text, NULL, "The format of its (first) file.", OFFSET(format)},
     {"name", get_text, NULL, "The name of the tensor in its file; '' where it has none.", OFFSET(name)},
     {NULL, NULL, NULL, NULL, NULL}};

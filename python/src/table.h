@@ -7,6 +7,9 @@
 #define GATHER_PY_TABLE_H
 
 #include "core.h"
+/* Python.h wants to be first. */
+#include <pthread.h>
+
 #include "gather/table.h"
 
 /* Adds the types to the module. */
@@ -37,7 +40,10 @@ typedef struct gather_py_job {
 typedef struct gather_py_handle {
   gather_table *table; /* NULL once it is closed */
   bool closing;        /* no call may begin */
-  int64_t calls;       /* in progress */
+  bool refusing;       /* likewise: closing is about to begin */
+  bool handling;       /* the thread below runs signal handlers within a call */
+  pthread_t handler;
+  int64_t calls; /* in progress */
   gather_py_job *jobs;
   struct gather_py_handle *next, **link;
 } gather_py_handle;
@@ -51,11 +57,23 @@ void gather_py_handle_leave(gather_py_handle *handle);
 /* Waits for all calls and jobs, and closes the table. May be called again. */
 void gather_py_handle_close(gather_py_handle *handle);
 bool gather_py_handle_is_closed(const gather_py_handle *handle);
+/* No call may begin from here on. Then waits for a job that runs, at most so many seconds: true where none does any longer. */
+bool gather_py_handle_await(gather_py_handle *handle, double seconds);
+/* Asks all jobs to end early. */
+void gather_py_handle_cancel(gather_py_handle *handle);
+/* Says that this thread runs signal handlers within a call, or no longer. */
+void gather_py_handle_handling(gather_py_handle *handle, bool handling);
+/* Whether it does: then it must not wait for the table, whose call waits for it. */
+bool gather_py_handle_is_handling(const gather_py_handle *handle);
 /* Within a call: a job that was submitted belongs to the handle from here on. */
 void gather_py_job_begin(gather_py_handle *handle, gather_py_job *job, gather_table_job *submitted);
 /* Returns when it has ended, or is lost. */
 gather_py_job_state gather_py_job_finish(gather_py_job *job);
 bool gather_py_job_is_done(gather_py_job *job);
+/* Waits for its end, at most so many seconds: whether it has ended, or is lost. */
+bool gather_py_job_await(gather_py_job *job, double seconds);
+/* Asks it to end early. */
+void gather_py_job_cancel(gather_py_job *job);
 
 /* ---- the type Table (table.c) ---- */
 
@@ -80,6 +98,8 @@ PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keyw
 PyObject *gather_py_table_text(const char *text);
 /* Raises that it is closed; returns NULL. */
 PyObject *gather_py_table_closed(void);
+/* Raises that a signal handler must not wait for the table whose call it interrupts: -1; else 0. */
+int gather_py_table_may_wait(const gather_py_table *table);
 
 /* ---- one take (table_take.c) ---- */
 

@@ -33,6 +33,8 @@ static const char gather_py_doc_table_take[] =
     "    The first index out of range: position, value, low, high, bad_count. Nothing was read or written.\n"
     "GatherFileError (an OSError)\n"
     "    Rows cannot be read: file, offset. Rows of out may have been written.\n"
+    "KeyboardInterrupt, or what another signal handler raises\n"
+    "    At once; rows of out may have been written, and the table can be used as before.\n"
     "GatherValueError, GatherTypeError\n"
     "    out or the indices do not fit; the table is closed.";
 

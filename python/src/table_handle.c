@@ -25,6 +25,7 @@ static void after_fork_in_child(void) {
   for (gather_py_handle *handle = handles, *next; handle; handle = next) {
     next = handle->next;
     handle->calls = 0;
+    handle->handling = handle->refusing = false;
     for (gather_py_job *job = handle->jobs; job; job = job->next) job->state = GATHER_PY_JOB_LOST;
     handle->jobs = NULL;
     if (handle->closing) unlink_handle(handle); /* a thread that is not here was closing it */
@@ -56,7 +57,7 @@ void gather_py_handle_open(gather_py_handle *handle, gather_table *table) {
 
 gather_table *gather_py_handle_enter(gather_py_handle *handle) {
   pthread_mutex_lock(&lock);
-  gather_table *table = handle->closing ? NULL : handle->table;
+  gather_table *table = handle->closing || handle->refusing ? NULL : handle->table;
   if (table) handle->calls++;
   pthread_mutex_unlock(&lock);
   return table;
@@ -71,7 +72,7 @@ void gather_py_handle_leave(gather_py_handle *handle) {
 
 bool gather_py_handle_is_closed(const gather_py_handle *handle) {
   pthread_mutex_lock(&lock);
-  bool closed = handle->closing || !handle->table;
+  bool closed = handle->closing || handle->refusing || !handle->table;
   pthread_mutex_unlock(&lock);
   return closed;
 }
@@ -134,18 +135,73 @@ gather_py_job_state gather_py_job_finish(gather_py_job *job) {
   return state;
 }
 
-/* The library is asked without the lock: it has locks of its own, which a fork may take before ours. */
+/* Asks the library for a job that runs, without the lock: it has locks of its own, which a fork may take before ours. The lock is held
+ * before and after. */
+static void ask(gather_py_job *job, double seconds) {
+  job->asking++;
+  pthread_mutex_unlock(&lock);
+  bool done = gather_table_job_await(job->job, seconds);
+  pthread_mutex_lock(&lock);
+  job->seen_done = job->seen_done || done;
+  if (--job->asking == 0) pthread_cond_broadcast(&changed);
+}
+
+static bool has_ended(const gather_py_job *job) {
+  return job->state == GATHER_PY_JOB_ENDED || (job->state != GATHER_PY_JOB_LOST && job->seen_done);
+}
+
 bool gather_py_job_is_done(gather_py_job *job) {
   pthread_mutex_lock(&lock);
-  if (job->state == GATHER_PY_JOB_RUNNING) {
-    job->asking++;
-    pthread_mutex_unlock(&lock);
-    bool done = gather_table_job_done(job->job);
-    pthread_mutex_lock(&lock);
-    job->seen_done = job->seen_done || done;
-    if (--job->asking == 0) pthread_cond_broadcast(&changed);
-  }
-  bool done = job->state == GATHER_PY_JOB_ENDED || (job->state != GATHER_PY_JOB_LOST && job->seen_done);
+  if (job->state == GATHER_PY_JOB_RUNNING && !job->seen_done) ask(job, 0);
+  bool done = has_ended(job);
   pthread_mutex_unlock(&lock);
   return done;
+}
+
+bool gather_py_job_await(gather_py_job *job, double seconds) {
+  pthread_mutex_lock(&lock);
+  if (job->state == GATHER_PY_JOB_RUNNING && !job->seen_done) ask(job, seconds);
+  bool over = has_ended(job) || job->state != GATHER_PY_JOB_RUNNING; /* AWAITED is as good as ended */
+  pthread_mutex_unlock(&lock);
+  return over;
+}
+
+static void cancel(gather_py_job *job) {
+  if (job->state == GATHER_PY_JOB_RUNNING) gather_table_job_cancel(job->job); /* takes no lock */
+}
+
+void gather_py_job_cancel(gather_py_job *job) {
+  pthread_mutex_lock(&lock);
+  cancel(job);
+  pthread_mutex_unlock(&lock);
+}
+
+bool gather_py_handle_await(gather_py_handle *handle, double seconds) {
+  pthread_mutex_lock(&lock);
+  handle->refusing = true;
+  gather_py_job *job = handle->closing ? NULL : handle->jobs;
+  while (job && (job->state != GATHER_PY_JOB_RUNNING || job->seen_done)) job = job->next;
+  if (job) ask(job, seconds);
+  pthread_mutex_unlock(&lock);
+  return !job;
+}
+
+void gather_py_handle_cancel(gather_py_handle *handle) {
+  pthread_mutex_lock(&lock);
+  for (gather_py_job *job = handle->jobs; job; job = job->next) cancel(job);
+  pthread_mutex_unlock(&lock);
+}
+
+void gather_py_handle_handling(gather_py_handle *handle, bool handling) {
+  pthread_mutex_lock(&lock);
+  handle->handling = handling;
+  handle->handler = pthread_self();
+  pthread_mutex_unlock(&lock);
+}
+
+bool gather_py_handle_is_handling(const gather_py_handle *handle) {
+  pthread_mutex_lock(&lock);
+  bool handling = handle->handling && pthread_equal(handle->handler, pthread_self());
+  pthread_mutex_unlock(&lock);
+  return handling;
 }

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "table.h"
+#include "signals.h"
 
 typedef struct job_object {
   PyObject ob_base;
@@ -14,6 +14,7 @@ typedef struct job_object {
   gather_py_table *table; /* NULL where it was never submitted */
   PyObject *out;          /* the caller's */
   void *indices;          /* a copy, so that the caller's may change */
+  bool interrupted;       /* a wait was; whoever drops it then does not want it */
 } job_object;
 
 static gather_py_job_state finish(job_object *self) {
@@ -23,11 +24,31 @@ static gather_py_job_state finish(job_object *self) {
   return ended;
 }
 
+/* Here nothing can be raised: KeyboardInterrupt comes again when Python goes on. */
+static void pass_on_later(void) {
+  bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
+  if (interrupt)
+    PyErr_Clear();
+  else
+    PyErr_WriteUnraisable(NULL);
+  if (interrupt) PyErr_SetInterrupt();
+}
+
+/* Who drops a job wants its output, if at all, in `out`: it is waited for, unless a signal says otherwise. */
+static void drop(job_object *self) {
+  if (self->interrupted) gather_py_job_cancel(&self->job);
+  if (gather_py_await_job(&self->job) < 0) {
+    gather_py_job_cancel(&self->job);
+    pass_on_later();
+  }
+  (void)finish(self);
+}
+
 static void job_free(PyObject *object) {
   job_object *self = (job_object *)object;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace); /* waiting lets other threads run */
-  if (self->job.state != GATHER_PY_JOB_NONE) (void)finish(self);
+  if (self->job.state != GATHER_PY_JOB_NONE) drop(self);
   gather_py_rows_clear(&self->rows);
   Py_XDECREF((PyObject *)self->table);
   Py_XDECREF(self->out);
@@ -49,7 +70,16 @@ static int fail(gather_py_job_state state, const job_object *self) {
 static PyObject *job_wait(PyObject *object, PyObject *none) {
   job_object *self = (job_object *)object;
   (void)none;
+  if (gather_py_table_may_wait(self->table) < 0) return NULL;
+  self->interrupted = gather_py_await_job(&self->job) < 0;
+  if (self->interrupted) return NULL;
   return fail(finish(self), self) < 0 ? NULL : gather_py_rows_result(self->table, &self->rows);
+}
+
+static PyObject *job_cancel(PyObject *object, PyObject *none) {
+  (void)none;
+  gather_py_job_cancel(&((job_object *)object)->job);
+  Py_RETURN_NONE;
 }
 
 static PyObject *get_done(PyObject *object, void *closure) {
@@ -67,12 +97,25 @@ static PyObject *job_enter(PyObject *self, PyObject *none) {
   return self;
 }
 
-/* The job ends with the block; an exception of the block's own goes before the job's. */
+/* Whether a block was left by KeyboardInterrupt or the like, and not by an error. */
+static bool is_leaving(PyObject *type) {
+  if (type == Py_None || PyObject_IsSubclass(type, PyExc_Exception) != 0) return false;
+  return true;
+}
+
+/* The job ends with the block, soon where a signal says so; an exception of the block's own goes before the job's. */
 static PyObject *job_exit(PyObject *object, PyObject *args) {
   job_object *self = (job_object *)object;
   PyObject *type = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : Py_None;
+  PyObject *raised[3] = {NULL};
+  if (gather_py_table_may_wait(self->table) < 0) return NULL;
+  if (is_leaving(type)) gather_py_job_cancel(&self->job);
+  bool interrupted = gather_py_await_job(&self->job) < 0;
+  PyErr_Fetch(&raised[0], &raised[1], &raised[2]);
+  if (interrupted) gather_py_job_cancel(&self->job);
   gather_py_job_state state = finish(self);
-  if (type == Py_None && fail(state, self) < 0) return NULL;
+  PyErr_Restore(raised[0], raised[1], raised[2]);
+  if (PyErr_Occurred() || (type == Py_None && fail(state, self) < 0)) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -86,7 +129,11 @@ static PyObject *job_repr(PyObject *object) {
 static PyMethodDef methods[] = {
     {"wait", job_wait, METH_NOARGS,
      "wait()\n--\n\nWaits for its end, and gives the rows: out, or a new array. Raises what take() would have. May be "
-     "called\nagain, and by several threads."},
+     "called\nagain, and by several threads. A signal handler that raises (Ctrl-C) ends the wait, not the job."},
+    {"cancel", job_cancel, METH_NOARGS,
+     "cancel()\n--\n\nAsks it to end early, and comes back. wait() then raises GatherCancelledError, unless it had "
+     "ended "
+     "before;\nuntil then rows of out may be written."},
     {"__enter__", job_enter, METH_NOARGS, NULL},
     {"__exit__", job_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
@@ -96,7 +143,9 @@ static PyGetSetDef getters[] = {{"done", get_done, NULL, "Whether it has ended, 
 
 static char doc[] =
     "A take that Table.submit() began. Nothing else may read or write out until wait() has returned. A job that is "
-    "dropped is\nwaited for. In a `with` statement it is waited for at the end of the block.";
+    "dropped is\nwaited for. In a `with` statement it is waited for at the end of the block. Where KeyboardInterrupt "
+    "ended "
+    "a wait or the\nblock, it is cancelled first.";
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(job_free)},
                               {Py_tp_repr, GATHER_PY_SLOT(job_repr)},
@@ -125,6 +174,7 @@ static gather_status submit(gather_py_table *self, job_object *job, gather_table
 static PyObject *begin(gather_py_table *self, job_object *job) {
   gather_table *table;
   gather_error error;
+  if (gather_py_table_may_wait(self) < 0) return NULL;
   PyThreadState *state = PyEval_SaveThread();
   gather_status status = submit(self, job, &table, &error);
   PyEval_RestoreThread(state);

@@ -15,14 +15,14 @@ typedef struct opening {
   int64_t raw_shape[GATHER_MAX_RANK];
 } opening;
 
-static int read_raw(opening *given, int64_t offset) {
+static int read_raw(opening *given, int64_t offset, bool as_is) {
   Py_ssize_t rank = PyTuple_Size(given->shape);
   if (rank > GATHER_MAX_RANK) {
     gather_py_fail(GATHER_RANK_MISMATCH, NULL, "shape has %zd dimensions; %d at most", rank, GATHER_MAX_RANK);
     return -1;
   }
   for (Py_ssize_t d = 0; d < rank; d++) given->raw_shape[d] = PyLong_AsLongLong(PyTuple_GetItem(given->shape, d));
-  given->raw = (gather_raw){given->type, (int32_t)rank, given->raw_shape, offset};
+  given->raw = (gather_raw){given->type, (int32_t)rank, given->raw_shape, offset, as_is};
   given->options.raw = &given->raw;
   return PyErr_Occurred() ? -1 : 0;
 }
@@ -30,9 +30,10 @@ static int read_raw(opening *given, int64_t offset) {
 static int read_opening(PyObject *args, opening *given) {
   gather_error error;
   long long memory, cache, offset;
-  int depth, buffered, keep_signals;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LO", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth,
-                        &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype))
+  int depth, buffered, keep_signals, as_is, links;
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOpp", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth,
+                        &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype,
+                        &as_is, &links))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   if (gather_engine_parse(given->engine, &given->options.engine, &error) != GATHER_OK) {
@@ -44,7 +45,8 @@ static int read_opening(PyObject *args, opening *given) {
   given->options.depth = depth;
   given->options.buffered = buffered;
   given->options.keep_signals = keep_signals;
-  return given->type ? read_raw(given, offset) : 0;
+  given->options.no_links = !links;
+  return given->type ? read_raw(given, offset, as_is) : 0;
 }
 
 /* The paths' text, which their bytes objects own. */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "table.h"
+#include "signals.h"
 
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
 
@@ -205,9 +205,13 @@ static gather_status take(gather_py_table *self, gather_py_rows *rows, gather_ta
 static PyObject *run(gather_py_table *self, gather_py_rows *rows) {
   gather_table *table;
   gather_error error;
-  PyThreadState *state = PyEval_SaveThread();
+  gather_py_interruption interruption;
+  if (gather_py_table_may_wait(self) < 0) return NULL;
+  gather_py_interruption_init(&interruption, &self->handle, &rows->options);
+  interruption.state = PyEval_SaveThread();
   gather_status status = take(self, rows, &table, &error);
-  PyEval_RestoreThread(state);
+  PyEval_RestoreThread(interruption.state);
+  if (interruption.interrupted) return NULL; /* with the handler's exception, also where the take had ended */
   if (!table) return gather_py_table_closed();
   return status == GATHER_OK ? gather_py_rows_result(self, rows) : gather_py_raise(&error);
 }

@@ -102,7 +102,7 @@ def test_axis_none_is_flat():
         take_along_axis(TABLE, [[0]], axis=None)
 
 
-@pytest.mark.parametrize("value", ["", "Raise", "RAISE", "clamp", "error", 1, b"clip", True, ("clip",)], ids=repr)
+@pytest.mark.parametrize("value", ["", "Raise", "RAISE", "Clamp", "errors", 1, b"clip", True, ("clip",)], ids=repr)
 @ALL
 def test_mode_is_one_of_six(function, value):
     with pytest.raises(ValueError, match="mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise'"):
@@ -115,6 +115,32 @@ def test_mode_is_one_of_six(function, value):
 def test_rules_are_of_the_table(function, known, value):
     with pytest.raises(ValueError, match=known):
         function(ROW, [0], rules=value)
+
+
+@ALL
+def test_modes_have_the_commands_names_too(function):
+    """clamp is clip, error is raise."""
+    assert function(ROW, [9, -9], mode="clamp").tolist() == function(ROW, [9, -9], mode="clip").tolist()
+    plan = getattr(libgather.Plan, function.__name__)(ROW, [9, -9], axis=0, mode="clamp")
+    assert plan(ROW, [9, -9]).tolist() == function(ROW, [9, -9], mode="clip").tolist()
+    with pytest.raises(libgather.GatherIndexError):
+        function(ROW, [9], mode="error")
+    strings = np.array(["a", "b"], object)
+    assert function(strings, [9], mode="clamp").tolist() == ["b"]
+    assert function(np.ma.array(ROW), [9], mode="clamp").tolist() == [ROW[-1]]
+
+
+@ALL
+@pytest.mark.parametrize("typed, meant", [("clam", "clamp"), ("Clip", "clip"), ("eror", "error"), ("rase", "raise"), ("warp", "wrap"), ("zeros", "zero"),
+                                          ("promised", "promise"), ("fil", "fill"), (" clip", "clip")])
+def test_modes_that_are_misspelt(function, typed, meant):
+    for x in (ROW, np.array(["a"], object)):
+        with pytest.raises(ValueError, match=f"did you mean '{meant}'[?]$"):
+            function(x, [0], mode=typed)
+    with pytest.raises(ValueError, match="the value goes into fill_value="):
+        function(ROW, [0], mode="fill=0")
+    with pytest.raises(ValueError, match="not 'quietly'$"):
+        function(ROW, [0], mode="quietly")
 
 
 @ALL

@@ -32,6 +32,18 @@ def test_main_is_the_command(arguments, tmp_path):
     assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["--version"], ["nothing"], ["take", "none.npy", "1", "-o", "x.npy"], ["take", "a.npy", "[9]", "-o", "x.npy"], []],
+)
+def test_the_package_is_the_command(arguments, tmp_path):
+    """python -m libgather, with the command's exit code."""
+    np.save(tmp_path / "a.npy", np.arange(5))
+    ours = subprocess.run([sys.executable, "-m", "libgather", *arguments], capture_output=True, check=False, cwd=tmp_path)
+    theirs = subprocess.run([command.path(), *arguments], capture_output=True, check=False, cwd=tmp_path)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (theirs.returncode, theirs.stdout, theirs.stderr)
+
+
 def test_main_gets_arguments_and_input(tmp_path):
     np.save(tmp_path / "x y.npy", np.arange(5))
     arguments = [str(tmp_path / "x y.npy"), "[4, 0]", "-o", "-", "--quiet"]

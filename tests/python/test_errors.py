@@ -22,6 +22,7 @@ IS_A = [
     (libgather.GatherNotSupportedError, (NotImplementedError,)),
     (libgather.GatherMemoryError, (MemoryError,)),
     (libgather.GatherNameError, (LookupError,)),
+    (libgather.GatherCancelledError, ()),
     (libgather.GatherFileError, (OSError,)),
     (libgather.GatherFileNotFoundError, (libgather.GatherFileError, FileNotFoundError)),
     (libgather.GatherFileFormatError, (libgather.GatherFileError, ValueError)),
@@ -127,3 +128,21 @@ def test_the_first_bad_index_is_the_first():
             with pytest.raises(libgather.GatherIndexError) as caught:
                 libgather.take(TABLE, view, axis=0, threads=threads)
             assert (caught.value.position, caught.value.bad_count) == (first, 2)
+
+
+NASTY = "\x1b[31m \x9b31m \u202eabc \u2066x \u200e \u061c \u2028 \x7f\n"
+
+
+def test_names_that_play_with_a_terminal(tmp_path):
+    """They are shown, not sent."""
+    path = tmp_path / NASTY / "x.npy"
+    with pytest.raises(FileNotFoundError) as caught:
+        libgather.open(path)
+    path.parent.mkdir()
+    np.save(path, np.zeros((2, 3)))
+    with libgather.open(path) as table:
+        shown = [str(caught.value), repr(table)]
+    for text in shown:
+        assert not any(c in text for c in "\x1b\x9b\u202e\u2066\u200e\u061c\u2028\x7f\n"), text
+        assert r"\x1b[31m \u009b31m \u202eabc \u2066x \u200e \u061c \u2028 \x7f\x0a" in text
+    assert caught.value.file.endswith(NASTY + "/x.npy")  # the field is exact

@@ -112,7 +112,7 @@ def test_bad_index_is_drawn():
         ({"rules": "onnx-99"}, errors.GatherValueError, "onnx-99"),
         ({"mode": "fill"}, errors.GatherValueError, "fill_value"),
         ({"fill_value": 1}, errors.GatherValueError, "fill_value"),
-        ({"mode": "error"}, errors.GatherValueError, "mode"),
+        ({"mode": "eror"}, errors.GatherValueError, "did you mean 'error'"),
         ({"mode": "fill", "fill_value": "text"}, errors.GatherValueError, "text"),
         ({"elements": True}, errors.GatherValueError, "rank"),
     ],
@@ -223,6 +223,10 @@ def test_save(tmp_path):
         picture.save(tmp_path / "p.png")
     with pytest.raises(FileNotFoundError):
         picture.save(tmp_path / "nowhere" / "p.svg")
+    (tmp_path / "p.svg").chmod(0o600)
+    picture.save(tmp_path / "p.svg", replace=True, sync=False)
+    assert (tmp_path / "p.svg").stat().st_mode & 0o777 == 0o600
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".gather-")]
 
 
 def test_command_is_missing(monkeypatch, tmp_path):

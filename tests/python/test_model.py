@@ -202,6 +202,19 @@ def test_external_data(tmp_path):
     assert check(path, {"ids": [19, 0, 1]})[0].verdict == "ok"  # the shape is enough
 
 
+def test_links_beside_a_model(tmp_path):
+    path = external(tmp_path)
+    (tmp_path / "away").mkdir()
+    (tmp_path / "e.data").rename(tmp_path / "away" / "e.data")
+    (tmp_path / "e.data").symlink_to(tmp_path / "away" / "e.data")
+    for model in (path, libgather.Model(path)):
+        assert run(model, {"ids": [19, 0, 1]})["y"].tolist() == [[57, 58, 59], [0, 1, 2], [3, 4, 5]]
+    model = libgather.Model(path, links=False)
+    for unlinked in (model, pickle.loads(pickle.dumps(model))):
+        with pytest.raises(errors.GatherFileError, match="symbolic link"):
+            unlinked.run({"ids": [19, 0, 1]})
+
+
 def test_external_data_in_memory(tmp_path):
     with pytest.raises(errors.GatherNotSupportedError, match="memory"):
         run(external(tmp_path).read_bytes(), {"ids": [1, 2, 3]})

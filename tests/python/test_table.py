@@ -33,6 +33,20 @@ def table(path):
         yield table
 
 
+def test_attributes_of_arrays(table):
+    """Those that a table shares with an array mean the same."""
+    for name in ("shape", "ndim", "size", "itemsize", "nbytes", "dtype"):
+        assert getattr(table, name) == getattr(X, name), name
+    assert len(table) == len(X) and all(np.array_equal(a, b) for a, b in zip(table, X)) and np.array_equal(np.asarray(table), X)
+
+
+def test_attributes_of_packed_elements(tmp_path):
+    """Two to a byte in the file, one to a byte once taken."""
+    (tmp_path / "r").write_bytes(bytes(12))
+    with libgather.open(tmp_path / "r", dtype="int4", shape=(-1, 6)) as table:
+        assert (table.size, table.itemsize, table.nbytes, table[...].nbytes) == (24, 1, 12, 24)
+
+
 # ---- types and files ----
 
 
@@ -78,7 +92,7 @@ def test_raw_types(tmp_path, name, dtype, shape, bytes_):
     ({"dtype": [("a", object)]}, libgather.GatherTypeError), ({"dtype": "(2,)f4"}, libgather.GatherTypeError),
     ({"dtype": "f4", "shape": 2.5}, TypeError), ({"dtype": "f4", "shape": (1,) * 65}, libgather.GatherValueError),
     ({"dtype": "f4", "offset": -1}, libgather.GatherError), ({"dtype": "f4", "shape": (3, -1)}, libgather.GatherError),
-    ({"dtype": "f4", "shape": (10**6, 3)}, libgather.GatherFileFormatError), ({"dtype": "nosuch"}, TypeError),
+    ({"dtype": "f4", "shape": (10**6, 3), "raw": True}, libgather.GatherFileFormatError), ({"dtype": "nosuch"}, TypeError),
     ({"dtype": "f4", "shape": (2**62, 2**62)}, libgather.GatherError), ({"engine": "warp"}, libgather.GatherValueError),
     ({"engine": None}, TypeError), ({"depth": 5000}, libgather.GatherValueError), ({"depth": -1}, libgather.GatherValueError),
     ({"depth": "8"}, TypeError), ({"memory": 1000}, libgather.GatherValueError), ({"memory": "2 bananas"}, ValueError),
@@ -395,3 +409,27 @@ def test_numpy_and_libgather_take(table):
         with pytest.raises(error):
             call()
     assert table.stats().rows == 13
+
+
+def test_a_recognised_file_is_not_raw_bytes(path):
+    with pytest.raises(libgather.errors.GatherError, match="format npy") as caught:
+        libgather.open(path, dtype="float32", shape=(-1, 6))
+    assert caught.value.status == "usage"
+    with libgather.open(path, dtype="uint8", shape=(-1, 8), raw=True) as table:
+        assert table[0].tobytes() == b"\x93NUMPY\x01\x00"
+        assert (pickle.loads(pickle.dumps(table))[0] == table[0]).all()
+    with pytest.raises(TypeError, match="dtype"):
+        libgather.open(path, raw=True)
+
+
+def test_links_beside_an_index(tmp_path):
+    safetensors = pytest.importorskip("safetensors.numpy")
+    (tmp_path / "away").mkdir()
+    safetensors.save_file({"x": X}, tmp_path / "away" / "s")
+    (tmp_path / "s").symlink_to(tmp_path / "away" / "s")
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"x": "s"}}))
+    with libgather.open(f"{index}:x") as table:
+        assert (table[...] == X).all()
+    with pytest.raises(libgather.errors.GatherError, match="symbolic link"):
+        libgather.open(f"{index}:x", links=False)

@@ -303,6 +303,15 @@ def test_a_job_alone_keeps_its_output(table, make):
         assert type(out) is type(others[0]) and np.array_equal(out.array if isinstance(out, Producer) else np.asarray(out), X[[5, -1]])
 
 
+def test_modes_of_the_command(table):
+    assert same(table.take([99999, -99999], mode="clamp"), np.stack([X[-1], X[0]]))
+    assert same(table.submit([99999], mode="clamp").wait(), X[-1:])
+    with pytest.raises(libgather.GatherIndexError):
+        table.take([99999], mode="error")
+    with pytest.raises(ValueError, match="did you mean 'clamp'"):
+        table.submit([0], mode="clampp")
+
+
 def test_jobs_that_are_dropped(table):
     """Their end is waited for: the output is not freed under them."""
     for _ in range(50):

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import libgather
 from support.skip import skip_test
-from table_files import save, save_raw
+from table_files import save, save_raw, save_safetensors
 
 try:
     import torch
@@ -174,6 +176,49 @@ def test_embedding(path):
         assert torch.equal(other(torch.tensor([3])), model(torch.tensor([3])))
     model(torch.tensor([3])).sum().backward()
     assert list(model.state_dict()) == ["1.weight", "1.bias"]
+
+
+@pytest.mark.parametrize("ids", [[1, 2], (3,), 4, [[1], [2]], [], np.array([5, 6]), range(3)], ids=repr)
+def test_embedding_of_lists(path, ids):
+    """What a table takes, the embedding takes."""
+    rows = tables.DiskEmbedding(path)(ids)
+    assert isinstance(rows, torch.Tensor) and np.array_equal(rows, X[np.asarray(ids, int)])
+    assert tables.DiskEmbedding(path, device="meta")([1]).device.type == "meta"
+
+
+def test_without_gradients(path):
+    with libgather.open(path) as table, torch.no_grad():
+        out = torch.zeros(2, 6, requires_grad=True)
+        assert table.take([0, 1], out=out) is out and np.array_equal(out.detach(), X[:2])
+        assert torch.equal(tables.DiskEmbedding(table)(torch.tensor([3])), torch.from_numpy(X[3:4]))
+
+
+def test_the_module_comes_when_it_is_asked_for(path):
+    """Without an import of its own."""
+    program = f"import libgather; t = libgather.open({path!r}); print(libgather.torch.take(t, [3])[0, 0].item() == t[3][0])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout == b"True\n"
+
+
+@pytest.mark.parametrize("without", ["", "ml_dtypes"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_bfloat16_of_safetensors(tmp_path, workers, without):
+    """The whole way: rows of a checkpoint, which NumPy has no dtype of, as batches; ml_dtypes is not needed for it."""
+    wanted = torch.from_numpy(X).to(torch.bfloat16)
+    path = save_safetensors(tmp_path / "m.safetensors", {"emb": ("BF16", wanted.view(torch.int16).numpy()), "b": ("F32", X)})
+    (tmp_path / "job.py").write_text(f"""
+import sys
+sys.modules[{without!r}] = None
+import libgather, torch
+from torch.utils.data import DataLoader
+if __name__ == "__main__":
+    dataset = libgather.torch.TableDataset({path + ":emb"!r})
+    loader = DataLoader(dataset, batch_size=32, num_workers={workers}, collate_fn=libgather.torch.collate)
+    torch.save(torch.cat(list(loader)), {str(tmp_path / "rows.pt")!r})
+""")
+    done = subprocess.run([sys.executable, tmp_path / "job.py"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    rows = torch.load(tmp_path / "rows.pt")
+    assert rows.dtype == torch.bfloat16 and torch.equal(rows, wanted)
 
 
 def test_embedding_of_another_rank(tmp_path):

@@ -148,6 +148,31 @@ def test_gradients_are_refused():
         plan(x, [0])
 
 
+class ByPython(torch.Tensor if torch else object):
+    """As PyTorch was before it had DLPack's C interface."""
+
+    __dlpack_c_exchange_api__ = None
+    __module__ = "torch"  # whose from_dlpack makes the results
+
+
+@pytest.mark.parametrize("off", ["no_grad", "inference_mode"])
+@pytest.mark.parametrize("kind", ["tensor", "parameter", "by Python"])
+def test_without_gradients(kind, off):
+    """Within no_grad() no result has a gradient, so that nothing is lost."""
+    x = torch.nn.Parameter(table()) if kind == "parameter" else table().requires_grad_()
+    x = x.as_subclass(ByPython) if kind == "by Python" else x
+    ids = torch.tensor([1, -1])
+    with getattr(torch, off)():
+        for rows in (take(x, ids, axis=0), Plan.take(x, ids, axis=0)(x, ids), take(x, [1, 9], axis=0, mode="fill", fill_value=0)[:1]):
+            assert not rows.requires_grad and torch.equal(rows[0], x[1])
+        assert torch.equal(libgather.take_along_axis(x, torch.tensor([2]), axis=None), x.reshape(-1)[2:3])
+        out = torch.zeros(2, 4, requires_grad=True)
+        out = out.as_subclass(ByPython) if kind == "by Python" else out
+        assert take(table(), ids, axis=0, out=out) is out and torch.equal(out, table()[ids])
+    with pytest.raises(libgather.GatherNotSupportedError, match="gradient"):
+        take(x, ids, axis=0)
+
+
 def test_lazy_conjugates_and_negatives_are_refused():
     """Their memory holds other values than they show."""
     z = torch.tensor([1 + 2j, 3 - 1j])
@@ -176,7 +201,11 @@ def test_indices_are_integers(ids):
 
 @pytest.mark.parametrize("dtype, value, fits", [("float32", -1.5, True), ("int8", 127, True), ("int8", 128, False), ("uint8", -1, False),
                                                 ("int32", 1.5, False), ("bool", True, True), ("bool", 2, False), ("complex64", 1j, True),
-                                                ("float32", 1j, False), ("bfloat16", 2.0, True), ("float32", "x", False)], ids=repr)
+                                                ("float32", 1j, False), ("bfloat16", 2.0, True), ("float32", "x", False), ("bfloat16", 1e39, False),
+                                                ("float16", 1e6, False), ("float32", 1e39, False), ("float64", 10**400, False), ("int64", 2**63, False),
+                                                ("float64", np.longdouble("1e4000"), False), ("int64", np.float64(3), True), ("float32", "1", False),
+                                                ("int32", float("nan"), False), ("float32", float("inf"), True), ("complex64", complex(1, 1e39), False),
+                                                ("float32", np.float64(0.5), True), ("int16", np.datetime64(5, "s"), False)], ids=repr)
 def test_fill_value(dtype, value, fits):
     x = table((3,), dtype)
     call = lambda: take(x, [9, 1], mode="fill", fill_value=value)  # noqa: E731
@@ -185,6 +214,22 @@ def test_fill_value(dtype, value, fits):
     else:
         with pytest.raises(libgather.GatherTypeError, match="fill_value"):
             call()
+
+
+@pytest.mark.parametrize("dtype, value, fits", [("float8_e4m3fn", 448.0, True), ("float8_e4m3fn", 1000.0, False), ("float8_e4m3fn", float("inf"), False),
+                                                ("float8_e5m2", 1e6, False), ("float8_e5m2", 3.1, True), ("bfloat16", 0.1, True),
+                                                ("float8_e8m0fnu", 0, False), ("float8_e8m0fnu", -1, False)], ids=repr)
+def test_fill_value_of_small_floats(dtype, value, fits):
+    """Some of them have no infinity, and PyTorch takes the largest for it."""
+    if not hasattr(torch, dtype):
+        pytest.skip(f"dtype: this PyTorch has no {dtype}")
+    x = torch.zeros(3, dtype=torch.uint8).view(torch.float8_e5m2).to(getattr(torch, dtype))
+    if fits:
+        rows = take(x, [9, 1], mode="fill", fill_value=value)
+        assert rows[0].float() == torch.tensor(value).to(x.dtype).float() and rows.dtype == x.dtype
+    else:
+        with pytest.raises(libgather.GatherTypeError, match="does not fit"):
+            take(x, [9, 1], mode="fill", fill_value=value)
 
 
 @pytest.mark.parametrize("mode", ["clip", "wrap", "zero"])

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+#
+# _modes.py: the names of what an index out of range does: NumPy's, which are Python's here, and the command's.
+"""The names of mode=."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, NoReturn
+
+# NumPy's name: the command's (--on-bad). Each may be used here.
+MODES = {"raise": "error", "clip": "clamp", "wrap": "wrap", "zero": "zero", "fill": "fill", "promise": "promise"}
+_NAMES = [name for pair in MODES.items() for name in dict.fromkeys(pair)]
+
+
+def unknown_mode(mode: Any) -> str:
+    """The complaint about a mode that there is not, with the nearest that there is."""
+    text = f"mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise', not {mode!r}"
+    if not isinstance(mode, str):
+        return text
+    if mode.startswith("fill="):
+        return f"{text}; the value goes into fill_value="
+    near = difflib.get_close_matches(mode.strip().lower(), _NAMES, 1, 0.5)
+    return f"{text}; did you mean {near[0]!r}?" if near else text
+
+
+def refuse_mode(mode: Any) -> NoReturn:
+    """For the extension."""
+    raise ValueError(unknown_mode(mode))
+
+
+def command_mode(mode: str) -> str | None:
+    """The command's name of a mode; None where there is no such mode."""
+    return MODES.get(mode, mode if mode in _NAMES else None)

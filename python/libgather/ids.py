@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+#
+# ids.py: ids out of files of all kinds. Parquet, and Arrow files whose buffers are compressed, are read by pyarrow where it is
+# installed; everything else by the library.
+"""Ids out of files."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from libgather import _core
+from libgather.errors import GatherNotSupportedError, refuse
+
+Path = str | bytes | os.PathLike
+_HEAD_BYTES = 4096
+
+
+def _split(path: Path) -> tuple[str, str]:
+    """FILE:COLUMN as the command cuts it: a file of the whole name wins, then the first colon with a file before it."""
+    whole = os.fsdecode(path)
+    at = -1 if os.path.exists(whole) else whole.find(":")
+    while at >= 0:
+        if os.path.exists(whole[:at]) and not os.path.isdir(whole[:at]):
+            return whole[:at], whole[at + 1 :]
+        at = whole.find(":", at + 1)
+    return whole, ""
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of a regular file; the library says what is wrong with others."""
+    try:
+        if not os.path.isfile(path):
+            return b""
+        with builtins.open(path, "rb") as file:
+            return file.read(_HEAD_BYTES)
+    except OSError:
+        return b""
+
+
+# ---- by pyarrow ------------------------------------------------------------------------------------------------------
+
+
+def _field(schema: Any, column: str, path: str) -> Any:
+    """The column that is meant: by its name, or the only one."""
+    names = schema.names
+    if not column and len(names) != 1:
+        refuse("name_not_found", f"{path}: it has {len(names)} columns; name the one you want: {', '.join(names[:8])}")
+    column = column or names[0]
+    if names.count(column) != 1:
+        have = f"{names.count(column)} columns are called" if column in names else "there is no column"
+        refuse("name_not_found", f"{path}: {have} '{column}'; it has {', '.join(names[:8])}")
+    return schema.field(column)
+
+
+def _integers(batches: Iterable[Any], field: Any, rows: int, path: str) -> np.ndarray:
+    """A column of integers, batch by batch, so that no more than one is in memory besides the result."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(field.type):
+        refuse("type_unsupported", f"{path}: ids must be integers, and column '{field.name}' is {field.type}", "indices")
+    out, first = np.empty(rows, field.type.to_pandas_dtype()), 0
+    for batch in batches:
+        values = batch.column(batch.schema.get_field_index(field.name))
+        if values.null_count:
+            row = first + int(np.flatnonzero(values.is_null().to_numpy(zero_copy_only=False))[0])
+            refuse("unsupported", f"{path}: column '{field.name}' has a null in row {row}; fill it in or drop it", "indices")
+        out[first : first + len(values)] = values.to_numpy()
+        first += len(values)
+    return out
+
+
+def _malformed(path: str, error: Exception) -> NoReturn:
+    refuse("file_malformed", f"{path}: {error}")
+
+
+def _from_parquet(path: str, column: str) -> np.ndarray:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise ImportError("pyarrow reads Parquet, and is not installed: pip install pyarrow", name="pyarrow") from error
+    try:
+        with parquet.ParquetFile(path) as file:
+            field = _field(file.schema_arrow, column, path)
+            batches = file.iter_batches(columns=[field.name])
+            return _integers(batches, field, file.metadata.num_rows, path)
+    except (pa.ArrowException, OSError) as error:
+        if type(error).__module__.startswith("libgather"):
+            raise
+        _malformed(path, error)
+
+
+def _from_arrow(path: str, column: str) -> np.ndarray | None:
+    """None where pyarrow is not installed."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    try:
+        with pa.OSFile(path) as source, pa.ipc.open_file(source) as file:
+            field = _field(file.schema, column, path)
+            rows = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
+            return _integers((file.get_batch(i) for i in range(file.num_record_batches)), field, rows, path)
+    except (pa.ArrowException, OSError) as error:
+        if type(error).__module__.startswith("libgather"):
+            raise
+        _malformed(path, error)
+
+
+# ---- by the library --------------------------------------------------------------------------------------------------
+
+
+def _from_library(path: str, column: str, head: bytes) -> np.ndarray:
+    name, swapped, shape, strides, data = _core._read_ids(os.fsencode(path), column, head)
+    dtype = np.dtype(name).newbyteorder("S" if swapped else "=")
+    return np.ascontiguousarray(np.ndarray(shape, dtype, data, strides=strides)).reshape(shape)
+
+
+def read_ids(path: Path) -> np.ndarray:
+    """Reads ids out of a file, as an array of integers.
+
+    Parameters
+    ----------
+    path : str, bytes or os.PathLike
+        'FILE', or 'FILE:NAME' of a file that holds several tensors or columns. What the file is, its content says:
+
+        - text: whole numbers separated by white space or commas, with comments (#) and a header of one word;
+        - CSV, TSV: 'ids.csv:user_id' is the column of that name, 'ids.csv:#0' column number 0 of a file without a header;
+        - Arrow, Feather: 'ids.arrow:user_id', in any number of record batches;
+        - Parquet: 'ids.parquet:user_id', by pyarrow, which must be installed;
+        - .npy, safetensors and every other format of `gather info --formats`.
+
+    Returns
+    -------
+    ndarray
+        Of the file's integer type (int64 out of text); 1-D out of text and columns, else as the file has it.
+
+    Raises
+    ------
+    GatherFileError
+        The file cannot be read, or holds something else than whole numbers, with the line or the byte.
+    GatherNameError
+        There is no such column, or it has to be named.
+    GatherTypeError
+        The column holds no integers.
+    GatherNotSupportedError
+        Nulls, with the row of the first one; a dictionary; another encoding than UTF-8.
+    ImportError
+        Parquet without pyarrow.
+    """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"path must be a str or os.PathLike, not {type(path).__name__}")
+    file, column = _split(path)
+    head = _head(file)
+    if head.startswith(b"PAR1"):
+        return _from_parquet(file, column)
+    try:
+        return _from_library(file, column, head)
+    except GatherNotSupportedError:
+        ids = _from_arrow(file, column) if head.startswith(b"ARROW1") else None
+        if ids is None:
+            raise
+        return ids
