@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Makes the small corpus that the fuzz targets start from: FOLDER/npy, FOLDER/raw and so on.
 
-Standard library, corpus_many.py and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
+Standard library, corpus_*.py and tests/support only, and the same bytes every time. Good files and files that are wrong in one place.
 """
 import pathlib
 import struct
 import sys
 
+from corpus_choices import literal_files, table_files, take_files, text_files
 from corpus_many import arrow_files, npz_files
 
 DESCRS = [
@@ -234,6 +235,74 @@ def check_files() -> list[bytes]:
     return files
 
 
+def operand_files() -> list[bytes]:
+    """Models for their operands and for running them: data that is missing or short, hostile attributes, names that could move a
+    cursor, branches, chains of what is run."""
+    def ints(name: str, *numbers: int, dims: list[int] | None = None) -> bytes:
+        return block(5, tensor(7, [len(numbers)] if dims is None else dims, block(7, b"".join(varint(i) for i in numbers)), name=name))
+
+    def outside(name: str, kind: int, *dims: int, location: str = "w", **more: str) -> bytes:
+        keys = {"location": location} | more
+        return block(5, tensor(kind, list(dims), *(block(13, block(1, k) + block(2, v)) for k, v in keys.items()), number(14, 1), name=name))
+
+    table = block(5, tensor(1, [4, 3], block(9, bytes(range(48))), name="t"))
+    gather, out = node("Gather", ["t", "i"], ["y"], name="g"), value(12, "y", 1)
+    graphs = []
+    chains = [("same", "Identity", ["i"]), ("sum", "Add", ["i", "i"]), ("cut", "Slice", ["i", "i", "i"]), ("wide", "Expand", ["i", "i"]),
+              ("shaped", "Reshape", ["i", "i"]), ("picked", "Gather", ["i", "i"]), ("thin", "Squeeze", ["i"]), ("big", "Unsqueeze", ["i", "i"]),
+              ("n", "Shape", ["t"]), ("filled", "ConstantOfShape", ["i"])]
+    for missing in (outside("i", 7, 1), outside("i", 7, 1, offset="8", length="8"), ints("i", 1), outside("i", 7, 1, location="../w")):
+        for name, op, inputs in chains:
+            graphs.append(table + missing + node(op, inputs, [name]) + node("Gather", ["t", name], ["y"], name="g") + out)
+    graphs.append(outside("t", 1, 4, 3) + ints("i", 3) + gather + out)
+    graphs.append(outside("t", 8, 2) + outside("i", 6) + gather + out)
+    fill = attribute("value", 4, block(5, outside("v", 7, 1)[3:]))
+    graphs.append(table + ints("n", 2) + node("ConstantOfShape", ["n"], ["i"], fill) + gather + out)
+    values = [number(3, 1), block(4, "1"), varint(2 << 3 | 5) + bytes(4), block(5, tensor(7, [], block(7, b"\1"))), block(6, b""), block(8, b"\1"),
+              block(9, "1"), block(7, bytes(4)), block(11, b""), block(21, "a"), b""]
+    for op, name in (("Gather", "axis"), ("GatherElements", "axis"), ("Cast", "to"), ("Unsqueeze", "axes"), ("Reshape", "allowzero"), ("Shape", "start")):
+        for kind in (0, 1, 2, 3, 4, 5, 7, 8, 11, 99):
+            hostile = node(op, ["t", "i"], ["y"], attribute(name, kind, values[kind % len(values)]), name="g")
+            graphs.append(table + ints("i", 1, 0, 1, dims=[3]) + hostile + out)
+        for both in (values[0] + values[1], values[3] + values[7]):
+            graphs.append(table + ints("i", 1) + node(op, ["i", "i"], ["y"], *2 * [attribute(name, 2, both)], name="g") + out)
+    strange = "\x1b[2J\n\r\x9b\u202e\x07\u0085" + "x" * 70
+    graphs.append(block(5, tensor(1, [2, 2], block(9, bytes(16)), name=strange)) + value(11, strange + "i", 7, strange)
+                  + node("Gather", [strange, strange + "i"], [strange + "y"], name=strange) + value(12, strange + "y", 1))
+    long = "n" * 5000
+    graphs.append(table + ints("i", 4) + node("Gather", ["t", "i"], ["y"], name=long) + out)
+    inner = node("Gather", ["t", "k"], ["b"], name="g") + value(12, "b", 1)
+    both = attribute("then_branch", 5, block(6, inner)) + attribute("else_branch", 5, block(6, inner))
+    for flag in (value(11, "c", 9), block(5, tensor(9, [], block(5, b"\1"), name="c")), outside("c", 9)):
+        graphs.append(table + flag + value(11, "i", 7, 2) + node("Neg", ["i"], ["k"]) + node("If", ["c"], ["y"], both, name="if") + out)
+    chain = b"".join(node("Gather", [f"s{i}", f"s{i}"], [f"s{i + 1}"]) for i in range(4))
+    graphs.append(ints("s0", 0, 1, 1) + chain + value(12, "s4", 7))
+    ring = node("Identity", ["a"], ["b"]) + node("Identity", ["b"], ["a"]) + node("Gather", ["t", "a"], ["y"], name="g")
+    graphs.append(table + ring + out)
+    files = [model(graph) for graph in graphs]
+    layers = [ir_layer(0, "Const", 'element_type="f32" shape="3, 2" offset="14" size="24"'),
+              ir_layer(1, "Const", 'element_type="u8" shape="2" offset="14" size="2"'),
+              ir_layer(2, "Const", 'element_type="i64" shape="" offset="200" size="8"'), ir_layer(3, "Gather", 'batch_dims="0"', 3),
+              ir_layer(4, "Result", "", 1, 0)]
+    edges = [(0, 0, 3, 0), (1, 0, 3, 1), (2, 0, 3, 2), (3, 3, 4, 0)]
+    plain = ir_net(layers, edges)
+    texts = [plain, plain + "<!--missing-->", plain.replace('offset="14" size="2"', 'offset="255" size="2"'),
+             plain.replace('offset="200"', 'offset="900"'), plain.replace('offset="14" size="24"', 'offset="999" size="24"')]
+    texts += [plain.replace('batch_dims="0"', f'batch_dims="{text}"') for text in ("x", "1.5", "", "99999999999999999999", "-1", "1x")]
+    asked = ir_layer(1, "Parameter", 'element_type="i64" shape="2"')
+    body = "".join([ir_layer(5, "Parameter", 'element_type="i64" shape="2"'), layers[0], layers[2], layers[3], layers[4]])
+    lines = "".join(f'<edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in [(5, 0, 3, 1), *edges[:1], *edges[2:]])
+    inside = f"<layers>{body}</layers><edges>{lines}</edges>"
+    maps = '<input external_port_id="1" internal_layer_id="5"/><output external_port_id="2" internal_layer_id="4"/>'
+    for kind, names in (("If", ("then_", "else_")), ("Loop", ("",)), ("TensorIterator", ("", ""))):
+        more = "".join(f"<{name}port_map>{maps}</{name}port_map><{name}body>{inside}</{name}body>" for name in names)
+        for extra in ("", '<back_edges><edge from-layer="4" to-layer="5"/></back_edges>', "<port_map><input/><output/></port_map>"):
+            flag = ir_layer(0, "Parameter", 'element_type="boolean" shape=""')
+            texts.append(ir_net([flag, asked, ir_layer(2, kind, "", 2, 1, extra + more), ir_layer(3, "Result", "", 1, 0)],
+                                [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0)]))
+    return files + [text.encode() for text in texts]
+
+
 # ---- safetensors and GGUF: files of many tensors
 
 
@@ -299,11 +368,42 @@ def gguf_files() -> list[bytes]:
     return files
 
 
+def shuffle_journals() -> list[bytes]:
+    """Inputs of fuzz_shuffle.c: two passes or one, whose job it is, whether the sum is right; its files; the journal."""
+    one, two, ours, right, there, none, last = 0, 1, 2, 4, 8, 16, 32
+    absent, link, name, empty, numbers, wrong, whole = 0, 1, 2, 3, 4, 5, 6
+
+    def journal(how: int, text: bytes, rows: int = whole, places: int = numbers, pairs: int = absent) -> bytes:
+        return bytes([how]) + struct.pack("<H", rows | places << 3 | pairs << 6) + text
+
+    good = two | ours | right
+    states = [b"step spread\nat 0\nfills 0 0 0\n", b"step spread\nat 144\nfills 44 50 50\n", b"step collect\nat 0\nfills 0\n",
+              b"step collect\nat 2\nfills 0\n", b"step publish\nat 0\nfills 0\n", b"step take\nat 7\nfills 0\n",
+              b"step pairs\nat 0\nfills 0\n", b"step nothing\nat 0\nfills 0\n", b"step collect\nat 4\nfills 0\n",
+              b"step collect\nat -1\nfills 0\n", b"step collect\nat 99999999999999999999\nfills 0\n",
+              b"step spread\nat 9\nfills 9\n", b"step spread\nat 500\nfills 144 144 212\n", b"step spread\n", b"", b"\0"]
+    files = [journal(good, state) for state in states] + [journal(one | ours | right, state) for state in states]
+    collect, spread = states[2], states[1]
+    files += [journal(good, collect, rows=kind) for kind in (absent, link, name, empty, numbers)]
+    files += [journal(good, collect, places=kind) for kind in (absent, link, name, empty, wrong, whole)]
+    files += [journal(good, spread, pairs=kind) for kind in (link, whole)]
+    files += [journal(good | there, state) for state in states[2:5]]
+    files += [journal(good | last | more, states[4]) for more in (0, there)]
+    files += [journal(two | ours, collect), journal(two | right, collect), journal(two, collect), journal(two, b"")]
+    files += [journal(how | none, b"", rows=rows, places=places) for how, rows, places in ((one, absent, absent), (two, link, name))]
+    files += [journal(two | right, b"gather shuffle, journal 1\nseed 9\npasses 7\nmemory 1\n" + collect)]
+    return files
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
-    for name, files in (("npy", npy_files()), ("raw", raw_files()), ("onnx", tensors() + models()), ("ir", ir_files()),
-                        ("check", check_files() + models()), ("safetensors", safetensors_files()), ("gguf", gguf_files()),
-                        ("npz", npz_files()), ("arrow", arrow_files())):
+    formats = [npy_files(), gguf_files(), safetensors_files(), npz_files(), arrow_files(), tensors(), models()]
+    for name, files in (("text", text_files()), ("literal", literal_files()), ("take", take_files([*formats, ir_files()])),
+                        ("table", table_files(formats)), ("npy", npy_files()), ("raw", raw_files()),
+                        ("onnx", tensors() + models()), ("ir", ir_files()), ("check", check_files() + models()),
+                        ("explain", check_files() + operand_files()), ("run", check_files() + operand_files()),
+                        ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
+                        ("arrow", arrow_files()), ("shuffle", shuffle_journals())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)
