@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The demo's data and checks: reads a safetensors file's header by hand, looks words up, makes a model, compares with NumPy."""
+"""The demo's data and checks: reads a safetensors file's header by hand, looks words up, makes a model, compares with NumPy.
+It needs NumPy only."""
 
 import json
 import sys
@@ -60,25 +61,45 @@ def check_top(rows: Path, order: Path, top: Path) -> None:
 
 
 def make_model(table: Path, target: Path) -> None:
-    """A model as a person has it: the table is an initializer, the ids are an input."""
-    import onnx
-    from onnx import TensorProto, helper
-
+    """An ONNX model as a person has it: the table is an initializer, the ids are an input. Its few fields are written by hand, with
+    their numbers in onnx.proto, so that the demo needs no package for it."""
     rows = np.load(table)
-    words = helper.make_tensor("table", TensorProto.FLOAT, rows.shape, rows.tobytes(), raw=True)
-    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, ["sentences", "words"])
-    out = helper.make_tensor_value_info("embedded", TensorProto.FLOAT, ["sentences", "words", rows.shape[1]])
-    node = helper.make_node("Gather", ["table", "ids"], ["embedded"], name="embed", axis=0)
-    graph = helper.make_graph([node], "embedder", [ids], [out], [words])
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), target)
+    float32, int64 = 1, 7
+    words = b"".join(field(1, length) for length in rows.shape) + field(2, float32) + field(8, b"table") + field(9, rows.tobytes())
+    axis = field(1, b"axis") + field(3, 0) + field(20, 2)
+    node = field(1, b"table") + field(1, b"ids") + field(2, b"embedded") + field(3, b"embed") + field(4, b"Gather") + field(5, axis)
+    graph = field(1, node) + field(2, b"embedder") + field(5, words)
+    graph += field(11, value_info(b"ids", int64, b"sentences", b"words"))
+    graph += field(12, value_info(b"embedded", float32, b"sentences", b"words", rows.shape[1]))
+    opset = field(1, b"") + field(2, 13)
+    target.write_bytes(field(1, 8) + field(7, graph) + field(8, opset))
+
+
+def value_info(name: bytes, element_type: int, *shape: bytes | int) -> bytes:
+    """A value's name, type and shape; a dimension is a name or a number."""
+    dims = b"".join(field(1, field(1 if isinstance(dim, int) else 2, dim)) for dim in shape)
+    return field(1, name) + field(2, field(1, field(1, element_type) + field(2, dims)))
+
+
+def field(number: int, value: bytes | int) -> bytes:
+    """A field of a protobuf message: a number, or bytes with their length."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(value: int) -> bytes:
+    """Seven bits to a byte, the lowest first; the highest bit says that more follow."""
+    written = bytearray()
+    while value > 127:
+        written.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*written, value])
 
 
 def main(command: str, *arguments: str) -> None:
     paths = [Path(argument) for argument in arguments]
-    if command == "place":
-        offset, shape = place(paths[0])
-        print(offset, "x".join(str(length) for length in shape))
-    elif command == "table":
+    if command == "table":
         make_table(paths[0], paths[1])
     elif command == "ids":
         make_ids(paths[0], paths[1], list(arguments[2:]))

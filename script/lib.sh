@@ -26,31 +26,92 @@ sources() {
   find include src cli python tests examples bench -type f \( "${names[@]:1}" \) | sort
 }
 
-# build_preset PRESET [TARGET]: configures and builds it; quiet unless something is wrong.
+# progress NAME LOG COMMAND...: runs the command with all its output in LOG. So that nobody waits in the dark, its latest line is shown
+# every five seconds, and lines that tell how much there is to do (packages, sizes) at once.
+progress() {
+  local name=$1 log=$2
+  shift 2
+  "$@" 2>&1 </dev/null | tee "$log" | show_progress "$name"
+}
+show_progress() {
+  local name=$1 start=$SECONDS next=$((SECONDS + 5)) rest='' last='starting' line status
+  while :; do
+    status=0
+    IFS= read -r -t 1 line || status=$?
+    if [ "$status" -gt 128 ]; then # no whole line within a second
+      rest+=$line
+    elif [ "$status" = 0 ]; then
+      line=$rest$line rest=''
+      last=${line:-$last}
+      if [[ $line =~ $telling_lines ]]; then
+        printf '%s: %s\n' "$name" "$line"
+        next=$((SECONDS + 5))
+      fi
+    else
+      return 0
+    fi
+    if [ "$SECONDS" -ge "$next" ]; then
+      printf '%s: %s s: %.80s\n' "$name" "$((SECONDS - start))" "$last"
+      next=$((SECONDS + 5))
+    fi
+  done
+}
+# apt-get's sums, and pip's downloads of 10 MB or more.
+telling_lines='^[0-9]+ upgraded, |^Need to get |^After this operation, |Downloading .*\([0-9]{2,}[0-9.]* MB\)'
+
+# build_preset PRESET [TARGET...]: configures it, with configure_options besides, and builds it; its output is in build/PRESET.log.
 build_preset() {
-  local log="build/$1.log"
+  local preset=$1 log="build/$1.log"
+  shift
   mkdir -p build
-  if ! { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "$2"}; } >"$log" 2>&1; then
+  if ! progress build "$log" configure_and_build "$preset" "$@"; then
     cat "$log" >&2
-    die "the build of preset $1 failed"
+    die "the build of preset $preset failed"
   fi
 }
+configure_options=()
+configure_and_build() {
+  cmake --preset "$1" "${configure_options[@]}" &&
+    cmake --build --preset "$1" -j "$jobs" ${2:+--target "${@:2}"}
+}
 
-# test_preset PRESET [ctest argument...]: runs its tests. ctest hides what tests print, so every skip is told behind it, and
-# then its closing line once more.
+# test_preset PRESET [ctest argument...]: runs its tests. ctest hides what tests print, so the skips are told behind it, and then its
+# closing line once more.
 test_preset() {
-  local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log"
+  local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips=''
   shift
   "${ctest_command[@]}" --preset "$preset" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
-  if [ -e "$log" ] && grep -Eq "$skip_lines" "$log"; then
-    printf '\nskipped in %s:\n' "$preset"
-    grep -E "$skip_lines" "$log" | sort -u
-  else
-    printf '\nskipped in %s: nothing\n' "$preset"
-  fi
+  [ ! -e "$log" ] || skips=$(summarise_skips <"$log")
+  printf '\nskipped in %s:%s\n' "$preset" "${skips:+$'\n'}${skips:- nothing}"
   grep -E '^[0-9]+% tests passed' "build/$preset-test.log" || true
   return "$result"
 }
+
+# summarise_skips: one line for each name and reason in the log of ctest on stdin, with how many tests were skipped and in which of
+# ctest's tests. Three forms: pytest's "SKIPPED [3] tests/x.py:7: name: why", "SKIPPED name: why" of tests/support/skip.h, and
+# cmocka's "[  SKIPPED ] test" behind that one.
+summarise_skips() {
+  awk '
+    function add(why, n) {
+      if (!(why in count)) order[++reasons] = why
+      count[why] += n
+      if (index(", " places[why] ", ", ", " test ", ") == 0) places[why] = places[why] (places[why] == "" ? "" : ", ") test
+    }
+    /^[0-9]+\/[0-9]+ Test: / { test = $3; reason = "" }
+    /^SKIPPED \[[0-9]+\] / {
+      n = substr($2, 2) + 0
+      sub(/^SKIPPED \[[0-9]+\] [^ ]+ (Skipped: )?/, "")
+      add($0, n)
+      next
+    }
+    /^SKIPPED / { reason = substr($0, 9); next }
+    /^\[ +SKIPPED +\] [A-Za-z_]/ { if (!seen[test, $4]++) add(reason == "" ? $4 : reason, 1) }
+    END {
+      for (i = 1; i <= reasons; i++) {
+        why = order[i]
+        short = length(why) > 100 ? substr(why, 1, 97) "..." : why
+        printf "  %s (%d test%s of %s)\n", short, count[why], count[why] == 1 ? "" : "s", places[why]
+      }
+    }' | sort
+}
 ctest_command=(ctest)
-# The lines of pytest, of tests/support/skip.h, and of cmocka itself.
-skip_lines='^SKIPPED|^\[ +SKIPPED +\] [A-Za-z_]'

@@ -25,7 +25,7 @@ def answers_from_here() -> None:
 def brings_licences() -> None:
     """Its own, and those of the libraries inside."""
     names = {file.name for file in metadata.files("libgather") if "licenses" in file.parts}
-    assert names == {"LICENSE", "libnanopb-dev", "libpthreadpool0"}, names
+    assert names == {"LICENSE", "libnanopb-dev"}, names
 
 
 def takes() -> None:
