@@ -20,7 +20,7 @@ def libraries() -> list[str]:
     build = Path(os.environ["GATHER_BUILD"])
     words = [str(build / "lib/libgather.a")]
     cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
-    names = ("PTHREADPOOL_LIBRARY:", "NANOPB_LIBRARY:", "EXPAT_LIBRARY:", "JANSSON_LIBRARY:", "LIBURING_LIBRARY:")
+    names = ("NANOPB_LIBRARY:", "EXPAT_LIBRARY:", "JANSSON_LIBRARY:", "LIBURING_LIBRARY:")
     found = [line.split("=", 1)[1] for line in cache.splitlines() if line.startswith(names)]
     words += [path for path in found if path and not path.endswith("NOTFOUND")] + ["-lpthread"]
     sanitize = os.environ.get("GATHER_SANITIZE", "")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Programs of strangers: each example is built from a copy outside the project, against the moved tree, and run."""
 
+import json
 import os
 import re
 import shutil
@@ -89,21 +90,49 @@ def test_pkg_config_version_and_place(tree: Tree):
     assert Path(place.replace("\\ ", " ")).resolve() == tree.lib.resolve()
 
 
-@pytest.mark.parametrize("pool", ["ON", "OFF"])
-def test_vendored(examples: Path, gather_source: Path, tmp_path: Path, pool: str):
+def test_vendored(examples: Path, gather_source: Path, tmp_path: Path):
     source = copy_of(examples, "vendored", tmp_path)
-    options = (f"-DGATHER_FOLDER={gather_source}", f"-DGATHER_PTHREADPOOL={pool}")
-    build_with_cmake(source, tmp_path / "b", *options)
+    build_with_cmake(source, tmp_path / "b", f"-DGATHER_FOLDER={gather_source}")
     assert run(tmp_path / "b/sort") == expected(examples, "vendored")
     assert (tmp_path / "b/gather/src").exists() and not (tmp_path / "b/gather/cli").exists()
 
 
-def test_static_package_without_pthreadpool(examples: Path, gather_source: Path, tmp_path: Path):
-    """Built without the pool's library, the package needs nothing but libc, and has a pool of one thread."""
-    build_with_cmake(gather_source, tmp_path / "g", "-DGATHER_TESTS=OFF", "-DGATHER_PTHREADPOOL=OFF", "-DBUILD_SHARED_LIBS=OFF")
+LEVEL = re.compile(r"(?<= )-O\S*")
+
+
+@pytest.mark.parametrize(
+    ("options", "ours", "theirs"),
+    [
+        ((), ["-O2"], []),
+        (("-DCMAKE_BUILD_TYPE=Release",), ["-O3"], ["-O3"]),
+        (("-DCMAKE_BUILD_TYPE=Debug",), [], []),
+        (("-DCMAKE_C_FLAGS=-Wall -Og",), ["-Og"], ["-Og"]),
+        (("-DWITH_OPTION=-O1",), ["-O1"], ["-O1"]),
+    ],
+    ids=["none", "Release", "Debug", "flags", "option"],
+)
+def test_vendored_is_optimised_unless_the_parent_says_otherwise(
+    gather_source: Path, tmp_path: Path, options: tuple[str, ...], ours: list[str], theirs: list[str]
+):
+    """A parent without a build type gets an optimised library, and its own choice is neither changed nor overridden."""
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.22)\nproject(parent LANGUAGES C)\nadd_compile_options(${WITH_OPTION})\n"
+        f"add_subdirectory({gather_source} gather EXCLUDE_FROM_ALL)\nadd_executable(own own.c)\n"
+        "target_link_libraries(own PRIVATE gather::gather)\n"
+    )
+    (tmp_path / "own.c").write_text("int main(void) { return 0; }\n")
+    run(CMAKE, "-S", tmp_path, "-B", tmp_path / "b", "-G", "Ninja", f"-DCMAKE_C_COMPILER={CC}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+        *options)
+    commands = json.loads((tmp_path / "b/compile_commands.json").read_text(encoding="utf-8"))
+    levels = {Path(entry["file"]).name: LEVEL.findall(entry["command"]) for entry in commands}
+    assert levels["move.c"] == ours and levels["own.c"] == theirs
+
+
+def test_static_package(examples: Path, gather_source: Path, tmp_path: Path):
+    """What links the static library loads no shared one of ours; the pool of threads needs libc only."""
+    build_with_cmake(gather_source, tmp_path / "g", "-DGATHER_TESTS=OFF", "-DBUILD_SHARED_LIBS=OFF")
     run(CMAKE, "--install", tmp_path / "g", "--prefix", tmp_path / "p")
     source = copy_of(examples, "cmake", tmp_path)
     build_with_cmake(source, tmp_path / "b", f"-DCMAKE_PREFIX_PATH={tmp_path / 'p'}")
     assert run(tmp_path / "b/plan") == expected(examples, "cmake")
-    assert not any("gather" in name or "pthreadpool" in name for name in needs(tmp_path / "b/plan"))
-    assert "pthreadpool" not in (Tree(tmp_path / "p").find("gather.pc")).read_text(encoding="utf-8")
+    assert not any("gather" in name or "pool" in name for name in needs(tmp_path / "b/plan"))

@@ -4,13 +4,14 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stranger import Tree, run
+from stranger import CMAKE, Tree, run
 
 
 def blocks(readme: str, language: str) -> list[str]:
@@ -49,6 +50,57 @@ def test_the_commands_do_what_the_readme_says(readme: str, gather_exe: Path, tmp
         code = done.returncode
         assert done.stdout == shown, shlex.quote(command)
     assert np.load(tmp_path / "rows.npy").tolist() == [[6, 7, 8], [9, 10, 11]]
+
+
+def shell_lines(readme: str) -> list[str]:
+    """The lines of README.md's shell blocks, without their comments."""
+    return [line.split("#")[0].strip() for block in blocks(readme, "sh") for line in block.splitlines()]
+
+
+def rows(folder: Path, readme: str) -> str:
+    """A program of one's own in a folder, and what it prints."""
+    (folder / "prog.c").write_text(blocks(readme, "c")[0])
+    return blocks(readme, "text")[0]
+
+
+def test_installing_for_oneself_as_the_readme_says(readme: str, gather_build: Path, tmp_path: Path):
+    """The lines of README.md in a shell with a new home: after them pkg-config and the loader find the library. The library is
+    not built again: what is installed is the build of these tests."""
+    (install,) = [line for line in shell_lines(readme) if "--install" in line]
+    exports = [line for line in shell_lines(readme) if line.startswith("export ")]
+    install = install.split("&&")[-1].strip().replace("build/mine", shlex.quote(str(gather_build))).replace("cmake", CMAKE, 1)
+    (link,) = re.findall(r"\| pkg-config[^|]* \| `(.*?)`", readme)
+    assert len(exports) == 2 and "-O2" in link
+    output = rows(tmp_path, readme)
+    program = "\n".join(["set -e", f"{install} >/dev/null", *exports, link, "./prog", "$HOME/.local/bin/gather --version"])
+    done = run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path))
+    assert done.startswith(output) and "0.1.0" in done.removeprefix(output)
+    # Instead of the variable for the loader: the path in the program.
+    (rpath,) = re.findall(r"-Wl,-rpath,\S+", readme)
+    program = "\n".join(["set -e", exports[0], f"{link} {rpath}", "./prog"])
+    assert run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path)) == output
+
+
+def test_cmake_finds_it_as_the_readme_says(readme: str, tree: Tree, examples: Path, tmp_path: Path):
+    (option,) = re.findall(r"-DCMAKE_PREFIX_PATH=\S+(?=`)", readme)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.local").symlink_to(tree.prefix)
+    shutil.copytree(examples / "cmake", tmp_path / "own")
+    program = f"{CMAKE} -S own -B b -G Ninja {option} >/dev/null && {CMAKE} --build b >/dev/null && b/plan"
+    answer = run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path / "home"))
+    assert answer == (examples / "cmake/expected.txt").read_text(encoding="utf-8")
+
+
+def test_the_line_without_a_build_system_optimises(readme: str):
+    """script/check-one-line runs it; here only that both say the same."""
+    (line,) = re.findall(r"`(cc [^`]* src/\*/\*\.c -o prog)`", readme)
+    assert line == "cc -O2 -std=c11 -Iinclude -Isrc prog.c src/*/*.c -o prog"
+
+
+def test_the_commands_of_the_first_screen_exist(readme: str, gather_source: Path):
+    """Every script of this project that README.md has people run."""
+    scripts = [line.split()[0] for line in shell_lines(readme) if line.startswith("script/")]
+    assert scripts and [name for name in scripts if not os.access(gather_source / name, os.X_OK)] == []
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md"])

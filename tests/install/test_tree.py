@@ -6,6 +6,11 @@ from pathlib import Path
 
 from stranger import Tree, run
 
+COMPLETIONS = {
+    "share/bash-completion/completions/gather",
+    "share/zsh/site-functions/_gather",
+    "share/fish/vendor_completions.d/gather.fish",
+}
 ALWAYS = {
     "include/gather/gather.h",
     "include/gather/file.h",
@@ -24,6 +29,7 @@ ALWAYS = {
     "lib/cmake/gather/gatherTargets.cmake",
     "bin/gather",
     "share/doc/gather/LICENSE",
+    *COMPLETIONS,
 }
 
 
@@ -38,6 +44,12 @@ def test_the_files_stand_where_they_should(tree: Tree):
 def test_there_is_nothing_that_nobody_expects(tree: Tree):
     known = re.compile(r"lib/cmake/gather/gatherTargets-\w+\.cmake|share/man/man1/gather(-[a-z]+)?\.1")
     assert {name for name in names(tree) - ALWAYS if not known.fullmatch(name)} == set()
+
+
+def test_the_completions_stand_where_shells_look(tree: Tree):
+    for path in COMPLETIONS:
+        shell = path.split("/")[1].removesuffix("-completion")
+        assert (tree.prefix / path).read_text() == run(tree.prefix / "bin/gather", "completion", shell)
 
 
 def test_every_public_header_is_installed(tree: Tree, gather_source: Path):

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What the scripts show while they work, what script/test says of skipped tests, and the model that script/demo makes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+
+def shell(source: Path, program: str, **keywords) -> subprocess.CompletedProcess:
+    """Runs a few lines of bash that use script/lib.sh."""
+    return subprocess.run(["bash", "-c", f". {source}/script/lib.sh\n{program}"], capture_output=True, text=True, **keywords)
+
+
+def test_a_long_step_shows_what_it_does(gather_source: Path, tmp_path: Path):
+    """Sums and sizes at once, the latest line every five seconds; all of it is in the log."""
+    program = """
+work() { echo 'Need to get 93.0 MB of archives.'; echo 'Unpacking gcc'; sleep 6; echo done; echo problem >&2; }
+progress apt %s work
+""" % (tmp_path / "log")
+    done = shell(gather_source, program)
+    assert done.returncode == 0, done.stderr
+    sums, latest = done.stdout.splitlines()
+    assert sums == "apt: Need to get 93.0 MB of archives."
+    assert latest in {"apt: 5 s: Unpacking gcc", "apt: 6 s: Unpacking gcc"}
+    assert (tmp_path / "log").read_text() == "Need to get 93.0 MB of archives.\nUnpacking gcc\ndone\nproblem\n"
+
+
+def test_a_step_that_fails(gather_source: Path, tmp_path: Path):
+    done = shell(gather_source, f"progress x {tmp_path}/log false || echo failed")
+    assert done.stdout == "failed\n"
+    assert shell(gather_source, f"progress x {tmp_path}/log false; echo not reached").returncode == 1
+
+
+LOG = """
+1/3 Test: python
+Command: "pytest"
+SKIPPED [2] ../tests/support/skip.py:15: torch: the package is not installed
+SKIPPED [1] ../tests/support/skip.py:15: jax: the package is not installed
+2/3 Test: docs
+SKIPPED [3] ../tests/support/skip.py:15: torch: the package is not installed
+3/3 Test: test_reader
+[ RUN      ] test_one
+SKIPPED uring: not allowed here
+[  SKIPPED ] test_one
+[ RUN      ] test_two
+SKIPPED uring: not allowed here
+[  SKIPPED ] test_two
+[  SKIPPED ] 2 test(s), listed below:
+[  SKIPPED ] test_one
+[  SKIPPED ] test_two
+"""
+
+
+def test_skips_are_summed_up(gather_source: Path):
+    done = shell(gather_source, "summarise_skips", input=LOG)
+    assert done.stdout.splitlines() == [
+        "  jax: the package is not installed (1 test of python)",
+        "  torch: the package is not installed (5 tests of python, docs)",
+        "  uring: not allowed here (2 tests of test_reader)",
+    ]
+
+
+def test_a_missing_terminal_is_a_skip(gather_source: Path, tmp_path: Path):
+    """A test that asks for a pseudo-terminal where there is none is skipped by name."""
+    (tmp_path / "conftest.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(gather_source / 'tests')!r})\nimport pty\n"
+        "def none(): raise OSError('out of pty devices')\npty.openpty = none\n"
+        f"exec(open({str(gather_source / 'tests/conftest.py')!r}).read())\n"
+    )
+    (tmp_path / "test_it.py").write_text("import pty\ndef test_it(): pty.openpty()\n")
+    command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 0 and "terminal: this system has no pseudo-terminals (out of pty devices)" in done.stdout, done.stdout
+
+
+def test_the_model_of_the_demo_is_onnx(gather_source: Path, tmp_path: Path):
+    np.save(tmp_path / "t.npy", np.arange(600, dtype=np.float32).reshape(200, 3))
+    command = [sys.executable, gather_source / "script/demo.py", "model", tmp_path / "t.npy", tmp_path / "m.onnx"]
+    subprocess.run(command, check=True)
+    model = onnx.load(tmp_path / "m.onnx")
+    onnx.checker.check_model(model, full_check=True)
+    assert np.array_equal(onnx.numpy_helper.to_array(model.graph.initializer[0]), np.load(tmp_path / "t.npy"))
+    answer = ReferenceEvaluator(model).run(None, {"ids": np.array([[199, 2]])})
+    assert answer[0].tolist() == [[[597, 598, 599], [6, 7, 8]]]
+
+
+@pytest.mark.parametrize("group", ["build", "python", "test"])
+def test_every_package_has_its_reason(gather_source: Path, group: str):
+    """docs/dependencies.md names each Debian package that script/bootstrap installs for building and testing."""
+    program = f"eval \"$(sed -n '/^packages_/,/)$/p' script/bootstrap)\"\necho \"${{packages_{group}[@]}}\""
+    packages = shell(gather_source, program).stdout.split()
+    page = (gather_source / "docs/dependencies.md").read_text(encoding="utf-8")
+    assert len(packages) > 3 and [name for name in packages if name not in page] == []
