@@ -14,6 +14,7 @@ import onnx
 import onnx.numpy_helper
 import pytest
 from command import one_object
+from support.nobody import command_for_others
 from support.skip import skip_test
 
 DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -232,10 +233,10 @@ def test_a_folder_that_may_not_be_written(gather, table):
 
             with tempfile.TemporaryDirectory() as place:
                 os.chmod(place, 0o755)
-                shutil.copy(gather.exe, place)
                 shutil.copy(gather.folder / table, place)
                 os.mkdir(f"{place}/closed", 0o555)
-                check_closed([*nobody, f"{place}/gather", *words[len(nobody) + 1 :]], place)
+                command = str(command_for_others(gather.exe, place))
+                check_closed([*nobody, command, *words[len(nobody) + 1 :]], place)
             return
     check_closed(words, gather.folder)
 

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from support.nobody import command_for_others
 from support.skip import skip_test
 
 GATHER = os.environ["GATHER_EXE"]
@@ -201,8 +202,9 @@ def test_a_file_without_permission() -> None:
         (folder / "w.bin").write_bytes(bytes(256))
         (folder / "w.bin").chmod(0)
         other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        gather = command_for_others(GATHER, folder)
         for command, code in (("check", 0), ("info", 0), ("explain", 3), ("run", 3)):
-            done = subprocess.run([GATHER, command, path], capture_output=True, text=True, timeout=60, **other)
+            done = subprocess.run([gather, command, path], capture_output=True, text=True, timeout=60, **other)
             assert done.returncode == code and "w.bin: cannot open it: Permission denied" in done.stdout + done.stderr, done
 
 
