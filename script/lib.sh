@@ -81,7 +81,11 @@ test_preset() {
   local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips=''
   shift
   "${ctest_command[@]}" --preset "$preset" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
-  [ ! -e "$log" ] || skips=$(summarise_skips <"$log")
+  if [ -e "$log" ] && grep -qE '^[0-9]+/[0-9]+ Test: ' "$log"; then
+    skips=$(summarise_skips <"$log")
+  else
+    skips=' not known: the log of the tests has none' result=1
+  fi
   printf '\nskipped in %s:%s\n' "$preset" "${skips:+$'\n'}${skips:- nothing}"
   grep -E '^[0-9]+% tests passed' "build/$preset-test.log" || true
   return "$result"

@@ -65,6 +65,16 @@ def test_skips_are_summed_up(gather_source: Path):
     ]
 
 
+@pytest.mark.parametrize("log, code, told", [("Start testing", 1, "not known"), ("1/1 Test: a\nSKIPPED x: y\n[  SKIPPED ] b", 0, "x: y"),
+                                             ("1/1 Test: a\n", 0, "nothing")])
+def test_a_log_without_tests_is_a_failure(gather_source: Path, tmp_path: Path, log: str, code: int, told: str):
+    """Whatever emptied it: "nothing" is said only of tests that were seen."""
+    (tmp_path / "build/x/Testing/Temporary").mkdir(parents=True)
+    (tmp_path / "build/x/Testing/Temporary/LastTest.log").write_text(log)
+    done = shell(gather_source, f"cd {tmp_path}; ctest_command=(echo '100% tests passed'); jobs=1; test_preset x")
+    assert done.returncode == code and "skipped in x:" in done.stdout and told in done.stdout
+
+
 def test_a_missing_terminal_is_a_skip(gather_source: Path, tmp_path: Path):
     """A test that asks for a pseudo-terminal where there is none is skipped by name."""
     (tmp_path / "conftest.py").write_text(
