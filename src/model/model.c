@@ -2,14 +2,14 @@
  *
  * model.c: opening a model, and which of its nodes are gather nodes.
  */
-#include "model/model.h"
+#include "model/model_internal.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "format/format.h"
-#include "model/check.h"
+#include "model/model_check.h"
 
 bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 

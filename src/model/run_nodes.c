@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "model/infer.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 typedef struct operation {
   const char *op;

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 static int64_t hash(const char *name, int64_t buckets) {
   uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */

@@ -15,8 +15,8 @@
 #include "kernel/copy.h"
 #include "kernel/tuning.h"
 #include "plan/plan.h"
-#include "table/sort.h"
-#include "table/table.h"
+#include "table/table_internal.h"
+#include "table/table_sort.h"
 
 /* A take of a few short rows is not worth a reader: what it reads goes through the page cache, where its neighbours are found by the
  * next one. */
@@ -89,7 +89,7 @@ static bool next_read(misses *m, gather_read *read) {
   const gather_table *table = m->table;
   const int64_t first = m->next, row = m->worker->entries[first].row;
   const gather_part *part = gather_table_find_part(table, row);
-  const gather_source *source = &table->sources[part->source];
+  const gather_table_source *source = &table->sources[part->source];
   int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
   int64_t behind = skip_row(m, first);
@@ -227,7 +227,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
   const gather_table *table = m->table;
   const int64_t row = m->worker->entries[entry].row, row_bytes = table->info.row_bytes;
   const gather_part *part = gather_table_find_part(table, row);
-  const gather_source *source = &table->sources[part->source];
+  const gather_table_source *source = &table->sources[part->source];
   int64_t offset = row_offset(table, part, row), done = 0;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   while (done < row_bytes) {

@@ -12,7 +12,7 @@
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "table/ids.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* Indices that are looked at together: 8 KiB of rows. */
 enum { BLOCK = 1024, LINES_FETCHED = 4 };
@@ -312,7 +312,7 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
   const gather_table *table = taking->table;
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {
     gather_error why;
-    if (!table->sources[i].map || gather_source_check(&table->sources[i], &why) == GATHER_OK) continue;
+    if (!table->sources[i].map || gather_table_source_check(&table->sources[i], &why) == GATHER_OK) continue;
     int64_t row = find_cut(taking, first, count, i, why.file_offset);
     if (row < 0) continue;
     if (error) *error = why;
@@ -322,10 +322,10 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
 }
 
 gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
-  const gather_source *from = &table->sources[source];
+  const gather_table_source *from = &table->sources[source];
   int64_t row = gather_table_row_at(table, source, offset);
   gather_table_doubt(table);
-  gather_status status = gather_source_check(from, error);
+  gather_status status = gather_table_source_check(from, error);
   if (status == GATHER_OK)
     status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
   return gather_table_blame_row(row, status, error);
