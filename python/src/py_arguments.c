@@ -6,19 +6,6 @@
 
 #include "py_core.h"
 
-int gather_py_read_int(PyObject *object, const char *what, int64_t *value) {
-  PyObject *integer = PyLong_Check(object) ? object : PyNumber_Index(object);
-  if (!integer) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-    PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "%s must be an integer, not %R", what, object);
-    return -1;
-  }
-  *value = PyLong_AsLongLong(integer);
-  if (integer != object) Py_DECREF(integer);
-  return *value == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
 static int find_keyword(PyObject *name, unsigned allowed) {
   for (int i = 0; i < GATHER_PY_KEYWORDS; i++)
     if ((allowed >> i & 1) && name == gather_py.keyword[i]) return i;

@@ -41,6 +41,11 @@ typedef struct gather_py_names {
 } gather_py_names;
 
 extern gather_py_names gather_py;
+/* The types Table, TableJob and Result; set at the module's start. */
+extern PyTypeObject *gather_py_table_type, *gather_py_job_type, *gather_py_result_type;
+
+/* Makes the names, and NumPy's table of functions. */
+int gather_py_names_init(void);
 
 /* The function of that name in libgather._fallback, which is imported when it is first needed. */
 PyObject *gather_py_fallback(const char *name);
@@ -50,6 +55,9 @@ int gather_py_has(PyObject *object, PyObject *name);
 /* An object of a type of ours, all zero; and its end, behind what its members need. */
 PyObject *gather_py_allocate(PyTypeObject *type);
 void gather_py_release(PyObject *object);
+
+/* An int, or what has __index__; what: its name in errors. */
+int gather_py_read_int(PyObject *object, const char *what, int64_t *value);
 
 /* ---- tensors ---- */
 
@@ -147,7 +155,6 @@ int gather_py_arguments(const gather_py_function *function, PyObject *const *arg
 /* Reads them. */
 int gather_py_read_call(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
                         gather_py_call *call);
-int gather_py_read_int(PyObject *object, const char *what, int64_t *value);
 /* The operator version that rules= names. */
 const gather_op *gather_py_find_rules(const char *op, PyObject *rules);
 /* fill_value as one element of data. *owner keeps its memory. */
@@ -180,7 +187,8 @@ PyObject *gather_py_raise(const gather_error *error);
 /* Raises one of our own. input: "data", "indices", "output" or NULL. */
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
 PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
-/* ---- py_text.c */
+
+/* ---- py_text.c, py_write.c */
 /* A str of a text that may hold names from files: as gather_text_visible. NULL with an exception. */
 PyObject *gather_py_visible_text(const char *text);
 PyObject *gather_py_visible(PyObject *self, PyObject *text);

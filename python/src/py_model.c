@@ -4,29 +4,6 @@
  */
 #include "py_model.h"
 
-#include <string.h>
-
-PyTypeObject *gather_py_result_type;
-
-PyObject *gather_py_text(const char *text) {
-  if (text) return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
-  Py_RETURN_NONE;
-}
-
-const char *gather_py_name(PyObject *object) {
-  Py_ssize_t bytes = 0;
-  const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &bytes) : NULL;
-  if (text && strlen(text) == (size_t)bytes) return text;
-  if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a name must be a str without a null character");
-  return NULL;
-}
-
-int gather_py_model_threads(PyObject *object, int32_t *threads) {
-  if (object != Py_None) return gather_py_read_threads(object, threads);
-  *threads = GATHER_PY_DEFAULT_THREADS;
-  return 0;
-}
-
 static gather_status open_bytes(gather_py_model *self, const char *memory, Py_ssize_t bytes, gather_error *error) {
   gather_status status = gather_file_from_memory(memory, (size_t)bytes, "<bytes>", &self->file, error);
   return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;

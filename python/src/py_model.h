@@ -45,7 +45,5 @@ PyObject *gather_py_model_missing(PyObject *self, PyObject *args);
 /* run(inputs, node, threads) -> list of (name, type, byte order is swapped, shape, elements) */
 PyObject *gather_py_model_run(PyObject *self, PyObject *args);
 extern PyType_Spec gather_py_result_spec;
-/* The type that spec makes; set at the module's start. */
-extern PyTypeObject *gather_py_result_type;
 
 #endif

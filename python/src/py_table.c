@@ -9,10 +9,6 @@
 #include "py_signals.h"
 #include "py_table_docs.h"
 
-PyTypeObject *gather_py_table_type, *gather_py_job_type;
-
-PyObject *gather_py_table_closed(void) { return gather_py_fail(GATHER_USAGE, "data", "the table is closed"); }
-
 static void close_handle(gather_py_table *self) {
   PyThreadState *state = PyEval_SaveThread();
   gather_py_handle_close(&self->handle);
@@ -31,12 +27,6 @@ static void table_free(PyObject *object) {
   Py_XDECREF(self->name);
   Py_XDECREF(self->type);
   gather_py_release(object);
-}
-
-int gather_py_table_may_wait(const gather_py_table *table) {
-  if (!gather_py_handle_is_handling(&table->handle)) return 0;
-  gather_py_fail(GATHER_USAGE, "data", "a signal handler cannot use the table whose take it interrupts");
-  return -1;
 }
 
 /* A handler that raises meanwhile ends the jobs, so that the table is closed soon in any case. */

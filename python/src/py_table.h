@@ -89,7 +89,6 @@ typedef struct gather_py_table {
   PyObject *format, *name, *type;
 } gather_py_table;
 
-extern PyTypeObject *gather_py_table_type, *gather_py_job_type;
 extern PyType_Spec gather_py_job_spec;
 
 /* Table(paths, engine, memory, cache, depth, buffered, keep_signals, raw type, raw shape, raw offset, dtype), no keywords. */

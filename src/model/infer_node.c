@@ -67,12 +67,6 @@ static gather_known nothing(const gather_step *step) {
   return (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = step->node};
 }
 
-void gather_step_output(gather_step *step, int32_t i) {
-  step->outs[step->at] = step->out;
-  step->at = i;
-  step->out = step->outs[i];
-}
-
 /* Values that the file alone gives, but for elements that cannot be read: the outputs that are not known lack the same ones. What
  * also needs an input of the model is not known for that reason. */
 static void pass_unreadable(gather_step *step, const infer_row *row) {

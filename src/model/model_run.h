@@ -58,8 +58,18 @@ GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error
 gather_run_value *gather_run_find(const gather_running *run, const char *name);
 /* The caller's tensor takes the place of whatever the file or a node gives. */
 void gather_run_set(gather_run_value *value, const gather_tensor *tensor);
+/* Whether an operator is the dialect's own, not one of somebody else's of the same name. */
+bool gather_run_is_own(const gather_model *model, const gather_node *node);
+/* Whether the node needs only the shapes of its inputs. */
+bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
 /* Whether a node can use the value: with skips_unreadable, one whose elements cannot be read serves only for its shape. */
 bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value);
+/* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
+GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
+/* The tensor of input number i; NULL where it is left out. */
+const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
+/* The value that output number 0 gives becomes that tensor. */
+void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
 /* Takes the caller's tensors in. Names are checked against what the graph declares, types and shapes too. */
 GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
                                                gather_error *error);
@@ -80,20 +90,12 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */
 
-/* Whether the node needs only the shapes of its inputs. */
-bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
 /* Whether nodes of this operator can be computed here. */
 bool gather_run_supports(const gather_model *model, const gather_node *node);
 /* Computes a node whose inputs are all ready. */
 GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
 /* Says whether node number i could read what the file gives it. */
 GATHER_CHECKED gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error);
-/* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
-GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
-/* The tensor of input number i; NULL where it is left out. */
-const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
-/* The value that output number 0 gives becomes that tensor. */
-void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
 GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);
 /* A copy of a shape in the result's memory. */
 GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths,

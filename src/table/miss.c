@@ -5,8 +5,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,25 +34,6 @@ typedef struct misses {
 } misses;
 
 /* ---- which row, where */
-
-int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset) {
-  const int64_t row_bytes = table->info.row_bytes;
-  for (int32_t i = 0; i < table->part_count; i++) {
-    const gather_part *part = &table->parts[i];
-    if (part->memory || part->rows == 0 || part->source != source || offset < part->offset) continue;
-    int64_t row = (offset - part->offset) / row_bytes;
-    if (row < part->rows) return part->first + row;
-  }
-  return -1;
-}
-
-gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error) {
-  if (!error || row < 0) return status;
-  size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
-  error->row = row;
-  return status;
-}
 
 static int64_t row_offset(const gather_table *table, const gather_part *part, int64_t row) {
   return part->offset + (row - part->first) * table->info.row_bytes;

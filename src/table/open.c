@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/struct.h"
 #include "format/format.h"
-#include "format/open.h"
+#include "format/format_open.h"
 #include "table/engine.h"
 #include "table/guard.h"
 #include "table/table_internal.h"

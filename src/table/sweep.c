@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/tensor.h"
 #include "kernel/copy.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
@@ -30,11 +29,6 @@ typedef struct block {
 
 static char *out_at(const gather_sweep *s, int64_t position) {
   return s->taking->out + position * s->taking->table->info.row_bytes;
-}
-
-void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager) {
-  int64_t grown = gather_cache_put(table->cache, row, data, eager);
-  if (grown > 0) gather_table_count_memory(table, grown);
 }
 
 /* ---- where rows are */
@@ -238,10 +232,6 @@ static void sweep_blocks(void *argument) {
 
 /* ---- the chunk */
 
-void gather_table_doubt(gather_table *table) {
-  for (int32_t i = 0; table->residency && i < table->source_count; i++) gather_residency_doubt(&table->residency[i]);
-}
-
 void gather_table_expect(gather_table *table, int64_t rows) {
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {
     gather_residency *residency = &table->residency[i];
@@ -319,14 +309,4 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
     return gather_table_blame_row(row, why.status, error);
   }
   return GATHER_OK;
-}
-
-gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
-  const gather_table_source *from = &table->sources[source];
-  int64_t row = gather_table_row_at(table, source, offset);
-  gather_table_doubt(table);
-  gather_status status = gather_table_source_check(from, error);
-  if (status == GATHER_OK)
-    status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
-  return gather_table_blame_row(row, status, error);
 }

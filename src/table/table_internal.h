@@ -189,16 +189,21 @@ GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, cons
 /* After rows were copied from a mapping: whether the files still held those of `count` indices. */
 GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
                                                     gather_error *error);
-/* Puts a row into the cache, which there is, and counts the memory; eager as in gather_cache_put. */
-void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager);
-/* What was resident may be so no longer. */
-void gather_table_doubt(gather_table *table);
 /* Says how many rows a take wants. */
 void gather_table_expect(gather_table *table, int64_t rows);
 /* Reads `count` rows of the worker's entries and delivers them. */
 GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
                                                 gather_error *error);
 
+/* The part that holds a row. */
+const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
+
+/* ---- table_row.c */
+
+/* Puts a row into the cache, which there is, and counts the memory; eager as in gather_cache_put. */
+void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager);
+/* What was resident may be so no longer. */
+void gather_table_doubt(gather_table *table);
 /* A byte of a mapped file could not be had. */
 GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
                                                       gather_error *error);
@@ -206,9 +211,6 @@ GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32
 int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
 /* Names the row in an error; returns the status. */
 gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error);
-
-/* The part that holds a row. */
-const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
 
 /* ---- job.c */
 

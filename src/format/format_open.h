@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.h: the steps of opening that the functions for known and for raw content share.
+ * format_open.h: the steps of opening that the functions for known and for raw content share.
  */
 #ifndef GATHER_FORMAT_OPEN_H
 #define GATHER_FORMAT_OPEN_H
