@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
 #include "hint.h"
-#include "report.h"
 
 static const gather_cli_option *option(int id) { return gather_cli_option_at((gather_cli_option_id)id); }
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bench.h"
-#include "report.h"
+#include "show.h"
 #include "size.h"
 
 static void text_file(const gather_cli_bench *bench) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "report.h"
+#include "fail.h"
 
 /* One `name=value`, of `bytes` bytes. */
 static gather_status set_one(const char *text, size_t bytes, gather_error *error) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "report.h"
+#include "fail.h"
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
