@@ -9,47 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "fail.h"
 #include "hint.h"
-#include "report.h"
 
-#define BIT(command) (1u << GATHER_CLI_COMMAND_##command)
-enum {
-  ON_GATHER = BIT(TAKE) | BIT(ELEMENTS),
-  ON_INFO = BIT(INFO),
-  ON_CHECK = BIT(CHECK),
-  ON_RUN = BIT(RUN),
-  ON_EXPLAIN = BIT(EXPLAIN),
-  ON_DRAW = ON_GATHER | ON_EXPLAIN,
-  ON_WRITE = ON_GATHER | ON_RUN,
-  ON_BENCH = BIT(BENCH),
-  ON_SHUFFLE = BIT(SHUFFLE),
-  ON_TABLE = BIT(TAKE) | ON_SHUFFLE | ON_BENCH,
-  ON_READ = ON_DRAW | ON_SHUFFLE | ON_INFO | ON_BENCH,
-  ON_ANY = ON_READ | ON_CHECK | ON_RUN | BIT(OPS) | BIT(COMPLETION) | BIT(HELP)
-};
-
-static const gather_cli_option OPTIONS[] = {
-#define GATHER_CLI_OPTION(ENUM, letter, name, value, commands, help) {name, value, help, commands, letter},
-#include "options.def"
-#undef GATHER_CLI_OPTION
-};
-
-static const gather_cli_command COMMANDS[] = {
-#define GATHER_CLI_COMMAND(ENUM, name, function, least, most, arguments, help) \
-  {name, arguments, help, GATHER_CLI_COMMAND_##ENUM, least, most, function},
-#include "commands.def"
-#undef GATHER_CLI_COMMAND
-};
-
-const gather_cli_option *gather_cli_option_at(gather_cli_option_id id) { return &OPTIONS[id]; }
-const gather_cli_command *gather_cli_command_at(gather_cli_command_id id) { return &COMMANDS[id]; }
-
-const gather_cli_command *gather_cli_command_find(const char *name) {
-  for (int i = 0; i < GATHER_CLI_COMMAND_COUNT; i++)
-    if (strcmp(COMMANDS[i].name, name) == 0) return &COMMANDS[i];
-  return NULL;
-}
+static const gather_cli_option *option(int id) { return gather_cli_option_at((gather_cli_option_id)id); }
 
 /* Where reading stands. */
 typedef struct reader {
@@ -75,10 +38,10 @@ static bool repeats(const reader *r, int id) {
 }
 
 static void set(reader *r, int id, const char *value) {
-  if (OPTIONS[id].value && r->args->given)
+  if (option(id)->value && r->args->given)
     r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
   if (r->args->value[id] && !repeats(r, id))
-    MISTAKE(r, "--%s stands twice", OPTIONS[id].name);
+    MISTAKE(r, "--%s stands twice", option(id)->name);
   else
     r->args->value[id] = value;
 }
@@ -89,7 +52,7 @@ static void take_next(reader *r, int id) {
   if (r->next < r->argc && strncmp(r->argv[r->next], "--", 2) != 0)
     set(r, id, r->argv[r->next++]);
   else
-    MISTAKE(r, "--%s needs a value: --%s %s", OPTIONS[id].name, OPTIONS[id].name, OPTIONS[id].value);
+    MISTAKE(r, "--%s needs a value: --%s %s", option(id)->name, option(id)->name, option(id)->value);
 }
 
 static void unknown_option(reader *r, const char *text, const char *name) {
@@ -106,10 +69,10 @@ static void read_long(reader *r, const char *text) {
   size_t len = equals ? (size_t)(equals - text) : strlen(text);
   if (len - 2 < sizeof name) memcpy(name, text + 2, len - 2);
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
-    if (strcmp(OPTIONS[id].name, name) != 0) continue;
-    if (!OPTIONS[id].value && equals)
+    if (strcmp(option(id)->name, name) != 0) continue;
+    if (!option(id)->value && equals)
       MISTAKE(r, "--%s takes no value", name);
-    else if (!OPTIONS[id].value)
+    else if (!option(id)->value)
       set(r, id, "");
     else if (equals)
       set(r, id, equals + 1);
@@ -122,7 +85,7 @@ static void read_long(reader *r, const char *text) {
 
 static int letter_id(char letter) {
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
-    if (OPTIONS[id].letter && OPTIONS[id].letter == letter) return id;
+    if (option(id)->letter && option(id)->letter == letter) return id;
   return -1;
 }
 
@@ -134,7 +97,7 @@ static void read_letters(reader *r, const char *text) {
       unknown_option(r, text, text + 1);
       return;
     }
-    if (OPTIONS[id].value) {
+    if (option(id)->value) {
       if (p[1])
         set(r, id, p + 1 + (p[1] == '=')); /* -o=OUT is meant as --output=OUT */
       else
@@ -182,13 +145,13 @@ static void check_line(reader *r) {
   if (help) return;
   if (!command) {
     for (int id = 0; id < GATHER_CLI_OPTION_COUNT && !*args->name; id++)
-      if (args->value[id] && !(OPTIONS[id].commands >> GATHER_CLI_COMMAND_HELP & 1))
-        MISTAKE(r, "--%s without a command: gather COMMAND [arguments] [options]", OPTIONS[id].name);
+      if (args->value[id] && !(option(id)->commands >> GATHER_CLI_COMMAND_HELP & 1))
+        MISTAKE(r, "--%s without a command: gather COMMAND [arguments] [options]", option(id)->name);
     return;
   }
   for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++)
-    if (args->value[id] && !(OPTIONS[id].commands >> command->id & 1))
-      MISTAKE(r, "gather %s has no option --%s", command->name, OPTIONS[id].name);
+    if (args->value[id] && !(option(id)->commands >> command->id & 1))
+      MISTAKE(r, "gather %s has no option --%s", command->name, option(id)->name);
   if (args->argument_count < command->least)
     MISTAKE(r, "too few arguments: gather %s %s", command->name, command->arguments);
 }
@@ -207,20 +170,4 @@ void gather_cli_args_clear(gather_cli_args *args) {
   free(args->given);
   args->given = NULL;
   args->given_count = 0;
-}
-
-const char *gather_cli_value_at(const gather_cli_args *args, gather_cli_option_id id, int i) {
-  for (int k = 0; k < args->given_count; k++)
-    if (args->given[k].id == id && i-- == 0) return args->given[k].value;
-  return NULL;
-}
-
-gather_status gather_cli_pair(const char *text, gather_cli_option_id id, size_t *name_bytes, const char **value,
-                              gather_error *error) {
-  const char *equals = strchr(text, '=');
-  if (!equals || equals == text)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s takes %s, not '%s'", OPTIONS[id].name, OPTIONS[id].value, text);
-  *name_bytes = (size_t)(equals - text);
-  *value = equals + 1;
-  return GATHER_OK;
 }

@@ -55,7 +55,6 @@ typedef struct gather_cli_command {
   const char *name, *arguments, *help;
   gather_cli_command_id id;
   int least, most; /* how many arguments */
-  int (*run)(const gather_cli_args *args);
 } gather_cli_command;
 
 const gather_cli_option *gather_cli_option_at(gather_cli_option_id id);

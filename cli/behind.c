@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "fail.h"
 
 /* Buffers begin on a page, as copies and the system like it. */
 enum { PAGE = 4096 };

@@ -4,40 +4,10 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
-#include "report.h"
+#include "show.h"
 #include "size.h"
-
-const char *gather_cli_bench_way_name(const gather_cli_bench_way *way) {
-  switch (way->kind) {
-    case GATHER_CLI_BENCH_LIMIT:
-      return "disk limit";
-    case GATHER_CLI_BENCH_MMAP:
-      return "plain mmap";
-    case GATHER_CLI_BENCH_PREAD:
-      return "plain pread";
-    default:
-      return gather_engine_name(way->engine);
-  }
-}
-
-gather_cli_bench_rate gather_cli_bench_cold_rate(const gather_cli_bench_way *way) {
-  return way ? gather_cli_bench_rate_of(way->cold, way->rounds) : (gather_cli_bench_rate){0};
-}
-
-static double cold_of(const gather_cli_bench_way *way) { return gather_cli_bench_cold_rate(way).middle; }
-
-double gather_cli_bench_share(const gather_cli_bench *bench, const gather_cli_bench_way *way) {
-  double limit = cold_of(bench->limit), blocks = way->kind == GATHER_CLI_BENCH_LIMIT ? 1 : way->blocks_per_row;
-  return limit > 0 ? cold_of(way) * blocks / limit : 0;
-}
-
-bool gather_cli_bench_is_cold(const gather_cli_bench *bench) {
-  return bench->resident <= GATHER_CLI_BENCH_STAYS && !bench->in_memory;
-}
 
 static void text_file(const gather_cli_bench *bench) {
   char shape[512], row[32], size[32], ahead[32];
@@ -111,7 +81,7 @@ static void text_depths(const gather_cli_bench *bench) {
     const gather_cli_bench_way *way = &bench->ways[i];
     if (way->kind != GATHER_CLI_BENCH_SWEEP) continue;
     if (!any) printf("\n%s, cold rows/s by depth:", gather_engine_name(way->engine));
-    printf("%s %" PRId32 ": %.0f", any ? "," : "", way->depth, cold_of(way));
+    printf("%s %" PRId32 ": %.0f", any ? "," : "", way->depth, gather_cli_bench_cold_rate(way).middle);
     any = true;
   }
   if (any) putchar('\n');
@@ -127,7 +97,7 @@ static void text_limit(const gather_cli_bench *bench) {
 }
 
 static void text_best(const gather_cli_bench *bench) {
-  double naive = cold_of(bench->naive), best = cold_of(bench->best);
+  double naive = gather_cli_bench_cold_rate(bench->naive).middle, best = gather_cli_bench_cold_rate(bench->best).middle;
   printf("\n%s is the fastest cold", gather_engine_name(bench->best->statistics.engine));
   if (bench->limit) printf(": %.0f %% of the disk limit", gather_cli_bench_share(bench, bench->best) * 100);
   if (naive > 0 && best > naive) printf(", %.*f times a plain mmap", best / naive < 10 ? 1 : 0, best / naive);

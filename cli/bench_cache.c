@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "report.h"
+#include "fail.h"
 #include "system.h"
 
 #if defined(__linux__)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "bench.h"
-#include "report.h"
+#include "fail.h"
 #include "source.h"
 
 enum {

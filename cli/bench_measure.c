@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "fail.h"
 #include "progress.h"
-#include "report.h"
 #include "source.h"
 #include "system.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fail.h"
 #include "gather/table.h"
-#include "report.h"
 #include "terminal.h"
 
 /* promise runs as clamp: the fastest repair, and no memory outside the tensors is touched whatever the indices are. */

@@ -66,14 +66,6 @@ static gather_status open_inputs(gather_cli_run *run, gather_error *error) {
   return GATHER_OK;
 }
 
-gather_status gather_cli_run_once(gather_cli_run *run, gather_error *error) {
-  gather_model_run_options options = GATHER_MODEL_RUN_OPTIONS_INIT;
-  options.node = run->args->value[GATHER_CLI_NODE];
-  options.executor = run->pool ? gather_pool_executor(run->pool) : NULL;
-  options.failed_node = &run->failed_node;
-  return gather_model_run(run->model, run->given, run->input_count, &options, &run->result, error);
-}
-
 static gather_status run_all(gather_cli_run *run, gather_error *error) {
   bool node = run->args->value[GATHER_CLI_NODE] != NULL;
   GATHER_CLI_TRY(read_line(run, error));

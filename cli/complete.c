@@ -17,23 +17,6 @@
 static const char *const SHELLS[] = {"bash", "zsh", "fish"};
 enum { SHELL_COUNT = sizeof SHELLS / sizeof *SHELLS };
 
-void gather_cli_complete_begin(const gather_cli_unfinished *line, gather_cli_complete_kind kind, const char *at) {
-  static const char *const KINDS[] = {"none", "files", "folders"};
-  printf("%s %zu\n", KINDS[kind], (size_t)(at - line->word));
-}
-
-/* A name with a control character would be taken for several lines, or play with the terminal. */
-static bool is_plain(const char *text) {
-  for (; *text; text++)
-    if ((unsigned char)*text < 0x20 || *text == 0x7f) return false;
-  return true;
-}
-
-void gather_cli_complete_word(const gather_cli_unfinished *line, const char *at, const char *text, const char *what) {
-  if (strncmp(text, at, strlen(at)) != 0 || !is_plain(text)) return;
-  printf("%.*s%s%s%s\n", (int)(at - line->word), line->word, text, *what ? "\t" : "", what);
-}
-
 /* ---- reading the line */
 
 static int long_id(const char *text, const char **value) {

@@ -11,7 +11,7 @@
 #include "complete.h"
 #include "gather/file.h"
 #include "gather/model.h"
-#include "report.h"
+#include "show.h"
 #include "source.h"
 
 static void say_tensor(const gather_cli_unfinished *line, const char *at, const char *prefix,

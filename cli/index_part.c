@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "fail.h"
 
 /* More tasks than any memory holds, so that each is as short as a task may be. */
 enum { MANY_THREADS = 1 << 24 };

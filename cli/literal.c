@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "report.h"
+#include "fail.h"
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -45,16 +45,6 @@ gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_c
   numbers->len = numbers->room = numbers->shape[0] = len;
   numbers->rank = 1;
   return GATHER_OK;
-}
-
-bool gather_cli_is_literal(const char *text) {
-  const char *p = skip_blanks(text);
-  if (*p == '[') return true;
-  const char *end;
-  int64_t number;
-  bool too_big;
-  if (!gather_cli_whole(p, &end, &number, &too_big) && !too_big) return false;
-  return *skip_blanks(end) == 0;
 }
 
 /* Reading a literal. shape[d] is -1 until the first list at depth d ends; rank is -1 until the first leaf. */

@@ -64,17 +64,6 @@ static bool exact_float(gather_type type, const char *word, void *element) {
   return finite ? made == number && is_exact_whole(word, number) : isnan(made) == isnan(number);
 }
 
-bool gather_cli_is_literal_of(gather_type type, const char *text) {
-  const gather_type_info *info = gather_type_get(type);
-  const char *end;
-  double number;
-  unsigned char element;
-  bool finite;
-  if (gather_cli_is_literal(text)) return true;
-  if (info && info->kind == GATHER_KIND_BOOL) return gather_cli_bool(text, &element);
-  return info && gather_cli_literal_has(type) && gather_cli_double(text, &end, &number, &finite) && *end == 0;
-}
-
 bool gather_cli_exact(gather_type type, const char *word, void *element) {
   const gather_type_info *info = gather_type_get(type);
   bool negative;

@@ -11,6 +11,13 @@
 #include "signals.h"
 #include "source.h"
 
+/* By command number. */
+static int (*const FUNCTIONS[])(const gather_cli_args *args) = {
+#define GATHER_CLI_COMMAND(ENUM, name, function, least, most, arguments, help) function,
+#include "commands.def"
+#undef GATHER_CLI_COMMAND
+};
+
 /* `gather` alone shows the help, as `gather --help` does. */
 static int run(const gather_cli_args *args) {
   const gather_cli_command *command = args->command;
@@ -18,7 +25,7 @@ static int run(const gather_cli_args *args) {
   if (args->value[GATHER_CLI_VERSION]) return gather_cli_cmd_version(args);
   if (!command) return gather_cli_show_help(args, "");
   if (help && command->id != GATHER_CLI_COMMAND_HELP) return gather_cli_show_help(args, command->name);
-  return command->run(args);
+  return FUNCTIONS[command->id](args);
 }
 
 int main(int argc, char **argv) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "fail.h"
 
 static int count_of(const gather_cli_args *args, gather_cli_option_id id) {
   int count = 0;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "report.h"
+#include "fail.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

@@ -4,10 +4,11 @@
  */
 #include "output_arg.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "fail.h"
 
 static const char SEVERAL[] = "safetensors", NAMED[] = ".safetensors:";
 

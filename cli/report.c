@@ -5,9 +5,6 @@
 #include "report.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,70 +12,6 @@
 #include "json.h"
 #include "signals.h"
 #include "terminal.h"
-
-static void clear_error(gather_error *error, gather_status status) {
-  memset(error, 0, sizeof *error);
-  error->status = status;
-  error->file_offset = -1;
-  error->axis = -1;
-  error->position_rank = -1;
-  error->row = -1;
-}
-
-gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...) {
-  va_list list;
-  clear_error(error, status);
-  va_start(list, format);
-  vsnprintf(error->message, sizeof error->message, format, list);
-  va_end(list);
-  return status;
-}
-
-gather_status gather_cli_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                                   const char *format, ...) {
-  va_list list;
-  char sentence[sizeof error->message - sizeof error->file - 2];
-  size_t len = strlen(file);
-  va_start(list, format);
-  vsnprintf(sentence, sizeof sentence, format, list);
-  va_end(list);
-  clear_error(error, status);
-  error->file_offset = offset;
-  if (len >= sizeof error->file) file += len - sizeof error->file + 1; /* the end of a long name tells more */
-  snprintf(error->file, sizeof error->file, "%s", file);
-  snprintf(error->message, sizeof error->message, "%s: %s", error->file, sentence);
-  return status;
-}
-
-FILE *gather_cli_json_stream(const gather_cli_args *args) {
-  const char *output = args->value[GATHER_CLI_OUTPUT];
-  return output && strcmp(output, "-") == 0 ? stderr : stdout;
-}
-
-char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape) {
-  size_t used = (size_t)snprintf(text, bytes, "[");
-  for (int32_t i = 0; i < rank; i++) {
-    char number[24];
-    size_t len = (size_t)snprintf(number, sizeof number, "%s%" PRId64, i ? ", " : "", shape[i]);
-    if (used + len + 6 > bytes) { /* room for "...]" and the end */
-      snprintf(text + used, bytes - used, "...");
-      used += 3;
-      break;
-    }
-    memcpy(text + used, number, len);
-    used += len;
-  }
-  snprintf(text + used, bytes - used, "]");
-  return text;
-}
-
-void gather_cli_put(FILE *to, const char *text) {
-  char few[256], *all = few;
-  size_t bytes = gather_text_visible(text, few, sizeof few) + 1;
-  if (bytes > sizeof few && (all = malloc(bytes)) != NULL) (void)gather_text_visible(text, all, bytes);
-  fputs(all ? all : few, to); /* without memory: the beginning */
-  if (all != few) free(all);
-}
 
 /* In one write: other processes may be writing to the same terminal or log. */
 static void put_line(const char *colour, const char *kind, const char *text) {

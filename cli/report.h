@@ -5,40 +5,9 @@
 #ifndef GATHER_CLI_REPORT_H
 #define GATHER_CLI_REPORT_H
 
-#include <stdio.h>
-
 #include "args.h"
-#include "gather/gather.h"
-
-#if defined(__GNUC__)
-#define GATHER_CLI_PRINTF(text, first) __attribute__((format(printf, text, first)))
-#else
-#define GATHER_CLI_PRINTF(text, first)
-#endif
-
-/* Propagates a failure. */
-#define GATHER_CLI_TRY(call)                          \
-  do {                                                \
-    gather_status gather_try_ = (call);               \
-    if (gather_try_ != GATHER_OK) return gather_try_; \
-  } while (0)
-
-/* Fills in an error and returns its status. */
-GATHER_CLI_PRINTF(3, 4)
-gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...);
-/* The same about a file, and the byte in it (-1 = none). */
-GATHER_CLI_PRINTF(5, 6)
-gather_status gather_cli_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                                   const char *format, ...);
-
-/* Where the JSON object goes: stdout, but stderr where the result itself goes to stdout. */
-FILE *gather_cli_json_stream(const gather_cli_args *args);
-
-/* Writes "[2, 3]" into text (at least 8 bytes), cut with "..." where it is too long; returns text. */
-char *gather_cli_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape);
-
-/* Writes text with control characters made visible, so that no file name can play with the terminal. */
-void gather_cli_put(FILE *to, const char *text);
+#include "fail.h"
+#include "show.h"
 
 /* Reports a failure and returns the exit code. */
 int gather_cli_report(const gather_cli_args *args, const gather_error *error);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
 #include "run.h"
+#include "show.h"
 
 enum { SHOWN = 8 };
 

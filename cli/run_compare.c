@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
 #include "run.h"
+#include "show.h"
 
 /* The bits of element i of a packed type with the first element in the lowest bits; six of them may lie in two bytes. */
 static unsigned packed_at(const gather_tensor *tensor, int64_t i, int32_t bits) {

@@ -6,11 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "fail.h"
 #include "run.h"
 #include "source.h"
 #include "system.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "fail.h"
 #include "run.h"
 #include "writing.h"
 

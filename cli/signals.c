@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "json.h"
-#include "report.h"
+#include "show.h"
 
 static char temporary[4096];
 static volatile sig_atomic_t has_temporary;

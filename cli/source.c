@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fail.h"
 #include "gather/file.h"
-#include "report.h"
 #include "system.h"
 
 static bool no_links;

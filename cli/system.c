@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "fail.h"
 
 /* Some systems refuse a read of 2 GiB or more. */
 enum { READ_AT_MOST = 1 << 30 };

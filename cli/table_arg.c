@@ -5,11 +5,13 @@
 #include "table_arg.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "choices.h"
+#include "fail.h"
 #include "json.h"
-#include "report.h"
+#include "show.h"
 #include "size.h"
 
 enum { MOST_DEPTH = 4096 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "json.h"
-#include "report.h"
+#include "show.h"
 #include "take.h"
 
 static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }

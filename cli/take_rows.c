@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "behind.h"
+#include "fail.h"
 #include "index_part.h"
-#include "report.h"
 #include "signals.h"
 #include "take.h"
 #include "terminal.h"

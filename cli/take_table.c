@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
+#include "fail.h"
 #include "signals.h"
 #include "size.h"
 #include "source.h"

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "json.h"
-#include "report.h"
+#include "show.h"
 
 enum { MOST_FILES = 4 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fail.h"
 #include "json.h"
-#include "report.h"
 
 /* Reverses the bytes of each of the parts an element has (complex numbers have two). */
 static void swap(unsigned char *element, size_t part_bytes, size_t parts) {

@@ -27,17 +27,6 @@ bool gather_arrow_recognise(const uint8_t *bytes, int64_t size) {
   return size >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;
 }
 
-gather_status gather_arrow_no_memory(const gather_arrow *arrow) {
-  return gather_fail_file(arrow->error, GATHER_OUT_OF_MEMORY, arrow->file->name, -1, "no memory for its columns");
-}
-
-gather_status gather_arrow_take(gather_arrow *arrow, int64_t count, size_t bytes, void *memory) {
-  void *taken = gather_arena_take(&arrow->file->arena, count, (int64_t)bytes);
-  if (!taken) return gather_arrow_no_memory(arrow);
-  memcpy(memory, &taken, sizeof taken);
-  return GATHER_OK;
-}
-
 /* ---- the footer */
 
 static gather_status open_footer(gather_arrow *arrow, gather_flat *flat) {

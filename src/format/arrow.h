@@ -90,7 +90,15 @@ GATHER_CHECKED gather_status gather_arrow_take(gather_arrow *arrow, int64_t coun
 /* Reads the columns of a Schema. */
 GATHER_CHECKED gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat,
                                                  const gather_flat_table *schema);
-/* Arrow's name of a type's number; NULL = it is not known. */
+/* An Arrow type: its name, and its buffers in a record batch, those of its children not counted. */
+typedef struct gather_arrow_layout {
+  const char *name;
+  int8_t buffers;
+  bool views; /* and as many more as the batch says */
+} gather_arrow_layout;
+
+/* NULL = the number is not known. */
+const gather_arrow_layout *gather_arrow_layout_of(int64_t number);
 const char *gather_arrow_type_name(int64_t number);
 /* Finds out what a column's tensor is: its type, its rows' shape, or why it has none. */
 GATHER_CHECKED gather_status gather_arrow_column_type(gather_arrow *arrow, const gather_flat *flat,

@@ -11,45 +11,6 @@
 enum { SCHEMA_ENDIANNESS, SCHEMA_FIELDS };
 enum { UNION_MODE, UNION_DENSE = 1, FIRST_VERSION_WITHOUT_VALIDITY = 4 };
 
-/* The types in the order of their numbers: the buffers of each in a batch, those of its children not counted. */
-static const struct {
-  const char *name;
-  int8_t buffers;
-  bool views; /* and as many more as the batch says */
-} TYPES[] = {
-    {NULL, 0, false},
-    {"null", 0, false},
-    {"int", 2, false},
-    {"float", 2, false},
-    {"binary", 3, false},
-    {"utf8", 3, false},
-    {"bool", 2, false},
-    {"decimal", 2, false},
-    {"date", 2, false},
-    {"time", 2, false},
-    {"timestamp", 2, false},
-    {"interval", 2, false},
-    {"list", 2, false},
-    {"struct", 1, false},
-    {"union", 1, false},
-    {"fixed_size_binary", 2, false},
-    {"fixed_size_list", 1, false},
-    {"map", 2, false},
-    {"duration", 2, false},
-    {"large_binary", 3, false},
-    {"large_utf8", 3, false},
-    {"large_list", 2, false},
-    {"run_end_encoded", 0, false},
-    {"binary_view", 2, true},
-    {"utf8_view", 2, true},
-    {"list_view", 3, false},
-    {"large_list_view", 3, false},
-};
-
-const char *gather_arrow_type_name(int64_t number) {
-  return number > 0 && number < (int64_t)(sizeof TYPES / sizeof *TYPES) ? TYPES[number].name : NULL;
-}
-
 /* ---- what a field has in a batch */
 
 /* The walk over a schema. A field takes more than 4 bytes of it, so that more fields than that are the same ones again and again:
@@ -93,7 +54,8 @@ static gather_status count_field(schema_walk *walk, const gather_flat_table *fie
     return GATHER_ARROW_WRONG(walk->arrow, field->at, "its columns hold one another");
   GATHER_TRY(gather_flat_number(walk->flat, field, GATHER_ARROW_FIELD_TYPE_NUMBER, 1, &number));
   GATHER_TRY(gather_flat_inner(walk->flat, field, GATHER_ARROW_FIELD_DICTIONARY, &dictionary));
-  if (!gather_arrow_type_name(number))
+  const gather_arrow_layout *layout = gather_arrow_layout_of(number);
+  if (!layout)
     return GATHER_ARROW_REFUSE(walk->arrow, field->at, "a column is of type number %" PRId64 ", which is not known",
                                number);
   walk->counts.nodes++;
@@ -101,8 +63,8 @@ static gather_status count_field(schema_walk *walk, const gather_flat_table *fie
     walk->counts.buffers += 2;
     return GATHER_OK;
   }
-  walk->counts.buffers += TYPES[number].buffers;
-  walk->counts.views += TYPES[number].views;
+  walk->counts.buffers += layout->buffers;
+  walk->counts.views += layout->views;
   if (number == GATHER_ARROW_UNION) GATHER_TRY(count_union(walk, field));
   return count_children(walk, field, depth);
 }

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/tensor.h"
 #include "format/arrow.h"
-#include "format/literal.h"
+#include "format/npy_literal.h"
 
 enum { KEY, VALUE };
 enum { JSON_DEPTH_MAX = 16 };

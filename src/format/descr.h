@@ -5,7 +5,7 @@
 #ifndef GATHER_FORMAT_DESCR_H
 #define GATHER_FORMAT_DESCR_H
 
-#include "format/literal.h"
+#include "format/npy_literal.h"
 
 typedef struct gather_descr {
   gather_type type;   /* GATHER_TYPE_OPAQUE where the type has no name here */

@@ -1,80 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: opening a file by its content, its tensors, and the table of formats.
+ * file.c: opening a file by its content, and its tensors.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "format/format.h"
+#include "format/format_open.h"
 #include "format/nearest.h"
-#include "format/open.h"
-
-static const gather_format FORMATS[] = {
-#define GATHER_FORMAT(name, abilities, extensions, recognise, open, carries, header, headers) \
-  {name, abilities, extensions, recognise, open, carries, header, headers},
-#include "format/format.def"
-#undef GATHER_FORMAT
-};
-
-enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
-
-size_t gather_format_count(void) { return FORMAT_COUNT; }
-const gather_format *gather_format_at(size_t i) { return i < FORMAT_COUNT ? &FORMATS[i] : NULL; }
-const char *gather_format_name(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].name : NULL; }
-const char *gather_format_abilities(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].abilities : NULL; }
-const char *gather_format_extensions(size_t i) { return i < FORMAT_COUNT ? FORMATS[i].extensions : NULL; }
-
-const gather_format *gather_format_named(const char *name) {
-  for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].carries && strcmp(FORMATS[i].name, name) == 0) return &FORMATS[i];
-  return NULL;
-}
-
-/* Is the word in a list with spaces between? */
-static bool lists(const char *list, const char *word) {
-  size_t length = strlen(word);
-  for (const char *at = list; length > 0 && (at = strstr(at, word)) != NULL; at++)
-    if ((at == list || at[-1] == ' ') && (at[length] == '\0' || at[length] == ' ')) return true;
-  return false;
-}
-
-const gather_format *gather_format_for_path(const char *path) {
-  const char *slash = strrchr(path, '/');
-  const char *dot = strrchr(slash ? slash : path, '.');
-  if (!dot || strchr(dot, ' ')) return NULL;
-  for (size_t i = 0; i < FORMAT_COUNT; i++)
-    if (FORMATS[i].carries && lists(FORMATS[i].extensions, dot)) return &FORMATS[i];
-  return NULL;
-}
 
 /* ---- opening */
 
-gather_status gather_file_make(const char *name, gather_file **file, gather_error *error) {
-  size_t length = strlen(name);
-  gather_file *made = gather_alloc((int64_t)sizeof **file);
-  if (made) made->name = gather_alloc((int64_t)length + 1);
-  if (!made || !made->name) {
-    gather_free(made);
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
-  }
-  memcpy(made->name, name, length);
-  *file = made;
-  return GATHER_OK;
-}
-
-gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file) {
-  if (status == GATHER_OK)
-    *file = opened;
-  else
-    gather_file_close(opened);
-  return status;
-}
-
 static gather_status open_by_content(gather_file *file, gather_error *error) {
-  for (size_t i = 0; i < FORMAT_COUNT; i++) {
-    const gather_format *format = &FORMATS[i];
+  const gather_format *format;
+  for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
     if (!format->recognise || !format->recognise(file->map.bytes, file->map.size)) continue;
     file->format = format->name;
     return format->open(file, error);
@@ -124,38 +64,6 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
   gather_status status = gather_file_use_memory(made, memory, bytes, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
   return gather_file_finish(status, made, file);
-}
-
-gather_status gather_file_use_memory(gather_file *file, const void *memory, size_t bytes, gather_error *error) {
-  if (bytes > PTRDIFF_MAX) return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "its size does not fit");
-  if (bytes > 0 && !memory) return gather_fail_file(error, GATHER_USAGE, file->name, -1, "memory is NULL");
-  file->map = (gather_map){.bytes = memory, .size = (int64_t)bytes};
-  return GATHER_OK;
-}
-
-gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather_single **single, gather_error *error) {
-  *single = gather_alloc((int64_t)sizeof **single + text_bytes);
-  if (!*single) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its header");
-  (*single)->tensor.name = "";
-  (*single)->tensor.tensor.shape = (*single)->shape;
-  (*single)->tensor.tensor.flags = GATHER_FILE_VIEW;
-  file->tensors = &(*single)->tensor;
-  file->single = *single;
-  file->len = 1;
-  return GATHER_OK;
-}
-
-gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset, gather_error *error) {
-  gather_file_tensor *tensor = &single->tensor;
-  tensor->offset = offset;
-  /* Compared this way round, nothing can overflow. */
-  if (offset > file->map.size || tensor->bytes > file->map.size - offset)
-    return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,
-                            "it is cut short: %" PRId64 " bytes from byte %" PRId64 " on are needed, it has %" PRId64
-                            " bytes in all",
-                            tensor->bytes, offset, file->map.size);
-  if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + offset);
-  return GATHER_OK;
 }
 
 /* ---- what is in it */
@@ -239,14 +147,4 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   }
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                           "there is no tensor '%.100s' among its %" PRId64 "%s", name, file->len, nearest);
-}
-
-void gather_file_close(gather_file *file) {
-  if (!file) return;
-  gather_map_close(&file->map);
-  for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
-  gather_arena_clear(&file->arena);
-  gather_free(file->single);
-  gather_free(file->name);
-  gather_free(file);
 }

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "format/bytes.h"
 #include "format/format.h"
-#include "format/open.h"
+#include "format/format_open.h"
 
 typedef struct magic_row {
   const char *bytes;

@@ -3,8 +3,6 @@
  * map.c: files as memory, by POSIX.
  */
 #define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, which POSIX has only since 2024 */
-#define _DARWIN_C_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "format/map.h"
 
@@ -81,14 +79,4 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
 void gather_map_close(gather_map *map) {
   if (map->owned && map->bytes) (void)munmap((void *)(uintptr_t)map->bytes, (size_t)map->size);
   *map = (gather_map){0};
-}
-
-void *gather_pages_create(int64_t bytes) {
-  if (bytes <= 0 || (uint64_t)bytes > PTRDIFF_MAX) return NULL;
-  void *pages = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return pages == MAP_FAILED ? NULL : pages;
-}
-
-void gather_pages_destroy(void *pages, int64_t bytes) {
-  if (pages) (void)munmap(pages, (size_t)bytes);
 }

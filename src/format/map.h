@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * map.h: a file as memory, and memory that is no file's. The only reading that asks the operating system.
+ * map.h: a file as memory. The only reading that asks the operating system.
  */
 #ifndef GATHER_FORMAT_MAP_H
 #define GATHER_FORMAT_MAP_H
@@ -26,10 +26,6 @@ int gather_open_below(char *path, size_t folder_bytes, int flags);
  * file that is made. */
 int gather_open_file(const char *path, int flags, unsigned mode);
 void gather_map_close(gather_map *map);
-
-/* Zeroed pages that cost nothing until they are touched; NULL where they cannot be had. */
-void *gather_pages_create(int64_t bytes);
-void gather_pages_destroy(void *pages, int64_t bytes);
 
 /* Fails with the system's words for errno's `number`; `doing` completes "cannot ...". */
 GATHER_CHECKED gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing);

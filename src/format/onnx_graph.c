@@ -12,10 +12,10 @@
 enum { NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, INFO = 13, SPARSE = 15 };
 
 /* The lists of a graph while it is filled. */
-typedef struct lists {
+typedef struct graph_lists {
   gather_value *inputs, *outputs, *infos;
   gather_constant *constants;
-} lists;
+} graph_lists;
 
 /* A sparse initializer is declared by the name and the type of its values and by its own lengths. */
 static gather_status read_sparse(gather_onnx *onnx, gather_proto message, gather_value *value) {
@@ -47,7 +47,7 @@ static gather_status read_sparse(gather_onnx *onnx, gather_proto message, gather
 }
 
 static gather_status read_field(gather_onnx *onnx, const gather_proto_field *field, gather_graph *graph,
-                                const lists *l) {
+                                const graph_lists *l) {
   if (field->number == NAME) return gather_onnx_text(onnx, field, &graph->name);
   if (field->number != INITIALIZER && field->number != INPUT && field->number != OUTPUT && field->number != INFO &&
       field->number != SPARSE)
@@ -70,7 +70,7 @@ static gather_status read_field(gather_onnx *onnx, const gather_proto_field *fie
   }
 }
 
-static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_graph *graph, lists *l) {
+static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_graph *graph, graph_lists *l) {
   int64_t counts[16];
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
   GATHER_TRY(gather_onnx_take(onnx, counts[INPUT], sizeof *l->inputs, &l->inputs));
@@ -86,7 +86,7 @@ static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_
 
 gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent, const char *path,
                                 int depth, gather_graph **graph) {
-  lists l;
+  graph_lists l;
   gather_proto rest = message;
   if (depth > GATHER_ONNX_DEPTH_MAX)
     return GATHER_ONNX_WRONG(onnx, message.at, "graphs are nested more than %d deep", GATHER_ONNX_DEPTH_MAX);
@@ -108,7 +108,8 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
 
 enum { FUNCTION_INPUT = 4, FUNCTION_OUTPUT = 5, FUNCTION_NODE = 7, FUNCTION_IMPORT = 9, FUNCTION_DOMAIN = 10 };
 
-static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_function *function, const lists *l) {
+static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_function *function,
+                                const graph_lists *l) {
   gather_graph *graph = function->graph;
   for (;;) {
     gather_proto_field field;
@@ -131,7 +132,7 @@ static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_
 
 gather_status gather_onnx_function(gather_onnx *onnx, gather_proto message, gather_function *function) {
   int64_t counts[16];
-  lists l;
+  graph_lists l;
   gather_graph *graph = NULL;
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *graph, &graph));

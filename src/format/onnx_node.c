@@ -36,10 +36,10 @@ static gather_status node_path(gather_onnx *onnx, const gather_node *node, const
 }
 
 /* The lists of a node while it is filled. */
-typedef struct lists {
+typedef struct node_lists {
   const char **inputs, **outputs;
   gather_attribute *attributes;
-} lists;
+} node_lists;
 
 static gather_status count_attributes(gather_onnx *onnx, gather_proto message, int64_t *count, bool *has_graphs) {
   *count = 0;
@@ -59,7 +59,7 @@ static gather_status count_attributes(gather_onnx *onnx, gather_proto message, i
   }
 }
 
-static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_node *node, const lists *l) {
+static gather_status read_names(gather_onnx *onnx, gather_proto message, gather_node *node, const node_lists *l) {
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
@@ -101,7 +101,7 @@ static gather_status read_attributes(gather_onnx *onnx, gather_proto message, ga
   }
 }
 
-static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_node *node, lists *l,
+static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_node *node, node_lists *l,
                                 bool *has_graphs) {
   int64_t counts[8], attributes = 0;
   GATHER_TRY(gather_onnx_count(onnx, message, 8, counts));
@@ -119,7 +119,7 @@ static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_
 
 static gather_status read_node(gather_onnx *onnx, const gather_proto_field *field, gather_graph *graph,
                                const char *path, int depth, gather_node *node) {
-  lists l;
+  node_lists l;
   bool has_graphs = false;
   *node = (gather_node){.name = "", .op = "", .domain = "", .file_offset = field->offset};
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));

@@ -5,20 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/tensor.h"
-#include "format/open.h"
-
-bool gather_raw_carries(const gather_type_info *type) { return type->kind != GATHER_KIND_STRING; }
-
-gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
-                                gather_error *error) {
-  (void)what, (void)data_bytes, (void)error;
-  *header = (gather_header){0};
-  return GATHER_OK;
-}
+#include "format/format_open.h"
 
 /* "<f4": a plain descr; "[('a', '<i4')]": a list of fields. */
 static bool is_descr(const char *type) { return type[0] != '\0' && strchr("<>|=[", type[0]) != NULL; }

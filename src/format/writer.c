@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/pages.h"
 #include "base/tensor.h"
 #include "format/output.h"
 #include "format/swap.h"

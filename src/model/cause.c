@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/check.h"
+#include "model/model_check.h"
 
 /* Beyond this an index is nobody's row: it is memory that was never written, or a float read as an integer. */
 static const int64_t GARBAGE = (int64_t)1 << 40;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/check.h"
+#include "model/model_check.h"
 
 /* ---- what bodies give */
 
@@ -147,7 +147,7 @@ static gather_status call(gather_check *check, const gather_scope *scope, const 
                           int depth, gather_error *error) {
   gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
   if (!results) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the outputs of a function");
-  const gather_walk walk = {
+  const gather_check_walk walk = {
       .path = scope->path, .depth = depth + 1, .call = step->node, .caller = scope, .results = results};
   for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
   check->quiet++;

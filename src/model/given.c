@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/struct.h"
 #include "base/tensor.h"
-#include "model/check.h"
-#include "model/run.h"
+#include "model/model_check.h"
+#include "model/model_run.h"
 
 const gather_model_input *gather_check_input(const gather_check *check, const char *name) {
   for (int64_t i = 0; i < check->options.input_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer.h: what a node's output is, from what its inputs are. One function per kind of operator (infer_table in infer.c).
+ * infer.h: what a node's output is, from what its inputs are. One function per kind of operator (the table in infer_node.c).
  */
 #ifndef GATHER_MODEL_INFER_H
 #define GATHER_MODEL_INFER_H
@@ -27,7 +27,7 @@ typedef void (*gather_infer_fn)(gather_step *step);
 /* Infers the outputs of a node of an operator that is known, into outs; they are all unknown for others. */
 GATHER_CHECKED gather_status gather_infer_node(gather_step *step, gather_error *error);
 
-/* ---- for the functions (step.c) */
+/* ---- for the functions (step.c, step_attribute.c, values_move.c) */
 
 extern const gather_dim gather_any_dim;
 gather_dim gather_exact_dim(int64_t len);
@@ -85,7 +85,7 @@ bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *valu
 /* The number at a place in memory; the bits of unsigned ones. false: the type is no integer and no bool. */
 bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value);
 
-/* ---- for the functions that follow values (infer_arith.c) */
+/* ---- for the functions that follow values (step.c, infer_broadcast.c) */
 
 /* Bits of a whole-byte integer type, bool as one; 0 for others. */
 int32_t gather_integer_bits(gather_type type);

@@ -5,24 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/tensor.h"
 #include "model/infer.h"
-
-int32_t gather_integer_bits(gather_type type) {
-  if (type == GATHER_TYPE_BOOL) return 1;
-  return gather_type_is_index(type) ? gather_type_get(type)->bits : 0;
-}
-
-bool gather_parts_fit(const gather_dim *parts, int64_t count, gather_type to) {
-  int32_t bits = gather_integer_bits(to);
-  if (bits < 8) return false;
-  bool is_signed = gather_type_get(to)->kind == GATHER_KIND_INT;
-  int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
-  int64_t low = !is_signed ? 0 : bits == 64 ? INT64_MIN : -high - 1;
-  for (int64_t i = 0; i < count; i++)
-    if (parts[i].min < low || (parts[i].min == parts[i].max && parts[i].max > high)) return false;
-  return true;
-}
 
 /* OpenVINO's name and ONNX's mean the same here. */
 static bool is_op(const char *op, const char *one, const char *other) {

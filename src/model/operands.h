@@ -5,8 +5,8 @@
 #ifndef GATHER_MODEL_OPERANDS_H
 #define GATHER_MODEL_OPERANDS_H
 
-#include "model/check.h"
-#include "model/run.h"
+#include "model/model_check.h"
+#include "model/model_run.h"
 
 /* The number, in the check, of the gather node that a name means; NULL means the only one. Returns GATHER_NAME_NOT_FOUND or
  * GATHER_USAGE with the nodes that there are. */

@@ -7,18 +7,18 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
 /* How well a name means a node: the more is written, the better. */
-typedef enum fit { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
+typedef enum match_kind { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } match_kind;
 
 typedef struct search {
   const char *wanted;
   const gather_graph *graph;
   const gather_node *node;
-  fit best;
+  match_kind best;
   int64_t count;     /* how many nodes the name means so well */
   char nearest[300]; /* names of gather nodes, for the message */
   const gather_model *model;
@@ -42,7 +42,7 @@ static void note(search *s, const gather_node *node) {
 }
 
 /* A node without a name goes by its output's, and by operator and number as a check writes it: "main/Gather_5". */
-static fit fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
+static match_kind fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
   char text[128];
   const char *name = gather_run_name(node);
   if (*name && is_path(wanted, path, name)) return FIT_PATH;
@@ -54,7 +54,7 @@ static fit fit_of(const char *wanted, const gather_node *node, const char *path,
 
 static void match(search *s, const gather_graph *graph, int64_t number, const char *path) {
   const gather_node *node = &graph->nodes[number];
-  fit one = fit_of(s->wanted, node, path, number);
+  match_kind one = fit_of(s->wanted, node, path, number);
   if (one == FIT_NONE) note(s, node);
   if (one == FIT_NONE || one < s->best) return;
   s->count = one == s->best ? s->count + 1 : 1;

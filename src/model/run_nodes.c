@@ -8,31 +8,13 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "model/infer.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 typedef struct operation {
   const char *op;
   int32_t least, most;                                                                         /* inputs */
   gather_status (*compute)(gather_running *run, const gather_node *node, gather_error *error); /* NULL: nothing to do */
 } operation;
-
-gather_status gather_run_readable(const gather_run_value *value, gather_error *error) {
-  return value->unreadable ? gather_file_tensor_check(value->unreadable, error) : GATHER_OK;
-}
-
-const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i) {
-  if (i >= node->input_count || !*node->inputs[i]) return NULL;
-  gather_run_value *value = gather_run_find(run, node->inputs[i]);
-  return value && value->ready ? &value->tensor : NULL;
-}
-
-void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor) {
-  if (node->output_count < 1 || !*node->outputs[0]) return;
-  gather_run_value *value = gather_run_find(run, node->outputs[0]);
-  if (value->given) return;
-  value->tensor = *tensor;
-  value->ready = true;
-}
 
 static gather_status identity(gather_running *run, const gather_node *node, gather_error *error) {
   (void)error;
@@ -115,16 +97,10 @@ static const operation OPERATIONS[] = {
 };
 
 static const operation *find_operation(const gather_model *model, const gather_node *node) {
-  bool onnx = strcmp(model->graph_file->dialect, "onnx") == 0;
-  bool own = onnx ? !*node->domain || strcmp(node->domain, "ai.onnx") == 0 : strncmp(node->domain, "opset", 5) == 0;
+  const bool own = gather_run_is_own(model, node);
   for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
     if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
   return NULL;
-}
-
-bool gather_run_needs_shape(const gather_model *model, const gather_node *node) {
-  const operation *found = find_operation(model, node);
-  return found && found->compute == gather_run_shape_of;
 }
 
 bool gather_run_supports(const gather_model *model, const gather_node *node) {

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/tensor.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 static bool is_onnx(const gather_running *run) { return strcmp(run->model->graph_file->dialect, "onnx") == 0; }
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 gather_status gather_run_no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to run the model");

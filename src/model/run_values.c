@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "model/run.h"
+#include "model/model_run.h"
 
 static int64_t hash(const char *name, int64_t buckets) {
   uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -22,10 +22,37 @@ gather_run_value *gather_run_find(const gather_running *run, const char *name) {
   return NULL;
 }
 
+gather_status gather_run_readable(const gather_run_value *value, gather_error *error) {
+  return value->unreadable ? gather_file_tensor_check(value->unreadable, error) : GATHER_OK;
+}
+
+const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i) {
+  if (i >= node->input_count || !*node->inputs[i]) return NULL;
+  gather_run_value *value = gather_run_find(run, node->inputs[i]);
+  return value && value->ready ? &value->tensor : NULL;
+}
+
+void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor) {
+  if (node->output_count < 1 || !*node->outputs[0]) return;
+  gather_run_value *value = gather_run_find(run, node->outputs[0]);
+  if (value->given) return;
+  value->tensor = *tensor;
+  value->ready = true;
+}
+
 void gather_run_set(gather_run_value *value, const gather_tensor *tensor) {
   value->tensor = *tensor;
   value->unreadable = NULL;
   value->ready = value->given = true;
+}
+
+bool gather_run_is_own(const gather_model *model, const gather_node *node) {
+  bool onnx = strcmp(model->graph_file->dialect, "onnx") == 0;
+  return onnx ? !*node->domain || strcmp(node->domain, "ai.onnx") == 0 : strncmp(node->domain, "opset", 5) == 0;
+}
+
+bool gather_run_needs_shape(const gather_model *model, const gather_node *node) {
+  return gather_run_is_own(model, node) && (strcmp(node->op, "Shape") == 0 || strcmp(node->op, "ShapeOf") == 0);
 }
 
 bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value) {

@@ -5,7 +5,7 @@
 #ifndef GATHER_MODEL_SCOPE_H
 #define GATHER_MODEL_SCOPE_H
 
-#include "model/model.h"
+#include "model/model_internal.h"
 
 /* Lengths and shape arithmetic are followed through tensors of up to this many elements. */
 enum { GATHER_MAX_PARTS = 1024 };

@@ -5,17 +5,17 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 /* Where operators are defined, as bits. */
 enum { ONNX = 1, ML = 2, MICROSOFT = 4, OPENVINO = 8 };
 
-typedef struct row {
+typedef struct sibling_row {
   unsigned homes;
   const char *op;
-} row;
+} sibling_row;
 
-static const row ROWS[] = {
+static const sibling_row ROWS[] = {
 #define GATHER_SIBLING(homes, op) {(homes), op},
 #include "model/siblings.def"
 #undef GATHER_SIBLING

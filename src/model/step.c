@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/tensor.h"
 #include "kernel/index_types.h"
-#include "model/values.h"
+#include "model/infer.h"
 
 const gather_dim gather_any_dim = {0, GATHER_DIM_UNBOUNDED, NULL};
 
@@ -29,6 +29,12 @@ gather_dim gather_add_dims(const gather_dim *a, const gather_dim *b) {
   if (a->max == GATHER_DIM_UNBOUNDED || b->max == GATHER_DIM_UNBOUNDED || !gather_add(a->max, b->max, &both.max))
     both.max = GATHER_DIM_UNBOUNDED;
   return both;
+}
+
+void gather_step_output(gather_step *step, int32_t i) {
+  step->outs[step->at] = step->out;
+  step->at = i;
+  step->out = step->outs[i];
 }
 
 const gather_known *gather_step_in(const gather_step *step, int32_t i) {
@@ -63,6 +69,22 @@ bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_
     lengths[d] = known->dims[d].min;
   }
   return known->rank >= 0;
+}
+
+int32_t gather_integer_bits(gather_type type) {
+  if (type == GATHER_TYPE_BOOL) return 1;
+  return gather_type_is_index(type) ? gather_type_get(type)->bits : 0;
+}
+
+bool gather_parts_fit(const gather_dim *parts, int64_t count, gather_type to) {
+  int32_t bits = gather_integer_bits(to);
+  if (bits < 8) return false;
+  bool is_signed = gather_type_get(to)->kind == GATHER_KIND_INT;
+  int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
+  int64_t low = !is_signed ? 0 : bits == 64 ? INT64_MIN : -high - 1;
+  for (int64_t i = 0; i < count; i++)
+    if (parts[i].min < low || (parts[i].min == parts[i].max && parts[i].max > high)) return false;
+  return true;
 }
 
 bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value) {
@@ -163,32 +185,6 @@ void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t c
   for (int64_t i = 0; i < count; i++)
     if (parts[i].min != parts[i].max) return;
   make_tensor(step, parts, count, lengths);
-}
-
-/* Whether a tensor lies in row-major order, so that another shape is another view of it. */
-static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NULL; }
-
-void gather_step_alias(gather_step *step, const gather_known *from) {
-  int64_t lengths[GATHER_MAX_RANK], len;
-  step->out.unreadable = from->unreadable;
-  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
-  if (from->parts && from->part_count == len) {
-    step->out.parts = from->parts;
-    step->out.part_count = len;
-  }
-  if (!from->tensor || gather_tensor_len(from->tensor) != len) return;
-  if (!is_dense(from->tensor)) {
-    gather_follow_reshape(step, from->tensor);
-    return;
-  }
-  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
-  int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
-  if (!tensor || !shape) return;
-  for (int32_t d = 0; d < step->out.rank; d++) shape[d] = lengths[d];
-  *tensor = *from->tensor;
-  tensor->rank = step->out.rank;
-  tensor->shape = shape;
-  step->out.tensor = tensor;
 }
 
 bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped) {

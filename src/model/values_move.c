@@ -42,6 +42,32 @@ void gather_follow_reshape(gather_step *step, const gather_tensor *from) {
     gather_step_copy_view(step, &view);
 }
 
+/* Whether a tensor lies in row-major order, so that another shape is another view of it. */
+static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NULL; }
+
+void gather_step_alias(gather_step *step, const gather_known *from) {
+  int64_t lengths[GATHER_MAX_RANK], len;
+  step->out.unreadable = from->unreadable;
+  if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len)) return;
+  if (from->parts && from->part_count == len) {
+    step->out.parts = from->parts;
+    step->out.part_count = len;
+  }
+  if (!from->tensor || gather_tensor_len(from->tensor) != len) return;
+  if (!is_dense(from->tensor)) {
+    gather_follow_reshape(step, from->tensor);
+    return;
+  }
+  gather_tensor *tensor = gather_step_take(step, 1, sizeof *tensor);
+  int64_t *shape = gather_step_take(step, step->out.rank, sizeof *shape);
+  if (!tensor || !shape) return;
+  for (int32_t d = 0; d < step->out.rank; d++) shape[d] = lengths[d];
+  *tensor = *from->tensor;
+  tensor->rank = step->out.rank;
+  tensor->shape = shape;
+  step->out.tensor = tensor;
+}
+
 void gather_follow_range(gather_step *step, int64_t start, int64_t by) {
   gather_view to;
   if (step->out.tensor || step->out.type == GATHER_TYPE_BOOL || gather_integer_bits(step->out.type) == 0 ||

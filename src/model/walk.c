@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/check.h"
+#include "model/model_check.h"
 
 static gather_status no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
@@ -152,7 +152,7 @@ static const char *skipped_text(gather_check *check, const gather_node *node, in
 }
 
 /* One graph of a node. */
-static gather_status walk_body(gather_check *check, gather_step *step, const gather_walk *walk, int which,
+static gather_status walk_body(gather_check *check, gather_step *step, const gather_check_walk *walk, int which,
                                const gather_graph *graph, gather_error *error) {
   const char *before = check->not_executed;
   int taken = gather_check_branch(step);
@@ -176,7 +176,7 @@ static gather_status walk_inner(gather_check *check, gather_scope *scope, gather
     gather_known *results = gather_arena_take(&check->arena, count, sizeof *results);
     if (!path || !results) return no_memory(error);
     for (int64_t i = 0; i < count; i++) results[i].rank = -1;
-    const gather_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
+    const gather_check_walk walk = {.parent = scope, .path = path, .depth = depth + 1, .results = results};
     int which = strcmp(attribute->name, "else_branch") == 0 || strcmp(attribute->name, "else_body") == 0;
     GATHER_TRY(walk_body(check, step, &walk, which, attribute->graph, error));
     GATHER_TRY(place_results(check, node, attribute->graph, &results, &count, error));
@@ -273,7 +273,7 @@ static bool may_go_on(gather_check *check, const gather_scope *scope) {
   return check->call_room > 0;
 }
 
-gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_walk *walk,
+gather_status gather_check_graph(gather_check *check, const gather_graph *graph, const gather_check_walk *walk,
                                  gather_error *error) {
   gather_scope scope;
   if (check->quiet && (walk->depth > GATHER_MAX_DEPTH || check->call_room <= 0)) return GATHER_OK;

@@ -41,7 +41,7 @@ typedef struct gather_way {
   int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
   bool stream;                        /* whole lines of the output are stored past the caches */
   gather_order when;                  /* it is not tried on indices in another order */
-  bool in_parts;                      /* by radix.h; its kernels are for what cannot be moved so */
+  bool in_parts;                      /* by plan_radix.h; its kernels are for what cannot be moved so */
 } gather_way;
 enum { GATHER_MOST_WAYS = 12 };
 

@@ -13,9 +13,9 @@
 typedef struct {
   char *text;
   size_t bytes, at;
-} line;
+} plan_line;
 
-GATHER_PRINTF(2, 3) static void add(line *l, const char *format, ...) {
+GATHER_PRINTF(2, 3) static void add(plan_line *l, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   size_t room = l->at < l->bytes ? l->bytes - l->at : 0;
@@ -44,7 +44,7 @@ static const char *on_bad_name(const gather_plan *plan) {
   return "";
 }
 
-static void add_nest(line *l, const gather_plan *plan) {
+static void add_nest(plan_line *l, const gather_plan *plan) {
   for (int32_t i = 0; i + 1 < plan->loop_count; i++) add(l, "%" PRId64 " x ", plan->loops[i].len);
   add(l, "%" PRId64 " of %" PRId64 " rows x %" PRId64, plan->loops[plan->loop_count - 1].len, plan->rule.axis_len,
       plan->row_bytes);
@@ -52,7 +52,7 @@ static void add_nest(line *l, const gather_plan *plan) {
 }
 
 /* Bytes in the largest unit that they are a whole number of. */
-static void add_bytes(line *l, int64_t bytes) {
+static void add_bytes(plan_line *l, int64_t bytes) {
   static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB"};
   int unit = 0;
   for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
@@ -60,7 +60,7 @@ static void add_bytes(line *l, int64_t bytes) {
 }
 
 /* Why these ways: where rows come from, and whether the output is large enough to leave the caches. */
-static void add_reason(line *l, const gather_plan *plan) {
+static void add_reason(plan_line *l, const gather_plan *plan) {
   if (plan->cache_bytes == 0) return;
   add(l, "; data of ");
   add_bytes(l, plan->data_extent.high - plan->data_extent.low);
@@ -70,7 +70,7 @@ static void add_reason(line *l, const gather_plan *plan) {
   add_bytes(l, plan->out_extent.high - plan->out_extent.low);
 }
 
-static void add_ways(line *l, const gather_plan *plan) {
+static void add_ways(plan_line *l, const gather_plan *plan) {
   if (plan->row_count && plan->packed) add(l, "; bits, portable");
   for (int32_t i = 0; i < plan->way_count; i++) {
     add(l, "%s%s%s",
@@ -84,7 +84,7 @@ static void add_ways(line *l, const gather_plan *plan) {
 }
 
 size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
-  line l = {text, bytes, 0};
+  plan_line l = {text, bytes, 0};
   if (bytes) text[0] = '\0';
   add(&l, "%s%s%s, %s, axis %" PRId32 ": ", plan->op->name, GATHER_RULES_TEXT(plan->op),
       gather_type_get(plan->type)->name, plan->axis);

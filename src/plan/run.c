@@ -10,7 +10,7 @@
 #include "kernel/tuning.h"
 #include "plan/execution.h"
 #include "plan/order.h"
-#include "plan/radix.h"
+#include "plan/plan_radix.h"
 #include "plan/tasks.h"
 
 /* Rows [first, last) of those behind e->moved. */

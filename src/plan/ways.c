@@ -8,7 +8,7 @@
 #include "kernel/tuning.h"
 #include "plan/measure.h"
 #include "plan/plan.h"
-#include "plan/radix.h"
+#include "plan/plan_radix.h"
 
 /* Rows fetched ahead, whatever the tuning says: what kernels look at ahead stays on the stack. */
 enum { MOST_AHEAD = 512 };

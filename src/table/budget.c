@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "table/table.h"
+#include "table/table_internal.h"
 
 enum {
   MIB = 1 << 20,

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
-#include "format/map.h"
+#include "base/pages.h"
 #include "kernel/copy.h"
 
 enum { WAYS = 8, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_ROWS = 64, LINE = 64, TURN = 8 };

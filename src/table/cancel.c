@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* macOS has no clock to choose for conditions. */
 #if defined(_POSIX_CLOCK_SELECTION) && _POSIX_CLOCK_SELECTION > 0 && !defined(__APPLE__)

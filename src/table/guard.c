@@ -26,7 +26,7 @@
 
 typedef struct guard {
   sigjmp_buf jump;
-  const gather_source *sources;
+  const gather_table_source *sources;
   int32_t count;
   int32_t source;
   int64_t offset;
@@ -39,7 +39,7 @@ static _Atomic int64_t installing; /* the process that does; a child of fork() i
 
 static bool find_source(guard *g, const char *address) {
   for (int32_t i = 0; i < g->count; i++) {
-    const gather_source *source = &g->sources[i];
+    const gather_table_source *source = &g->sources[i];
     if (!source->map || address < source->map || address - source->map >= source->size) continue;
     g->source = i;
     g->offset = address - source->map;
@@ -123,7 +123,7 @@ static bool run(guard *g, void (*body)(void *argument), void *argument) {
   return true;
 }
 
-bool gather_guard_run(const gather_source *sources, int32_t count, void (*body)(void *argument), void *argument,
+bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
                       int32_t *source, int64_t *offset) {
   guard g;
   guard *outer = active;

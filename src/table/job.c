@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 struct gather_table_job {
   gather_table_job *next;               /* in the queue */

@@ -5,8 +5,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +13,8 @@
 #include "kernel/copy.h"
 #include "kernel/tuning.h"
 #include "plan/plan.h"
-#include "table/sort.h"
-#include "table/table.h"
+#include "table/table_internal.h"
+#include "table/table_sort.h"
 
 /* A take of a few short rows is not worth a reader: what it reads goes through the page cache, where its neighbours are found by the
  * next one. */
@@ -36,25 +34,6 @@ typedef struct misses {
 } misses;
 
 /* ---- which row, where */
-
-int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset) {
-  const int64_t row_bytes = table->info.row_bytes;
-  for (int32_t i = 0; i < table->part_count; i++) {
-    const gather_part *part = &table->parts[i];
-    if (part->memory || part->rows == 0 || part->source != source || offset < part->offset) continue;
-    int64_t row = (offset - part->offset) / row_bytes;
-    if (row < part->rows) return part->first + row;
-  }
-  return -1;
-}
-
-gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error) {
-  if (!error || row < 0) return status;
-  size_t length = strlen(error->message);
-  (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
-  error->row = row;
-  return status;
-}
 
 static int64_t row_offset(const gather_table *table, const gather_part *part, int64_t row) {
   return part->offset + (row - part->first) * table->info.row_bytes;
@@ -89,7 +68,7 @@ static bool next_read(misses *m, gather_read *read) {
   const gather_table *table = m->table;
   const int64_t first = m->next, row = m->worker->entries[first].row;
   const gather_part *part = gather_table_find_part(table, row);
-  const gather_source *source = &table->sources[part->source];
+  const gather_table_source *source = &table->sources[part->source];
   int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
   int64_t behind = skip_row(m, first);
@@ -227,7 +206,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
   const gather_table *table = m->table;
   const int64_t row = m->worker->entries[entry].row, row_bytes = table->info.row_bytes;
   const gather_part *part = gather_table_find_part(table, row);
-  const gather_source *source = &table->sources[part->source];
+  const gather_table_source *source = &table->sources[part->source];
   int64_t offset = row_offset(table, part, row), done = 0;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   while (done < row_bytes) {

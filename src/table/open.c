@@ -12,10 +12,10 @@
 #include "base/alloc.h"
 #include "base/struct.h"
 #include "format/format.h"
-#include "format/open.h"
+#include "format/format_open.h"
 #include "table/engine.h"
 #include "table/guard.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* ---- names */
 
@@ -188,7 +188,7 @@ void gather_table_close(gather_table *table) {
   }
   for (int32_t i = 0; i < table->source_count; i++) {
     if (table->residency) gather_residency_close(&table->residency[i]);
-    gather_source_close(&table->sources[i]);
+    gather_table_source_close(&table->sources[i]);
   }
   for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
   gather_cache_destroy(table->cache);

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/tensor.h"
 #include "format/format.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* ---- what a tensor is */
 
@@ -71,7 +71,7 @@ static void describe(gather_table *table, const gather_file *file, const gather_
 /* ---- where the rows lie */
 
 /* Opened a second time by its name, a file may be another one by now. */
-static gather_status check_same(const gather_source *source, const gather_map *map, gather_error *error) {
+static gather_status check_same(const gather_table_source *source, const gather_map *map, gather_error *error) {
   struct stat about;
   if (fstat(source->fd, &about) != 0)
     return gather_fail_system(error, source->path, errno, "find out which file it is");
@@ -83,12 +83,12 @@ static gather_status check_same(const gather_source *source, const gather_map *m
 static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
                                  gather_error *error) {
   const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
-  gather_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
-                                 .mapped = !table->options.keep_signals && reads_maps};
+  gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
+                                       .mapped = !table->options.keep_signals && reads_maps};
   for (*number = 0; *number < table->source_count; ++*number)
     if (strcmp(table->sources[*number].path, path) == 0) return check_same(&table->sources[*number], map, error);
-  gather_source *made = &table->sources[*number];
-  GATHER_TRY(gather_source_open(path, &wishes, made, error));
+  gather_table_source *made = &table->sources[*number];
+  GATHER_TRY(gather_table_source_open(path, &wishes, made, error));
   table->source_count++;
   return check_same(made, map, error);
 }

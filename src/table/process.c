@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 static void abandon(gather_table *table) {
   for (gather_worker *worker = table->idle, *next; worker; worker = next) {

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/map.h"
+#include "base/pages.h"
 #include "table/reader_engine.h"
 
 static const gather_reader_engine *find_engine(gather_engine engine) {
@@ -122,7 +122,7 @@ gather_status gather_reader_begin(gather_reader *reader, const gather_read *read
   slot->done = 0;
   slot->result = GATHER_READ_FINE;
   slot->refused = false;
-  slot->fd = read->source == reader->refusing ? read->source->fd : gather_source_fd(read->source);
+  slot->fd = read->source == reader->refusing ? read->source->fd : gather_table_source_fd(read->source);
   GATHER_TRY(reader->engine->begin(reader, i, error));
   slot->state = GATHER_SLOT_READING;
   reader->free_count--;

@@ -7,12 +7,12 @@
 #define GATHER_TABLE_READER_H
 
 #include "gather/table.h"
-#include "table/source.h"
+#include "table/table_source.h"
 
 /* One read: bytes [offset, offset + bytes) of a source. offset is a multiple of the source's block_bytes, and so is bytes, so that
  * the end may lie behind the file's; at least the first `needed` bytes must be there. */
 typedef struct gather_read {
-  const gather_source *source;
+  const gather_table_source *source;
   int64_t offset, bytes, needed;
   int64_t tag;      /* the caller's own */
   const char *data; /* set by gather_reader_finish: `needed` bytes or more, until gather_reader_release */

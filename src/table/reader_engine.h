@@ -42,13 +42,13 @@ struct gather_reader {
   const gather_reader_engine *engine;
   void *own; /* the engine's */
   gather_reader_plan plan;
-  gather_slot *slots;            /* depth of them */
-  int32_t *free_slots;           /* a stack */
-  int32_t free_count;            /* slots that no read has */
-  int32_t flying;                /* reads that were begun and not finished */
-  char *buffers;                 /* slot_bytes for each slot; NULL = none */
-  bool buffers_private;          /* a child of fork() does not have them */
-  const gather_source *refusing; /* the last one whose direct_fd did not take a read */
+  gather_slot *slots;                  /* depth of them */
+  int32_t *free_slots;                 /* a stack */
+  int32_t free_count;                  /* slots that no read has */
+  int32_t flying;                      /* reads that were begun and not finished */
+  char *buffers;                       /* slot_bytes for each slot; NULL = none */
+  bool buffers_private;                /* a child of fork() does not have them */
+  const gather_table_source *refusing; /* the last one whose direct_fd did not take a read */
 };
 
 extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring;

@@ -41,7 +41,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
 }
 
 /* Advice on the pages of [offset, end) of a mapping; an errno. */
-static int advise(const map_reader *own, const gather_source *source, int64_t offset, int64_t end, int advice) {
+static int advise(const map_reader *own, const gather_table_source *source, int64_t offset, int64_t end, int advice) {
   int64_t start = offset / own->page_bytes * own->page_bytes;
   int number;
   do number = madvise(source->map + start, (size_t)(end - start), advice) == 0 ? 0 : errno;
@@ -52,7 +52,7 @@ static int advise(const map_reader *own, const gather_source *source, int64_t of
 static gather_status begin(gather_reader *reader, int32_t i, gather_error *error) {
   map_reader *own = reader->own;
   gather_slot *slot = &reader->slots[i];
-  const gather_source *source = slot->read.source;
+  const gather_table_source *source = slot->read.source;
   if (!source->map || slot->read.offset + slot->read.needed > source->size)
     return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset, "%lld bytes here are not mapped",
                             (long long)slot->read.needed);
@@ -65,14 +65,14 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
 #if defined(MADV_POPULATE_READ)
 
 /* Whether touching pages would be answered by a signal. */
-static bool is_lost(const map_reader *own, const gather_source *source, int64_t offset, int64_t end) {
+static bool is_lost(const map_reader *own, const gather_table_source *source, int64_t offset, int64_t end) {
   int number = advise(own, source, offset, end, MADV_POPULATE_READ);
   return number == EFAULT || number == EHWPOISON;
 }
 
 /* Waits until the pages of a read have come; a result. Of those that do not come the first is looked for. */
 static int fetch(const map_reader *own, gather_slot *slot) {
-  const gather_source *source = slot->read.source;
+  const gather_table_source *source = slot->read.source;
   const int64_t end = slot->read.offset + slot->read.needed;
   if (!is_lost(own, source, slot->read.offset, end)) return GATHER_READ_FINE;
   for (int64_t page = slot->read.offset, next; page < end; page = next) {

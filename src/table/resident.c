@@ -22,7 +22,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "format/map.h"
+#include "base/pages.h"
 
 /* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
 enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
@@ -34,7 +34,7 @@ enum { REFUSALS_PER_EVICTION = 4096 };
  * fault (2 to 3 microseconds). */
 enum { TOUCHES = 8, MAPPED = GATHER_REGION_MAPPED };
 
-bool gather_residency_open(gather_residency *residency, const gather_source *source, gather_map_use *use,
+bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
                            bool with_pages) {
   memset(residency, 0, sizeof *residency);
   residency->source = source;

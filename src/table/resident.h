@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "table/source.h"
+#include "table/table_source.h"
 
 /* How much of files is mapped and touched, by all sources of a table. */
 typedef struct gather_map_use {
@@ -21,7 +21,7 @@ typedef struct gather_map_use {
 } gather_map_use;
 
 typedef struct gather_residency {
-  const gather_source *source;
+  const gather_table_source *source;
   gather_map_use *use;
   int64_t region_count;
   _Atomic uint32_t *regions;   /* what was found, and when */
@@ -68,7 +68,7 @@ typedef enum gather_where {
 } gather_where;
 
 /* Of an opened source. with_pages: pages are noted one by one. Returns false where there is no memory. */
-bool gather_residency_open(gather_residency *residency, const gather_source *source, gather_map_use *use,
+bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
                            bool with_pages);
 void gather_residency_close(gather_residency *residency);
 

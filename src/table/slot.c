@@ -13,7 +13,7 @@
 static bool is_refusal(int number) { return number == EINVAL || number == ENOTSUP || number == EOPNOTSUPP; }
 
 bool gather_slot_advance(gather_slot *slot, int64_t answer) {
-  const gather_source *source = slot->read.source;
+  const gather_table_source *source = slot->read.source;
   if (answer < 0 && is_refusal((int)-answer) && slot->fd != source->fd) {
     slot->fd = source->fd;
     slot->refused = true;

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "table/table.h"
+#include "table/table_internal.h"
 
 void gather_table_count_memory(gather_table *table, int64_t bytes) {
   gather_table_counts *counts = &table->counts;
@@ -23,7 +23,7 @@ void gather_table_fall_back(gather_table *table, gather_engine engine, const gat
 static bool is_direct(const gather_table *table) {
   if (table->engine == GATHER_ENGINE_MMAP || table->source_count == 0) return false;
   for (int32_t i = 0; i < table->source_count; i++)
-    if (gather_source_fd(&table->sources[i]) != table->sources[i].direct_fd) return false;
+    if (gather_table_source_fd(&table->sources[i]) != table->sources[i].direct_fd) return false;
   return true;
 }
 

@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/tensor.h"
 #include "kernel/copy.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
 #include "table/ids.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* Indices that are looked at together: 8 KiB of rows. */
 enum { BLOCK = 1024, LINES_FETCHED = 4 };
@@ -30,11 +29,6 @@ typedef struct block {
 
 static char *out_at(const gather_sweep *s, int64_t position) {
   return s->taking->out + position * s->taking->table->info.row_bytes;
-}
-
-void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager) {
-  int64_t grown = gather_cache_put(table->cache, row, data, eager);
-  if (grown > 0) gather_table_count_memory(table, grown);
 }
 
 /* ---- where rows are */
@@ -238,10 +232,6 @@ static void sweep_blocks(void *argument) {
 
 /* ---- the chunk */
 
-void gather_table_doubt(gather_table *table) {
-  for (int32_t i = 0; table->residency && i < table->source_count; i++) gather_residency_doubt(&table->residency[i]);
-}
-
 void gather_table_expect(gather_table *table, int64_t rows) {
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {
     gather_residency *residency = &table->residency[i];
@@ -312,21 +302,11 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
   const gather_table *table = taking->table;
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {
     gather_error why;
-    if (!table->sources[i].map || gather_source_check(&table->sources[i], &why) == GATHER_OK) continue;
+    if (!table->sources[i].map || gather_table_source_check(&table->sources[i], &why) == GATHER_OK) continue;
     int64_t row = find_cut(taking, first, count, i, why.file_offset);
     if (row < 0) continue;
     if (error) *error = why;
     return gather_table_blame_row(row, why.status, error);
   }
   return GATHER_OK;
-}
-
-gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
-  const gather_source *from = &table->sources[source];
-  int64_t row = gather_table_row_at(table, source, offset);
-  gather_table_doubt(table);
-  gather_status status = gather_source_check(from, error);
-  if (status == GATHER_OK)
-    status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
-  return gather_table_blame_row(row, status, error);
 }

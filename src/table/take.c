@@ -8,7 +8,7 @@
 #include "base/tensor.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
-#include "table/table.h"
+#include "table/table_internal.h"
 
 /* Rows of one take, by where they came from. */
 typedef struct gather_rows_count {

@@ -3,7 +3,7 @@
  * worker.c: what takes that read need, made when it is first needed and kept. There are so many as the memory allows; who comes later
  * waits.
  */
-#include "table/table.h"
+#include "table/table_internal.h"
 
 #include "base/alloc.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "format/format.h"
-#include "format/open.h"
+#include "format/format_open.h"
 #include "fuzz/fuzz.h"
 
 /* One string "ab" at byte 0, then whatever it is. */

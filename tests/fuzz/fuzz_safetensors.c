@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "format/format.h"
-#include "format/open.h"
+#include "format/format_open.h"
 #include "fuzz/fuzz.h"
 
 static const char INDEX[] = "{\"weight_map\":{\"a\":\"s\",\"b\":\"s\",\"c\":\"missing\",\"\":\"s\"}}";

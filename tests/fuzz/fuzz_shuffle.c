@@ -98,7 +98,7 @@ static void parse(bool two, gather_cli_args *args) {
 static int resume(bool two) {
   gather_cli_args args;
   parse(two, &args);
-  int code = args.command->run(&args);
+  int code = gather_cli_cmd_shuffle(&args);
   gather_cli_args_clear(&args);
   return code;
 }

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The checks of script/ find what they are for: each is run on a copy of the project with one fault put in."""
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-CC = os.environ.get("GATHER_CC", "cc")
+from checks import CC, check
 
 
 @pytest.fixture
@@ -19,21 +17,13 @@ def copy(gather_source: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(root: Path, name: str, *arguments: object) -> tuple[int, str]:
-    script = root / "script" / name
-    runner = [sys.executable] if "python" in script.read_text().split("\n", maxsplit=1)[0] else ["bash"]
-    command = [*runner, str(script), *(str(argument) for argument in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
 def append(path: Path, text: str) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(text)
 
 
 def test_layers_pass_as_they_are(copy: Path):
-    code, said = check(copy, "check-layers")
+    code, said = check(copy, "check-layers", "--sources")
     assert code == 0 and "0 faults" in said, said
 
 
@@ -45,12 +35,12 @@ def test_layers_pass_as_they_are(copy: Path):
         ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
         ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
         ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
-        ("src/api/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+        ("src/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
         ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
         ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
-        ("python/src/module.c", '#include "base/error.h"\n', "may not include base/error.h"),
-        ("python/src/module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
-        ("python/src/module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
+        ("python/src/py_module.c", '#include "base/error.h"\n', "may not include base/error.h"),
+        ("python/src/py_module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
+        ("python/src/py_module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
         ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
         ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
         ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
@@ -60,7 +50,7 @@ def test_layers_pass_as_they_are(copy: Path):
 )
 def test_layers_find(copy: Path, file: str, text: str, complaint: str):
     append(copy / file, text)
-    code, said = check(copy, "check-layers")
+    code, said = check(copy, "check-layers", "--sources")
     assert code == 1
     assert any(line.startswith(f"{file}:") and complaint in line for line in said.splitlines()), said
 
@@ -70,13 +60,39 @@ def test_layers_find(copy: Path, file: str, text: str, complaint: str):
 )
 def test_layers_do_not_mind(copy: Path, text: str):
     append(copy / "src/op/ops.c", text)
-    assert check(copy, "check-layers")[0] == 0
+    assert check(copy, "check-layers", "--sources")[0] == 0
 
 
 def test_layers_refuse_an_unknown_folder(copy: Path):
     (copy / "src/misc").mkdir()
     (copy / "src/misc/x.c").write_text("int gather_x;\n")
-    assert check(copy, "check-layers")[0] == 1
+    assert check(copy, "check-layers", "--sources")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "complaint"),
+    [
+        ({"src/op/alloc.c": "int gather_x;\n"}, "file name alloc.c occurs more than once: src/base/alloc.c src/op/alloc.c"),
+        ({"cli/table.h": "int gather_x;\n"}, "file name table.h occurs more than once: cli/table.h include/gather/table.h"),
+        (
+            {"src/op/x1.c": "typedef struct thing {\n  int a;\n} thing;\n", "cli/x2.c": "typedef int thing;\n"},
+            "type thing occurs more than once: cli/x2.c src/op/x1.c",
+        ),
+        ({"src/op/x1.c": "enum thing { A };\n", "src/op/x2.h": "struct thing { int a; };\n"}, "type thing occurs more than once"),
+        ({"src/op/x1.c": "typedef struct {\n  int a;\n} thing;\n", "src/op/x2.h": "typedef int (*thing)(int);\n"}, "type thing occurs"),
+    ],
+)
+def test_layers_find_names_that_occur_twice(copy: Path, files: dict[str, str], complaint: str):
+    for name, text in files.items():
+        (copy / name).write_text(text)
+    code, said = check(copy, "check-layers", "--sources")
+    assert code == 1 and complaint in said, said
+
+
+def test_layers_do_not_mind_an_opaque_type(copy: Path):
+    (copy / "src/op/x1.h").write_text("typedef struct thing thing;\n")
+    (copy / "src/op/x2.c").write_text("/* struct thing { of a comment } */\nstruct thing {\n  int a;\n};\n")
+    assert check(copy, "check-layers", "--sources")[0] == 0
 
 
 HEADER = """

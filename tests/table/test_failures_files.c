@@ -22,13 +22,13 @@ enum { BLOCK = 4096, BLOCKS = 24, SIZE = BLOCKS * BLOCK - 100 };
 
 /* Cut to `size` when all reads have begun. Without threads, and where the ring waits, nothing was read before. */
 static void cut(int w, int64_t size) {
-  gather_source source;
+  gather_table_source source;
   gather_reader *reader;
   gather_error error = {0};
   const char *path = known_file("a", SIZE);
-  const gather_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
+  const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
   failing_set("pthread_create", 0, INT_MAX, EAGAIN);
-  assert_int_equal(gather_source_open(path, &wishes, &source, NULL), GATHER_OK);
+  assert_int_equal(gather_table_source_open(path, &wishes, &source, NULL), GATHER_OK);
   assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK}, &reader, NULL), GATHER_OK);
   for (int64_t n = 0; n < BLOCKS; n++) {
     int64_t left = SIZE - n * BLOCK;
@@ -58,7 +58,7 @@ static void cut(int w, int64_t size) {
   }
   gather_reader_drain(reader);
   gather_reader_destroy(reader);
-  gather_source_close(&source);
+  gather_table_source_close(&source);
   failing_clear();
 }
 
@@ -71,7 +71,7 @@ static void test_cut(void **state) {
 
 /* ---- blocks that cannot be read */
 
-static gather_status read_whole(gather_reader *reader, const gather_source *source, gather_error *error) {
+static gather_status read_whole(gather_reader *reader, const gather_table_source *source, gather_error *error) {
   gather_read read = {.source = source, .bytes = BLOCKS * BLOCK, .needed = SIZE};
   int number;
   assert_int_equal(gather_reader_begin(reader, &read, NULL), GATHER_OK);
@@ -87,10 +87,11 @@ static void test_bad_block(void **state) {
   (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD; w <= URING_DIRECT; w *= 2) {
-    gather_source source;
+    gather_table_source source;
     gather_reader *reader;
     if (!works(w)) continue;
-    assert_int_equal(gather_source_open(path, &(gather_source_wishes){.direct = w & DIRECT}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = w & DIRECT}, &source, NULL),
+                     GATHER_OK);
     assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK}, &reader, NULL),
                      GATHER_OK);
     for (int64_t block = 0; block < BLOCKS; block++) {
@@ -105,7 +106,7 @@ static void test_bad_block(void **state) {
     assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
     failing_clear();
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
 }
 
@@ -114,10 +115,11 @@ static void test_short_direct(void **state) {
   (void)state;
   const char *path = known_file("a", SIZE);
   for (int w = PREAD_DIRECT; w <= URING_DIRECT; w *= 4) {
-    gather_source source;
+    gather_table_source source;
     gather_reader *reader;
     if (!works(w)) continue;
-    assert_int_equal(gather_source_open(path, &(gather_source_wishes){.direct = true}, &source, NULL), GATHER_OK);
+    assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL),
+                     GATHER_OK);
     assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK}, &reader, NULL),
                      GATHER_OK);
     failing_short(1000);
@@ -127,7 +129,7 @@ static void test_short_direct(void **state) {
     assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
     assert_int_equal(failing_calls(), 1);
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
     failing_clear();
   }
 }

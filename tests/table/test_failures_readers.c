@@ -46,7 +46,7 @@ static void finish(gather_reader *reader, outcome *all) {
   gather_reader_release(reader, &read);
 }
 
-static void read_blocks(gather_reader *reader, const gather_source *source, outcome *all) {
+static void read_blocks(gather_reader *reader, const gather_table_source *source, outcome *all) {
   for (int64_t n = 0, ended = 0; ended < BLOCKS; ended++) {
     for (; n < BLOCKS && gather_reader_has_room(reader); n++) {
       int64_t left = SIZE - n * BLOCK;
@@ -63,17 +63,17 @@ static void read_blocks(gather_reader *reader, const gather_source *source, outc
 
 static outcome read_file(int w, const char *path) {
   outcome all = {0};
-  gather_source source;
+  gather_table_source source;
   gather_reader *reader;
   int mappings = failing_mappings();
-  const gather_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
+  const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
   const gather_reader_plan plan = {engine_of(w), DEPTH, BLOCK};
-  all.opened = gather_source_open(path, &wishes, &source, &all.error);
+  all.opened = gather_table_source_open(path, &wishes, &source, &all.error);
   if (all.opened == GATHER_OK) {
     all.created = gather_reader_create(&plan, &reader, &all.error);
     if (all.created == GATHER_OK) read_blocks(reader, &source, &all);
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
   assert_int_equal(failing_mappings(), mappings);
   return all;
@@ -300,11 +300,11 @@ static void test_bad_block(void **state) {
 static void test_never(void **state) {
   (void)state;
   const char *path = known_file("a", SIZE);
-  gather_source source;
+  gather_table_source source;
   gather_reader *reader;
   gather_error error = {0};
   int number;
-  assert_int_equal(gather_source_open(path, &(gather_source_wishes){0}, &source, NULL), GATHER_OK);
+  assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){0}, &source, NULL), GATHER_OK);
   assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_PREAD, 1, BLOCK}, &reader, NULL),
                    GATHER_OK);
   failing_set("pread", 0, INT_MAX, EAGAIN);
@@ -313,7 +313,7 @@ static void test_never(void **state) {
   assert_int_equal(gather_reader_finish(reader, &read, &number, &error), GATHER_IO_ERROR);
   assert_int_equal(number, EAGAIN);
   gather_reader_destroy(reader);
-  gather_source_close(&source);
+  gather_table_source_close(&source);
 }
 
 static int leave(void **state) {

@@ -47,10 +47,10 @@ static bool works(const struct way *way) {
   return false;
 }
 
-static void open_source(gather_source *source, const char *path, const struct way *way) {
-  const gather_source_wishes wishes = {.direct = way->direct, .mapped = way->engine == GATHER_ENGINE_MMAP};
+static void open_source(gather_table_source *source, const char *path, const struct way *way) {
+  const gather_table_source_wishes wishes = {.direct = way->direct, .mapped = way->engine == GATHER_ENGINE_MMAP};
   gather_error error = {0};
-  if (gather_source_open(path, &wishes, source, &error) != GATHER_OK) fail_msg("%s", error.message);
+  if (gather_table_source_open(path, &wishes, source, &error) != GATHER_OK) fail_msg("%s", error.message);
   static bool told;
   if (!way->direct || source->direct_fd >= 0) return;
   assert_int_not_equal(source->direct_errno, 0);
@@ -69,7 +69,8 @@ static gather_reader *make_reader(gather_engine engine, int32_t depth, int64_t s
   return reader;
 }
 
-static void begin(gather_reader *reader, const gather_source *source, int64_t offset, int64_t bytes, int64_t tag) {
+static void begin(gather_reader *reader, const gather_table_source *source, int64_t offset, int64_t bytes,
+                  int64_t tag) {
   gather_error error = {0};
   int64_t left = source->size - offset;
   gather_read read = {
@@ -90,12 +91,12 @@ static gather_read finish(gather_reader *reader) {
   return read;
 }
 
-static int64_t random_block(const gather_source *source) {
+static int64_t random_block(const gather_table_source *source) {
   return known_random((source->size + BLOCK - 1) / BLOCK) * BLOCK;
 }
 
 /* Keeps as many reads in flight as there may be, and counts what comes against what was begun. */
-static void read_many(gather_reader *reader, const gather_source *source, int32_t depth, int64_t slot_bytes,
+static void read_many(gather_reader *reader, const gather_table_source *source, int32_t depth, int64_t slot_bytes,
                       int count) {
   int64_t begun = 0, ended = 0;
   for (int n = 0, done = 0; done < count; done++) {
@@ -118,7 +119,7 @@ static void test_random(void **state) {
   static const int32_t DEPTHS[] = {1, 2, 7, 64, 300};
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
-    gather_source source;
+    gather_table_source source;
     open_source(&source, path, &WAYS[w]);
     for (int d = 0; d < 5; d++)
       for (int64_t slot_bytes = BLOCK; slot_bytes <= 8 * BLOCK; slot_bytes *= 8) {
@@ -126,7 +127,7 @@ static void test_random(void **state) {
         read_many(reader, &source, DEPTHS[d], slot_bytes, 400);
         gather_reader_destroy(reader);
       }
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
 }
 
@@ -139,7 +140,7 @@ static void test_edges(void **state) {
     if (!works(&WAYS[w])) continue;
     gather_reader *reader = make_reader(WAYS[w].engine, 4, 4 * BLOCK);
     for (size_t s = 0; s < sizeof SIZES / sizeof *SIZES; s++) {
-      gather_source source;
+      gather_table_source source;
       open_source(&source, known_file("a", SIZES[s]), &WAYS[w]);
       begin(reader, &source, 0, 4 * BLOCK, 0);
       gather_read whole = finish(reader);
@@ -152,7 +153,7 @@ static void test_edges(void **state) {
       }
       assert_true(known_is(whole.data, 0, whole.needed)); /* it was not released */
       gather_reader_release(reader, &whole);
-      gather_source_close(&source);
+      gather_table_source_close(&source);
     }
     gather_reader_destroy(reader);
   }
@@ -165,7 +166,7 @@ static void test_held(void **state) {
   const char *path = known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
-    gather_source source;
+    gather_table_source source;
     open_source(&source, path, &WAYS[w]);
     gather_reader *reader = make_reader(WAYS[w].engine, DEPTH, BLOCK);
     gather_read held[DEPTH];
@@ -188,21 +189,21 @@ static void test_held(void **state) {
     gather_reader_drain(reader);
     read_many(reader, &source, DEPTH, BLOCK, 40);
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
 }
 
 /* A reader reads from several files at a time, and is not bound to the thread that made it. */
 typedef struct {
   gather_reader *reader;
-  const gather_source *sources;
+  const gather_table_source *sources;
 } user;
 
 static void *use(void *argument) {
   const user *u = argument;
   for (int n = 0; n < 60; n++) {
     while (gather_reader_has_room(u->reader)) {
-      const gather_source *source = &u->sources[known_random(2)];
+      const gather_table_source *source = &u->sources[known_random(2)];
       int64_t offset = random_block(source);
       begin(u->reader, source, offset, BLOCK, offset);
     }
@@ -219,7 +220,7 @@ static void test_threads_in_turn(void **state) {
   (void)known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
-    gather_source sources[2];
+    gather_table_source sources[2];
     open_source(&sources[0], known_path("a"), &WAYS[w]);
     open_source(&sources[1], known_path("b"), &WAYS[w]);
     user u = {make_reader(WAYS[w].engine, 9, BLOCK), sources};
@@ -230,13 +231,13 @@ static void test_threads_in_turn(void **state) {
     }
     (void)use(&u);
     gather_reader_destroy(u.reader);
-    gather_source_close(&sources[0]);
-    gather_source_close(&sources[1]);
+    gather_table_source_close(&sources[0]);
+    gather_table_source_close(&sources[1]);
   }
 }
 
 /* In a child of fork(): 0 where the reader can be forgotten, and another one made that reads. */
-static int be_child(gather_reader *reader, const gather_source *source, gather_engine engine) {
+static int be_child(gather_reader *reader, const gather_table_source *source, gather_engine engine) {
   int open_before = known_open_descriptors();
   gather_reader_abandon(reader);
   if (known_open_descriptors() != open_before - (engine == GATHER_ENGINE_URING)) return 1;
@@ -261,7 +262,7 @@ static void test_fork(void **state) {
   const char *path = known_file("a", SIZE);
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
-    gather_source source;
+    gather_table_source source;
     open_source(&source, path, &WAYS[w]);
     gather_reader *reader = make_reader(WAYS[w].engine, 32, BLOCK);
     read_many(reader, &source, 32, BLOCK, 100);
@@ -281,7 +282,7 @@ static void test_fork(void **state) {
     }
     read_many(reader, &source, 32, BLOCK, 100);
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
 }
 
@@ -293,11 +294,11 @@ static void test_far(void **state) {
   known_write(path, far, 3 * BLOCK);
   for (int w = 0; w < WAY_COUNT; w++) {
     if (!works(&WAYS[w])) continue;
-    gather_source source;
+    gather_table_source source;
     gather_error error = {0};
     if (WAYS[w].engine == GATHER_ENGINE_MMAP && sizeof(void *) == 4) {
-      const gather_source_wishes wishes = {.mapped = true};
-      assert_int_equal(gather_source_open(path, &wishes, &source, &error), GATHER_OVERFLOW);
+      const gather_table_source_wishes wishes = {.mapped = true};
+      assert_int_equal(gather_table_source_open(path, &wishes, &source, &error), GATHER_OVERFLOW);
       continue;
     }
     open_source(&source, path, &WAYS[w]);
@@ -307,14 +308,14 @@ static void test_far(void **state) {
     gather_read read = finish(reader);
     gather_reader_release(reader, &read);
     gather_reader_destroy(reader);
-    gather_source_close(&source);
+    gather_table_source_close(&source);
   }
 }
 
 /* What a caller does wrong is refused. */
 static void test_misuse(void **state) {
   (void)state;
-  gather_source source;
+  gather_table_source source;
   open_source(&source, known_file("a", SIZE), &WAYS[1]);
   gather_reader *reader;
   const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK},
@@ -348,7 +349,7 @@ static void test_misuse(void **state) {
   assert_int_equal(gather_reader_begin(reader, &read, &error), GATHER_IO_ERROR); /* it is not mapped */
   assert_true(gather_reader_has_room(reader));
   gather_reader_destroy(reader);
-  gather_source_close(&source);
+  gather_table_source_close(&source);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, known_enter, known_leave)

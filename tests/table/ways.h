@@ -25,15 +25,16 @@ static inline int find_out(void **state) {
   enum { ANY = 5000 };
   (void)state;
   gather_error error = {0};
-  gather_source source;
+  gather_table_source source;
   has_uring = gather_reader_probe(GATHER_ENGINE_URING, &error) == GATHER_OK;
   if (!has_uring) print_message("SKIPPED io_uring: %s\n", error.message);
   (void)known_enter(NULL);
-  if (gather_source_open(known_file("a", ANY), &(gather_source_wishes){.direct = true}, &source, NULL) != GATHER_OK)
+  if (gather_table_source_open(known_file("a", ANY), &(gather_table_source_wishes){.direct = true}, &source, NULL) !=
+      GATHER_OK)
     return -1;
   has_direct = source.direct_fd >= 0;
   if (!has_direct) print_message("SKIPPED direct: past the page cache: %s\n", strerror(source.direct_errno));
-  gather_source_close(&source);
+  gather_table_source_close(&source);
   if ((!has_uring && gather_test_required("io_uring")) || (!has_direct && gather_test_required("direct"))) return -1;
   return known_leave(NULL);
 }

@@ -6,7 +6,7 @@
 
 #include "format/graph.h"
 #include "gather/model.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 static const char *const DATA_INDICES[] = {"data", "indices"};
 static const char *const OUTPUT[] = {"out"};

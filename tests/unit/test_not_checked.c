@@ -6,7 +6,7 @@
 
 #include "format/graph.h"
 #include "gather/model.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 static gather_node node_of(const char *domain, const char *op) {
   return (gather_node){.name = "n", .op = op, .domain = domain};

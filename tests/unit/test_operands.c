@@ -7,7 +7,7 @@
 
 #include "format/graph.h"
 #include "gather/model.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 static const int64_t THREE[] = {3}, TWO[] = {2};
 static const int64_t NUMBERS[] = {10, 11, 12}, PICKS[] = {2, 3};

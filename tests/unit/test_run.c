@@ -6,7 +6,7 @@
 
 #include "format/graph.h"
 #include "gather/model.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__})
 

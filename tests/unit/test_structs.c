@@ -10,7 +10,7 @@
 #include "format/graph.h"
 #include "gather/model.h"
 #include "gather/table.h"
-#include "model/model.h"
+#include "model/model_internal.h"
 #include "unit/support.h"
 
 enum { ROOM = 8192, MOST = 4096 };

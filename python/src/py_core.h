@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_core.h: what the files of the extension share: tensors of other libraries as the engine sees them, arguments, errors, threads.
+ * Functions return -1 (or NULL) with a Python exception set.
+ */
+#ifndef GATHER_PY_CORE_H
+#define GATHER_PY_CORE_H
+
+#include "py_numpy.h"
+/* NumPy's headers stand before the library's: Python.h wants to be first. */
+#include "gather/gather.h"
+#include "py_exchange.h"
+
+/* A function as a slot of a module or type, which ISO C lets through by way of an integer only. */
+#define GATHER_PY_SLOT(function) (void *)(uintptr_t)(function)
+#define GATHER_PY_FROM_SLOT(type, slot) (type)(uintptr_t)(slot)
+
+/* ---- the module's own objects: made once, never freed ---- */
+
+typedef enum gather_py_keyword {
+  GATHER_PY_AXIS,
+  GATHER_PY_BATCH_DIMS,
+  GATHER_PY_OUT,
+  GATHER_PY_MODE,
+  GATHER_PY_FILL_VALUE,
+  GATHER_PY_NEGATIVE,
+  GATHER_PY_RULES,
+  GATHER_PY_THREADS,
+  GATHER_PY_OP,
+  GATHER_PY_KEYWORDS
+} gather_py_keyword;
+
+enum { GATHER_PY_MODES = 6 };
+
+typedef struct gather_py_names {
+  PyObject *keyword[GATHER_PY_KEYWORDS];
+  PyObject *mode[GATHER_PY_MODES]; /* in the order of gather_on_bad, from GATHER_ON_BAD_ERROR */
+  PyObject *exchange, *dlpack, *array, *array_interface, *array_struct, *dtype, *numpy_ma, *masked_array, *max_version,
+      *requires_grad, *is_conj, *is_neg;
+  PyObject *errors; /* the module libgather.errors */
+} gather_py_names;
+
+extern gather_py_names gather_py;
+/* The types Table, TableJob and Result; set at the module's start. */
+extern PyTypeObject *gather_py_table_type, *gather_py_job_type, *gather_py_result_type;
+
+/* Makes the names, and NumPy's table of functions. */
+int gather_py_names_init(void);
+
+/* The function of that name in libgather._fallback, which is imported when it is first needed. */
+PyObject *gather_py_fallback(const char *name);
+/* An attribute that may be missing: 1 with a new reference, 0 (no exception), or -1. Only AttributeError says that it is missing. */
+int gather_py_find(PyObject *object, PyObject *name, PyObject **value);
+int gather_py_has(PyObject *object, PyObject *name);
+/* An object of a type of ours, all zero; and its end, behind what its members need. */
+PyObject *gather_py_allocate(PyTypeObject *type);
+void gather_py_release(PyObject *object);
+
+/* An int, or what has __index__; what: its name in errors. */
+int gather_py_read_int(PyObject *object, const char *what, int64_t *value);
+
+/* ---- tensors ---- */
+
+/* A tensor of the caller's. The object is borrowed: whoever calls us holds it. Shape and strides are copied, so that another
+ * thread that changes the object's shape meanwhile cannot move them away. */
+typedef struct gather_py_view {
+  gather_tensor tensor; /* its strides are NULL where they are row-major, so that the engine looks at less */
+  PyObject *array;      /* NumPy array whose memory it is, owned; NULL for others */
+  const gather_py_exchange *exchange;                       /* of the object's library; NULL */
+  gather_dl_type dl_type;                                   /* where array is NULL */
+  gather_dl_versioned *managed;                             /* given back by gather_py_view_clear */
+  gather_dl_managed *managed_old;                           /* the same, before DLPack 1.0 */
+  int64_t number;                                           /* the element, where the object is an int */
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK]; /* always filled in */
+} gather_py_view;
+
+/* A view without memory. Every view must be cleared, also after a failure. */
+void gather_py_view_init(gather_py_view *view);
+void gather_py_view_clear(gather_py_view *view);
+/* Points tensor.shape and tensor.strides at the view's own, once tensor.rank and shape are set, and strides or tensor.strides = NULL. */
+void gather_py_view_settle(gather_py_view *view);
+int gather_py_is_row_major(const gather_py_view *view);
+/* Row-major strides over steps of `step`. Lengths of 0 count as 1: their strides are never taken. */
+void gather_py_row_major(int32_t rank, const int64_t *shape, int64_t step, int64_t *strides);
+/* A shape or a position as a tuple of int. */
+PyObject *gather_py_tuple(int32_t count, const int64_t *numbers);
+
+/* data: any tensor. Returns 0, -1, or 1 where only libgather._fallback can do it (objects, strings of variable size, masks). */
+int gather_py_read_data(PyObject *object, gather_py_view *view);
+/* indices: any tensor of integers, numbers, lists. */
+int gather_py_read_indices(PyObject *object, gather_py_view *view);
+/* out: a tensor that can be written, of data's type. */
+int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_view *view);
+/* data.reshape(-1). *owner keeps it where it is no NumPy array. */
+int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner);
+/* A NumPy array as a view: its type is one of ours, or opaque. */
+int gather_py_view_array(PyArrayObject *array, gather_py_view *view);
+/* py_convert.c: anything that NumPy makes an array of. bytes are memory here, not text. */
+PyObject *gather_py_as_array(PyObject *object);
+/* What an object's buffer or length raises is dropped by NumPy, which goes on without them: raises it. */
+int gather_py_probe(PyObject *object);
+PyObject *gather_py_probe_object(PyObject *self, PyObject *object);
+/* Whether an array has a mask: 1, 0, or -1. */
+int gather_py_is_masked(PyObject *array);
+/* py_exchange.c: an object that has DLPack's C interface, or __dlpack__. `what` names it in errors. */
+int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange, const char *what,
+                            gather_py_view *view);
+int gather_py_read_dlpack(PyObject *object, const char *what, gather_py_view *view);
+/* DLPack's C interface of the object's type; NULL where it has none. */
+int gather_py_exchange_of(PyObject *object, const gather_py_exchange **exchange);
+
+/* An element type as its library sees it. Two are the same where the same bytes mean the same value. */
+typedef struct gather_py_dtype {
+  PyObject *descr; /* NumPy's, borrowed from the view; NULL */
+  gather_dl_type dl_type;
+  gather_type type;
+} gather_py_dtype;
+
+gather_py_dtype gather_py_dtype_of(const gather_py_view *view);
+int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b);
+
+/* A new tensor of data's library and type, and the view that the engine writes to. */
+int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view);
+/* The caller's object of it. x: the data that `data` is a view of. */
+PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view);
+/* _capsule(array, shape, code, bits, lanes): memory of a NumPy array as a DLPack capsule. */
+PyObject *gather_py_capsule(PyObject *self, PyObject *args);
+
+/* ---- arguments ---- */
+
+/* One call: take, take_along_axis, gather_elements. */
+typedef struct gather_py_function {
+  const char *name;
+  const char *op;       /* the operator that rules= names a version of; NULL = there is no rules= */
+  const gather_op *own; /* our own rules */
+  bool along;           /* indices and data broadcast off the axis */
+  int64_t axis;         /* where none is given */
+  unsigned keywords;    /* bits of gather_py_keyword */
+} gather_py_function;
+
+extern const gather_py_function gather_py_take, gather_py_along, gather_py_elements;
+
+typedef struct gather_py_call {
+  const gather_py_function *function;
+  const gather_op *op;
+  gather_options options;
+  int32_t threads;
+  PyObject *x, *indices, *out, *fill; /* borrowed; out and fill NULL where they are not given */
+  bool axis_given, axis_none;
+} gather_py_call;
+
+/* Sorts arguments into slots: two positional ones and keywords. */
+int gather_py_arguments(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                        PyObject **positional, PyObject **keyword);
+/* Reads them. */
+int gather_py_read_call(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                        gather_py_call *call);
+/* The operator version that rules= names. */
+const gather_op *gather_py_find_rules(const char *op, PyObject *rules);
+/* fill_value as one element of data. *owner keeps its memory. */
+int gather_py_fill(PyObject *x, const gather_py_view *data, gather_py_call *call, PyObject **owner,
+                   gather_py_view *fill);
+
+/* A call with its tensors: data and indices read, broadcast, the axis chosen. */
+typedef struct gather_py_tensors {
+  gather_py_view data, indices, out, fill;
+  PyObject *flat, *fill_owner;
+  int32_t rank; /* of the output */
+  int64_t shape[GATHER_MAX_RANK];
+} gather_py_tensors;
+
+/* Starts without memory; clear it in every case. */
+void gather_py_tensors_init(gather_py_tensors *tensors);
+/* Returns 0, -1, or 1 (see gather_py_read_data). */
+int gather_py_tensors_read(gather_py_call *call, gather_py_tensors *tensors);
+void gather_py_tensors_clear(gather_py_tensors *tensors);
+/* Gathers into tensors->out, which is call->out or new, by the plan where there is one, and gives the caller's object. bytes: what is
+ * moved, roughly: whether threads and another holder of the GIL are worth it. */
+PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather_py_tensors *tensors, int64_t bytes);
+/* Broadcasts data and indices off the axis. Types, ranks and the axis are complained of before lengths; fill_value was read. */
+int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather_py_view *indices);
+
+/* ---- errors, threads ---- */
+
+/* Raises the library's error; returns NULL. */
+PyObject *gather_py_raise(const gather_error *error);
+/* Raises one of our own. input: "data", "indices", "output" or NULL. */
+PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
+PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);
+
+/* ---- py_text.c, py_write.c */
+/* A str of a text that may hold names from files: as gather_text_visible. NULL with an exception. */
+PyObject *gather_py_visible_text(const char *text);
+PyObject *gather_py_visible(PyObject *self, PyObject *text);
+PyObject *gather_py_write(PyObject *self, PyObject *args);
+
+/* What a call that does not say how many threads passes on: the default of the moment at which it runs. */
+enum { GATHER_PY_DEFAULT_THREADS = 0 };
+int gather_py_read_threads(PyObject *object, int32_t *threads);
+/* Who runs so many bytes; NULL = the calling thread, also where no pool can be had. */
+const gather_executor *gather_py_executor(int32_t threads, int64_t bytes);
+int gather_py_threads_init(void);
+PyObject *gather_py_set_threads(PyObject *self, PyObject *threads);
+PyObject *gather_py_get_threads(PyObject *self, PyObject *none);
+
+/* Whether so much work is worth releasing the GIL for. */
+enum { GATHER_PY_RELEASE_BYTES = 64 << 10 };
+
+/* ---- the rest of the module ---- */
+
+PyObject *gather_py_infer_shape(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_ops(PyObject *self, PyObject *none);
+PyObject *gather_py_types(PyObject *self, PyObject *none);
+PyObject *gather_py_info(PyObject *self, PyObject *none);
+PyObject *gather_py_read_ids(PyObject *self, PyObject *args);
+extern PyType_Spec gather_py_plan_spec;
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_model.h: the type Model, over the library's models: open, check, run. libgather/model.py makes of it what users see: it turns
+ * their values into tensors and back.
+ */
+#ifndef GATHER_PY_MODEL_H
+#define GATHER_PY_MODEL_H
+
+#include "gather/model.h"
+#include "py_core.h"
+
+/* Adds the types to the module. */
+int gather_py_model_init(PyObject *module);
+
+typedef struct gather_py_model {
+  PyObject ob_base;
+  gather_model *model;
+  gather_file *file; /* where the model came from memory */
+  PyObject *bytes;   /* that memory */
+} gather_py_model;
+
+/* Tensors by name, as Python gives them: a list of (name, value, type, shape). type None: value is any tensor. "string": value is a
+ * list of bytes. Another type: value is an array of uint8 that holds the elements as the library does. */
+typedef struct gather_py_given {
+  PyObject *list; /* owned: the names' text is its own */
+  Py_ssize_t count;
+  gather_model_input *inputs;
+  gather_py_view *views;
+  gather_string **strings;
+} gather_py_given;
+
+/* Starts as all zero; clear it in every case. */
+int gather_py_given_read(PyObject *list, gather_py_given *given);
+void gather_py_given_clear(gather_py_given *given);
+/* The text of a name; NULL with an exception. It lives as long as the object. */
+const char *gather_py_name(PyObject *object);
+/* Text of the library's as a str; what is no UTF-8 is replaced. NULL is None. */
+PyObject *gather_py_text(const char *text);
+/* threads=None is the process' default. */
+int gather_py_model_threads(PyObject *object, int32_t *threads);
+
+/* check(inputs, dims, threads) -> list of dict; missing(node) -> list of names. */
+PyObject *gather_py_model_check(PyObject *self, PyObject *args);
+PyObject *gather_py_model_missing(PyObject *self, PyObject *args);
+/* run(inputs, node, threads) -> list of (name, type, byte order is swapped, shape, elements) */
+PyObject *gather_py_model_run(PyObject *self, PyObject *args);
+extern PyType_Spec gather_py_result_spec;
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_module.c: the extension libgather._core: its functions, its names, its start. Nothing of it changes after the start but the number
+ * of threads, so it needs no GIL.
+ */
+#include "py_call.h"
+#include "py_docs.h"
+#include "py_model.h"
+#include "py_table.h"
+
+#define FAST (METH_FASTCALL | METH_KEYWORDS)
+#define FUNCTION(function) (PyCFunction)(void (*)(void))(function)
+static PyMethodDef functions[] = {
+    {"take", FUNCTION(gather_py_call_take), FAST, gather_py_doc_take},
+    {"take_along_axis", FUNCTION(gather_py_call_along), FAST, gather_py_doc_along},
+    {"gather_elements", FUNCTION(gather_py_call_elements), FAST, gather_py_doc_elements},
+    {"infer_shape", FUNCTION(gather_py_infer_shape), FAST, gather_py_doc_infer},
+    {"set_threads", gather_py_set_threads, METH_O, gather_py_doc_set_threads},
+    {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
+    {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
+    {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
+    {"info", gather_py_info, METH_NOARGS, gather_py_doc_info},
+    {"_read_ids", gather_py_read_ids, METH_VARARGS, "_read_ids(path, name, head, /)\n--\n\nIntegers of a file."},
+    {"_capsule", gather_py_capsule, METH_VARARGS,
+     "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
+    {"_probe", gather_py_probe_object, METH_O, "_probe(object, /)\n--\n\nRaises what its buffer or length raises."},
+    {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text as a terminal may be sent it."},
+    {"_write", gather_py_write, METH_VARARGS,
+     "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
+    {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
+    {NULL, NULL, 0, NULL}};
+
+static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
+  PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+  int result = type ? PyModule_AddObjectRef(module, name, type) : -1;
+  Py_XDECREF(type);
+  return result;
+}
+
+/* Names and NumPy's functions are the process's: a second interpreter would use another's objects. */
+static int claim_process(void) {
+  static int64_t owner = -1;
+  int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());
+  if (owner == -1) owner = interpreter;
+  if (owner == interpreter) return 0;
+  PyErr_SetString(PyExc_ImportError, "libgather cannot be loaded by two interpreters of one process");
+  return -1;
+}
+
+static int execute(PyObject *module) {
+  if (claim_process() < 0) return -1;
+  if (gather_py_names_init() < 0 || gather_py_threads_init() < 0) return -1;
+  if (add_type(module, "Plan", &gather_py_plan_spec) < 0 || gather_py_model_init(module) < 0) return -1;
+  if (gather_py_table_init(module) < 0) return -1;
+  return PyModule_AddStringConstant(module, "__version__", gather_version());
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, GATHER_PY_SLOT(execute)},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                                   {0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "libgather._core", "The engine behind libgather.", 0, functions, slots, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_numpy.h: NumPy's C interface, which works from the limited API. One file (py_names.c) holds its table of functions.
+ */
+#ifndef GATHER_PY_NUMPY_H
+#define GATHER_PY_NUMPY_H
+
+#include <Python.h>
+#include <stdio.h> /* which NumPy's header needs and the limited API leaves out */
+
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL gather_py_numpy
+#ifndef GATHER_PY_HOLDS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#endif

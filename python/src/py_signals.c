@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_signals.c: running Python's signal handlers while rows are read.
+ */
+#include "py_signals.h"
+
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+/* Whether Python runs handlers in this thread. */
+static bool is_main_thread(void) {
+#if defined(__linux__)
+  return (pid_t)syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+  return pthread_main_np() != 0;
+#else
+  return true;
+#endif
+}
+
+static int64_t in_a_slice(void) {
+  struct timespec now = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + (int64_t)(GATHER_PY_SLICE * 1e9);
+}
+
+/* gather_table_take_options.stop */
+static bool is_interrupted(void *context) {
+  gather_py_interruption *self = context;
+  if (!pthread_equal(self->thread, pthread_self())) return false; /* one of a pool's */
+  if (self->interrupted) return true;
+  int64_t next = in_a_slice();
+  if (next - (int64_t)(GATHER_PY_SLICE * 1e9) < self->next) return false;
+  gather_py_handle_handling(self->handle, true);
+  PyEval_RestoreThread(self->state);
+  self->interrupted = PyErr_CheckSignals() < 0;
+  self->state = PyEval_SaveThread();
+  gather_py_handle_handling(self->handle, false);
+  self->next = in_a_slice();
+  return self->interrupted;
+}
+
+void gather_py_interruption_init(gather_py_interruption *self, gather_py_handle *handle,
+                                 gather_table_take_options *options) {
+  *self = (gather_py_interruption){.handle = handle, .thread = pthread_self()};
+  if (!is_main_thread()) return;
+  self->next = in_a_slice();
+  options->stop = is_interrupted;
+  options->stop_context = self;
+}
+
+int gather_py_await_job(gather_py_job *job) {
+  for (bool done = false; !done;) {
+    PyThreadState *state = PyEval_SaveThread();
+    done = gather_py_job_await(job, GATHER_PY_SLICE);
+    PyEval_RestoreThread(state);
+    if (!done && PyErr_CheckSignals() < 0) return -1;
+  }
+  return 0;
+}
+
+int gather_py_await_jobs(gather_py_handle *handle) {
+  for (bool done = false; !done;) {
+    PyThreadState *state = PyEval_SaveThread();
+    done = gather_py_handle_await(handle, GATHER_PY_SLICE);
+    PyEval_RestoreThread(state);
+    if (!done && PyErr_CheckSignals() < 0) return -1;
+  }
+  return 0;
+}

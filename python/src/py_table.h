@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_table.h: the types Table and TableJob, over the library's tables in files. libgather/table.py makes of Table what users see.
+ * The library's calls run without the GIL; who uses a table, and which jobs it has, is kept in its handle, under a lock of our own.
+ */
+#ifndef GATHER_PY_TABLE_H
+#define GATHER_PY_TABLE_H
+
+#include "py_core.h"
+/* Python.h wants to be first. */
+#include <pthread.h>
+
+#include "gather/table.h"
+
+/* Adds the types to the module. */
+int gather_py_table_init(PyObject *module);
+
+/* ---- handles (py_table_handle.c): to be called without the GIL ---- */
+
+typedef enum gather_py_job_state {
+  GATHER_PY_JOB_NONE = 0, /* was never submitted */
+  GATHER_PY_JOB_RUNNING,
+  GATHER_PY_JOB_AWAITED, /* one thread waits in the library */
+  GATHER_PY_JOB_ENDED,
+  GATHER_PY_JOB_LOST /* it runs in the process that this one was forked from */
+} gather_py_job_state;
+
+/* A job of the library. It is in its handle's list until it has ended. */
+typedef struct gather_py_job {
+  gather_table_job *job;
+  gather_py_job_state state;
+  bool seen_done;
+  int asking;           /* threads that ask the library whether it has ended */
+  gather_status status; /* how it ended */
+  gather_error error;
+  struct gather_py_job *next, **link;
+} gather_py_job;
+
+/* An open table. */
+typedef struct gather_py_handle {
+  gather_table *table; /* NULL once it is closed */
+  bool closing;        /* no call may begin */
+  bool refusing;       /* likewise: closing is about to begin */
+  bool handling;       /* the thread below runs signal handlers within a call */
+  pthread_t handler;
+  int64_t calls; /* in progress */
+  gather_py_job *jobs;
+  struct gather_py_handle *next, **link;
+} gather_py_handle;
+
+int gather_py_handle_init(void);
+/* Takes an open table over. */
+void gather_py_handle_open(gather_py_handle *handle, gather_table *table);
+/* The table for a call, which must then leave it; NULL where it is closed. */
+gather_table *gather_py_handle_enter(gather_py_handle *handle);
+void gather_py_handle_leave(gather_py_handle *handle);
+/* Waits for all calls and jobs, and closes the table. May be called again. */
+void gather_py_handle_close(gather_py_handle *handle);
+bool gather_py_handle_is_closed(const gather_py_handle *handle);
+/* No call may begin from here on. Then waits for a job that runs, at most so many seconds: true where none does any longer. */
+bool gather_py_handle_await(gather_py_handle *handle, double seconds);
+/* Asks all jobs to end early. */
+void gather_py_handle_cancel(gather_py_handle *handle);
+/* Says that this thread runs signal handlers within a call, or no longer. */
+void gather_py_handle_handling(gather_py_handle *handle, bool handling);
+/* Whether it does: then it must not wait for the table, whose call waits for it. */
+bool gather_py_handle_is_handling(const gather_py_handle *handle);
+/* Within a call: a job that was submitted belongs to the handle from here on. */
+void gather_py_job_begin(gather_py_handle *handle, gather_py_job *job, gather_table_job *submitted);
+/* Returns when it has ended, or is lost. */
+gather_py_job_state gather_py_job_finish(gather_py_job *job);
+bool gather_py_job_is_done(gather_py_job *job);
+/* Waits for its end, at most so many seconds: whether it has ended, or is lost. */
+bool gather_py_job_await(gather_py_job *job, double seconds);
+/* Asks it to end early. */
+void gather_py_job_cancel(gather_py_job *job);
+
+/* ---- the type Table (py_table.c) ---- */
+
+typedef struct gather_py_table {
+  PyObject ob_base;
+  gather_py_handle handle;
+  /* What it is, also once it is closed. */
+  gather_tensor tensor;
+  int64_t rows, row_bytes, shape[GATHER_MAX_RANK];
+  bool packed;          /* elements of less than a byte: rows are moved as bytes */
+  PyObject *like;       /* an array without elements, of the table's dtype */
+  PyObject *bytes_like; /* of uint8, where it is packed; NULL */
+  PyObject *format, *name, *type;
+} gather_py_table;
+
+extern PyType_Spec gather_py_job_spec;
+
+/* Table(paths, engine, memory, cache, depth, buffered, keep_signals, raw type, raw shape, raw offset, dtype), no keywords. */
+PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
+/* Text of the library's as a str; what is no UTF-8 is replaced, NULL is "". */
+PyObject *gather_py_table_text(const char *text);
+/* Raises that it is closed; returns NULL. */
+PyObject *gather_py_table_closed(void);
+/* Raises that a signal handler must not wait for the table whose call it interrupts: -1; else 0. */
+int gather_py_table_may_wait(const gather_py_table *table);
+
+/* ---- one take (py_table_take.c) ---- */
+
+/* A take with its tensors, whose views point into it: it stays where it is. Starts as all zero. */
+typedef struct gather_py_rows {
+  gather_py_call call;
+  gather_py_view indices, out, fill;
+  PyObject *fill_owner;
+  gather_tensor target; /* what the library writes: out, described as the table is */
+  int64_t shape[GATHER_MAX_RANK];
+  gather_table_take_options options;
+} gather_py_rows;
+
+/* Reads arguments and tensors, and makes the output where none is given. Clear it in every case. */
+int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args,
+                        Py_ssize_t count, PyObject *names, gather_py_rows *rows);
+void gather_py_rows_clear(gather_py_rows *rows);
+/* The caller's object of a take that ended well. */
+PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *rows);
+
+extern const gather_py_function gather_py_table_submits;
+PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_table_subscript(PyObject *self, PyObject *key);
+
+/* ---- jobs (py_table_job.c) ---- */
+
+PyObject *gather_py_table_submit(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+
+#endif

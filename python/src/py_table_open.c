@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_table_open.c: Table(): opening, and what the table is, which stays known when it is closed.
+ */
+#include <string.h>
+
+#include "py_table.h"
+
+/* What Table() is given: libgather/table.py has made plain values of it. */
+typedef struct opening {
+  PyObject *paths, *shape, *dtype; /* borrowed */
+  const char *engine, *type;       /* type: of raw bytes, or NULL */
+  gather_table_options options;
+  gather_raw raw;
+  int64_t raw_shape[GATHER_MAX_RANK];
+} opening;
+
+static int read_raw(opening *given, int64_t offset, bool as_is) {
+  Py_ssize_t rank = PyTuple_Size(given->shape);
+  if (rank > GATHER_MAX_RANK) {
+    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "shape has %zd dimensions; %d at most", rank, GATHER_MAX_RANK);
+    return -1;
+  }
+  for (Py_ssize_t d = 0; d < rank; d++) given->raw_shape[d] = PyLong_AsLongLong(PyTuple_GetItem(given->shape, d));
+  given->raw = (gather_raw){given->type, (int32_t)rank, given->raw_shape, offset, as_is};
+  given->options.raw = &given->raw;
+  return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_opening(PyObject *args, opening *given) {
+  gather_error error;
+  long long memory, cache, offset;
+  int depth, buffered, keep_signals, as_is, links;
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOpp", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth,
+                        &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype,
+                        &as_is, &links))
+    return -1;
+  given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
+  if (gather_engine_parse(given->engine, &given->options.engine, &error) != GATHER_OK) {
+    gather_py_raise(&error);
+    return -1;
+  }
+  given->options.memory_bytes = memory;
+  given->options.cache_bytes = cache;
+  given->options.depth = depth;
+  given->options.buffered = buffered;
+  given->options.keep_signals = keep_signals;
+  given->options.no_links = !links;
+  return given->type ? read_raw(given, offset, as_is) : 0;
+}
+
+/* The paths' text, which their bytes objects own. */
+static const char **read_paths(PyObject *paths, Py_ssize_t count) {
+  const char **texts = (const char **)PyMem_Malloc((size_t)(count ? count : 1) * sizeof *texts);
+  if (!texts) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    char *text;
+    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, i), &text, NULL) < 0) { /* no null character is in it */
+      PyMem_Free((void *)texts);
+      return NULL;
+    }
+    texts[i] = text;
+  }
+  return texts;
+}
+
+static gather_table *open_table(const opening *given) {
+  gather_error error;
+  gather_table *table = NULL;
+  Py_ssize_t count = PyTuple_Size(given->paths);
+  const char **paths = read_paths(given->paths, count);
+  if (!paths) return NULL;
+  PyThreadState *state = PyEval_SaveThread();
+  gather_status status = count == 1 ? gather_table_open(paths[0], &given->options, &table, &error)
+                                    : gather_table_open_parts(paths, (int32_t)count, &given->options, &table, &error);
+  PyEval_RestoreThread(state);
+  PyMem_Free((void *)paths);
+  if (status == GATHER_OK) return table;
+  gather_py_raise(&error);
+  return NULL;
+}
+
+PyObject *gather_py_table_text(const char *text) {
+  return PyUnicode_DecodeUTF8(text ? text : "", (Py_ssize_t)strlen(text ? text : ""), "replace");
+}
+
+static PyObject *array_like(PyArray_Descr *descr) {
+  npy_intp none = 0;
+  return descr ? PyArray_NewFromDescr(&PyArray_Type, descr, 1, &none, NULL, NULL, 0, NULL) : NULL;
+}
+
+/* The table's dtype: the caller's, or what libgather._fallback makes of its type. */
+static PyObject *make_like(const gather_table_info *info, PyObject *given) {
+  const gather_type_info *type = gather_type_get(info->tensor.type);
+  int64_t item_bytes = type->kind == GATHER_KIND_OPAQUE ? info->tensor.item_bytes : type->bits / 8;
+  PyObject *dtype = given, *function = NULL;
+  Py_INCREF(given);
+  if (given == Py_None) {
+    Py_DECREF(given);
+    function = gather_py_fallback("table_dtype");
+    if (!function) return NULL;
+    dtype = PyObject_CallFunction(function, "szLO", info->type_name, info->descr, (long long)item_bytes,
+                                  info->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED ? Py_True : Py_False);
+    Py_DECREF(function);
+  }
+  PyArray_Descr *descr = NULL;
+  if (dtype && !PyArray_DescrConverter(dtype, &descr)) descr = NULL;
+  Py_XDECREF(dtype);
+  if (descr && type->packing == GATHER_PACKING_BYTES && PyDataType_ELSIZE(descr) != item_bytes) {
+    PyErr_Format(PyExc_TypeError, "dtype %R has not the %lld bytes of the table's elements", (PyObject *)descr,
+                 (long long)item_bytes);
+    Py_CLEAR(descr);
+  }
+  return array_like(descr); /* takes it over */
+}
+
+/* What it is, kept for when it is closed. */
+static int describe(gather_py_table *self, const gather_table_info *info, PyObject *dtype) {
+  const gather_type_info *type = gather_type_get(info->tensor.type);
+  self->tensor = info->tensor;
+  self->tensor.flags &= GATHER_TENSOR_BYTE_SWAPPED;
+  self->tensor.shape = self->shape;
+  self->tensor.strides = NULL;
+  self->tensor.data = NULL;
+  self->rows = info->rows;
+  self->row_bytes = info->row_bytes;
+  self->packed = type->packing != GATHER_PACKING_BYTES;
+  memcpy(self->shape, info->tensor.shape, (size_t)info->tensor.rank * sizeof *self->shape);
+  self->format = gather_py_table_text(info->format);
+  self->name = gather_py_table_text(info->name);
+  self->type = gather_py_table_text(info->type_name);
+  self->like = make_like(info, dtype);
+  self->bytes_like = self->packed ? array_like(PyArray_DescrFromType(NPY_UINT8)) : NULL;
+  return self->format && self->name && self->type && self->like && (self->bytes_like || !self->packed) ? 0 : -1;
+}
+
+PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+  opening given = {0};
+  if (keywords && PyDict_Size(keywords) > 0) {
+    PyErr_SetString(PyExc_TypeError, "Table takes no keyword arguments");
+    return NULL;
+  }
+  if (read_opening(args, &given) < 0) return NULL;
+  gather_table *table = open_table(&given);
+  if (!table) return NULL;
+  gather_py_table *self = (gather_py_table *)gather_py_allocate(type);
+  if (!self) {
+    gather_table_close(table);
+    return NULL;
+  }
+  gather_py_handle_open(&self->handle, table);
+  if (describe(self, gather_table_describe(table), given.dtype) < 0) {
+    Py_DECREF((PyObject *)self);
+    return NULL;
+  }
+  return (PyObject *)self;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_table_take.c: rows of a table: what a take is given, and the take itself.
+ */
+#include <string.h>
+
+#include "py_signals.h"
+
+#define BIT(keyword) (1u << GATHER_PY_##keyword)
+
+static const gather_op ROWS = {NULL,
+                               "python",
+                               "take",
+                               0,
+                               GATHER_FAMILY_GATHER,
+                               true,
+                               GATHER_ON_BAD_ERROR,
+                               false,
+                               GATHER_OFF_AXIS_NONE,
+                               false,
+                               UINT64_MAX,
+                               UINT64_MAX,
+                               "libgather's take"};
+
+static const gather_py_function TAKE = {
+    "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+const gather_py_function gather_py_table_submits = {
+    "submit", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE)};
+static const gather_py_function SUBSCRIPT = {"take", NULL, &ROWS, false, 0, 0};
+
+/* ---- arguments ---- */
+
+/* One positional argument; the table stands before it. */
+static int read_arguments(const gather_py_function *function, PyObject *table, PyObject *const *args, Py_ssize_t count,
+                          PyObject *names, gather_py_call *call) {
+  PyObject *all[2 + GATHER_PY_KEYWORDS] = {table};
+  Py_ssize_t keywords = names ? PyTuple_Size(names) : 0;
+  if (count != 1) {
+    PyErr_Format(PyExc_TypeError, "%s() takes 1 positional argument (indices), not %zd", function->name, count);
+    return -1;
+  }
+  if (keywords > GATHER_PY_KEYWORDS) {
+    PyErr_Format(PyExc_TypeError, "%s() got %zd keyword arguments", function->name, keywords);
+    return -1;
+  }
+  memcpy(all + 1, args, (size_t)(1 + keywords) * sizeof *all);
+  return gather_py_read_call(function, all, 2, names, call);
+}
+
+static int check_axis(const gather_py_call *call, const gather_py_table *table) {
+  int32_t rank = table->tensor.rank;
+  int64_t axis = call->options.axis;
+  if (call->axis_none && rank > 1) {
+    gather_py_fail(GATHER_USAGE, "axis", "axis=None would take the table as flat: rows are along axis 0");
+  } else if (axis < -rank || axis >= rank) {
+    gather_py_fail(GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %lld is outside [%d, %d]", (long long)axis, -(int)rank,
+                   (int)rank - 1);
+  } else if (axis != 0 && axis != -rank) {
+    gather_py_fail(GATHER_UNSUPPORTED, "axis", "axis %lld of a table in a file: rows are along axis 0 alone",
+                   (long long)axis);
+  } else {
+    return 0;
+  }
+  return -1;
+}
+
+/* ---- tensors ---- */
+
+/* The table as the data of a call: its type, and a dtype. */
+static gather_py_view data_of(const gather_py_table *table) {
+  gather_py_view view;
+  gather_py_view_init(&view);
+  view.tensor.type = table->packed ? GATHER_TYPE_UINT8 : table->tensor.type;
+  view.tensor.item_bytes = table->tensor.item_bytes;
+  view.array = table->packed ? table->bytes_like : table->like; /* borrowed: this view is not cleared */
+  return view;
+}
+
+/* The shape of the result as the caller's array has it: rows of packed elements are bytes. */
+static int32_t shape_of_rows(const gather_py_table *table, int32_t rank, int64_t *shape) {
+  if (table->packed) {
+    shape[rank] = table->row_bytes;
+    return rank + 1;
+  }
+  for (int32_t d = 1; d < table->tensor.rank; d++) shape[rank + d - 1] = table->shape[d];
+  return rank + table->tensor.rank - 1;
+}
+
+static int find_shape(const gather_py_table *table, const gather_py_view *indices, int64_t *shape) {
+  int32_t rank = indices->tensor.rank, most = rank + table->tensor.rank;
+  if (most > GATHER_MAX_RANK) {
+    gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; %d at most", (int)most - 1,
+                   GATHER_MAX_RANK - 1);
+    return -1;
+  }
+  memcpy(shape, indices->shape, (size_t)rank * sizeof *shape);
+  return shape_of_rows(table, rank, shape);
+}
+
+static int fail_shape(const gather_py_view *out, int32_t rank, const int64_t *shape) {
+  PyObject *have = gather_py_tuple(out->tensor.rank, out->shape), *want = gather_py_tuple(rank, shape);
+  PyObject *text = have && want ? PyUnicode_FromFormat("out has the shape %R, not %R", have, want) : NULL;
+  const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  if (message) gather_py_fail(GATHER_SHAPE_MISMATCH, "output", "%s", message);
+  Py_XDECREF(have);
+  Py_XDECREF(want);
+  Py_XDECREF(text);
+  return -1;
+}
+
+static int read_out(const gather_py_table *table, gather_py_rows *rows, int32_t rank) {
+  gather_py_view data = data_of(table), *out = &rows->out;
+  if (gather_py_read_out(rows->call.out, &data, out) < 0) return -1;
+  if (out->tensor.rank != rank || memcmp(out->shape, rows->shape, (size_t)rank * sizeof *out->shape) != 0)
+    return fail_shape(out, rank, rows->shape);
+  if (!gather_py_is_row_major(out)) {
+    gather_py_fail(GATHER_UNSUPPORTED, "output", "out must be C-contiguous: rows are read to where they stay");
+    return -1;
+  }
+  /* NumPy has told its dtypes apart; others have the machine's byte order. */
+  if (out->array || !((out->tensor.flags ^ table->tensor.flags) & GATHER_TENSOR_BYTE_SWAPPED)) return 0;
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another byte order than the table");
+  return -1;
+}
+
+static int make_out(const gather_py_table *table, gather_py_rows *rows, int32_t rank) {
+  gather_py_view data = data_of(table);
+  if (gather_py_output(&data, rank, rows->shape, &rows->out) < 0) return -1;
+  if (table->row_bytes == 0) /* NumPy gives text without characters a character, which nobody would write */
+    memset(rows->out.tensor.data, 0, (size_t)gather_tensor_bytes(&rows->out.tensor));
+  return 0;
+}
+
+/* The output as the library has it: of the table's type, whatever the caller's library calls it. */
+static void settle(const gather_py_table *table, gather_py_rows *rows) {
+  int32_t rank = rows->indices.tensor.rank;
+  rows->target = table->tensor;
+  rows->target.data = rows->out.tensor.data;
+  rows->target.rank = rank + table->tensor.rank - 1;
+  if (table->packed)
+    for (int32_t d = 1; d < table->tensor.rank; d++) rows->shape[rank + d - 1] = table->shape[d];
+  rows->target.shape = rows->shape;
+}
+
+static int read_fill(const gather_py_table *table, gather_py_rows *rows) {
+  gather_py_view data = data_of(table);
+  data.array = table->like;
+  return rows->call.fill ? gather_py_fill(NULL, &data, &rows->call, &rows->fill_owner, &rows->fill) : 0;
+}
+
+int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args,
+                        Py_ssize_t count, PyObject *names, gather_py_rows *rows) {
+  gather_py_call *call = &rows->call;
+  if (read_arguments(function, (PyObject *)table, args, count, names, call) < 0) return -1;
+  if (check_axis(call, table) < 0) return -1;
+  if (gather_py_read_indices(call->indices, &rows->indices) < 0) return -1;
+  int32_t rank = find_shape(table, &rows->indices, rows->shape);
+  if (rank < 0 || read_fill(table, rows) < 0) return -1;
+  if ((call->out ? read_out(table, rows, rank) : make_out(table, rows, rank)) < 0) return -1;
+  settle(table, rows);
+  rows->options = (gather_table_take_options)GATHER_TABLE_TAKE_INIT;
+  rows->options.op = call->op;
+  rows->options.on_bad = call->options.on_bad;
+  rows->options.negative = call->options.negative;
+  rows->options.fill = call->options.fill;
+  return 0;
+}
+
+void gather_py_rows_clear(gather_py_rows *rows) {
+  gather_py_view_clear(&rows->indices);
+  gather_py_view_clear(&rows->out);
+  gather_py_view_clear(&rows->fill);
+  Py_CLEAR(rows->fill_owner);
+}
+
+/* The bytes of packed rows as elements. */
+static PyObject *unpack(const gather_py_table *table, gather_py_rows *rows) {
+  PyObject *shape = gather_py_tuple(rows->target.rank, rows->target.shape), *result = NULL;
+  PyObject *function = shape ? gather_py_fallback("unpack_rows") : NULL;
+  if (function) result = PyObject_CallFunctionObjArgs(function, rows->out.array, table->type, shape, NULL);
+  Py_XDECREF(function);
+  Py_XDECREF(shape);
+  return result;
+}
+
+PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *rows) {
+  PyObject *result = rows->call.out ? rows->call.out : rows->out.array;
+  if (!rows->call.out && table->packed) return unpack(table, rows);
+  Py_INCREF(result);
+  return rows->call.out ? result : PyArray_Return((PyArrayObject *)result);
+}
+
+/* ---- taking ---- */
+
+static gather_status take(gather_py_table *self, gather_py_rows *rows, gather_table **table, gather_error *error) {
+  gather_status status = GATHER_USAGE;
+  *table = gather_py_handle_enter(&self->handle);
+  if (!*table) return status;
+  rows->options.executor = gather_py_executor(rows->call.threads, gather_tensor_bytes(&rows->target));
+  status = gather_table_take(*table, &rows->indices.tensor, &rows->target, &rows->options, error);
+  gather_py_handle_leave(&self->handle);
+  return status;
+}
+
+static PyObject *run(gather_py_table *self, gather_py_rows *rows) {
+  gather_table *table;
+  gather_error error;
+  gather_py_interruption interruption;
+  if (gather_py_table_may_wait(self) < 0) return NULL;
+  gather_py_interruption_init(&interruption, &self->handle, &rows->options);
+  interruption.state = PyEval_SaveThread();
+  gather_status status = take(self, rows, &table, &error);
+  PyEval_RestoreThread(interruption.state);
+  if (interruption.interrupted) return NULL; /* with the handler's exception, also where the take had ended */
+  if (!table) return gather_py_table_closed();
+  return status == GATHER_OK ? gather_py_rows_result(self, rows) : gather_py_raise(&error);
+}
+
+static PyObject *read_and_run(const gather_py_function *function, PyObject *object, PyObject *const *args,
+                              Py_ssize_t count, PyObject *names) {
+  gather_py_table *self = (gather_py_table *)object;
+  gather_py_rows rows;
+  PyObject *result = NULL;
+  memset(&rows.call, 0, sizeof rows.call);
+  gather_py_view_init(&rows.indices);
+  gather_py_view_init(&rows.out);
+  gather_py_view_init(&rows.fill);
+  rows.fill_owner = NULL;
+  if (gather_py_rows_read(function, self, args, count, names, &rows) == 0) result = run(self, &rows);
+  gather_py_rows_clear(&rows);
+  return result;
+}
+
+PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return read_and_run(&TAKE, self, args, count, names);
+}
+
+static int is_integers(PyObject *key) {
+  if (PyLong_CheckExact(key)) return 1;
+  if (!PyArray_CheckExact(key)) return 0;
+  char kind = PyArray_DESCR((PyArrayObject *)key)->kind;
+  return kind == 'i' || kind == 'u';
+}
+
+/* Integers are taken here; what else NumPy allows in brackets is libgather/table.py's. */
+PyObject *gather_py_table_subscript(PyObject *self, PyObject *key) {
+  if (is_integers(key)) return read_and_run(&SUBSCRIPT, self, &key, 1, NULL);
+  return PyObject_CallMethod(self, "_select", "(O)", key);
+}

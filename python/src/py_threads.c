@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * py_threads.c: one pool for each number of threads that is asked for, made when it is first needed. After a fork the child has none of
+ * its parent's threads, so it forgets the pools and makes new ones.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "py_core.h"
+
+enum { MOST_THREADS = 1024, LEAST_BYTES = 512 << 10 };
+
+static gather_pool *pools[MOST_THREADS + 1];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int default_threads; /* 0 = the CPUs */
+
+static void before_fork(void) { pthread_mutex_lock(&lock); }
+static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void after_fork_in_child(void) {
+  memset(pools, 0, sizeof pools); /* what they hold is lost: their threads are not there to be ended */
+  pthread_mutex_unlock(&lock);
+}
+
+int gather_py_threads_init(void) {
+  static int registered;
+  if (registered) return 0;
+  if (pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  registered = 1;
+  return 0;
+}
+
+/* How many it is now. */
+static int32_t definite(int32_t threads) {
+  if (threads == GATHER_PY_DEFAULT_THREADS) threads = atomic_load_explicit(&default_threads, memory_order_relaxed);
+  if (threads == GATHER_PY_DEFAULT_THREADS) threads = gather_cpu_count();
+  return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
+int gather_py_read_threads(PyObject *object, int32_t *threads) {
+  int64_t value;
+  if (gather_py_read_int(object, "threads", &value) < 0) return -1;
+  if (value < 1) {
+    PyErr_Format(PyExc_ValueError, "threads must be at least 1, not %lld", (long long)value);
+    return -1;
+  }
+  *threads = (int32_t)(value < MOST_THREADS ? value : MOST_THREADS);
+  return 0;
+}
+
+const gather_executor *gather_py_executor(int32_t threads, int64_t bytes) {
+  gather_error error;
+  if (threads == 1 || bytes < LEAST_BYTES) return NULL;
+  threads = definite(threads);
+  if (threads == 1) return NULL;
+  pthread_mutex_lock(&lock);
+  if (!pools[threads] && gather_pool_create(threads, &pools[threads], &error) != GATHER_OK) pools[threads] = NULL;
+  gather_pool *pool = pools[threads];
+  pthread_mutex_unlock(&lock);
+  return pool ? gather_pool_executor(pool) : NULL;
+}
+
+PyObject *gather_py_set_threads(PyObject *self, PyObject *threads) {
+  int32_t value = 0;
+  (void)self;
+  if (threads != Py_None && gather_py_read_threads(threads, &value) < 0) return NULL;
+  atomic_store(&default_threads, value);
+  Py_RETURN_NONE;
+}
+
+PyObject *gather_py_get_threads(PyObject *self, PyObject *none) {
+  (void)self, (void)none;
+  return PyLong_FromLong(definite(GATHER_PY_DEFAULT_THREADS));
+}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""The symbols of object files and libraries, as nm prints them, and the functions that the public headers promise."""
+
+import re
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DECLARED = re.compile(r"GATHER_API\b[^;{]*?\b(gather_\w+)\s*\(", re.S)
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+
+
+@dataclass
+class Symbols:
+    """The global symbols of one object file."""
+
+    defined: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
+
+
+def run(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def symbols(library: Path, *flags: str) -> set[str]:
+    """The names in nm's POSIX format, without their versions."""
+    lines = run("nm", "-P", *flags, str(library)).splitlines()
+    return {line.split()[0].split("@")[0] for line in lines if len(line.split()) >= 2 and not line.endswith(":")}
+
+
+def object_symbols(files: list[Path]) -> dict[Path, Symbols]:
+    """The symbols of each file, by one call of nm: its lines are "FILE: NAME TYPE VALUE SIZE"."""
+    found = {file: Symbols() for file in files}
+    for line in run("nm", "-A", "-P", "-g", *map(str, files)).splitlines() if files else []:
+        file, _, rest = line.rpartition(": ")
+        name, kind = rest.split()[:2]
+        (found[Path(file)].needed if kind in "Uvw" else found[Path(file)].defined).add(name)
+    return found
+
+
+def declared() -> set[str]:
+    """The functions that the public headers promise."""
+    names = set()
+    for header in (ROOT / "include/gather").glob("*.h"):
+        text = COMMENT.sub(" ", header.read_text(encoding="utf-8"))
+        text = re.sub(r"^\s*#.*$", " ", text, flags=re.M)
+        names.update(DECLARED.findall(text))
+    return names

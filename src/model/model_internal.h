@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_internal.h: what the files of this folder share: the open model, and the check that knows the values of its graphs.
+ */
+#ifndef GATHER_MODEL_INTERNAL_H
+#define GATHER_MODEL_INTERNAL_H
+
+#include "base/arena.h"
+#include "format/graph.h"
+#include "gather/model.h"
+
+/* An operator that takes indices and is not looked at. */
+typedef struct gather_unchecked {
+  const char *op;
+  int64_t count;      /* of nodes */
+  unsigned functions; /* where a function of the model has its name, so that a node is a call */
+} gather_unchecked;
+
+struct gather_model {
+  gather_file *owned; /* NULL where the caller has opened it */
+  const gather_file *file;
+  const gather_graph_file *graph_file;
+  int64_t node_count;
+  const char **input_names; /* of the main graph, without those that an initializer gives */
+  int64_t input_count;
+  gather_unchecked *siblings; /* those that it has, each operator once */
+  int64_t sibling_count;
+  gather_arena arena;
+};
+
+/* A model of a graph without a file, which must outlive it. For the tests. */
+GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *graph_file, gather_model **model,
+                                                     gather_error *error);
+
+/* Whether a node is a gather node, by operator and domain. */
+bool gather_model_is_gather(const gather_model *model, const gather_node *node);
+/* The rules of a gather node; NULL where its version is none of ours. */
+const gather_op *gather_model_rules(const gather_model *model, const gather_node *node);
+
+bool gather_model_is_openvino(const gather_model *model);
+/* Whether two names of operators are one to the model's dialect: OpenVINO reads the types of layers in any case. */
+bool gather_model_same_op(const gather_model *model, const char *a, const char *b);
+
+/* Counts the nodes that take indices and are not looked at (siblings.c): begin, then each node, then end. */
+GATHER_CHECKED gather_status gather_siblings_begin(gather_model *model, gather_error *error);
+void gather_siblings_count(gather_model *model, const gather_node *node);
+void gather_siblings_end(gather_model *model);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_op.c: which of a model's nodes are gather nodes, and whose rules they follow.
+ */
+#include <string.h>
+
+#include "model/model_internal.h"
+
+bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
+
+/* OpenVINO reads the types of layers in any case. */
+static bool same_name(const char *a, const char *b) {
+  for (; *a && *b; a++, b++)
+    if ((*a | 32) != (*b | 32)) return false;
+  return *a == *b;
+}
+
+bool gather_model_same_op(const gather_model *model, const char *a, const char *b) {
+  return gather_model_is_openvino(model) ? same_name(a, b) : strcmp(a, b) == 0;
+}
+
+static const char *gather_name(const gather_model *model, const gather_node *node) {
+  static const char *const NAMES[] = {"Gather", "GatherElements"};
+  bool openvino = gather_model_is_openvino(model);
+  if (openvino ? strncmp(node->domain, "opset", 5) != 0 : node->domain[0] != '\0') return NULL;
+  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+    if (gather_model_same_op(model, node->op, NAMES[i])) return NAMES[i];
+  return NULL;
+}
+
+bool gather_model_is_gather(const gather_model *model, const gather_node *node) {
+  return gather_name(model, node) != NULL;
+}
+
+const gather_op *gather_model_rules(const gather_model *model, const gather_node *node) {
+  const char *name = gather_name(model, node);
+  return name ? gather_op_for_opset(model->graph_file->dialect, name, node->opset) : NULL;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_run.c: runs a model: its nodes one after the other, each when its inputs are there.
+ */
+#include "model/model_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/struct.h"
+
+/* ---- options and results */
+
+static gather_status read_options(const gather_model_run_options *options, gather_model_run_options *full,
+                                  gather_error *error) {
+  static const gather_model_run_options INIT = GATHER_MODEL_RUN_OPTIONS_INIT;
+  *full = INIT;
+  return gather_struct_read(full, sizeof *full, options, "gather_model_run_options", "GATHER_MODEL_RUN_OPTIONS_INIT",
+                            error);
+}
+
+void gather_model_result_destroy(gather_model_result *result) {
+  if (!result) return;
+  gather_arena_clear(&result->arena);
+  gather_free(result);
+}
+
+int64_t gather_model_result_count(const gather_model_result *result) { return result->output_count; }
+
+const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i) {
+  return i >= 0 && i < result->output_count ? &result->outputs[i] : NULL;
+}
+
+/* ---- the order of nodes */
+
+/* The first input of a node that waits for another node: its number; -1 = none. What nothing gives is told, or marked. */
+static gather_status next_needed(gather_running *run, const gather_node *node, int64_t *needed, gather_error *error) {
+  *needed = -1;
+  for (int32_t i = 0; i < node->input_count; i++) {
+    gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+    if (!value || value->ready || value->missing) continue;
+    if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_WAITING &&
+        gather_run_supports(run->model, &run->graph->nodes[value->producer])) {
+      *needed = value->producer;
+      return GATHER_OK;
+    }
+    run->at = node;
+    if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_OPEN)
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the nodes round '%.100s' need each other", value->name);
+    value->missing = true;
+    if (!run->one_node)
+      return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the value '%.100s'", value->name);
+  }
+  return GATHER_OK;
+}
+
+static bool lacks_inputs(const gather_running *run, const gather_node *node) {
+  for (int32_t i = 0; i < node->input_count; i++) {
+    const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+    if (value && !gather_run_usable(run, node, value)) return true;
+  }
+  return false;
+}
+
+/* Computes a node. With one node alone wanted, others that lack inputs leave what they would give missing. */
+static gather_status finish_node(gather_running *run, int64_t number, gather_error *error) {
+  const gather_node *node = &run->graph->nodes[number];
+  run->states[number] = GATHER_RUN_DONE;
+  if (!lacks_inputs(run, node)) return gather_run_node(run, node, error);
+  for (int32_t i = 0; i < node->output_count; i++) {
+    gather_run_value *value = *node->outputs[i] ? gather_run_find(run, node->outputs[i]) : NULL;
+    if (value && !value->ready) value->missing = true;
+  }
+  return GATHER_OK;
+}
+
+/* Computes a node and whatever it needs before. stack: room for every node of the graph; a node stands on it once. */
+static gather_status run_from(gather_running *run, int64_t number, int64_t *stack, gather_error *error) {
+  int64_t height = 0, needed;
+  if (run->states[number] == GATHER_RUN_DONE) return GATHER_OK;
+  stack[height++] = number;
+  while (height > 0) {
+    number = stack[height - 1];
+    run->states[number] = GATHER_RUN_OPEN;
+    GATHER_TRY(next_needed(run, &run->graph->nodes[number], &needed, error));
+    if (needed >= 0) {
+      stack[height++] = needed;
+      continue;
+    }
+    height--;
+    GATHER_TRY(finish_node(run, number, error));
+  }
+  return GATHER_OK;
+}
+
+gather_status gather_run_compute(gather_running *run, const gather_run_value *value, gather_error *error) {
+  if (value->ready || value->producer < 0 || !gather_run_supports(run->model, &run->graph->nodes[value->producer]))
+    return GATHER_OK;
+  int64_t *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof *stack);
+  return stack ? run_from(run, value->producer, stack, error) : gather_run_no_memory(error);
+}
+
+/* ---- what is to be run */
+
+/* Says which operator is none of ours, before any work. */
+static gather_status check_operators(gather_running *run, gather_error *error) {
+  for (int64_t i = 0; i < run->graph->node_count; i++) {
+    const gather_node *node = &run->graph->nodes[i];
+    if (gather_run_supports(run->model, node)) continue;
+    run->at = node;
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "node '%.100s' is %.60s%s%.60s, and only gather nodes and what comes with them are run; one of "
+                       "them alone can be",
+                       gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
+  }
+  return GATHER_OK;
+}
+
+/* Sequences and the like could pass through; no tensor is taken for one. */
+static gather_status check_tensors(const gather_value *values, int64_t count, const char *what, gather_error *error) {
+  for (int64_t i = 0; i < count; i++)
+    if (values[i].no_tensor)
+      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is no tensor", what, values[i].name);
+  return GATHER_OK;
+}
+
+static gather_status add_name(char *list, size_t bytes, const char *name) {
+  size_t at = strlen(list);
+  if (at + 8 < bytes) (void)snprintf(list + at, bytes - at, "%s'%.80s'", at ? ", " : "", name);
+  return GATHER_OK;
+}
+
+/* Says which inputs of the model were not given. */
+static gather_status check_inputs(const gather_running *run, gather_error *error) {
+  char missing[300] = "";
+  for (int64_t i = 0; i < run->graph->input_count; i++)
+    if (!gather_run_find(run, run->graph->inputs[i].name)->ready)
+      (void)add_name(missing, sizeof missing, run->graph->inputs[i].name);
+  if (!*missing) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "these inputs of the model are not given: %s", missing);
+}
+
+static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
+                             gather_error *error) {
+  const gather_run_value *value = gather_run_find(run, name);
+  if (!value || !value->ready)
+    return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the output '%.100s'", name);
+  GATHER_TRY(gather_run_readable(value, error));
+  result->outputs[i].name = name;
+  GATHER_TRY(gather_run_dense(run, &value->tensor, &result->outputs[i].tensor, error));
+  result->outputs[i].tensor.flags |= GATHER_TENSOR_READ_ONLY;
+  return GATHER_OK;
+}
+
+static gather_status take_room(gather_running *run, gather_model_result *result, int64_t outputs, int64_t **stack,
+                               gather_error *error) {
+  result->output_count = outputs;
+  result->outputs = gather_arena_take(run->arena, outputs, (int64_t)sizeof *result->outputs);
+  *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof **stack);
+  return result->outputs && *stack ? GATHER_OK : gather_run_no_memory(error);
+}
+
+/* Says which node needs elements that cannot be read, before any work. */
+static gather_status check_files(gather_running *run, gather_error *error) {
+  for (int64_t i = 0; i < run->graph->node_count; i++) GATHER_TRY(gather_run_check_readable(run, i, error));
+  return GATHER_OK;
+}
+
+static gather_status run_graph(gather_running *run, gather_model_result *result, gather_error *error) {
+  const gather_graph *graph = run->graph;
+  int64_t *stack;
+  GATHER_TRY(check_files(run, error));
+  GATHER_TRY(check_inputs(run, error));
+  GATHER_TRY(take_room(run, result, graph->output_count, &stack, error));
+  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(run_from(run, i, stack, error));
+  run->at = NULL;
+  for (int64_t i = 0; i < graph->output_count; i++) GATHER_TRY(collect(run, result, i, graph->outputs[i].name, error));
+  return GATHER_OK;
+}
+
+static gather_status run_one(gather_running *run, const gather_node *node, gather_model_result *result,
+                             gather_error *error) {
+  char missing[300] = "";
+  int64_t *stack;
+  GATHER_TRY(take_room(run, result, node->output_count, &stack, error));
+  GATHER_TRY(gather_run_check_readable(run, node - run->graph->nodes, error));
+  GATHER_TRY(run_from(run, node - run->graph->nodes, stack, error));
+  for (int32_t i = 0; i < node->input_count; i++) {
+    const gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
+    if (value && !value->ready) (void)add_name(missing, sizeof missing, value->name);
+  }
+  run->at = node;
+  if (*missing)
+    return gather_fail(error, GATHER_USAGE, "node '%.100s': these of its inputs are not given: %s",
+                       gather_run_name(node), missing);
+  for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
+  return GATHER_OK;
+}
+
+static gather_status run_what(gather_running *run, const char *name, const gather_model_input *inputs, int64_t count,
+                              gather_model_result *result, gather_error *error) {
+  const gather_node *node = NULL;
+  if (name) {
+    GATHER_TRY(gather_run_find_node(run->model, name, &run->graph, &node, error));
+    run->one_node = true;
+    if (!gather_run_supports(run->model, node)) {
+      run->at = node;
+      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not run here",
+                         gather_run_name(node), node->op);
+    }
+  } else {
+    GATHER_TRY(check_operators(run, error));
+    run->at = NULL;
+    GATHER_TRY(check_tensors(run->graph->inputs, run->graph->input_count, "input", error));
+    GATHER_TRY(check_tensors(run->graph->outputs, run->graph->output_count, "output", error));
+  }
+  GATHER_TRY(gather_run_values(run, error));
+  GATHER_TRY(gather_run_inputs(run, inputs, count, error));
+  return node ? run_one(run, node, result, error) : run_graph(run, result, error);
+}
+
+gather_status gather_model_run(const gather_model *model, const gather_model_input *inputs, int64_t input_count,
+                               const gather_model_run_options *options, gather_model_result **result,
+                               gather_error *error) {
+  gather_model_run_options full;
+  *result = NULL;
+  if (!model || input_count < 0 || (input_count > 0 && !inputs))
+    return gather_fail(error, GATHER_USAGE, "a run needs a model, and as many inputs as it is told");
+  GATHER_TRY(read_options(options, &full, error));
+  gather_model_result *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_run_no_memory(error);
+  gather_running run = {
+      .model = model, .graph = model->graph_file->graph, .arena = &made->arena, .executor = full.executor};
+  gather_status status = run_what(&run, full.node, inputs, input_count, made, error);
+  if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? gather_run_name(run.at) : "";
+  if (status == GATHER_OK)
+    *result = made;
+  else
+    gather_model_result_destroy(made);
+  return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_run.h: what the files that run a model share: the values of a graph by name, and what becomes of a node.
+ */
+#ifndef GATHER_MODEL_RUN_H
+#define GATHER_MODEL_RUN_H
+
+#include "base/arena.h"
+#include "format/graph.h"
+#include "gather/model.h"
+#include "model/model_internal.h"
+
+typedef enum gather_run_state { GATHER_RUN_WAITING = 0, GATHER_RUN_OPEN, GATHER_RUN_DONE } gather_run_state;
+
+/* A value of the graph. */
+typedef struct gather_run_value {
+  struct gather_run_value *next; /* of the same hash */
+  const char *name;
+  gather_tensor tensor;
+  bool ready;                           /* the tensor stands */
+  bool given;                           /* by the caller: no node computes it */
+  bool missing;                         /* cannot be had: neither given nor computed */
+  int64_t producer;                     /* number of the node; -1 = none */
+  const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
+} gather_run_value;
+
+struct gather_model_result {
+  gather_arena arena; /* this structure lies outside of it */
+  gather_model_input *outputs;
+  int64_t output_count;
+};
+
+/* One run. */
+typedef struct gather_running {
+  const gather_model *model;
+  const gather_graph *graph;
+  gather_arena *arena; /* the result's */
+  const gather_executor *executor;
+  gather_run_value **buckets;
+  int64_t bucket_count;  /* a power of two */
+  uint8_t *states;       /* gather_run_state of each node */
+  bool one_node;         /* values that cannot be had are no fault of the file */
+  bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
+  const gather_node *at; /* the node that is computed: the one to be named after a failure */
+} gather_running;
+
+/* ---- model_run.c */
+
+/* Computes a value and whatever it needs; it stays unready where something is missing (with one_node). */
+GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
+                                                gather_error *error);
+
+/* ---- run_values.c */
+
+/* Makes the table: constants (of enclosing graphs too), and which node gives which value. */
+GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error *error);
+/* The value of that name; NULL. */
+gather_run_value *gather_run_find(const gather_running *run, const char *name);
+/* The caller's tensor takes the place of whatever the file or a node gives. */
+void gather_run_set(gather_run_value *value, const gather_tensor *tensor);
+/* Whether an operator is the dialect's own, not one of somebody else's of the same name. */
+bool gather_run_is_own(const gather_model *model, const gather_node *node);
+/* Whether the node needs only the shapes of its inputs. */
+bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
+/* Whether a node can use the value: with skips_unreadable, one whose elements cannot be read serves only for its shape. */
+bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value);
+/* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
+GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
+/* The tensor of input number i; NULL where it is left out. */
+const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
+/* The value that output number 0 gives becomes that tensor. */
+void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
+/* Takes the caller's tensors in. Names are checked against what the graph declares, types and shapes too. */
+GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
+                                               gather_error *error);
+
+/* ---- run_find.c */
+
+/* The node of that name, with or without the path of its graph. */
+GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, const char *name,
+                                                  const gather_graph **graph, const gather_node **node,
+                                                  gather_error *error);
+
+/* The type that a graph, or one round it, declares for a value; GATHER_TYPE_NONE. */
+gather_type gather_graph_value_type(const gather_graph *graph, const char *name);
+/* A node's name, or of one without: its first output's. */
+const char *gather_run_name(const gather_node *node);
+/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
+const char *gather_run_layer_input(const gather_graph *graph, const char *name);
+
+/* ---- run_nodes.c */
+
+/* Whether nodes of this operator can be computed here. */
+bool gather_run_supports(const gather_model *model, const gather_node *node);
+/* Computes a node whose inputs are all ready. */
+GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
+/* Says whether node number i could read what the file gives it. */
+GATHER_CHECKED gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error);
+GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);
+/* A copy of a shape in the result's memory. */
+GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths,
+                                              const int64_t **shape, gather_error *error);
+
+/* ---- run_tensors.c */
+
+/* Row-major memory for a tensor of that type and shape. */
+GATHER_CHECKED gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, gather_error *error);
+/* A row-major view of the same elements: the tensor itself, or a copy. */
+GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
+                                              gather_error *error);
+/* An integer tensor as another integer type; values are cut to its bits. */
+GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
+                                             gather_tensor *cast, gather_error *error);
+/* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
+GATHER_CHECKED gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
+                                                 int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error);
+
+/* ---- run_shapes.c: operators that rename shapes */
+
+GATHER_CHECKED gather_status gather_run_reshape(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_squeeze(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_shape_of(gather_running *run, const gather_node *node, gather_error *error);
+
+#endif

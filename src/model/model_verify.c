@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * model_verify.c: one gather node: its operands, its indices, and the verdict. The engine that gathers also checks here.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/tensor.h"
+#include "kernel/index_types.h"
+#include "model/model_check.h"
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
+}
+
+static gather_operand operand_of(const gather_scope *scope, const gather_node *node, int32_t i) {
+  gather_operand operand = {.name = i < node->input_count ? node->inputs[i] : "", .rank = -1};
+  const gather_known *known = gather_scope_find(scope, operand.name);
+  if (*operand.name) operand.source = GATHER_SOURCE_COMPUTED;
+  if (!known) return operand;
+  operand.type = known->type;
+  operand.source = known->source;
+  operand.rank = known->rank;
+  operand.dims = known->dims;
+  operand.value = known->tensor;
+  operand.unreadable = known->unreadable;
+  return operand;
+}
+
+static gather_operand output_of(const gather_scope *scope, const gather_node *node) {
+  gather_operand operand = {.name = node->output_count > 0 ? node->outputs[0] : "", .rank = -1};
+  const gather_known *known = gather_scope_find(scope, operand.name);
+  if (!known) return operand;
+  operand.type = known->type;
+  operand.rank = known->rank;
+  operand.dims = known->dims;
+  operand.source = known->source;
+  operand.value = known->tensor;
+  return operand;
+}
+
+/* The smallest and the largest of one row of indices. */
+#define GATHER_SCAN(ctype, suffix, ENUM, is_signed)                                                         \
+  static void scan_##suffix(const char *at, int64_t step, int64_t count, bool swapped, bool first,          \
+                            gather_model_node *out) {                                                       \
+    ctype low = first ? load_##suffix(at, swapped) : (ctype)out->min, high = first ? low : (ctype)out->max; \
+    for (int64_t i = 0; i < count; i++) {                                                                   \
+      ctype value = load_##suffix(at + i * step, swapped);                                                  \
+      low = value < low ? value : low;                                                                      \
+      high = value > high ? value : high;                                                                   \
+    }                                                                                                       \
+    out->min = (int64_t)low;                                                                                \
+    out->max = (int64_t)high;                                                                               \
+  }
+GATHER_INDEX_TYPES_LIST(GATHER_SCAN)
+
+static void scan_row(const gather_tensor *tensor, const char *at, int64_t step, int64_t count, bool first,
+                     gather_model_node *out) {
+  bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
+  switch (tensor->type) {
+#define GATHER_SCAN_CASE(ctype, suffix, ENUM, is_signed)       \
+  case GATHER_TYPE_##ENUM:                                     \
+    scan_##suffix(at, step, count, swapped, first, out);       \
+    out->value_is_unsigned = !is_signed && sizeof(ctype) == 8; \
+    break;
+    GATHER_INDEX_TYPES_LIST(GATHER_SCAN_CASE)
+#undef GATHER_SCAN_CASE
+    default:
+      break;
+  }
+}
+
+/* min and max of all indices, row by row along the last dimension. */
+static void scan(const gather_tensor *tensor, gather_model_node *out) {
+  int64_t strides[GATHER_MAX_RANK], at[GATHER_MAX_RANK] = {0};
+  int32_t last = tensor->rank - 1;
+  const char *base = tensor->data;
+  out->index_count = gather_tensor_len(tensor);
+  if (out->index_count == 0) return;
+  gather_tensor_strides(tensor, strides);
+  int64_t count = last < 0 ? 1 : tensor->shape[last], step = last < 0 ? 0 : strides[last];
+  for (bool first = true, more = true; more; first = false) {
+    scan_row(tensor, base, step, count, first, out);
+    int32_t d = last - 1;
+    for (; d >= 0; d--) {
+      base += strides[d];
+      if (++at[d] < tensor->shape[d]) break;
+      base -= strides[d] * tensor->shape[d];
+      at[d] = 0;
+    }
+    more = d >= 0;
+  }
+}
+
+static gather_status say(gather_check *check, gather_model_node *out, gather_error *error, const char *text) {
+  out->reason = gather_arena_text(&check->arena, text, strlen(text));
+  return out->reason ? GATHER_OK : no_memory(error);
+}
+
+static gather_status bad(gather_check *check, gather_model_node *out, const gather_error *why, gather_error *error) {
+  gather_error *kept = gather_arena_take(&check->arena, 1, sizeof *kept);
+  if (!kept) return no_memory(error);
+  *kept = *why;
+  if (!kept->op) kept->op = out->op;
+  if (!kept->rules && out->rules) kept->rules = out->rules->rules;
+  out->verdict = GATHER_VERDICT_BAD;
+  out->error = kept;
+  return say(check, out, error, kept->message);
+}
+
+static void operand_shape(const gather_operand *operand, gather_shape *shape) {
+  shape->rank = operand->rank;
+  if (operand->rank > 0) memcpy(shape->dims, operand->dims, (size_t)operand->rank * sizeof *shape->dims);
+}
+
+/* Whether the node could be legal at all: operands, types, ranks, axis, shapes. GATHER_OK or what is wrong. */
+static gather_status find_fault(const gather_model_node *out, const gather_options *options, gather_error *why) {
+  gather_shape shapes[3];
+  if (!*out->data.name || !*out->indices.name)
+    return gather_fail(why, GATHER_FILE_MALFORMED, "the node has no %s", *out->data.name ? "indices" : "data");
+  if (out->indices.type != GATHER_TYPE_NONE && !gather_type_is_index(out->indices.type))
+    return gather_fail_input(why, GATHER_TYPE_UNSUPPORTED, "indices", "indices of type %s are no integers",
+                             gather_type_get(out->indices.type)->name);
+  operand_shape(&out->data, &shapes[0]);
+  operand_shape(&out->indices, &shapes[1]);
+  return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
+}
+
+/* A constant that should be in another file, which is not there. */
+static gather_status unreadable(gather_check *check, const char *what, const char *name,
+                                const gather_file_tensor *tensor, gather_model_node *out, gather_error *error) {
+  char text[sizeof((gather_error *)0)->message + 160];
+  gather_error why;
+  if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return GATHER_OK;
+  (void)snprintf(text, sizeof text, "the %s '%.100s' cannot be read: %s", what, name, why.message);
+  return say(check, out, error, text);
+}
+
+/* Where indices come from that are not known before the model runs. */
+static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out,
+                                     gather_error *error) {
+  char text[512];
+  const gather_known *known = gather_scope_find(scope, out->indices.name);
+  if (out->indices.unreadable)
+    return unreadable(check, "indices", out->indices.name, out->indices.unreadable, out, error);
+  if (known && known->tensor && gather_type_is_index(known->tensor->type))
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to look at",
+                   out->indices.name, gather_tensor_len(known->tensor));
+  else if (out->indices.source == GATHER_SOURCE_INPUT)
+    (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
+                   out->indices.name);
+  else if (known && known->origin)
+    (void)snprintf(text, sizeof text, "the indices '%.100s' come from the input '%.100s', which was not given",
+                   out->indices.name, known->origin);
+  else if (known && known->maker)
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are computed by %.60s '%.100s' when the model runs",
+                   out->indices.name, known->maker->op, known->maker->name);
+  else if (known && known->declared_input)
+    (void)snprintf(text, sizeof text, "the indices come from '%.100s', an input of %.200s", out->indices.name,
+                   out->graph);
+  else if (known)
+    (void)snprintf(text, sizeof text, "nothing in the model makes the indices '%.100s' before this node",
+                   out->indices.name);
+  else
+    (void)snprintf(text, sizeof text, "nothing in the model makes the indices '%.100s'", out->indices.name);
+  return say(check, out, error, text);
+}
+
+static gather_status unknown_length(gather_check *check, gather_model_node *out, gather_error *error) {
+  char text[512];
+  const gather_operand *data = &out->data;
+  if (!out->axis_known)
+    (void)snprintf(text, sizeof text, "the axis is not known before the model runs");
+  else if (data->rank < 0)
+    (void)snprintf(text, sizeof text, "the shape of the data '%.100s' is not known", data->name);
+  else if (data->dims[out->axis].symbol)
+    (void)snprintf(text, sizeof text,
+                   "the data '%.100s' has the length '%.100s' along axis %" PRId64 ", a dimension that was not given",
+                   data->name, data->dims[out->axis].symbol, out->axis);
+  else
+    (void)snprintf(text, sizeof text, "the length of the data '%.100s' along axis %" PRId64 " is not known", data->name,
+                   out->axis);
+  return say(check, out, error, text);
+}
+
+/* Shape of bytes with the axis' length and otherwise as small as the rules let it be: only the indices are of interest. */
+static void stand_in(const gather_model_node *out, int64_t *shape) {
+  const gather_tensor *indices = out->indices.value;
+  bool elements = out->rules->family == GATHER_FAMILY_ELEMENTS;
+  int64_t batch_dims = out->batch_dims < 0 ? out->batch_dims + indices->rank : out->batch_dims;
+  for (int32_t d = 0; d < out->data.rank; d++)
+    shape[d] = (elements || d < batch_dims) && d < indices->rank ? indices->shape[d] : 1;
+  shape[out->axis] = out->data.dims[out->axis].min;
+}
+
+static gather_status compare(gather_check *check, gather_model_node *out, gather_options options, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  gather_error why;
+  gather_plan *plan = NULL;
+  gather_run run = GATHER_RUN_INIT;
+  stand_in(out, shape);
+  gather_tensor data = {.type = GATHER_TYPE_UINT8, .rank = out->data.rank, .shape = shape};
+  options.on_bad = GATHER_ON_BAD_ERROR;
+  run.indices = out->indices.value->data;
+  run.executor = check->options.executor;
+  gather_status status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
+  if (status == GATHER_OK) status = gather_plan_check(plan, &run, &why);
+  gather_plan_destroy(plan);
+  if (status == GATHER_OUT_OF_MEMORY) return no_memory(error);
+  out->bad_known = status == GATHER_OK || status == GATHER_INDEX_OUT_OF_RANGE;
+  out->bad = status == GATHER_INDEX_OUT_OF_RANGE ? why.bad_count : 0;
+  out->verdict = GATHER_VERDICT_OK;
+  if (status == GATHER_OK) return GATHER_OK;
+  if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR)
+    return bad(check, out, &why, error);
+  char text[160];
+  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros by the rules %s",
+                 out->bad, out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
+  return say(check, out, error, text);
+}
+
+static bool is_listed(const gather_op *op, gather_type data, gather_type indices) {
+  return (data == GATHER_TYPE_NONE || (op->types >> data & 1)) &&
+         (indices == GATHER_TYPE_NONE || (op->index_types >> indices & 1));
+}
+
+/* A file of a few bytes may have an Expand to any length. */
+static bool may_look(gather_check *check, const gather_tensor *indices) {
+  int64_t len = gather_tensor_len(indices);
+  bool repeated = false;
+  for (int32_t d = 0; indices->strides && d < indices->rank; d++)
+    repeated = repeated || (indices->strides[d] == 0 && indices->shape[d] > 1);
+  if (!repeated) return true;
+  if (len > check->repeated_left) return false;
+  check->repeated_left -= len;
+  return true;
+}
+
+static void describe(gather_check *check, const gather_scope *scope, const gather_node *node,
+                     const gather_options *options, gather_model_node *out) {
+  int32_t axis;
+  out->name = node->name;
+  out->domain = node->domain;
+  out->opset = node->opset;
+  out->rules = gather_model_rules(check->model, node);
+  out->op = out->rules ? out->rules->name : node->op;
+  out->data = operand_of(scope, node, 0);
+  out->indices = operand_of(scope, node, 1);
+  out->output = output_of(scope, node);
+  out->axis_known = options->axis != GATHER_AXIS_UNKNOWN;
+  out->axis = out->axis_known ? options->axis : 0;
+  if (out->axis_known && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
+  out->batch_dims = options->batch_dims;
+  out->axis_name = out->rules && out->rules->axis_is_input && node->input_count > 2 ? node->inputs[2] : "";
+  const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
+  if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
+  out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
+  out->reason = out->cause = "";
+  out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);
+  if (out->indices_known && !may_look(check, out->indices.value)) {
+    out->indices.value = NULL;
+    out->indices_known = false;
+  }
+  if (out->indices_known && !check->probe) scan(out->indices.value, out);
+}
+
+gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                gather_model_node *out, gather_error *error) {
+  gather_options options;
+  gather_error why;
+  gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
+  describe(check, scope, node, &options, out);
+  if (check->probe) return GATHER_OK;
+  if (!out->rules) return say(check, out, error, "the version of the operator is none that this library knows");
+  if (check->not_executed) {
+    out->not_executed = true;
+    return say(check, out, error, check->not_executed);
+  }
+  if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
+  gather_status status = find_fault(out, &options, &why);
+  if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
+  if (status != GATHER_OK) return bad(check, out, &why, error);
+  if (!out->indices_known) return unknown_indices(check, scope, out, error);
+  if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
+  if (!out->axis_known || out->data.rank < 1 || out->data.dims[out->axis].min != out->data.dims[out->axis].max)
+    return unknown_length(check, out, error);
+  return compare(check, out, options, error);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_sort.h: rows that have to be read, in the order of the file.
+ */
+#ifndef GATHER_TABLE_SORT_H
+#define GATHER_TABLE_SORT_H
+
+#include <stdint.h>
+
+/* A row, and where it goes. */
+typedef struct gather_entry {
+  int64_t row, position;
+} gather_entry;
+
+/* Sorts `count` entries by their rows, which are below `rows`; entries of one row keep their order. The two places may change roles. */
+void gather_sort_entries(gather_entry **entries, gather_entry **spare, int64_t count, int64_t rows);
+
+#endif
