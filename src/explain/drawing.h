@@ -65,7 +65,7 @@ typedef enum gather_explain_telling {
   GATHER_EXPLAIN_BY_CELL
 } gather_explain_telling;
 
-/* All of one gather; gather_explain.h calls it opaque. Starts as all zero. */
+/* All of one gather; the public header calls it opaque. Starts as all zero. */
 struct gather_explain {
   const gather_op *op;
   gather_options options;      /* executor and bad_count are NULL */
