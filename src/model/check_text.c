@@ -190,8 +190,9 @@ static const char *not_executed(const gather_check *check, char *text, size_t by
 static void put_counts(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
   int64_t count = gather_check_count(check);
   char skipped[60];
+  const gather_file *file = gather_model_file(check->model); /* NULL: the model was made in memory */
   gather_text_put(to, options->name ? options->name : "model");
-  gather_growing_print(to, ": %s, ", gather_file_format(gather_model_file(check->model)));
+  gather_growing_print(to, ": %s, ", file ? gather_file_format(file) : gather_model_dialect(check->model));
   if (count == 0)
     gather_growing_text(to, "no gather nodes");
   else
