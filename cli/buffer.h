@@ -21,7 +21,7 @@ void gather_cli_buffer_write(gather_cli_buffer *buffer, const char *text, size_t
 void gather_cli_buffer_text(gather_cli_buffer *buffer, const char *text);
 void gather_cli_buffer_char(gather_cli_buffer *buffer, char c);
 /* As fprintf. */
-GATHER_CLI_PRINTF(2, 3)
+GATHER_PRINTF_LIKE(2, 3)
 void gather_cli_buffer_print(gather_cli_buffer *buffer, const char *format, ...);
 /* Frees the text. */
 void gather_cli_buffer_clear(gather_cli_buffer *buffer);

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "explain.h"
+#include "explain_command.h"
 #include "gather/file.h"
 #include "report.h"
 #include "writing.h"

@@ -23,7 +23,7 @@ void gather_cli_json_error(struct gather_cli_json *json, const gather_error *err
 int gather_cli_finish(int code);
 
 /* Says what to do about an error that was just filled in, in place of the general hint. Returns its status. */
-GATHER_CLI_PRINTF(2, 3)
+GATHER_PRINTF_LIKE(2, 3)
 gather_status gather_cli_hint_set(const gather_error *error, const char *format, ...);
 
 /* What to do about an error, "" where nothing helps. */

@@ -6,7 +6,7 @@
 #include "py_core.h"
 
 gather_py_names gather_py;
-PyTypeObject *gather_py_table_type, *gather_py_job_type, *gather_py_result_type;
+PyTypeObject *gather_py_table_type, *gather_py_job_type, *gather_py_result_type, *gather_py_check_type;
 
 static int intern(PyObject **name, const char *text) {
   *name = PyUnicode_InternFromString(text);
