@@ -10,50 +10,50 @@ TITLE = "## Calls from Python\n"
 
 NONE = "No results: `script/bench --python` makes them.\n"
 
-ABOUT = """This part is made from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
---python`: the Python package beside NumPy and PyTorch, in one process, in turns in an order that changes. A row names
-the statement as it is written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated where
-the system gave the CPU to another program meanwhile; times are nanoseconds a call, medians of the rounds, with the
-quartiles; an empty loop, which is in all of them, takes {loop} ns. Each statement's result was compared with NumPy's
-before, bit for bit. PyTorch is called without gradients and on one thread. `plan` is a `libgather.Plan` made before
-for such arrays.
+ABOUT = """This part is generated from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
+--python`: the Python package compared with NumPy and PyTorch, in one process, alternating in a varying order. A row
+names the statement as written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated if the
+system gave the CPU to another program meanwhile. Times are nanoseconds per call, medians of the rounds, with the
+quartiles; an empty loop, included in all of them, takes {loop} ns. Each statement's result was first compared with
+NumPy's, bit for bit. PyTorch is called without gradients and on one thread. `plan` is a `libgather.Plan` made
+beforehand for such arrays.
 """
 
 AGAIN = """```sh
 script/bench --python --quick                        # some seconds
-script/bench --python                                # under two minutes on a machine that does nothing else
+script/bench --python                                # under two minutes on an idle machine
 script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this part of the page
 ```
 """
 
 SMALL = """### Small calls
 
-*x / ours*: how many times as long the other statement takes as libgather's of that kind, above 1 we win; *even*: the
-middle half of the rounds lies on both sides of 1. *namesake* is the function that does the same by its name
-(`np.take`), *fastest* the fastest statement of that library that gives the same elements. An index by brackets or
-`select` with a number is a view in PyTorch: no element is moved. NumPy's `out=` without `mode='clip'` gathers into
-memory of its own, then copies; with it, bad indices are clipped. libgather looks at every index in all its forms, and
-leaves `out` as it was where one is bad.
+*x / ours*: how many times as long the other statement takes as libgather's of that kind; above 1 libgather is faster.
+*even*: the middle half of the rounds is on both sides of 1. *namesake* is the equivalent function by name (`np.take`),
+*fastest* the fastest statement of that library that gives the same elements. In PyTorch an index in brackets or
+`select` with a number is a view: no element is moved. NumPy's `out=` without `mode='clip'` gathers into temporary
+memory, then copies; with it, indices out of range are clipped. libgather validates every index in all its forms, and
+leaves `out` unchanged if one is out of range.
 """
 
 LARGE = """### Large calls
 
-{count} rows of 256 bytes out of a table of 16 MiB, random, call after call, in milliseconds. *from C* is the same
-gather in the same memory by `gather_plan_run`, called from C: where it stands even with the call from Python, the
-package adds nothing. New results are new memory from the system in every library, which is most of their time. CPU
-time is of all threads; other programs do not stretch it.
+{count} rows of 256 bytes from a table of 16 MiB, random, call after call, in milliseconds. *from C* is the same gather
+in the same memory by `gather_plan_run`, called from C: if it equals the call from Python, the package adds nothing. New
+results are new memory from the system in every library, which is most of their time. CPU time is the sum over all
+threads; other programs do not prolong it.
 """
 
-GIL = """### Beside another thread
+GIL = """### Running beside another thread
 
-A second Python thread counts while the calls of the last table run one after another, on one thread of their own.
-*free* is the share of the time in which that thread ran or waited for nothing but a CPU, as the system counts it,
-whatever else the machine does: 100% is a call that never keeps it from running. *counted* is what it counted, as a
-share of what it counts in the same time while nobody else wants the interpreter; there are {cpus} CPUs, which both
-share with the rest of the machine. `sum(repeat(1, many))`, which keeps the interpreter's lock (GIL) throughout, is
-there as a scale: a thread that waits for the lock asks for it every 5 ms, and its wait for a CPU to do so is taken
-for free time, so that it stands above 0%. *ms* is the time of a call, which includes its wait for the lock whenever
-it has given it back: about 5 ms each time, as Python is set, in which the other thread counts.
+A second Python thread counts while the calls of the last table run one after another, on a thread of their own. *free*
+is the share of the time in which that thread ran or waited only for a CPU, as the system counts it, whatever else the
+machine does: 100% is a call that never blocks it. *counted* is what it counted, as a share of what it counts in the
+same time while nobody else needs the interpreter; there are {cpus} CPUs, which both share with the rest of the machine.
+`sum(repeat(1, many))`, which holds the interpreter's lock (GIL) throughout, is there as a reference: a thread that
+waits for the lock requests it every 5 ms, and its wait for a CPU to do so counts as free time, so its value is above
+0%. *ms* is the time of a call, including its wait for the lock after each release: about 5 ms each time, Python's
+default, in which the other thread counts.
 """
 
 
@@ -123,14 +123,14 @@ def wrong(results: dict) -> str:
 
 
 def lost(results: dict) -> str:
-    """Every statement that is faster than ours of its kind, also where only the plan is beaten."""
+    """Every statement that is faster than ours of its kind, also if only the plan is slower."""
     lines = [[row["name"], code(found["best"]["form"]), f"{key}", ratio(found[to])]
              for row in results["calls"] for found in row["kinds"].values()
              for to, key in (("best", "the call"), ("best_to_plan", "the plan"))
              if found.get(to, {}).get("verdict") == "loss"]
     if not lines:
-        return "None is lost.\n"
-    return "Lost, the fastest statement against ours:\n\n" + table(["row", "to", "loses", "its time / ours"], lines, 3)
+        return "None is slower.\n"
+    return "Slower than the fastest statement:\n\n" + table(["row", "slower than", "what is slower", "its time / ours"], lines, 3)
 
 
 def large(results: dict) -> str:

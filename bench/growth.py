@@ -8,7 +8,7 @@ from math import prod
 import grid
 import summary
 
-KEPT, FRESH, CEILING = "ours, output kept", "ours", "ceiling"
+KEPT, FRESH, CEILING = "ours, transactional", "ours", "limit"
 FROM_C = "ours, from C"
 # picture: (regime, what it shows, what stands below)
 CURVES = {

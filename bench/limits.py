@@ -42,10 +42,10 @@ def streams(memory: Memory):
     row = max(LINE, case.out_bytes // max(1, case.rows))
     table = 0 if is_flat(case) else min(case.table_bytes // 8 * 8, different(lines_of(memory)) * row)
     past_caches = case.state == STREAMED or case.out_bytes > MIB
-    for form, past in (("stream", 0), ("stream past caches", 1)) if past_caches else (("stream", 0),):
+    for form, past in (("stream", 0), ("stream, non-temporal stores", 1)) if past_caches else (("stream", 0),):
         yield "stream", form, memory.job(past_caches=past, table_bytes=table), ()
         if table:
-            yield "stream", f"{form}, the table not fetched ahead", memory.job(past_caches=past, table_bytes=table, lines=0), ()
+            yield "stream", f"{form}, the table not prefetched", memory.job(past_caches=past, table_bytes=table, lines=0), ()
 
 
 def touches(memory: Memory):
@@ -114,7 +114,7 @@ def copies(arenas: Arenas, threads: tuple[int, ...], rounds: int) -> list[dict]:
     if size < 4 * MIB:
         return found
     for count in threads:
-        for name, past in (("memcpy", 0), ("copy past the caches", 1)):
+        for name, past in (("memcpy", 0), ("copy, non-temporal stores", 1)):
             times = []
             for _ in range(rounds):
                 native.flush(arenas.table.address, size)

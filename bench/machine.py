@@ -90,7 +90,7 @@ def describe(huge_share: float, peers, absent: dict[str, str], flushes: bool) ->
         "caches": caches(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "page_bytes": os.sysconf("SC_PAGE_SIZE"),
-        "huge_pages": f"{pages or 'none'}; {huge_share:.0%} of the table stands on them",
+        "huge_pages": f"{pages or 'none'}; {huge_share:.0%} of the table uses them",
         "hypervisor": "yes" if " hypervisor" in read("/proc/cpuinfo") else "not seen",
         "flush": flushes,
         "load": round(os.getloadavg()[0], 2),

@@ -13,7 +13,7 @@ COLOURS = ("#4269d0", "#efb118", "#6cc5b0")
 VERDICTS = {"win": "#4269d0", "even": "#9498a0", "loss": "#d0422f"}
 WHAT = {
     "bench-regimes.svg": "Best peer's time over ours, by regime",
-    "bench-ceiling.svg": "Share of the ceiling, by regime",
+    "bench-ceiling.svg": "Share of the hardware limit, by regime",
     "bench-rows.svg": "Best peer's time over ours, all rows in order",
 }
 OURS = {growth.FRESH: "-", growth.KEPT: "--", growth.FROM_C: ":"}
@@ -37,7 +37,7 @@ def bars(plt, rows, value, each, title, path: Path, log: bool) -> None:
         start = 1 if log else 0
         axes.barh(at, [m - start if m == m else 0 for m in means], 0.34, start, color=COLOURS[t % 3], alpha=0.75, label=f"{count} thread{'s' * (count > 1)}")
         kept = [value(summary.as_kept(summary.by(rows, count, regime))) for regime in regimes]
-        axes.plot(kept, at, "D", markersize=4, markerfacecolor="white", markeredgecolor="black", label="output kept" if t == 0 else None)
+        axes.plot(kept, at, "D", markersize=4, markerfacecolor="white", markeredgecolor="black", label="transactional" if t == 0 else None)
         for place, regime in zip(at, regimes):
             dots = [each(r) for r in summary.by(rows, count, regime) if each(r) is not None]
             axes.plot(dots, [place] * len(dots), ".", color="black", markersize=3)
@@ -153,6 +153,6 @@ def of_all(plt, rows: list[dict], folder: Path) -> None:
     bars(plt, rows, summary.ratio_mean, lambda r: r["best"]["ratio"] if "best" in r else None,
          "best peer's time / ours (bars: geometric means, dots: rows)", folder / "bench-regimes.svg", True)
     ceiling = [r for r in rows if "share" in r]
-    bars(plt, ceiling, summary.share_mean, lambda r: r.get("share"), "share of the ceiling (bars: geometric means, dots: rows)",
+    bars(plt, ceiling, summary.share_mean, lambda r: r.get("share"), "share of the limit (bars: geometric means, dots: rows)",
          folder / "bench-ceiling.svg", False)
     all_rows(plt, rows, folder / "bench-rows.svg")

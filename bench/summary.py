@@ -115,9 +115,9 @@ def line(found: dict) -> str:
     best, loop, kept = found.get("best"), found.get("loop"), found["kept"]
     text = f"{found['name']:48} ours {number(found['ours']['median']):>7}"
     text += f"  {best['peer']:13}{best['ratio']:6.2f}x {best['verdict']:4}" if best else "  no peer" + " " * 18
-    text += f"  kept {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
+    text += f"  transactional {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
-    text += f"  {found['share']:4.0%} of ceiling" if "share" in found else ""
+    text += f"  {found['share']:4.0%} of limit" if "share" in found else ""
     wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"] if not w["why"].startswith("left out")})
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 
@@ -189,7 +189,7 @@ def disturbed(rows: list[dict]) -> str:
     single = {r["name"][:-3]: r["ceiling"]["ns"] for r in by(rows, 1) if r["ceiling"]}
     pairs = [(single[r["name"][:-3]], r["ceiling"]["ns"]) for r in by(rows, 2) if r["ceiling"] and r["name"][:-3] in single]
     worse = sum(1 for one, two in pairs if two > 0.9 * one)
-    return f"in {worse} of {len(pairs)} rows two threads had no better ceiling than one"
+    return f"in {worse} of {len(pairs)} rows two threads had no better limit than one"
 
 
 def counts(rows: list[dict], key: str = "best") -> list[int]:
@@ -203,8 +203,8 @@ def means(rows: list[dict]) -> str:
     cpu = f", {times(cpu_mean(rows))} of CPU time" if threads == 1 else ""
     won, even, loss = counts(rows)
     return (f"best peer / ours {times(ratio_mean(rows))} ({times(ratio_mean(rows, 'best', 'fastest'))} of the fastest rounds{cpu}), "
-            f"C loop / ours {times(ratio_mean(rows, 'loop'))}, {percent(share_mean(rows))} of the ceiling (geometric means); "
-            f"{won} won, {even} even, {loss} lost")
+            f"C loop / ours {times(ratio_mean(rows, 'loop'))}, {percent(share_mean(rows))} of the limit (geometric means); "
+            f"{won} faster, {even} even, {loss} slower")
 
 
 def closing(results: dict) -> str:
@@ -212,15 +212,15 @@ def closing(results: dict) -> str:
     for threads in threads_of(in_means(rows)):
         here = by(in_means(rows), threads)
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: {means(here)}")
-        lines.append(f"{' ' * len(str(threads))} the output kept on an error: {means(as_kept(here))}")
+        lines.append(f"{' ' * len(str(threads))} transactional: {means(as_kept(here))}")
     lines.append(f"noise: the slowest round of ours is {noise(rows) - 1:.0%} above its median in the median row; "
                  f"{interrupted(rows)}; {disturbed(rows)}; load when it began {results['machine']['load']} on {results['machine']['cpus']} CPUs; "
                  f"{results['settings']['seconds']:.0f} s")
     if curves := [r for r in rows if is_curve(r)]:
         won, even, loss = counts(curves)
-        lines.append(f"{len(curves)} rows of growth, not in these means: {won} won, {even} even, {loss} lost")
+        lines.append(f"{len(curves)} rows of growth, not in these means: {won} faster, {even} even, {loss} slower")
     lines += [f"left out: {left['row']}: {left['why']}" for left in results.get("left_out", [])]
-    for found, how in ((rows, ""), (only_kept(rows), " with the output kept")):
-        lines += [f"lost{how}: {r['name']}: {r['best']['peer']} takes {r['best']['ratio']:.2f} of our time" for r in lost(found)]
-        lines += [f"lost{how} to the C loop: {r['name']}: {r['loop']['ratio']:.2f}" for r in lost(found, "loop")]
+    for found, how in ((rows, ""), (only_kept(rows), " (transactional)")):
+        lines += [f"slower{how}: {r['name']}: {r['best']['peer']} takes {r['best']['ratio']:.2f} of our time" for r in lost(found)]
+        lines += [f"slower{how} than the C loop: {r['name']}: {r['loop']['ratio']:.2f}" for r in lost(found, "loop")]
     return "\n".join(lines)

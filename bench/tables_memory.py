@@ -118,7 +118,7 @@ def memory(bench: Bench, limit, ceiling: int, seconds: float) -> list[dict]:
         (Way(f"libgather {engine}, memory={name}", Native(engine, ceiling), OURS), ceiling)
         for engine in ("auto", "mmap", "uring")
     ]
-    ways += [(Way("libgather mmap, no ceiling", Native("mmap"), OURS), 0), (Way(MEMMAP, memmap(), whole=False), 0)]
+    ways += [(Way("libgather mmap, no limit", Native("mmap"), OURS), 0), (Way(MEMMAP, memmap(), whole=False), 0)]
     return [over_time(bench, limit, way, case, most, seconds) for way, most in ways]
 
 

@@ -47,9 +47,9 @@ def machine_of(results: dict) -> str:
         ("disk", "disk"),
         ("model", "model"),
         ("file system", "file_system"),
-        ("read-ahead, KiB", "read_ahead_kib"),
+        ("readahead, KiB", "read_ahead_kib"),
         ("scheduler", "scheduler"),
-        ("rotates, it says", "rotational"),
+        ("rotational, as reported", "rotational"),
         ("system", "system"),
         ("compiler", "compiler"),
         ("build type", "build_type"),
@@ -81,13 +81,13 @@ def limit_of(results: dict) -> str:
         return (
             "**No limit was in force**: this run was made with `--no-limit`. "
             f"The file has {size_name(settings['bytes'])}; "
-            "nothing here says what happens where memory is short.\n"
+            "nothing here says what happens if memory is short.\n"
         )
     return (
         f"In force: {about['what']}, {size_name(about['bytes'])}, for a file of {size_name(settings['bytes'])}. "
-        "Page cache, mappings and private memory count alike. It was tried before the run: a process that wanted "
-        f"{size_name(about['less'])} had it, one that wanted {size_name(about['more'])} was ended "
-        f"({about['more_ended']}). At the end the largest use seen was "
+        "Page cache, mappings and private memory all count. It was tested before the run: a process that requested "
+        f"{size_name(about['less'])} received it, one that requested {size_name(about['more'])} was killed "
+        f"({about['more_ended']}). At the end the largest observed use was "
         f"{mib(about['peak'])}.\n"
     )
 
@@ -115,14 +115,14 @@ def in_short(results: dict) -> str:
     held = [one for one in results["memory"] if one["ceiling_mib"]]
     lines.append(
         [
-            "memory: at most the ceiling",
+            "memory: at most the limit",
             f"{results['settings']['ceiling'] >> 20} MiB",
             "-",
             "-",
             f"{sum(one['held'] for one in held)} of {len(held)}",
         ]
     )
-    return table([f"`{AUTO}`", "aim", "lowest", "median", "rows that reach it"], lines)
+    return table([f"`{AUTO}`", "goal", "lowest", "median", "rows that reach it"], lines)
 
 
 def cell(row: dict, name: str) -> str:
@@ -203,7 +203,7 @@ def engines(rows: list[dict]) -> str:
                 )
                 found.setdefault(key, []).append(row["name"])
     lines = [[*key[:4], key[4].replace("|", "/"), str(len(names))] for key, names in found.items()]
-    return table(["opened as", "reads by", "past the page cache", "depth", "why", "rows"], lines, 5) if lines else ""
+    return table(["opened as", "reads by", "direct I/O", "depth", "why", "rows"], lines, 5) if lines else ""
 
 
 def disk_part(results: dict) -> str:
@@ -220,9 +220,9 @@ def disk_part(results: dict) -> str:
     pools = [[size_name(one["row_bytes"]), one["pool"], rate(one["rows_s"])] for one in results["pools"]]
     return "\n".join(
         [
-            "The best of two rounds, before everything else; in the tables below the best depth is measured again.\n",
+            "The better of two rounds, before everything else; the tables below measure the best depth again.\n",
             table(["what", "blocks/s", "MB/s"], lines),
-            "Pools of threads, cold, random ids; the best one of each size of rows takes part below as *pread pool*.\n",
+            "Thread pools, cold, random ids; the best one for each row size is included below as *pread pool*.\n",
             table(["rows of", "pool", "rows/s"], pools, 2),
         ]
     )
@@ -246,13 +246,13 @@ def memory_part(results: dict) -> str:
     return MEMORY.format(row=size_name(one["row_bytes"]), batch=one["batch"], seconds=number(one["seconds"])) + table(
         [
             "who",
-            "ceiling, MiB",
-            "most, MiB",
-            "most by its own statistics, MiB",
+            "limit, MiB",
+            "peak, MiB",
+            "peak by its own statistics, MiB",
             "held",
             "with the page cache, MiB",
             "rows/s",
-            "ended",
+            "killed",
         ],
         lines,
     )
@@ -277,7 +277,7 @@ def depth_part(results: dict) -> str:
         ]
         for depth in sorted({one["depth"] for one in results["depths"]})
     ]
-    return "Rows of 4 KiB at random, cold, one measurement each; a pool has so many threads.\n\n" + table(
+    return "Random rows of 4 KiB, cold, one measurement each; the depth of a pool is its number of threads.\n\n" + table(
         ["depth", *names], lines
     )
 
@@ -296,10 +296,10 @@ def not_reached(results: dict) -> str:
     lost = [[state, name, peer, times(value)] for state, name, peer, value in summary.lost(results)]
     return "\n".join(
         [
-            table(["state", "row", "of", "aim", "reached"], missed, 3)
+            table(["state", "row", "of", "goal", "reached"], missed, 3)
             if missed
-            else "Every aim is reached in every row.\n",
-            "Rows that are lost to a peer:\n" if lost else "No row is lost to a peer.\n",
+            else "Every goal is reached in every row.\n",
+            "Slower than a peer:\n" if lost else "No row is slower than a peer.\n",
             *([table(["state", "row", "peer", "ours / its"], lost, 3)] if lost else []),
         ]
     )
@@ -319,17 +319,17 @@ def page(results: dict, drawn: list[str]) -> str:
     given.append(
         [
             "pread pool",
-            "C: so many threads, one pread a row, through the page cache or past it; the best of [six](#the-disk)",
+            "C: that many threads, one pread per row, through the page cache or with direct I/O; the best of [six](#the-disk)",
         ]
     )
     parts = [
         HEAD.format(file=size_name(settings["bytes"]), memory=size_name(settings["memory"])),
-        "## In short\n",
+        "## Summary\n",
         in_short(results),
         *pictures("tables-cold.svg", "tables-warm.svg"),
         "## The machine\n",
         machine_of(results),
-        "## The limit of memory\n",
+        "## The memory limit\n",
         limit_of(results),
         RUN,
         READ.format(
@@ -346,7 +346,7 @@ def page(results: dict, drawn: list[str]) -> str:
         "## Cold\n",
         "Rows per second:\n",
         rates(cold, "limit"),
-        "`auto` against what is aimed at:\n",
+        "`auto` compared with the goals:\n",
         ratio_table(cold, {"disk": "of the disk's limit", "memmap": f"over {MEMMAP}"}),
         "Bytes read / useful:\n",
         read_table(cold),
@@ -359,26 +359,26 @@ def page(results: dict, drawn: list[str]) -> str:
         ratio_table(warm, {"memcpy": "of memcpy"}),
         own_cache(warm),
         "## A file that fits\n",
-        f"All of a file of {size_name(settings['small_bytes'])} is in the page cache. Rows per second:\n",
+        f"A file of {size_name(settings['small_bytes'])} is completely in the page cache. Rows per second:\n",
         rates(resident, "memcpy"),
         ratio_table(resident, {"memcpy": "of memcpy"}),
         "## Memory over time\n",
         memory_part(results),
         *pictures("tables-memory.svg"),
-        "## Reads in flight\n",
+        "## Queue depth\n",
         depth_part(results),
         *pictures("tables-depth.svg"),
-        "## What is not reached\n",
+        "## Goals not reached\n",
         not_reached(results),
     ]
     return "\n".join(part for part in parts if part)
 
 
 def own_cache(rows: list[dict]) -> str:
-    """Where nothing but the table's own cache is warm."""
+    """With only the table's own cache warm."""
     lines = [[row["name"], percent(value)] for row in rows for value in summary.ratios(row, OWN_CACHE).values()]
     return (
-        "Out of the table's own cache, of memcpy from the mapped file:\n\n" + table(["rows of, ids", OWN_CACHE], lines)
+        "From the table's own cache, compared with memcpy from the mapped file:\n\n" + table(["rows of, ids", OWN_CACHE], lines)
         if lines
         else ""
     )

@@ -211,7 +211,7 @@ def load(wanted: tuple[str, ...]) -> tuple[list[Way], dict[str, str], dict[str, 
                 h5py_sorted,
                 form="hdf5",
                 whole=False,
-                how=f"contiguous data set; batches of {BATCH} ids, sorted and without duplicates as it wants them: "
+                how=f"contiguous data set; batches of {BATCH} ids, sorted and without duplicates as h5py requires: "
                 "`dataset[unique]`, then scattered",
             ),
         ),

@@ -115,7 +115,7 @@ def memory(plt, results: dict, title: str, path: Path) -> None:
         for one in results["memory"]:
             points = [(s[0], s[1] + s[2] if axes is every[0][0] else s[3]) for s in one["samples"]]
             axes.plot([x for x, _ in points], [max(0.1, y) for _, y in points], label=one["way"], **look[one["way"]])
-        axes.axhline(ceiling, color="#d0422f", linewidth=1, linestyle="--", label=f"the ceiling, {ceiling:.0f} MiB")
+        axes.axhline(ceiling, color="#d0422f", linewidth=1, linestyle="--", label=f"the limit, {ceiling:.0f} MiB")
         if in_force:
             allowed = results["limit"]["bytes"] / 2**20
             axes.axhline(

@@ -19,13 +19,13 @@ static const char *rules_words(gather_family family) {
     if (family == GATHER_FAMILY_ELEMENTS)
       off_axis =
           op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
-    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, a bad index %s%s%s\n", op->rules,
+    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s\n", op->rules,
                            op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
                            op->batch_dims ? "; has batch_dims" : "", off_axis);
   }
   (void)snprintf(text + at, sizeof text - at,
-                 "\nThe default is onnx-13. Every element type works under every rules; gather ops\n"
-                 "shows what each document lists.\n");
+                 "\nThe default is onnx-13. Every operator version accepts every element type; gather\n"
+                 "ops shows what each document lists.\n");
   return text;
 }
 

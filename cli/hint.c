@@ -27,8 +27,9 @@ static const char *index_hint(const gather_cli_args *args, const gather_error *e
   bool below = !error->value_is_unsigned && error->value < 0;
   if (error->low > error->high) return "the axis has no elements; --on-bad zero or fill=V would fill the output";
   if (error->low == 0 && below && !(negative && strcmp(negative, "off") == 0))
-    return "--negative on counts indices below 0 from the end; --on-bad clamp, wrap, zero or fill=V repairs bad ones";
-  return "--on-bad clamp, wrap, zero or fill=V repairs bad indices";
+    return "--negative on counts indices below 0 from the end; --on-bad clamp, wrap, zero or fill=V repairs indices "
+           "out of range";
+  return "--on-bad clamp, wrap, zero or fill=V repairs indices out of range";
 }
 
 /* Whether the line names a model. */
@@ -48,7 +49,7 @@ static void unsupported_hint(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "MODEL is an ONNX model, or an OpenVINO IR file (.xml)%s",
              args->command->id == GATHER_CLI_COMMAND_EXPLAIN ? "; with DATA give INDICES too" : "");
   else
-    snprintf(text, bytes, "gather info --formats lists what can be read and written%s",
+    snprintf(text, bytes, "gather info --formats lists the supported formats%s",
              args->command->id != GATHER_CLI_COMMAND_RUN && args->command->id != GATHER_CLI_COMMAND_CHECK
                  ? "; --type and --shape read raw bytes"
                  : "");
@@ -61,7 +62,7 @@ static void name_hint(const gather_cli_args *args, const gather_error *error, ch
   }
   for (int i = 0; i < args->argument_count; i++)
     if (strcmp(args->argument[i], error->file) == 0) {
-      snprintf(text, bytes, "a tensor in a file is named FILE:NAME; gather info FILE lists them all");
+      snprintf(text, bytes, "FILE:NAME names a tensor in a file; gather info FILE lists them all");
       return;
     }
   snprintf(text, bytes, "gather info FILE lists the tensors of a file");
@@ -71,10 +72,9 @@ static void name_hint(const gather_cli_args *args, const gather_error *error, ch
 static const char *raw_hint(const gather_error *error) {
   bool indices = error->input && strcmp(error->input, "indices") == 0;
   if (error->status != GATHER_USAGE || !error->file[0] || !strstr(error->message, "it is not raw bytes")) return "";
-  return indices
-             ? "leave out --indices-type, --indices-shape and --indices-offset; --indices-raw reads the bytes as they "
-               "are"
-             : "leave out --type, --shape and --offset (FILE:NAME picks a tensor); --raw reads the bytes as they are";
+  return indices ? "leave out --indices-type, --indices-shape and --indices-offset; --indices-raw reads the bytes "
+                   "anyway"
+                 : "leave out --type, --shape and --offset (FILE:NAME selects a tensor); --raw reads the bytes anyway";
 }
 
 static void usage_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
@@ -83,9 +83,9 @@ static void usage_hint(const gather_cli_args *args, const gather_error *error, c
   else if (strncmp(error->message, "GATHER_TUNING", 13) == 0) /* that one concerns every command */
     snprintf(text, bytes, "gather help tuning lists the names");
   else if (args->command)
-    snprintf(text, bytes, "gather %s --help shows how it is used", args->command->name);
+    snprintf(text, bytes, "gather %s --help shows the usage", args->command->name);
   else
-    snprintf(text, bytes, "gather --help shows how it is used");
+    snprintf(text, bytes, "gather --help shows the usage");
 }
 
 void gather_cli_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
@@ -104,11 +104,11 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
       return;
     case GATHER_TYPE_UNSUPPORTED:
       if (error->input && strcmp(error->input, "indices") == 0)
-        snprintf(text, bytes, "indices are whole numbers: any type from int8 to uint64");
+        snprintf(text, bytes, "indices are integers: any type from int8 to uint64");
       return;
     case GATHER_RANK_MISMATCH:
       if (args->command->id == GATHER_CLI_COMMAND_ELEMENTS)
-        snprintf(text, bytes, "elements takes one index for each element of the result; gather take picks whole rows");
+        snprintf(text, bytes, "elements takes one index per element of the result; use gather take for whole rows");
       else if (has_model(args) && args->value[GATHER_CLI_INPUT])
         snprintf(text, bytes, "a literal has as many dimensions as brackets: 3 has none, '[3]' one, '[[3]]' two");
       return;

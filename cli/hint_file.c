@@ -44,11 +44,11 @@ bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *err
   if (!folder_of(file, folder, sizeof folder)) return false;
   bool found = stat(folder, &about) == 0;
   if (!found)
-    snprintf(text, bytes, "there is no folder %.100s; mkdir -p makes it", folder);
+    snprintf(text, bytes, "no such folder: %.100s; create it with mkdir -p", folder);
   else if (!S_ISDIR(about.st_mode))
     snprintf(text, bytes, "%.100s is a file, not a folder", folder);
   else
-    snprintf(text, bytes, "nothing can be written into the folder %.100s; write elsewhere", folder);
+    snprintf(text, bytes, "the folder %.100s is not writable; write elsewhere", folder);
   return true;
 }
 
@@ -95,8 +95,8 @@ static bool through_file(const char *path, char *file, size_t bytes, const char 
 /* What looks like numbers and is no literal: 1,2 or (1, 2) or 1.5 or 0:3. */
 static const char *numbers_hint(const char *argument) {
   if (argument[strspn(argument, "0123456789+-.,;:()[]{} eE")] != 0 || !strpbrk(argument, "0123456789")) return NULL;
-  return strpbrk(argument, ",;: ") ? "several indices are written as a list: '[0, 2]'"
-                                   : "indices are whole numbers: 3, or '[0, 2]'";
+  return strpbrk(argument, ",;: ") ? "write several indices as a list: '[0, 2]'"
+                                   : "indices are integers: 3, or '[0, 2]'";
 }
 
 /* Whether a file is in the folder of --test-data, or that folder. */
@@ -121,7 +121,7 @@ static void beside_hint(const char *file, char *text, size_t bytes) {
     snprintf(text, bytes, "the weights are in a file beside the model (.bin beside .xml): copy %.100s into its folder",
              file);
   else
-    snprintf(text, bytes, "that file keeps the data and belongs beside the one that names it: copy %.100s there", file);
+    snprintf(text, bytes, "that file contains the data of the one that names it: copy %.100s beside it", file);
 }
 
 static void forms_hint(const gather_cli_args *args, const gather_error *error, bool model, bool is_model, char *text,
@@ -135,7 +135,7 @@ static void forms_hint(const gather_cli_args *args, const gather_error *error, b
            : indices && explains
                ? "INDICES is a file, FILE:NAME, or a literal such as '[0, 2]'; a node of a model is --node NAME"
            : indices ? "INDICES is a file, FILE:NAME, - (standard input), or a literal such as '[0, 2]'"
-                     : "a tensor is given as FILE, FILE:NAME, or - (standard input)");
+                     : "name a tensor as FILE, FILE:NAME, or - (standard input)");
 }
 
 void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
@@ -145,7 +145,7 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
   struct stat about;
   bool is_model = model && args->argument_count > 0 && gather_cli_hint_is_file(args->argument[0], error);
   if (!*error->file) {
-    snprintf(text, bytes, "the name of the file is empty");
+    snprintf(text, bytes, "the file name is empty");
     return;
   }
   if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
@@ -162,7 +162,7 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     return;
   }
   if (strchr(error->file, '/') && folder_of(error->file, near, sizeof near) && stat(near, &about) != 0) {
-    snprintf(text, bytes, "there is no folder %.200s", near);
+    snprintf(text, bytes, "no such folder: %.200s", near);
     return;
   }
   nearest_file(error->file, near, sizeof near);

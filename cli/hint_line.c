@@ -19,12 +19,12 @@ static bool is_cut(const gather_cli_args *args) {
 void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error) {
   const char *last = args->argument_count > 0 ? args->argument[args->argument_count - 1] : "";
   if (is_cut(args))
-    (void)gather_cli_hint_set(error, "a literal with blanks stands in quotes: '[0, 2]'");
+    (void)gather_cli_hint_set(error, "put a literal with blanks in quotes: '[0, 2]'");
   else if (gather_cli_is_whole(text) && gather_cli_is_whole(last))
-    (void)gather_cli_hint_set(error, "several indices are one argument: '[%.40s, %.40s]'", last, text);
+    (void)gather_cli_hint_set(error, "give several indices as one argument: '[%.40s, %.40s]'", last, text);
   else if (strchr(text, '=') && takes(args, GATHER_CLI_INPUT))
-    (void)gather_cli_hint_set(error, "a value for the model is given by --input %.100s", text);
+    (void)gather_cli_hint_set(error, "give the model a value with --input %.100s", text);
   else if (strchr(text, '.') && takes(args, GATHER_CLI_OUTPUT) && !args->value[GATHER_CLI_OUTPUT])
-    (void)gather_cli_hint_set(error, "the output is given by -o %.100s",
+    (void)gather_cli_hint_set(error, "name the output with -o %.100s",
                               args->command->id == GATHER_CLI_COMMAND_RUN ? "NAME=FILE" : text);
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "differences"
-KINDS = {"defect": "a defect of theirs", "lack": "something they do not have", "choice": "a choice of ours"}
+KINDS = {"defect": "a defect of the peer", "lack": "not supported by the peer", "choice": "our choice"}
 # always: each run of the suite meets it; chance: memory decides; example: the suite keeps clear of it.
 SHOWS = ("always", "chance", "example")
 

@@ -79,11 +79,11 @@ def run() -> Report:
         x = pa.array(rng.integers(0, 100, n).astype(name))
         rows = rng.integers(0, n, count).astype(index_name)
         text = f"{name}[{n}] by {index_name}[{count}], case {seed}"
-        compare(report, "good indices", text, x, pa.array(rows))
+        compare(report, "valid indices", text, x, pa.array(rows))
         if count:
             bad = rows.copy()
             bad[int(rng.integers(count))] = n if seed % 2 or index_name.startswith("u") else -1
-            compare(report, "one bad index", text, x, pa.array(bad))
+            compare(report, "one index out of range", text, x, pa.array(bad))
         compare(
             report,
             "slices",

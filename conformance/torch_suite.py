@@ -155,7 +155,7 @@ def run_bad_indices(report: Report, op, ours: Callable) -> None:
     """One bad index: an error from both, and the output as it was."""
     import torch
 
-    group = f"{op.name}, bad indices"
+    group = f"{op.name}, indices out of range"
     for value, arguments, out in bad_index_calls(op.name):
         extra = {} if out is None else {"out": out.clone()}
         mine = {} if out is None else {"out": out.clone()}

@@ -76,8 +76,8 @@ def test_both_forms_of_ours_are_judged(modules):
     assert row["kept"]["best"]["ratio"] == pytest.approx(210 / 310)
     assert summary.counts([row]) == [1, 0, 0] and summary.counts(summary.as_kept([row])) == [0, 0, 1]
     closing = summary.closing({"rows": [row], "machine": {"load": 0, "cpus": 1}, "settings": {"seconds": 1}})
-    assert "lost with the output kept: take 4 B L1 int64 cached 1T: NumPy" in closing and "lost: " not in closing
-    # Where the default is the fastest form it is lost or won once, not twice.
+    assert "slower (transactional): take 4 B L1 int64 cached 1T: NumPy" in closing and "slower: " not in closing
+    # If the default is the fastest form it counts once, not twice.
     alone = summary.row(case, [ours[0], peer], [], [], "")
     assert alone["kept"]["best"] == alone["best"] and not summary.only_kept([alone])
 
@@ -90,7 +90,7 @@ def test_growth_is_not_in_the_means(modules, some):
     lost = {**curves[0], "best": {"peer": "NumPy", "ratio": 0.001, "verdict": "loss", "fastest": 0.001, "cpu": 0.001}}
     means = [line for line in summary.closing({**some, "rows": rows}).splitlines() if "best peer / ours" in line]
     closing = summary.closing({**some, "rows": [*rows, lost]})
-    assert means and all(line in closing for line in means) and f"lost: {lost['name']}: NumPy" in closing
+    assert means and all(line in closing for line in means) and f"slower: {lost['name']}: NumPy" in closing
 
 
 def test_curves(modules, some):
@@ -160,7 +160,7 @@ def test_losses_of_both_forms_are_told(modules):
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
     row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
-    assert f"| {row['name']} | output kept | NumPy | 0.67x |" in report.losses([row])
+    assert f"| {row['name']} | transactional | NumPy | 0.67x |" in report.losses([row])
     assert "| fastest |" not in report.losses([row])
 
 

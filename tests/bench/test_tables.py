@@ -424,7 +424,7 @@ def test_what_is_missed_and_lost_is_told(modules):
         and "| h5py |" in told
     )
     best = {"rows": [made_row(ours=95, disk=50, memmap=1)]}
-    assert "Every aim is reached" in tables_page.not_reached(best) and "No row is lost" in tables_page.not_reached(best)
+    assert "Every goal is reached" in tables_page.not_reached(best) and "No row is slower" in tables_page.not_reached(best)
 
 
 def test_page_is_of_its_results(modules):

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""README.md's promises: its C program compiles as it stands, its commands work, and its links lead somewhere."""
+"""What README.md and docs/install.md say: the scripts and links exist, the C program runs, installing and linking work."""
 
 import os
 import re
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from stranger import CMAKE, Tree, run
 
 
-def blocks(readme: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.M | re.S)
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +21,14 @@ def readme(gather_source: Path) -> str:
     return (gather_source / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_c_program_does_what_the_readme_says(readme: str, tree: Tree, tmp_path: Path):
-    (program,) = blocks(readme, "c")
-    (output,) = blocks(readme, "text")
+@pytest.fixture(scope="module")
+def page(gather_source: Path) -> str:
+    return (gather_source / "docs/install.md").read_text(encoding="utf-8")
+
+
+def test_the_c_program_does_what_the_page_says(page: str, tree: Tree, tmp_path: Path):
+    (program,) = blocks(page, "c")
+    (output,) = blocks(page, "text")
     (tmp_path / "rows.c").write_text(program)
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-std=c11"]
     run(os.environ.get("GATHER_CC", "cc"), *flags, "rows.c", f"-I{tree.prefix}/include", f"-L{tree.lib}", "-lgather",
@@ -33,56 +36,37 @@ def test_the_c_program_does_what_the_readme_says(readme: str, tree: Tree, tmp_pa
     assert run(tmp_path / "rows", LD_LIBRARY_PATH=str(tree.lib)) == output
 
 
-def test_the_commands_do_what_the_readme_says(readme: str, gather_exe: Path, tmp_path: Path):
-    """The console block: `$ command`, then what is shown, then the next; `echo $?` shows an exit code."""
-    (console,) = blocks(readme, "console")
-    steps = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", console, re.M)
-    assert len(steps) >= 2
-    np.save(tmp_path / "table.npy", np.arange(12, dtype=np.float32).reshape(4, 3))
-    path = f"{gather_exe.parent}:{os.environ['PATH']}"
-    code = 0
-    for command, shown in steps:
-        if command == "echo $?":
-            assert shown == f"{code}\n"
-            continue
-        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=dict(os.environ, PATH=path), text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        code = done.returncode
-        assert done.stdout == shown, shlex.quote(command)
-    assert np.load(tmp_path / "rows.npy").tolist() == [[6, 7, 8], [9, 10, 11]]
+def shell_lines(page: str) -> list[str]:
+    """The lines of a page's shell blocks, without their comments."""
+    return [line.split("#")[0].strip() for block in blocks(page, "sh") for line in block.splitlines()]
 
 
-def shell_lines(readme: str) -> list[str]:
-    """The lines of README.md's shell blocks, without their comments."""
-    return [line.split("#")[0].strip() for block in blocks(readme, "sh") for line in block.splitlines()]
-
-
-def rows(folder: Path, readme: str) -> str:
+def rows(folder: Path, page: str) -> str:
     """A program of one's own in a folder, and what it prints."""
-    (folder / "prog.c").write_text(blocks(readme, "c")[0])
-    return blocks(readme, "text")[0]
+    (folder / "prog.c").write_text(blocks(page, "c")[0])
+    return blocks(page, "text")[0]
 
 
-def test_installing_for_oneself_as_the_readme_says(readme: str, gather_build: Path, tmp_path: Path):
-    """The lines of README.md in a shell with a new home: after them pkg-config and the loader find the library. The library is
+def test_installing_for_oneself_as_the_page_says(page: str, gather_build: Path, tmp_path: Path):
+    """The lines of docs/install.md in a shell with a new home: after them pkg-config and the loader find the library. The library is
     not built again: what is installed is the build of these tests."""
-    (install,) = [line for line in shell_lines(readme) if "--install" in line]
-    exports = [line for line in shell_lines(readme) if line.startswith("export ")]
+    (install,) = [line for line in shell_lines(page) if "--install" in line]
+    exports = [line for line in shell_lines(page) if line.startswith("export ")]
     install = install.split("&&")[-1].strip().replace("build/mine", shlex.quote(str(gather_build))).replace("cmake", CMAKE, 1)
-    (link,) = re.findall(r"\| pkg-config[^|]* \| `(.*?)`", readme)
+    (link,) = re.findall(r"\| pkg-config[^|]* \| `(.*?)`", page)
     assert len(exports) == 2 and "-O2" in link
-    output = rows(tmp_path, readme)
+    output = rows(tmp_path, page)
     program = "\n".join(["set -e", f"{install} >/dev/null", *exports, link, "./prog", "$HOME/.local/bin/gather --version"])
     done = run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path))
     assert done.startswith(output) and "0.1.0" in done.removeprefix(output)
     # Instead of the variable for the loader: the path in the program.
-    (rpath,) = re.findall(r"-Wl,-rpath,\S+", readme)
+    (rpath,) = re.findall(r"-Wl,-rpath,\S+", page)
     program = "\n".join(["set -e", exports[0], f"{link} {rpath}", "./prog"])
     assert run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path)) == output
 
 
-def test_cmake_finds_it_as_the_readme_says(readme: str, tree: Tree, examples: Path, tmp_path: Path):
-    (option,) = re.findall(r"-DCMAKE_PREFIX_PATH=\S+(?=`)", readme)
+def test_cmake_finds_it_as_the_page_says(page: str, tree: Tree, examples: Path, tmp_path: Path):
+    (option,) = re.findall(r"-DCMAKE_PREFIX_PATH=\S+(?=`)", page)
     (tmp_path / "home").mkdir()
     (tmp_path / "home/.local").symlink_to(tree.prefix)
     shutil.copytree(examples / "cmake", tmp_path / "own")
@@ -91,9 +75,9 @@ def test_cmake_finds_it_as_the_readme_says(readme: str, tree: Tree, examples: Pa
     assert answer == (examples / "cmake/expected.txt").read_text(encoding="utf-8")
 
 
-def test_the_line_without_a_build_system_optimises(readme: str):
+def test_the_line_without_a_build_system_optimises(page: str):
     """script/check-one-line runs it; here only that both say the same."""
-    (line,) = re.findall(r"`(cc [^`]* src/\*/\*\.c -o prog)`", readme)
+    (line,) = re.findall(r"`(cc [^`]* src/\*/\*\.c -o prog)`", page)
     assert line == "cc -O2 -std=c11 -Iinclude -Isrc prog.c src/*/*.c -o prog"
 
 
@@ -103,7 +87,7 @@ def test_the_commands_of_the_first_screen_exist(readme: str, gather_source: Path
     assert scripts and [name for name in scripts if not os.access(gather_source / name, os.X_OK)] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "examples/README.md"])
 def test_links_lead_somewhere(gather_source: Path, page: str):
     text = (gather_source / page).read_text(encoding="utf-8")
     folder = (gather_source / page).parent
