@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What documents and sentences list by hand is what the tables hold: a new row that one of them forgets fails here, by name."""
+"""What documents, sentences and sources list by hand is what the tables hold: a new row that one of them lacks fails here, by name."""
 
 from __future__ import annotations
 
@@ -76,6 +76,55 @@ def test_tuning_names_every_instruction_set():
     sets = [row[0] for row in rows("src/kernel/isa.def", "GATHER_ISA")]
     words = re.search(r"^GATHER_TUNING\(isa, .*$", (ROOT / "src/kernel/tuning.def").read_text(encoding="utf-8"), flags=re.M).group()
     assert re.findall(r"(\d+) (\w+)", words) == [(str(number), name) for number, name in enumerate(sets)]
+
+
+# ---- types: what gather_type_info does not say stands in a few lists
+
+TYPES = [dict(zip(("enum", "number", "name", "kind", "bits", "packing", "onnx", "onnx_name", "ort", "openvino", "precision", "npy",
+                   "dlpack", "safetensors"), row)) for row in rows("include/gather/type.def", "GATHER_TYPE")]  # fmt: skip
+FLOATS = [row for row in TYPES if row["kind"] == "FLOAT"]
+HELD = [row["name"] for row in TYPES if row["kind"] != "OPAQUE"]
+
+
+def block(path: str, begin: str) -> str:
+    """A list in a source: from the line that begins so to the line that closes it."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert f"\n{begin}" in text, f"{path} has no {begin}"
+    return text.split(f"\n{begin}", 1)[1].split("\n}", 1)[0]
+
+
+def test_packed_types_of_the_python_package():
+    told = re.findall(r'"(\w+)": _Packing\((\d+), ', block("python/libgather/model_types.py", "_PACKED"))
+    assert set(told) == {(row["name"], row["bits"]) for row in TYPES if row["packing"] != "BYTES"}
+
+
+def test_numbers_of_onnx_in_the_python_package():
+    told = re.findall(r'"(\w+)": (\d+)', block("python/libgather/explain_files.py", "_ONNX"))
+    assert set(told) == {(row["name"], row["onnx"]) for row in TYPES if row["onnx"] != "0" and row["npy"] == "NULL"}
+
+
+@pytest.mark.parametrize(
+    ("path", "most", "what"),
+    [("cli/value_number.c", 32, "a value of --on-bad fill=V is written"), ("cli/small_float.c", 8, "explain shows an element")],
+)
+def test_floats_of_the_command(path, most, what):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    for row in FLOATS:
+        known = re.search(rf"\bGATHER_TYPE_{row['enum']}\b", text)
+        assert known or int(row["bits"]) > most, f"{path} does not say how {what} in {row['name']}"
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("tests/cli/test_fill.py", [row["name"] for row in FLOATS]),
+        ("tests/cli/test_explain.py", [row["name"] for row in FLOATS if int(row["bits"]) <= 8]),
+        ("tests/format/test_safetensors_write.py", HELD),
+    ],
+)
+def test_types_that_tests_try(path, names):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert [name for name in names if f'"{name}"' not in text] == [], path
 
 
 # ---- the command
