@@ -53,6 +53,7 @@ gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather
 gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset, gather_error *error) {
   gather_file_tensor *tensor = &single->tensor;
   tensor->offset = offset;
+  if (!tensor->type_name) tensor->type_name = gather_type_get(tensor->tensor.type)->name; /* else the format's own */
   /* Compared this way round, nothing can overflow. */
   if (offset > file->map.size || tensor->bytes > file->map.size - offset)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,

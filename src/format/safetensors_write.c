@@ -14,8 +14,19 @@
 #include "format/text.h"
 
 enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 * 1000 };
+/* As large as the longest name of a type. */
+typedef union longest_dtype {
+#define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, openvino, precision, npy, dlpack, \
+                    safetensors)                                                                                     \
+  char ENUM[sizeof(safetensors)];
+#include "gather/type.def"
+#undef GATHER_TYPE
+} longest_dtype;
 /* A tensor's text besides its name and the digits of its shape. */
-enum { FRAME_BYTES = sizeof "\"\":{\"dtype\":\"F8_E4M3FNUZ\",\"shape\":[],\"data_offsets\":[,]}," + 2 * NUMBER_BYTES };
+enum {
+  FRAME_BYTES =
+      sizeof "\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[,]}," + sizeof(longest_dtype) + 2 * NUMBER_BYTES
+};
 
 bool gather_safetensors_carries(const gather_type_info *type) { return type->safetensors != NULL; }
 

@@ -40,19 +40,15 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
   gather_step_shape(step, value->rank + 1, dims);
 }
 
-static bool is_if(const gather_step *step) {
-  return gather_model_same_op(step->model, step->node->op, "If") &&
-         (step->openvino ? strncmp(step->node->domain, "opset", 5) == 0 : !*step->node->domain);
-}
-
 int gather_check_branch(gather_step *step) {
   int64_t count;
-  if (!is_if(step)) return -1;
+  if (!step->row || step->row->shape != gather_infer_if) return -1;
   const gather_dim *parts = gather_step_parts(step, gather_step_in(step, 0), &count);
   return parts && count == 1 && gather_is_exact(parts) ? parts->min == 0 : -1;
 }
 
-static void infer_if(gather_step *step, const gather_bodies *bodies) {
+void gather_infer_if(gather_step *step) {
+  const gather_bodies *bodies = step->bodies;
   if (!bodies->results[0] || !bodies->results[1]) return;
   int taken = gather_check_branch(step);
   for (int32_t i = 0; i < step->node->output_count; i++) {
@@ -66,7 +62,8 @@ static void infer_if(gather_step *step, const gather_bodies *bodies) {
 }
 
 /* Values that go round: as they come in, where there is no round, or as the body leaves them; then those of each round. */
-static void infer_loop(gather_step *step, const gather_bodies *bodies) {
+void gather_infer_loop(gather_step *step) {
+  const gather_bodies *bodies = step->bodies;
   int32_t carried = step->node->input_count - 2;
   for (int32_t i = 0; bodies->results[0] && i < step->node->output_count && i + 1 < bodies->counts[0]; i++) {
     const gather_known *value = &bodies->results[0][i + 1];
@@ -89,7 +86,8 @@ static gather_dim scan_rounds(gather_step *step, int32_t first) {
   return in->dims[axis];
 }
 
-static void infer_scan(gather_step *step, const gather_bodies *bodies) {
+void gather_infer_scan(gather_step *step) {
+  const gather_bodies *bodies = step->bodies;
   int64_t scanned, axis_count = 0;
   if (step->node->opset < 9 || !gather_step_integer(step, "num_scan_inputs", 0, &scanned) || scanned < 1 ||
       scanned > step->node->input_count)
@@ -158,24 +156,15 @@ static gather_status call(gather_check *check, const gather_scope *scope, const 
   return status;
 }
 
-gather_status gather_check_flow(gather_check *check, const gather_scope *scope, gather_step *step,
-                                const gather_bodies *bodies, int depth, gather_error *error) {
+gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step, int depth,
+                                gather_error *error) {
   const gather_node *node = step->node;
-  if (node->output_count == 0) return GATHER_OK;
-  const gather_callee *callee = step->openvino ? NULL : find_slot(check, node->domain, node->op);
-  if (callee && callee->function) {
-    /* A function may have the name of an operator: it is meant then. */
-    for (int32_t i = 0; i < node->output_count; i++)
-      step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
-    if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;
-    return call(check, scope, callee->function->graph, step, depth, error);
-  }
-  if (!is_if(step) && (step->openvino || *node->domain)) return GATHER_OK;
-  step->at = 0;
-  step->out = step->outs[0];
-  if (is_if(step)) infer_if(step, bodies);
-  if (!step->openvino && strcmp(node->op, "Loop") == 0) infer_loop(step, bodies);
-  if (!step->openvino && strcmp(node->op, "Scan") == 0) infer_scan(step, bodies);
-  gather_step_output(step, step->at);
-  return step->no_memory ? gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants") : GATHER_OK;
+  if (node->output_count == 0 || step->openvino) return GATHER_OK;
+  const gather_callee *callee = find_slot(check, node->domain, node->op);
+  if (!callee->function) return GATHER_OK;
+  /* A function may have the name of an operator: it is meant then. */
+  for (int32_t i = 0; i < node->output_count; i++)
+    step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
+  if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;
+  return call(check, scope, callee->function->graph, step, depth, error);
 }

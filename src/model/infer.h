@@ -1,30 +1,79 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer.h: what a node's output is, from what its inputs are. One function per kind of operator (the table in infer_node.c).
+ * infer.h: what a node's outputs are, from what its inputs are. The operators are the rows of infer.def.
  */
 #ifndef GATHER_MODEL_INFER_H
 #define GATHER_MODEL_INFER_H
 
 #include "model/scope.h"
 
+typedef struct gather_step gather_step;
+
+typedef void (*gather_infer_fn)(gather_step *step);
+
+/* One element of an output from count elements of the inputs. False where runtimes may compute something else, or fail. */
+typedef bool (*gather_element_fn)(const gather_step *step, const int64_t *in, int32_t count, int64_t *value);
+/* The same for elements of which only intervals or names are known; gather_any_number where nothing follows from them. */
+typedef gather_dim (*gather_interval_fn)(const gather_dim *in, int32_t count);
+
+/* The types that an element-wise operator requires of its inputs. */
+typedef enum gather_demand {
+  GATHER_NUMBERS, /* one type, also of the output */
+  GATHER_COMPARE, /* one type; the output is bool */
+  GATHER_LOGIC,   /* bool, also the output */
+  GATHER_SELECT,  /* bool, then two of one type, also of the output */
+  GATHER_CONVERT  /* any */
+} gather_demand;
+
+/* How the elements of an output are computed. follow runs on the whole step, where the shape rule left them unknown; NULL: the
+ * operator has no such rule. */
+typedef struct gather_exact {
+  gather_infer_fn follow;
+  gather_element_fn element;
+  int32_t inputs; /* that element takes; 0: all inputs of the node */
+  gather_demand types;
+} gather_exact;
+
+/* The same for intervals; of: NULL where the operator has no such rule. */
+typedef struct gather_interval {
+  gather_interval_fn of;
+} gather_interval;
+
+/* A row of infer.def. */
+typedef struct gather_operator {
+  const char *name;
+  int dialect;
+  gather_infer_fn shape;
+  const gather_exact *exact;
+  const gather_interval *interval;
+} gather_operator;
+
+/* What is known of the outputs of a node's graphs: 0 "then_branch", "then_body" or "body", 1 "else_branch" or "else_body", in the
+ * order of the node's outputs. results NULL: none. */
+typedef struct gather_bodies {
+  gather_known *results[2];
+  int64_t counts[2];
+} gather_bodies;
+
 /* One node being inferred. The functions fill in `out`, the output number `at`; what they do not know they leave. */
-typedef struct gather_step {
+struct gather_step {
   gather_arena *arena;
   const gather_model *model;
   const gather_scope *scope;
   const gather_node *node;
-  const char *op; /* the operator as infer.def has it */
+  const gather_operator *row; /* NULL: the operator has no row in infer.def */
+  const gather_bodies *bodies;
   bool openvino;
   int64_t *parts_left; /* how many elements may still be followed, so that no file can make them fill the memory */
   gather_known out;
   int32_t at;
   gather_known *outs; /* all outputs, node->output_count of them; the one being made stands in `out` */
   bool no_memory;
-} gather_step;
+};
 
-typedef void (*gather_infer_fn)(gather_step *step);
-
-/* Infers the outputs of a node of an operator that is known, into outs; they are all unknown for others. */
+/* The row of the node's operator; NULL where there is none. Set row, before gather_infer_node. */
+const gather_operator *gather_infer_row(const gather_step *step);
+/* Infers the outputs of a node into outs; all are unknown where the node's operator has no row. */
 GATHER_CHECKED gather_status gather_infer_node(gather_step *step, gather_error *error);
 
 /* ---- for the functions (step.c, step_attribute.c, values_move.c) */
@@ -85,7 +134,10 @@ bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *valu
 /* The number at a place in memory; the bits of unsigned ones. false: the type is no integer and no bool. */
 bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value);
 
-/* ---- for the functions that follow values (step.c, infer_broadcast.c) */
+/* ---- for the functions that follow values */
+
+/* A number of which nothing is known: it may be below 0. */
+extern const gather_dim gather_any_number;
 
 /* Bits of a whole-byte integer type, bool as one; 0 for others. */
 int32_t gather_integer_bits(gather_type type);
@@ -98,14 +150,19 @@ void gather_step_fill(gather_step *step, gather_dim part);
 
 /* Aligns two shapes at their ends, leaving out the last `skip` of each; returns the rank. */
 int32_t gather_broadcast_shapes(const gather_known *a, const gather_known *b, int32_t skip, gather_dim *dims);
-/* The shape of all inputs from number `first` on, broadcast. */
-void gather_step_broadcast(gather_step *step, int32_t first);
+/* The shape of all inputs, broadcast. since: the opset from which ONNX broadcasts them. */
+void gather_step_broadcast(gather_step *step, int64_t since);
 
-/* ---- the functions (infer_*.c), one for each word in the table */
+/* ---- the rules that infer.def names (infer_*.c, flow.c, elements_*.c) */
 
-#define GATHER_INFER(dialect, op, function) void gather_infer_##function(gather_step *step);
+#define GATHER_FLOW(dialect, op, rule) void gather_infer_##rule(gather_step *step);
+#define GATHER_INFER(dialect, op, shape, exact, interval) \
+  void gather_infer_##shape(gather_step *step);           \
+  extern const gather_exact gather_exact_##exact;         \
+  extern const gather_interval gather_interval_##interval;
 #include "model/infer.def"
 #undef GATHER_INFER
+#undef GATHER_FLOW
 
 /* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN; with scope NULL, one that
  * is an input. Returns GATHER_FILE_MALFORMED for an attribute that is no integer, or given twice; GATHER_UNSUPPORTED for one

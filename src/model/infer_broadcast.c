@@ -28,27 +28,23 @@ int32_t gather_broadcast_shapes(const gather_known *a, const gather_known *b, in
   return rank;
 }
 
-/* Whether the node's inputs are stretched as numpy does: ONNX's before opset 7 (some 8) and OpenVINO's need not be. */
+/* Whether the node's inputs are broadcast as NumPy does: ONNX's before opset `since` and OpenVINO's need not be. */
 typedef enum { STRETCH_NONE, STRETCH_NUMPY, STRETCH_UNKNOWN } stretch;
 
-static stretch stretch_of(const gather_step *step) {
+static stretch stretch_of(const gather_step *step, int64_t since) {
   static const char *const WORDS[] = {"numpy", "none", "explicit"};
   int32_t word;
-  if (!step->openvino) {
-    bool many = strcmp(step->op, "Max") == 0 || strcmp(step->op, "Min") == 0 || strcmp(step->op, "Sum") == 0 ||
-                strcmp(step->op, "Mean") == 0;
-    return step->node->opset < (many ? 8 : 7) && step->node->domain[0] == '\0' ? STRETCH_NONE : STRETCH_NUMPY;
-  }
+  if (!step->openvino) return step->node->opset < since && step->node->domain[0] == '\0' ? STRETCH_NONE : STRETCH_NUMPY;
   if (!gather_step_word(step, "auto_broadcast", WORDS, 3, &word)) return STRETCH_UNKNOWN;
   return word == 0 ? STRETCH_NUMPY : STRETCH_NONE;
 }
 
-void gather_step_broadcast(gather_step *step, int32_t first) {
-  gather_known shape = *gather_step_in(step, first);
+void gather_step_broadcast(gather_step *step, int64_t since) {
+  gather_known shape = *gather_step_in(step, 0);
   gather_dim dims[2][GATHER_MAX_RANK];
-  stretch how = stretch_of(step);
+  stretch how = stretch_of(step, since);
   if (how == STRETCH_UNKNOWN) return;
-  for (int32_t i = first + 1; how == STRETCH_NUMPY && i < step->node->input_count && shape.rank >= 0; i++) {
+  for (int32_t i = 1; how == STRETCH_NUMPY && i < step->node->input_count && shape.rank >= 0; i++) {
     const gather_known *in = gather_step_in(step, i);
     if (in->rank < 0) return;
     shape.rank = gather_broadcast_shapes(&shape, in, 0, dims[i & 1]);

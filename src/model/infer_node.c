@@ -11,15 +11,17 @@
 
 enum { ONNX = 1, OPENVINO = 2, BOTH = 3, MICROSOFT = 4 };
 
-typedef struct {
-  const char *op;
-  int dialect;
-  gather_infer_fn infer;
-} infer_row;
+/* The words of infer.def for operators without such a rule. */
+const gather_exact gather_exact_none = {NULL, NULL, 0, GATHER_NUMBERS},
+                   gather_exact_shape = {NULL, NULL, 0, GATHER_NUMBERS};
+const gather_interval gather_interval_none = {NULL}, gather_interval_shape = {NULL};
 
-static const infer_row ROWS[] = {
-#define GATHER_INFER(dialect, op, function) {op, dialect, gather_infer_##function},
+static const gather_operator ROWS[] = {
+#define GATHER_INFER(dialect, op, shape, exact, interval) \
+  {op, dialect, gather_infer_##shape, &gather_exact_##exact, &gather_interval_##interval},
+#define GATHER_FLOW(dialect, op, rule) GATHER_INFER(dialect, op, rule, shape, shape)
 #include "model/infer.def"
+#undef GATHER_FLOW
 #undef GATHER_INFER
 };
 
@@ -46,7 +48,7 @@ static int find_row(const char *op) {
   int low = 0, high = ROW_COUNT;
   while (low < high) {
     int middle = (low + high) / 2;
-    if (compare(ROWS[middle].op, op) < 0)
+    if (compare(ROWS[middle].name, op) < 0)
       low = middle + 1;
     else
       high = middle;
@@ -54,12 +56,12 @@ static int find_row(const char *op) {
   return low;
 }
 
-/* The node's row; OpenVINO reads the types of layers in any case. NULL where there is none. */
-static const infer_row *row_of(const gather_step *step) {
+/* OpenVINO accepts a layer's type in any case. */
+const gather_operator *gather_infer_row(const gather_step *step) {
   const char *op = step->node->op;
   int dialect = dialect_of(step);
-  for (int i = find_row(op); i < ROW_COUNT && compare(ROWS[i].op, op) == 0; i++)
-    if ((ROWS[i].dialect & dialect) && (step->openvino || strcmp(ROWS[i].op, op) == 0)) return &ROWS[i];
+  for (int i = find_row(op); i < ROW_COUNT && compare(ROWS[i].name, op) == 0; i++)
+    if ((ROWS[i].dialect & dialect) && (step->openvino || strcmp(ROWS[i].name, op) == 0)) return &ROWS[i];
   return NULL;
 }
 
@@ -69,9 +71,10 @@ static gather_known nothing(const gather_step *step) {
 
 /* Values that the file alone gives, but for elements that cannot be read: the outputs that are not known lack the same ones. What
  * also needs an input of the model is not known for that reason. */
-static void pass_unreadable(gather_step *step, const infer_row *row) {
+static void pass_unreadable(gather_step *step) {
   const gather_file_tensor *unreadable = NULL;
-  if (row && (row->infer == gather_infer_shape_of || row->infer == gather_infer_size)) return; /* needs no element */
+  const gather_operator *row = step->row;
+  if (row && (row->shape == gather_infer_shape_of || row->shape == gather_infer_size)) return; /* needs no element */
   for (int32_t i = 0; i < step->node->input_count; i++) {
     if (!gather_step_has(step, i)) continue;
     const gather_known *in = gather_step_in(step, i);
@@ -89,14 +92,13 @@ gather_status gather_infer_node(gather_step *step, gather_error *error) {
   step->no_memory = false;
   step->outs = gather_step_take(step, count, sizeof *step->outs);
   for (int i = 0; step->outs && i < count; i++) step->outs[i] = step->out;
-  const infer_row *row = step->outs && count > 0 ? row_of(step) : NULL;
-  if (row) {
-    step->op = row->op;
-    row->infer(step);
-    gather_follow_elements(step);
+  if (step->row && step->outs && count > 0) {
+    step->row->shape(step);
+    if (step->row->interval->of) gather_follow_intervals(step);
+    if (step->row->exact->follow && !step->out.tensor) step->row->exact->follow(step);
     gather_step_output(step, step->at);
   }
-  if (step->outs) pass_unreadable(step, row);
+  if (step->outs) pass_unreadable(step);
   if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");
   return GATHER_OK;
 }

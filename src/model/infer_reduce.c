@@ -32,26 +32,6 @@ static void reduce_unknown(gather_step *step, const gather_known *axes, bool kee
   gather_step_shape(step, in->rank - (int32_t)count, dims);
 }
 
-/* Sum, product, smallest and largest of a short list of known numbers. */
-static void reduce_values(gather_step *step, const bool *gone) {
-  const gather_known *in = gather_step_in(step, 0);
-  const char *op = step->op + strlen("Reduce");
-  int64_t count, all = 0;
-  if (in->rank != 1 || !gone[0] || gather_integer_bits(in->type) < 8) return;
-  const int64_t *values = gather_step_integers(step, in, &count);
-  if (!values || count == 0) return;
-  all = values[0];
-  for (int64_t i = 1; i < count; i++) {
-    if (strcmp(op, "Sum") == 0 && !gather_add(all, values[i], &all)) return;
-    if (strcmp(op, "Prod") == 0 && !gather_mul(all, values[i], &all)) return;
-    if (strcmp(op, "Min") == 0 && values[i] < all) all = values[i];
-    if (strcmp(op, "Max") == 0 && values[i] > all) all = values[i];
-  }
-  const gather_dim part = gather_exact_dim(all);
-  if (strcmp(op, "Sum") != 0 && strcmp(op, "Prod") != 0 && strcmp(op, "Min") != 0 && strcmp(op, "Max") != 0) return;
-  if (gather_parts_fit(&part, 1, in->type)) gather_step_fill(step, part);
-}
-
 void gather_infer_reduce(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
@@ -73,7 +53,6 @@ void gather_infer_reduce(gather_step *step) {
     gone[axis] = true;
   }
   reduce_marked(step, gone, keep);
-  reduce_values(step, gone);
 }
 
 void gather_infer_arg(gather_step *step) {

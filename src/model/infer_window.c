@@ -86,10 +86,10 @@ static bool move(gather_step *step, gather_dim *dims, const gather_known *weight
   return true;
 }
 
-void gather_infer_conv(gather_step *step) {
+/* grouped: the weights have an axis of groups in front. */
+static void convolve(gather_step *step, bool grouped) {
   const gather_known *in = gather_step_in(step, 0), *weights = gather_step_in(step, 1);
   gather_dim dims[GATHER_MAX_RANK];
-  bool grouped = step->openvino && strcmp(step->op, "GroupConvolution") == 0;
   int32_t from = grouped ? 3 : 2;
   int64_t channels;
   step->out.type = in->type;
@@ -105,6 +105,10 @@ void gather_infer_conv(gather_step *step) {
   if (in->rank < 0 || move(step, dims, weights, from)) gather_step_shape(step, weights->rank - grouped, dims);
 }
 
+void gather_infer_conv(gather_step *step) { convolve(step, false); }
+
+void gather_infer_group_conv(gather_step *step) { convolve(step, true); }
+
 void gather_infer_pool(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
@@ -112,12 +116,18 @@ void gather_infer_pool(gather_step *step) {
   if (in->rank < 3) return;
   dims[0] = in->dims[0];
   dims[1] = in->dims[1];
-  if (!move(step, dims, NULL, 0)) return;
-  gather_step_shape(step, in->rank, dims);
-  if (strcmp(step->op, "MaxPool") != 0 || step->node->output_count < 2) return;
+  if (move(step, dims, NULL, 0)) gather_step_shape(step, in->rank, dims);
+}
+
+/* The second output is where each largest element was. */
+void gather_infer_max_pool(gather_step *step) {
+  gather_infer_pool(step);
+  const gather_known values = step->out;
+  if (values.rank < 0 || step->node->output_count < 2) return;
   gather_step_output(step, 1);
   step->out.type = step->openvino ? GATHER_TYPE_NONE : GATHER_TYPE_INT64;
-  gather_step_shape(step, in->rank, dims);
+  step->out.rank = values.rank;
+  step->out.dims = values.dims;
 }
 
 void gather_infer_global_pool(gather_step *step) {

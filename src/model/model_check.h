@@ -79,18 +79,11 @@ typedef struct gather_check_walk {
 GATHER_CHECKED gather_status gather_check_graph(gather_check *check, const gather_graph *graph,
                                                 const gather_check_walk *walk, gather_error *error);
 
-/* What is known of the outputs of a node's graphs: 0 "then_branch", "then_body" or "body", 1 "else_branch" or "else_body", in the
- * order of the node's outputs. results NULL: none. */
-typedef struct gather_bodies {
-  gather_known *results[2];
-  int64_t counts[2];
-} gather_bodies;
-
 /* Which of an If's graphs its condition takes, where that is known: 0 or 1; -1. */
 int gather_check_branch(gather_step *step);
-/* The outputs of a node that has graphs, or is a call of a function; others are left alone. */
-GATHER_CHECKED gather_status gather_check_flow(gather_check *check, const gather_scope *scope, gather_step *step,
-                                               const gather_bodies *bodies, int depth, gather_error *error);
+/* The outputs of a node that calls a function of the model; others are left alone. */
+GATHER_CHECKED gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step,
+                                               int depth, gather_error *error);
 /* Makes the table of functions. */
 GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_error *error);
 

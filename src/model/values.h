@@ -28,8 +28,6 @@ bool gather_step_new_view(gather_step *step, gather_view *view);
 /* The output's elements become those of the view, in row-major order, whatever its shape. */
 void gather_step_copy_view(gather_step *step, const gather_view *from);
 
-/* One element of the output from those of the inputs: false where it is not sure what the runtimes make of them. */
-typedef bool (*gather_element_fn)(const gather_step *step, const int64_t *in, int32_t count, int64_t *value);
 /* Writes each element of `to` from those of count views of the same shape; false where one of them is not sure, or does not
  * stand in the type of the output. function NULL: as it is. */
 bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function,
@@ -43,8 +41,13 @@ bool gather_view_stretch(gather_view *view, int32_t rank, const int64_t *lengths
 /* Cuts one axis: len elements from start on, by so many. The cut is inside. */
 void gather_view_cut(gather_view *view, int32_t axis, int64_t start, int64_t by, int64_t len);
 
-/* Element-wise operators (values_each.c): the output where all inputs are known whole and it is not known yet. */
+/* Element-wise operators (values_each.c): the output where all inputs are known whole. Clip has bounds of its own; a Reduce makes one
+ * element of a list. */
 void gather_follow_elements(gather_step *step);
+void gather_follow_clip(gather_step *step);
+void gather_follow_fold(gather_step *step);
+/* Element-wise operators on small inputs of which some elements are intervals or names (intervals.c). */
+void gather_follow_intervals(gather_step *step);
 /* The same elements in another shape; Expand and Broadcast; one element as often as the output has room; Transpose; Concat along an axis; Tile; a gather whose data and indices are known (values_move.c). */
 void gather_follow_reshape(gather_step *step, const gather_tensor *from);
 void gather_follow_expand(gather_step *step);

@@ -196,9 +196,11 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
                       .parts_left = &check->parts_left,
                       .openvino = strcmp(check->model->graph_file->dialect, "openvino") == 0};
   gather_bodies bodies = {{NULL, NULL}, {0, 0}};
+  step.bodies = &bodies;
+  step.row = gather_infer_row(&step);
   GATHER_TRY(walk_inner(check, scope, &step, number, depth, &bodies, error));
   GATHER_TRY(gather_infer_node(&step, error));
-  GATHER_TRY(gather_check_flow(check, scope, &step, &bodies, depth, error));
+  GATHER_TRY(gather_check_call(check, scope, &step, depth, error));
   GATHER_TRY(keep(check, scope, &step, error));
   if (!check->quiet && gather_model_is_gather(check->model, node) && check->count < check->model->node_count) {
     check->graphs[check->count] = scope->graph;

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from models import onnx_model
 from support.skip import skip_test
+from test_take import DEFAULTS
 
 ROWS = """m (int64[N] ids) => (float[N, 2] y) <float[3,2] w = {0,1, 10,11, 20,21}> { [embed] y = Gather (w, ids) }"""
 SHELLS = ("bash", "zsh", "fish")
@@ -51,7 +52,7 @@ def test_commands_and_options_come_from_the_tables(gather, files):
     assert all(len(line) <= 90 for line in gather("__complete", "take", "--").text.splitlines())
 
 
-RULES = ["onnx-11", "onnx-13", "openvino-6"]
+RULES = [rules for command, rules in DEFAULTS if command == "elements"]
 
 
 @pytest.mark.parametrize(

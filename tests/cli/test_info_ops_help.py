@@ -88,7 +88,7 @@ def test_info_formats(gather):
 
 def test_ops(gather):
     answer = gather.json("ops")
-    assert answer["command"] == "ops" and len(answer["ops"]) == 9
+    assert answer["command"] == "ops"
     seen = {}
     for op in answer["ops"]:
         assert {"rules", "dialect", "op", "version", "negative", "on_bad", "types", "index_types"} <= set(op)

@@ -36,6 +36,16 @@ def run(*words: str, program: Path = ROOT / "conformance/run.py", **changed: str
     )
 
 
+@pytest.mark.parametrize(("dialect", "module"), [("onnx", "onnx_models"), ("openvino", "openvino_suite")])
+def test_every_version_is_compared(dialect, module):
+    needs({"onnx_models": "onnx", "openvino_suite": "openvino"}[module])
+    import libgather
+
+    rows = {(op["name"], op["rules"]): op["negative"] for op in libgather.ops() if op["dialect"] == dialect}
+    versions = __import__(module).VERSIONS
+    assert {key: value[-1] if isinstance(value, tuple) else value for key, value in versions.items()} == rows
+
+
 @pytest.mark.parametrize("suite", QUICK)
 def test_suite(suite, tmp_path):
     """Nothing fails, and every listed difference is still one."""

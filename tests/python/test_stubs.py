@@ -8,6 +8,7 @@ import ast
 import importlib.util
 import inspect
 import pkgutil
+import re
 import typing
 from pathlib import Path
 
@@ -111,8 +112,11 @@ def literal(name: str) -> list[str]:
 
 def test_words():
     """The words that the stub allows are those that calls take."""
-    for name, op in (("TakeRules", "Gather"), ("ElementsRules", "GatherElements")):
-        assert sorted(literal(name)) == sorted(row["rules"] for row in libgather.ops() if row["name"] == op)
+    for name, op, function in (("TakeRules", "Gather", libgather.take), ("ElementsRules", "GatherElements", libgather.gather_elements)):
+        rules = [row["rules"] for row in libgather.ops() if row["name"] == op]
+        assert literal(name) == rules, f"_core.pyi, {name}"
+        told = inspect.getdoc(function).split("\nrules : ")[1].split("\nthreads")[0]
+        assert re.findall(r"'([a-z]+-\d+)'", told) == rules, f"docs.h, {function.__name__}"
     for mode in literal("Mode"):
         libgather.take([1], [0], mode=mode, fill_value=0 if mode == "fill" else None)
     with pytest.raises(ValueError) as caught:
