@@ -16,6 +16,7 @@ ALWAYS = {
     "include/gather/file.h",
     "include/gather/dlpack.h",
     "include/gather/model.h",
+    "include/gather/shuffle.h",
     "include/gather/table.h",
     "include/gather/type.def",
     "include/gather/status.def",
