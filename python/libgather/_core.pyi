@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the extension offers, for type checkers.
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, overload
 
 import numpy as np
@@ -205,6 +205,7 @@ def _shuffle(
     raw_offset: int,
     raw_as_is: bool,
     links: bool,
+    progress: Callable[[str, int, int], object] | None,
     /,
 ) -> tuple[int, int, str, tuple[int, ...], int | None, int, int, int, int, bool]: ...
 def _probe(object: Any, /) -> None: ...

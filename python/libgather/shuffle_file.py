@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,6 +94,7 @@ def shuffle(
     offset: int = 0,
     raw: bool = False,
     links: bool = True,
+    progress: Callable[[str, int, int], object] | None = None,
 ) -> Shuffled:
     """Writes the rows of a table into a new file, in a random or a given order.
 
@@ -127,6 +128,9 @@ def shuffle(
         How many threads work. Default: get_threads().
     engine, depth, dtype, shape, offset, raw, links
         As open() has them.
+    progress : callable, optional
+        progress(step, done, total) is called in this thread at the beginning of each step and then up to 30 times a second: step is
+        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish', the others are rows. What it raises ends the work.
 
     Returns
     -------
@@ -140,7 +144,7 @@ def shuffle(
         The table or the disk fails, another process works on the same output, or the output exists. What is done is kept for resume=True.
     GatherValueError, GatherTypeError
         An argument does not fit; what an unfinished run left is of another shuffle.
-    KeyboardInterrupt, or what another signal handler raises
+    KeyboardInterrupt, or what another signal handler or progress raises
         Within a tenth of a second, or when a sync of the disk that was begun has ended. What is done is kept for resume=True.
 
     Notes
@@ -155,6 +159,8 @@ def shuffle(
     if not isinstance(engine, str):
         raise TypeError(f"engine must be a str, not {type(engine).__name__}")
     raw_type = None if dtype is None else _raw_type(dtype)[0]
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable, not {type(progress).__name__}")
     target = _output_of(output, dry_run)
     facts = _core._shuffle(
         tuple(os.fsencode(part) for part in _paths_of(source)),
@@ -175,5 +181,6 @@ def shuffle(
         _index(offset, "offset"),
         bool(raw),
         bool(links),
+        progress,
     )
     return Shuffled(None if target is None else os.fsdecode(target), *facts)

@@ -3,15 +3,16 @@
  * shuffle_call.c: _shuffle(): the rows of a table into a new file, for libgather/shuffle_file.py, which has made plain values of its
  * arguments.
  */
-#include <stdio.h>
+#include "signals.h"
+/* Python.h wants to be first. */
 #include <string.h>
+#include <time.h>
 
 #include "gather/shuffle.h"
-#include "signals.h"
 
 typedef struct call {
-  PyObject *paths, *order, *shape; /* borrowed */
-  char *output;                    /* NULL */
+  PyObject *paths, *order, *shape, *progress; /* borrowed */
+  char *output;                               /* NULL */
   const char *name, *engine, *type;
   int32_t threads;
   bool dry_run;
@@ -19,6 +20,10 @@ typedef struct call {
   gather_py_raw raw;
   gather_py_view order_view;
   gather_py_interruption interruption;
+  bool has_handlers; /* Python runs signal handlers in this thread */
+  bool raised;       /* progress did */
+  gather_shuffle_step step;
+  double next; /* when progress is to be called again, of the clock that time.monotonic() has */
   gather_shuffle *shuffle;
 } call;
 
@@ -37,9 +42,10 @@ static int read_call(PyObject *args, call *given) {
   long long seed, memory, offset;
   int passes, depth, replace, resume, threads, dry_run, as_is, links;
   *options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!Lpp", &PyTuple_Type, &given->paths, &output, &given->name,
+  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppO", &PyTuple_Type, &given->paths, &output, &given->name,
                         &given->order, &seed, &memory, &passes, &given->engine, &depth, &replace, &resume, &threads,
-                        &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links))
+                        &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links,
+                        &given->progress))
     return -1;
   if (output != Py_None && PyBytes_AsStringAndSize(output, &given->output, NULL) < 0) return -1;
   options->name = given->name;
@@ -56,6 +62,43 @@ static int read_call(PyObject *args, call *given) {
   if (given->type && gather_py_read_raw(given->type, given->shape, offset, as_is, &given->raw) < 0) return -1;
   if (read_engine(given) < 0) return -1;
   return given->order == Py_None ? 0 : gather_py_read_indices(given->order, &given->order_view);
+}
+
+/* ---- what the work calls, without the GIL */
+
+static double now(void) {
+  struct timespec time = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* What progress() raises is kept in the thread, and ends the work at the next question whether to stop. */
+static void tell(call *given, const gather_shuffle_progress *progress) {
+  static const char *const STEPS[GATHER_SHUFFLE_STEPS] = {"prepare",     "sort order", "first pass",
+                                                          "second pass", "only pass",  "publish"};
+  PyEval_RestoreThread(given->interruption.state);
+  PyObject *result = PyObject_CallFunction(given->progress, "sLL", STEPS[progress->step], (long long)progress->done,
+                                           (long long)progress->total);
+  given->raised = !result;
+  Py_XDECREF(result);
+  given->interruption.state = PyEval_SaveThread();
+}
+
+/* gather_shuffle_options.progress */
+static void on_progress(void *context, const gather_shuffle_progress *progress) {
+  call *given = context;
+  const double time = now();
+  if (given->raised || (progress->step == given->step && time < given->next)) return;
+  given->step = progress->step;
+  tell(given, progress);
+  given->next = time + GATHER_PY_SLICE;
+}
+
+/* gather_shuffle_options.stop */
+static bool is_stopped(void *context) {
+  call *given = context;
+  if (!pthread_equal(given->interruption.thread, pthread_self())) return false; /* one of a pool's */
+  return given->raised || (given->has_handlers && gather_py_is_interrupted(&given->interruption));
 }
 
 /* ---- the work, without the GIL */
@@ -111,16 +154,17 @@ static PyObject *shuffle(call *given) {
   PyObject *result = NULL;
   const char **paths = gather_py_read_paths(given->paths);
   if (!paths) return NULL;
-  if (gather_py_interruption_begin(&given->interruption, NULL)) {
-    given->options.stop = gather_py_is_interrupted;
-    given->options.stop_context = &given->interruption;
-  }
+  given->has_handlers = gather_py_interruption_begin(&given->interruption, NULL);
+  given->step = GATHER_SHUFFLE_STEPS;
+  given->options.stop = is_stopped;
+  given->options.progress = given->progress == Py_None ? NULL : on_progress;
+  given->options.stop_context = given->options.progress_context = given;
   given->interruption.state = PyEval_SaveThread();
   gather_status status = create_and_run(given, paths, &error);
   PyEval_RestoreThread(given->interruption.state);
   PyMem_Free((void *)paths);
   if (status != GATHER_OK) add_remedy(given->shuffle, &error);
-  if (!given->interruption.interrupted) /* else with the handler's exception, also where the work had ended */
+  if (!given->interruption.interrupted && !given->raised) /* else with that exception, also where the work had ended */
     result = status == GATHER_OK ? facts(gather_shuffle_describe(given->shuffle)) : gather_py_raise(&error);
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
@@ -130,7 +174,7 @@ static PyObject *shuffle(call *given) {
 }
 
 /* _shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, raw_type, raw_shape,
- * raw_offset, raw_as_is, links) */
+ * raw_offset, raw_as_is, links, progress) */
 PyObject *gather_py_shuffle(PyObject *self, PyObject *args) {
   call given = {0};
   PyObject *result = NULL;

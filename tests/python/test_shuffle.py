@@ -178,7 +178,7 @@ def test_what_is_refused(folder, data):
                            ({"seed": True}, TypeError), ({"passes": 3}, ValueError), ({"passes": 0}, ValueError),
                            ({"threads": 0}, ValueError), ({"depth": 0}, ValueError), ({"memory": "much"}, ValueError),
                            ({"engine": "other"}, ValueError), ({"engine": 1}, TypeError), ({"offset": 1}, TypeError),
-                           ({"seed": 1, "order": [0]}, TypeError)]:
+                           ({"seed": 1, "order": [0]}, TypeError), ({"progress": 3}, TypeError)]:
         with pytest.raises(kind):
             libgather.shuffle("x.npy", "p.npy", **keywords)
     for paths, kind in [(("x.npy", None), TypeError), (([], "p.npy"), ValueError), ((3, "p.npy"), TypeError),
@@ -250,6 +250,47 @@ def test_what_is_left_is_of_one_shuffle(folder, data):
     assert np.array_equal(np.load("o.npy"), data[orders(4, ROWS)])
     assert names(folder) == {"x.npy", "o.npy"}
     assert not libgather.shuffle("x.npy", "p.npy", seed=4, resume=True).resumed
+
+
+@pytest.mark.parametrize("more, steps", [
+    ({"passes": 1}, ["prepare", "only pass", "publish"]),
+    ({"passes": 2}, ["prepare", "first pass", "second pass", "publish"]),
+    ({"passes": 2, "order": range(ROWS)}, ["prepare", "sort order", "first pass", "second pass", "publish"]),
+])
+def test_progress(folder, more, steps):
+    told = []
+    libgather.shuffle("x.npy", "o.npy", progress=lambda *facts: told.append(facts), **more, **SMALL)
+    assert list(dict.fromkeys(step for step, _, _ in told)) == steps
+    assert all(0 <= done <= total and total in (0, ROWS) for _, done, total in told)
+
+
+class Own(Exception):
+    """What progress raises."""
+
+
+@pytest.mark.parametrize("main", [True, False])
+@pytest.mark.parametrize("at", ["prepare", "first pass", "second pass"])
+def test_what_progress_raises_ends_the_work(folder, data, at, main):
+    def progress(step: str, done: int, total: int) -> None:
+        if step == at:
+            raise Own(step)
+
+    def call() -> None:
+        with pytest.raises(Own, match=at):
+            libgather.shuffle("x.npy", "o.npy", seed=5, passes=2, progress=progress, **SMALL)
+        said.append(True)
+
+    said: list[bool] = []
+    if main:
+        call()
+    else:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+    assert said and "o.npy" not in names(folder)
+    done = libgather.shuffle("x.npy", "o.npy", seed=5, resume=True, **SMALL)
+    assert done.resumed == (at == "second pass")
+    assert np.array_equal(np.load("o.npy"), data[orders(5, ROWS)])
 
 
 def test_two_at_once(folder, data):

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+const gather_executor *shuffled_executor;
 static char folder[64];
 
 static void make_table(void) {
@@ -67,7 +68,7 @@ gather_status shuffled_run(const gather_shuffle_options *options, const gather_t
   gather_status status = gather_shuffle_create(PATHS, 1, "o.npy", options, &shuffle, error);
   if (status != GATHER_OK) return status;
   status = gather_shuffle_plan(shuffle, order, NULL, error);
-  if (status == GATHER_OK) status = gather_shuffle_run(shuffle, NULL, error);
+  if (status == GATHER_OK) status = gather_shuffle_run(shuffle, shuffled_executor, error);
   if (info) *info = *gather_shuffle_describe(shuffle); /* its pointers end here */
   gather_shuffle_close(shuffle);
   return status;

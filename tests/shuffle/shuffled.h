@@ -20,6 +20,8 @@ int shuffled_end(void **state);
 
 /* Options with the least memory. */
 gather_shuffle_options shuffled_options(int64_t seed, int32_t passes);
+/* Who works in the runs that follow; NULL = the calling thread. */
+extern const gather_executor *shuffled_executor;
 /* Shuffles x.npy to o.npy. order: of `len` rows, or NULL. info: receives the facts; NULL. */
 gather_status shuffled_run(const gather_shuffle_options *options, const gather_tensor *order, gather_shuffle_info *info,
                            gather_error *error);

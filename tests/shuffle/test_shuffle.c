@@ -234,12 +234,17 @@ static void what_is_stopped_can_be_resumed(void **state) {
   seen.stop_in = GATHER_SHUFFLE_FIRST_PASS, seen.stop_from = ROWS / 2;
   stop_and_resume(&options, NULL);
   shuffled_check_seed(5);
+  options = watched(5, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_FIRST_PASS;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_CANCELLED);
+  nothing_is_left(); /* nothing was done */
+  stop_and_resume(&options, NULL);
+  shuffled_check_seed(5);
 }
 
 /* Whichever question is answered with a stop, nothing is lost, and nothing is wrong. */
-static void every_question_may_stop(void **state) {
+static void stop_at_questions(void) {
   watch seen;
-  (void)state;
   for (int32_t passes = 1; passes <= 2; passes++) {
     gather_shuffle_options options = watched(6, passes, &seen);
     assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
@@ -253,6 +258,21 @@ static void every_question_may_stop(void **state) {
       shuffled_check_seed(6);
     }
   }
+}
+
+static void every_question_may_stop(void **state) {
+  (void)state;
+  stop_at_questions();
+}
+
+static void every_question_of_any_thread(void **state) {
+  gather_pool *pool = NULL;
+  (void)state;
+  assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
+  shuffled_executor = gather_pool_executor(pool);
+  stop_at_questions();
+  shuffled_executor = NULL;
+  gather_pool_destroy(pool);
 }
 
 static void an_order_may_be_stopped(void **state) {
@@ -424,6 +444,7 @@ int main(void) {
       cmocka_unit_test(progress_names_the_steps),
       cmocka_unit_test(what_is_stopped_can_be_resumed),
       cmocka_unit_test(every_question_may_stop),
+      cmocka_unit_test(every_question_of_any_thread),
       cmocka_unit_test(an_order_may_be_stopped),
       cmocka_unit_test(what_is_left_is_respected),
       cmocka_unit_test(two_cannot_work_at_once),
