@@ -5,10 +5,10 @@
 #include "size.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "fail.h"
+#include "gather/file.h"
 
 static char upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 
@@ -51,13 +51,5 @@ gather_status gather_cli_size(const gather_cli_args *args, gather_cli_option_id 
 }
 
 char *gather_cli_size_text(char *text, size_t text_bytes, int64_t bytes) {
-  static const char *const UNITS[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  double number = (double)bytes;
-  size_t i = 0;
-  while (number >= 1024 && i + 1 < sizeof UNITS / sizeof *UNITS) {
-    number /= 1024;
-    i++;
-  }
-  (void)snprintf(text, text_bytes, "%.*f %s", i && number < 100 ? 2 : 0, number, bytes == 1 ? "byte" : UNITS[i]);
-  return text;
+  return gather_text_bytes(bytes, text, text_bytes);
 }

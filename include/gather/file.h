@@ -157,6 +157,9 @@ GATHER_API const char *gather_format_extensions(size_t i); /* ".npy"; ".bin .raw
  * does not fit is cut off between two characters. Returns the length that all of it has, without the terminating zero byte. visible and
  * text must not overlap. Threads: any. Since 0.1. */
 GATHER_API size_t gather_text_visible(const char *text, char *visible, size_t bytes);
+/* Writes an amount of memory as people read it ("1 byte", "64.00 KiB", "250 MiB"). text: room for `bytes` bytes, 32 are
+ * enough. Returns text. Threads: any. Since 0.1. */
+GATHER_API char *gather_text_bytes(int64_t amount, char *text, size_t bytes);
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
 

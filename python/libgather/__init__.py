@@ -42,6 +42,7 @@ from libgather.errors import (
 from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
+from libgather.shuffle_file import Shuffled, shuffle
 from libgather.table import Table, TablePart, TableStatistics, open
 
 
@@ -70,6 +71,7 @@ __all__ = [
     "NodeCheck",
     "Picture",
     "Plan",
+    "Shuffled",
     "Table",
     "TableJob",
     "TablePart",
@@ -86,6 +88,7 @@ __all__ = [
     "read_ids",
     "run",
     "set_threads",
+    "shuffle",
     "take",
     "take_along_axis",
     "types",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the extension offers, for type checkers.
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, overload
 
 import numpy as np
@@ -186,6 +186,28 @@ def _capsule(array: npt.NDArray[Any], shape: tuple[int, ...], code: int, bits: i
 def _read_ids(
     path: bytes, name: str, head: bytes, /
 ) -> tuple[str, bool, tuple[int, ...], tuple[int, ...] | None, bytearray]: ...
+def _shuffle(
+    paths: tuple[bytes, ...],
+    output: bytes | None,
+    name: str | None,
+    order: Any,
+    seed: int,
+    memory: int,
+    passes: int,
+    engine: str,
+    depth: int,
+    replace: bool,
+    resume: bool,
+    threads: int,
+    dry_run: bool,
+    raw_type: str | None,
+    raw_shape: tuple[int, ...],
+    raw_offset: int,
+    raw_as_is: bool,
+    links: bool,
+    progress: Callable[[str, int, int], object] | None,
+    /,
+) -> tuple[int, int, str, tuple[int, ...], int | None, int, int, int, int, bool]: ...
 def _probe(object: Any, /) -> None: ...
 def _visible(text: str, /) -> str: ...
 def _write(path: str | os.PathLike, content: bytes, replace: bool, sync: bool, /) -> None: ...

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_signals.c: running Python's signal handlers while rows are read.
+ * py_signals.c: running Python's signal handlers while rows are read or shuffled.
  */
 #include "py_signals.h"
 
@@ -27,28 +27,32 @@ static int64_t in_a_slice(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + (int64_t)(GATHER_PY_SLICE * 1e9);
 }
 
-/* gather_table_take_options.stop */
-static bool is_interrupted(void *context) {
+bool gather_py_is_interrupted(void *context) {
   gather_py_interruption *self = context;
   if (!pthread_equal(self->thread, pthread_self())) return false; /* one of a pool's */
   if (self->interrupted) return true;
   int64_t next = in_a_slice();
   if (next - (int64_t)(GATHER_PY_SLICE * 1e9) < self->next) return false;
-  gather_py_handle_handling(self->handle, true);
+  if (self->handle) gather_py_handle_handling(self->handle, true);
   PyEval_RestoreThread(self->state);
   self->interrupted = PyErr_CheckSignals() < 0;
   self->state = PyEval_SaveThread();
-  gather_py_handle_handling(self->handle, false);
+  if (self->handle) gather_py_handle_handling(self->handle, false);
   self->next = in_a_slice();
   return self->interrupted;
 }
 
+bool gather_py_interruption_begin(gather_py_interruption *self, gather_py_handle *handle) {
+  *self = (gather_py_interruption){.handle = handle, .thread = pthread_self()};
+  if (!is_main_thread()) return false;
+  self->next = in_a_slice();
+  return true;
+}
+
 void gather_py_interruption_init(gather_py_interruption *self, gather_py_handle *handle,
                                  gather_table_take_options *options) {
-  *self = (gather_py_interruption){.handle = handle, .thread = pthread_self()};
-  if (!is_main_thread()) return;
-  self->next = in_a_slice();
-  options->stop = is_interrupted;
+  if (!gather_py_interruption_begin(self, handle)) return;
+  options->stop = gather_py_is_interrupted;
   options->stop_context = self;
 }
 

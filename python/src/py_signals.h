@@ -11,10 +11,10 @@
 /* So long is waited between two looks at most, in seconds: a handler runs well within a tenth of a second. */
 #define GATHER_PY_SLICE 0.03
 
-/* A take that can be interrupted. */
+/* Work that can be interrupted. */
 typedef struct gather_py_interruption {
-  gather_py_handle *handle;
-  PyThreadState *state; /* of the thread that takes, which has no GIL */
+  gather_py_handle *handle; /* NULL = the work uses no table of Python's */
+  PyThreadState *state;     /* of the thread that works, which has no GIL */
   pthread_t thread;
   int64_t next;     /* when handlers are to be run, in nanoseconds */
   bool interrupted; /* a handler raised */
@@ -24,6 +24,9 @@ typedef struct gather_py_interruption {
  * which Python runs no handlers, nothing is done. */
 void gather_py_interruption_init(gather_py_interruption *interruption, gather_py_handle *handle,
                                  gather_table_take_options *options);
+/* The same for other work: returns whether gather_py_is_interrupted is to be its `stop`, with the interruption as context. */
+bool gather_py_interruption_begin(gather_py_interruption *interruption, gather_py_handle *handle);
+bool gather_py_is_interrupted(void *interruption);
 
 /* Waits for a job's end and runs handlers meanwhile: -1 where one of them raised. */
 int gather_py_await_job(gather_py_job *job);

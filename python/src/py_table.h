@@ -12,6 +12,19 @@
 
 #include "gather/table.h"
 
+/* What raw bytes are, with its shape. */
+typedef struct gather_py_raw {
+  gather_raw raw;
+  int64_t shape[GATHER_MAX_RANK];
+} gather_py_raw;
+
+/* table_open.c: reads it; -1 with an exception. type and shape (a tuple of int) are the caller's. */
+int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw);
+/* The texts of a tuple of bytes, which their objects own; PyMem_Free frees the array. NULL with an exception. */
+const char **gather_py_read_paths(PyObject *paths);
+/* py_shuffle.c: _shuffle(). */
+PyObject *gather_py_shuffle(PyObject *self, PyObject *args);
+
 /* Adds the types to the module. */
 int gather_py_table_init(PyObject *module);
 

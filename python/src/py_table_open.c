@@ -11,19 +11,17 @@ typedef struct opening {
   PyObject *paths, *shape, *dtype; /* borrowed */
   const char *engine, *type;       /* type: of raw bytes, or NULL */
   gather_table_options options;
-  gather_raw raw;
-  int64_t raw_shape[GATHER_MAX_RANK];
+  gather_py_raw raw;
 } opening;
 
-static int read_raw(opening *given, int64_t offset, bool as_is) {
-  Py_ssize_t rank = PyTuple_Size(given->shape);
+int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw) {
+  Py_ssize_t rank = PyTuple_Size(shape);
   if (rank > GATHER_MAX_RANK) {
     gather_py_fail(GATHER_RANK_MISMATCH, NULL, "shape has %zd dimensions; %d at most", rank, GATHER_MAX_RANK);
     return -1;
   }
-  for (Py_ssize_t d = 0; d < rank; d++) given->raw_shape[d] = PyLong_AsLongLong(PyTuple_GetItem(given->shape, d));
-  given->raw = (gather_raw){given->type, (int32_t)rank, given->raw_shape, offset, as_is};
-  given->options.raw = &given->raw;
+  for (Py_ssize_t d = 0; d < rank; d++) raw->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
+  raw->raw = (gather_raw){type, (int32_t)rank, raw->shape, offset, as_is};
   return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -46,11 +44,13 @@ static int read_opening(PyObject *args, opening *given) {
   given->options.buffered = buffered;
   given->options.keep_signals = keep_signals;
   given->options.no_links = !links;
-  return given->type ? read_raw(given, offset, as_is) : 0;
+  if (!given->type) return 0;
+  given->options.raw = &given->raw.raw;
+  return gather_py_read_raw(given->type, given->shape, offset, as_is, &given->raw);
 }
 
-/* The paths' text, which their bytes objects own. */
-static const char **read_paths(PyObject *paths, Py_ssize_t count) {
+const char **gather_py_read_paths(PyObject *paths) {
+  const Py_ssize_t count = PyTuple_Size(paths);
   const char **texts = (const char **)PyMem_Malloc((size_t)(count ? count : 1) * sizeof *texts);
   if (!texts) {
     PyErr_NoMemory();
@@ -71,7 +71,7 @@ static gather_table *open_table(const opening *given) {
   gather_error error;
   gather_table *table = NULL;
   Py_ssize_t count = PyTuple_Size(given->paths);
-  const char **paths = read_paths(given->paths, count);
+  const char **paths = gather_py_read_paths(given->paths);
   if (!paths) return NULL;
   PyThreadState *state = PyEval_SaveThread();
   gather_status status = count == 1 ? gather_table_open(paths[0], &given->options, &table, &error)

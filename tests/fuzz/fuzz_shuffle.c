@@ -18,8 +18,7 @@
 
 #include "commands.h"
 #include "fuzz/fuzz.h"
-#include "report.h"
-#include "shuffle.h"
+#include "shuffle/shuffle_internal.h"
 
 enum {
   ROWS = 400,
@@ -27,7 +26,8 @@ enum {
   HEADER = 128,
   OUT_BYTES = HEADER + ROWS * ROW_BYTES,
   CHOICES = 8,
-  SUM_BYTES = 21
+  SUM_BYTES = 21,
+  MEMORY = 4718592 /* as the line below says */
 };
 
 static char top[64];
@@ -105,22 +105,20 @@ static int resume(bool two) {
 
 /* What the journal of this job begins with. */
 static char *make_head(bool two) {
-  gather_cli_args args;
+  static const char *const PATHS[] = {"x.npy"};
+  gather_shuffle_options options = GATHER_SHUFFLE_OPTIONS_INIT;
+  gather_shuffle *job = NULL;
   gather_error error;
   char *text = NULL;
-  parse(two, &args);
-  gather_cli_shuffle job = {.args = &args};
-  job.folder.fd = job.folder.lock = -1;
-  gather_status status = gather_cli_shuffle_options(&job, &error);
-  if (status == GATHER_OK) status = gather_cli_shuffle_choose(&job, &error);
-  if (status == GATHER_OK) status = gather_cli_shuffle_open(&job, &error);
-  if (status == GATHER_OK) status = gather_cli_shuffle_plan(&job, &error);
-  if (status == GATHER_OK) status = gather_cli_shuffle_identity(&job, &text, &error);
+  options.seed = 3;
+  options.passes = two ? 2 : 1;
+  options.memory_bytes = MEMORY;
+  options.engine = GATHER_ENGINE_MMAP;
+  gather_status status = gather_shuffle_create(PATHS, 1, "o.npy", &options, &job, &error);
+  if (status == GATHER_OK) status = gather_shuffle_plan(job, NULL, NULL, &error);
+  if (status == GATHER_OK) status = gather_shuffle_identity(job, &text, &error);
   fuzz_check(status == GATHER_OK, "the job can be planned");
-  gather_table_close(job.table);
-  gather_cli_out_clear(&job.out);
-  free(job.descr);
-  gather_cli_args_clear(&args);
+  gather_shuffle_close(job);
   return text;
 }
 

@@ -17,6 +17,7 @@ ALWAYS = {
     "include/gather/dlpack.h",
     "include/gather/explain.h",
     "include/gather/model.h",
+    "include/gather/shuffle.h",
     "include/gather/table.h",
     "include/gather/type.def",
     "include/gather/status.def",

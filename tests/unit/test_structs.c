@@ -10,6 +10,7 @@
 #include "format/graph.h"
 #include "gather/explain.h"
 #include "gather/model.h"
+#include "gather/shuffle.h"
 #include "gather/table.h"
 #include "model/model_internal.h"
 #include "unit/support.h"
@@ -137,10 +138,19 @@ static gather_status call_check_text(const void *options, gather_error *error) {
   return status;
 }
 
+static gather_status call_shuffle_create(const void *options, gather_error *error) {
+  static const char *const paths[] = {path};
+  gather_shuffle *shuffle = NULL;
+  gather_status status = gather_shuffle_create(paths, 1, NULL, options, &shuffle, error);
+  gather_shuffle_close(shuffle);
+  return status;
+}
+
 static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
 static const gather_run RUN = GATHER_RUN_INIT;
 static const gather_table_options TABLE = GATHER_TABLE_OPTIONS_INIT;
 static const gather_table_take_options TAKE = GATHER_TABLE_TAKE_INIT;
+static const gather_shuffle_options SHUFFLE = GATHER_SHUFFLE_OPTIONS_INIT;
 static const gather_check_options CHECK = GATHER_CHECK_OPTIONS_INIT;
 static const gather_explain_options EXPLAIN = GATHER_EXPLAIN_OPTIONS_INIT;
 static const gather_explain_text_options EXPLAIN_TEXT = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
@@ -165,6 +175,7 @@ static const struct {
     ROW(gather_table_options, GATHER_TABLE_OPTIONS_INIT, TABLE, call_table_open),
     ROW(gather_table_take_options, GATHER_TABLE_TAKE_INIT, TAKE, call_table_take),
     ROW(gather_table_take_options, GATHER_TABLE_TAKE_INIT, TAKE, call_table_submit),
+    ROW(gather_shuffle_options, GATHER_SHUFFLE_OPTIONS_INIT, SHUFFLE, call_shuffle_create),
     ROW(gather_check_options, GATHER_CHECK_OPTIONS_INIT, CHECK, call_model_check),
     ROW(gather_check_options, GATHER_CHECK_OPTIONS_INIT, CHECK, call_operands),
     ROW(gather_model_run_options, GATHER_MODEL_RUN_OPTIONS_INIT, MODEL_RUN, call_model_run),

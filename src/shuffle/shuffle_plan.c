@@ -2,32 +2,31 @@
  *
  * shuffle_plan.c: one pass or two, and what each part of the memory is for.
  *
- * Of --memory a quarter is the table's. The rest, in the first pass: three eighths for the buffers of the buckets, an eighth for the
+ * Of the ceiling on memory a quarter is the table's. The rest, in the first pass: three eighths for the buffers of the buckets, an eighth for the
  * rows that were just read, an eighth for the pairs of a given order and for sorting them. In the second: a half for the bucket,
- * an eighth for what was just read of it. With one pass: a half for the part of OUT that is being made.
+ * an eighth for what was just read of it. With one pass: a half for the part of the output that is being made.
  */
-#define _FILE_OFFSET_BITS 64
+#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "report.h"
-#include "shuffle.h"
-#include "size.h"
+#include "shuffle/shuffle_internal.h"
+#include "shuffle/shuffle_text.h"
 
 enum {
   MIB = 1 << 20,
   LEAST_MEMORY = 4 * MIB,
   ROWS_IN_MEMORY = 32, /* of which each share must hold some */
   PLACE_BYTES = 4,
-  PAIR_BYTES = (int)sizeof(gather_cli_shuffle_pair),
+  PAIR_BYTES = (int)sizeof(gather_shuffle_pair),
   ROW_NUMBER = 8,
   BYTES_PER_RANGE = 1024,
   LEAST_BUFFER = 4096, /* bytes: a disk gives no less */
   MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
-  FEW_SWEEPS = 2, /* reading DATA so often and writing OUT costs no more than two passes, which read and write twice */
+  FEW_SWEEPS =
+      2, /* reading the table so often and writing the output costs no more than two passes, which read and write twice */
   DURABLE_MEMORIES = 2,
   DEFAULT_SHARE = 4
 };
@@ -45,16 +44,15 @@ static int64_t number_in(const char *path) {
   if (!file) return 0;
   char *got = fgets(line, sizeof line, file);
   (void)fclose(file);
-  const char *end;
+  const char *text = line;
   int64_t number;
-  bool too_big;
-  return got && gather_cli_whole(line, &end, &number, &too_big) && number > 0 ? number : 0;
+  return got && gather_shuffle_read_number(&text, &number) ? number : 0;
 }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-int64_t gather_cli_shuffle_memory(void) {
+int64_t gather_shuffle_memory(void) {
   static const char *const LIMITS[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
   int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   int64_t memory = pages > 0 && page > 0 && pages < INT64_MAX / page ? pages * page : (int64_t)1 << 30;
@@ -67,20 +65,20 @@ int64_t gather_cli_shuffle_memory(void) {
 
 static int64_t up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-static gather_status check_memory(const gather_cli_shuffle *job, gather_error *error) {
+static gather_status check_memory(const gather_shuffle *job, gather_error *error) {
   char asked[32], enough[32];
   int64_t least =
       job->row_bytes > INT64_MAX / ROWS_IN_MEMORY / 2 ? INT64_MAX : LEAST_MEMORY + job->row_bytes * ROWS_IN_MEMORY;
   if (job->options.memory_bytes >= least && job->options.memory_bytes <= PTRDIFF_MAX) return GATHER_OK;
   if (job->options.memory_bytes > PTRDIFF_MAX)
-    return gather_cli_fail(error, GATHER_USAGE, "--memory is more than this program can have");
-  return gather_cli_fail(error, GATHER_USAGE, "--memory %s is too little for rows of %" PRId64 " bytes; %s would do",
-                         gather_cli_size_text(asked, sizeof asked, job->options.memory_bytes), job->row_bytes,
-                         gather_cli_size_text(enough, sizeof enough, least));
+    return gather_fail(error, GATHER_USAGE, "memory is more than this program can have");
+  return gather_fail(error, GATHER_USAGE, "memory %s is too little for rows of %" PRId64 " bytes; %s would do",
+                     gather_text_bytes(job->options.memory_bytes, asked, sizeof asked), job->row_bytes,
+                     gather_text_bytes(least, enough, sizeof enough));
 }
 
 /* Whether two passes are possible: each bucket has a buffer that is worth a write. */
-static bool plan_buckets(gather_cli_shuffle *job) {
+static bool plan_buckets(gather_shuffle *job) {
   const int64_t memory = job->options.memory_bytes, record = job->row_bytes + PLACE_BYTES;
   job->bucket_rows = smaller(smaller(memory / 2 / job->row_bytes, MOST_BUCKET_ROWS), job->out_rows);
   job->buckets = up(job->out_rows, job->bucket_rows);
@@ -90,7 +88,7 @@ static bool plan_buckets(gather_cli_shuffle *job) {
   return job->buffer_rows >= 1 && (job->buffer_rows == job->bucket_rows || job->buffer_rows * record >= LEAST_BUFFER);
 }
 
-static void plan_ranges(gather_cli_shuffle *job) {
+static void plan_ranges(gather_shuffle *job) {
   const int64_t memory = job->options.memory_bytes;
   job->slice_pairs = larger(1, memory / 16 / PAIR_BYTES);
   int64_t ranges = up(job->out_rows, larger(1, job->slice_pairs / 2));
@@ -100,36 +98,26 @@ static void plan_ranges(gather_cli_shuffle *job) {
   job->range_buffer = larger(1, memory / 2 / job->ranges / PAIR_BYTES);
 }
 
-static gather_status choose_passes(gather_cli_shuffle *job, gather_error *error) {
+static gather_status choose_passes(gather_shuffle *job, gather_error *error) {
   const int64_t out_bytes = job->out_rows * job->row_bytes, sweep = job->take_rows * job->row_bytes;
   bool possible = out_bytes > 0 && plan_buckets(job);
   bool two = possible && job->row_bytes < LONG_ROW && up(out_bytes, sweep) > FEW_SWEEPS;
   if (out_bytes > 0 && job->passes_asked == 2 && !possible)
-    return gather_cli_fail(error, GATHER_USAGE, "--passes 2 needs more memory: %" PRId64 " buckets have no buffers",
-                           job->buckets);
+    return gather_fail(error, GATHER_USAGE, "passes 2 needs more memory: %" PRId64 " buckets have no buffers",
+                       job->buckets);
   if (job->passes_asked) two = job->passes_asked == 2 && out_bytes > 0;
   job->passes = two ? 2 : 1;
   return GATHER_OK;
 }
 
-gather_status gather_cli_shuffle_plan(gather_cli_shuffle *job, gather_error *error) {
+gather_status gather_shuffle_plan_passes(gather_shuffle *job, gather_error *error) {
   const int64_t memory = job->options.memory_bytes, least = job->row_bytes + ROW_NUMBER;
-  GATHER_CLI_TRY(check_memory(job, error));
+  GATHER_TRY(check_memory(job, error));
   job->take_rows = larger(1, smaller(memory / 2 / least, larger(1, job->out_rows)));
   job->block_rows = larger(1, memory / 8 / least);
   job->durable_bytes = smaller(larger(memory, LEAST_DURABLE / DURABLE_MEMORIES), MOST_DURABLE) * DURABLE_MEMORIES;
-  GATHER_CLI_TRY(choose_passes(job, error));
+  GATHER_TRY(choose_passes(job, error));
   if (job->passes == 1) job->bucket_rows = job->buckets = 0;
   if (job->given && job->passes == 2) plan_ranges(job);
   return GATHER_OK;
-}
-
-int64_t gather_cli_shuffle_temporary_bytes(const gather_cli_shuffle *job) {
-  if (job->passes == 1) return 0;
-  int64_t pairs = job->given ? job->out_rows * PAIR_BYTES : 0;
-  return job->bucket_rows * job->row_bytes + job->out_rows * PLACE_BYTES + pairs;
-}
-
-int64_t gather_cli_shuffle_disk_bytes(const gather_cli_shuffle *job) {
-  return job->header_bytes + job->out_rows * job->row_bytes + gather_cli_shuffle_temporary_bytes(job);
 }

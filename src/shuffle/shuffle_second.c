@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_second.c: the second of two passes: each bucket is put in order in memory, and becomes rows of OUT.
+ * shuffle_second.c: the second of two passes: each bucket is put in order in memory, and becomes rows of the output.
  */
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
-#include "shuffle.h"
-#include "shuffle_spread.h"
-#include "system.h"
+#include "shuffle/shuffle_internal.h"
+#include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_system.h"
 
 enum { ROWS_PER_TASK = 2048 };
 
 typedef struct second_pass {
-  gather_cli_shuffle *job;
+  gather_shuffle *job;
   char *bucket, *chunk;
   uint32_t *places;
   _Atomic uint32_t
@@ -44,63 +42,55 @@ static void place_some(void *argument, int64_t i) {
 }
 
 static void place(second_pass *s) {
-  const gather_executor *executor = s->job->executor;
-  const int64_t tasks = (s->len + ROWS_PER_TASK - 1) / ROWS_PER_TASK;
-  if (executor && tasks > 1) {
-    executor->parallel_for(executor->context, tasks, place_some, s);
-    return;
-  }
-  for (int64_t i = 0; i < tasks; i++) place_some(s, i);
+  gather_shuffle_parallel(s->job, s->job->executor, (s->len + ROWS_PER_TASK - 1) / ROWS_PER_TASK, place_some, s);
 }
 
 static gather_status read_bucket(second_pass *s, int64_t b, gather_error *error) {
-  const gather_cli_shuffle *job = s->job;
+  const gather_shuffle *job = s->job;
   const int *file = job->folder.file;
-  const int64_t bytes = job->row_bytes, offset = gather_cli_shuffle_bucket_offset(job, b + 1);
-  s->bucket_len = gather_cli_shuffle_bucket_len(job, b);
+  const int64_t bytes = job->row_bytes, offset = gather_shuffle_bucket_offset(job, b + 1);
+  s->bucket_len = gather_shuffle_bucket_len(job, b);
   for (int64_t i = 0; i * 32 < s->bucket_len; i++) atomic_init(&s->taken[i], 0);
   for (int64_t first = 0; first < s->bucket_len; first += s->len) {
     s->len = s->bucket_len - first < job->chunk_rows ? s->bucket_len - first : job->chunk_rows;
-    GATHER_CLI_TRY(gather_cli_read_at(file[GATHER_CLI_SHUFFLE_ROWS], job->folder.path, s->chunk, s->len * bytes,
+    GATHER_TRY(gather_shuffle_read_at(job, file[GATHER_SHUFFLE_FILE_ROWS], job->folder.path, s->chunk, s->len * bytes,
                                       offset + first * bytes, error));
-    GATHER_CLI_TRY(gather_cli_read_at(file[GATHER_CLI_SHUFFLE_PLACES], job->folder.path, s->places,
+    GATHER_TRY(gather_shuffle_read_at(job, file[GATHER_SHUFFLE_FILE_PLACES], job->folder.path, s->places,
                                       s->len * (int64_t)sizeof *s->places,
                                       (b * job->bucket_rows + first) * (int64_t)sizeof *s->places, error));
-    gather_cli_read_ahead(file[GATHER_CLI_SHUFFLE_ROWS], s->len * bytes, offset + (first + s->len) * bytes);
+    gather_shuffle_read_ahead(file[GATHER_SHUFFLE_FILE_ROWS], s->len * bytes, offset + (first + s->len) * bytes);
     place(s);
+    GATHER_TRY(gather_shuffle_go_on(job, error));
   }
   if (!atomic_load(&s->wrong)) return GATHER_OK;
-  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
-                              "its file places is none of a shuffle");
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file places is none of a shuffle");
 }
 
 /* What this bucket becomes lies where the one before was, so it must be on the disk before the next one is written. */
 static gather_status collect(second_pass *s, gather_error *error) {
-  gather_cli_shuffle *job = s->job;
+  gather_shuffle *job = s->job;
   for (int64_t b = job->at; b < job->buckets; b++) {
-    GATHER_CLI_TRY(read_bucket(s, b, error));
-    GATHER_CLI_TRY(
-        gather_cli_shuffle_write_rows(job, b * job->bucket_rows, s->bucket, s->bucket_len * job->row_bytes, error));
-    GATHER_CLI_TRY(gather_cli_shuffle_sync(job, GATHER_CLI_SHUFFLE_ROWS, error));
-    if (b + 1 < job->buckets)
-      GATHER_CLI_TRY(gather_cli_shuffle_journal_write(job, GATHER_CLI_SHUFFLE_COLLECT, b + 1, error));
-    gather_cli_shuffle_show(job, b * job->bucket_rows + s->bucket_len, job->out_rows);
+    GATHER_TRY(read_bucket(s, b, error));
+    GATHER_TRY(gather_shuffle_write_rows(job, b * job->bucket_rows, s->bucket, s->bucket_len, error));
+    GATHER_TRY(gather_shuffle_sync(job, GATHER_SHUFFLE_FILE_ROWS, error));
+    if (b + 1 < job->buckets) GATHER_TRY(gather_shuffle_journal_write(job, GATHER_SHUFFLE_SECOND_PASS, b + 1, error));
+    gather_shuffle_show(job, GATHER_SHUFFLE_SECOND_PASS, b * job->bucket_rows + s->bucket_len, job->out_rows);
   }
   return GATHER_OK;
 }
 
-gather_status gather_cli_shuffle_collect(gather_cli_shuffle *job, gather_error *error) {
+gather_status gather_shuffle_run_collect(gather_shuffle *job, gather_error *error) {
   second_pass s = {.job = job};
-  s.bucket = malloc((size_t)(job->bucket_rows * job->row_bytes));
-  s.chunk = malloc((size_t)(job->chunk_rows * job->row_bytes));
-  s.places = malloc((size_t)job->chunk_rows * sizeof *s.places);
-  s.taken = malloc((size_t)(job->bucket_rows / 32 + 1) * sizeof *s.taken);
+  s.bucket = gather_alloc(job->bucket_rows * job->row_bytes);
+  s.chunk = gather_alloc(job->chunk_rows * job->row_bytes);
+  s.places = gather_alloc(job->chunk_rows * (int64_t)sizeof *s.places);
+  s.taken = gather_alloc((job->bucket_rows / 32 + 1) * (int64_t)sizeof *s.taken);
   gather_status status = s.bucket && s.chunk && s.places && s.taken
                              ? collect(&s, error)
-                             : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a bucket");
-  free(s.bucket);
-  free(s.chunk);
-  free(s.places);
-  free((void *)s.taken);
+                             : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a bucket");
+  gather_free(s.bucket);
+  gather_free(s.chunk);
+  gather_free(s.places);
+  gather_free((void *)s.taken);
   return status;
 }

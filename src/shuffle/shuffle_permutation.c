@@ -17,7 +17,7 @@
  * Sums, not exclusive or: else every order of 16 rows or more would be an even permutation. Small tables need the more rounds, as a
  * round does less there.
  */
-#include "shuffle_permutation.h"
+#include "shuffle/shuffle_permutation.h"
 
 static const uint64_t A = 0x9e3779b97f4a7c15u, B = 0xb7e151628aed2a6bu, C = 0x243f6a8885a308d3u;
 
@@ -34,18 +34,18 @@ static uint64_t first_bits(uint64_t x, int bits) { return x >> 1 >> (WORD_BITS -
 
 static uint64_t last_bits(uint64_t x, int bits) { return x & (((uint64_t)1 << bits) - 1); }
 
-void gather_cli_permutation_make(gather_cli_permutation *p, uint64_t seed, uint64_t rows) {
+void gather_permutation_make(gather_permutation *p, uint64_t seed, uint64_t rows) {
   const uint64_t start = mix(mix(seed + A) + rows);
   int bits = 0;
   while (rows > (uint64_t)1 << bits) bits++;
   p->rows = rows;
   p->left_bits = bits / 2;
   p->right_bits = bits - bits / 2;
-  p->rounds = bits < FEW_BITS ? GATHER_CLI_PERMUTATION_ROUNDS : ROUNDS_OF_MANY;
-  for (int r = 0; r < GATHER_CLI_PERMUTATION_ROUNDS; r++) p->key[r] = mix(start + (uint64_t)(r + 1) * C);
+  p->rounds = bits < FEW_BITS ? GATHER_PERMUTATION_ROUNDS : ROUNDS_OF_MANY;
+  for (int r = 0; r < GATHER_PERMUTATION_ROUNDS; r++) p->key[r] = mix(start + (uint64_t)(r + 1) * C);
 }
 
-static uint64_t once(const gather_cli_permutation *p, uint64_t v) {
+static uint64_t once(const gather_permutation *p, uint64_t v) {
   uint64_t left = v >> p->right_bits, right = last_bits(v, p->right_bits);
   for (int r = 0; r < p->rounds; r += 2) {
     left = last_bits(left + first_bits(mix(right + p->key[r]), p->left_bits), p->left_bits);
@@ -54,7 +54,7 @@ static uint64_t once(const gather_cli_permutation *p, uint64_t v) {
   return left << p->right_bits | right;
 }
 
-static uint64_t once_back(const gather_cli_permutation *p, uint64_t v) {
+static uint64_t once_back(const gather_permutation *p, uint64_t v) {
   uint64_t left = v >> p->right_bits, right = last_bits(v, p->right_bits);
   for (int r = p->rounds - 2; r >= 0; r -= 2) {
     right = last_bits(right - first_bits(mix(left + p->key[r + 1]), p->right_bits), p->right_bits);
@@ -63,14 +63,19 @@ static uint64_t once_back(const gather_cli_permutation *p, uint64_t v) {
   return left << p->right_bits | right;
 }
 
-uint64_t gather_cli_permutation_at(const gather_cli_permutation *p, uint64_t i) {
+static uint64_t row_at(const gather_permutation *p, uint64_t i) {
   do i = once(p, i);
   while (i >= p->rows);
   return i;
 }
 
-uint64_t gather_cli_permutation_place(const gather_cli_permutation *p, uint64_t i) {
+static uint64_t place_of(const gather_permutation *p, uint64_t i) {
   do i = once_back(p, i);
   while (i >= p->rows);
   return i;
+}
+
+void gather_permutation_numbers(const gather_permutation *p, int64_t first, int64_t len, bool places, int64_t *to) {
+  for (int64_t i = 0; i < len && places; i++) to[i] = (int64_t)place_of(p, (uint64_t)(first + i));
+  for (int64_t i = 0; i < len && !places; i++) to[i] = (int64_t)row_at(p, (uint64_t)(first + i));
 }

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+#
+# shuffle_file.py: what shuffle() is given, and what it gives. The work is the extension's.
+"""The rows of a table in files, in another order in a new file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from libgather import _core
+from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of
+
+_MOST_THREADS = 1024
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What shuffle() did, or with dry_run=True would do.
+
+    Attributes
+    ----------
+    path : str or None
+        The output; None where none was named.
+    rows, row_bytes : int
+        Of the output.
+    type : str
+        The element type.
+    shape : tuple of int
+        Of the output.
+    seed : int or None
+        Of the random order; None where the order was given.
+    passes : int
+        1 or 2.
+    buckets : int
+        Of two passes; 0 of one.
+    memory : int
+        The ceiling on memory, in bytes.
+    temporary_bytes : int
+        What the work took of the disk besides the output.
+    resumed : bool
+        Whether an earlier run was continued.
+    """
+
+    path: str | None
+    rows: int
+    row_bytes: int
+    type: str
+    shape: tuple[int, ...]
+    seed: int | None
+    passes: int
+    buckets: int
+    memory: int
+    temporary_bytes: int
+    resumed: bool
+
+
+def _from(least: int, value: Any, what: str, most: int = 2**63 - 1) -> int:
+    number = _index(value, what)
+    if not least <= number <= most:
+        raise ValueError(f"{what} must be from {least} to {most}, not {number}")
+    return number
+
+
+def _output_of(output: Path | None, dry_run: bool) -> bytes | None:
+    if output is not None and not isinstance(output, str | bytes | os.PathLike):
+        raise TypeError(f"output must be a path, not {type(output).__name__}")
+    if output is None and not dry_run:
+        raise TypeError("output is None: only dry_run=True needs no output")
+    return None if output is None else os.fsencode(output)
+
+
+def shuffle(
+    source: Path | Sequence[Path],
+    output: Path | None,
+    *,
+    seed: int | None = None,
+    order: Any = None,
+    memory: int | str | None = None,
+    passes: int | None = None,
+    name: str | None = None,
+    replace: bool = False,
+    resume: bool = False,
+    dry_run: bool = False,
+    threads: int | None = None,
+    engine: str = "auto",
+    depth: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    shape: int | Sequence[int] | None = None,
+    offset: int = 0,
+    raw: bool = False,
+    links: bool = True,
+    progress: Callable[[str, int, int], object] | None = None,
+) -> Shuffled:
+    """Writes the rows of a table into a new file, in a random or a given order.
+
+    The table may be far larger than memory. The output is written atomically. The order of a seed never changes: it is the order
+    that the command `gather shuffle --seed` gives.
+
+    Parameters
+    ----------
+    source : path, or list of paths
+        The table: a file of any format that open() reads, FILE:TENSOR, or its parts, one after the other.
+    output : path
+        The new file; its extension says the format: .npy, .safetensors, .pb, .bin or .raw. None with dry_run=True only.
+    seed : int, optional
+        Of the random order, from 0 on. Default: a new one, which the result tells.
+    order : array of integers, optional
+        The rows of the output by their numbers in the table, instead of a seed; any rank and integer dtype. Numbers below 0 count
+        from the end. It must not change before the call returns. np.load(path, mmap_mode='r') gives one that is larger than memory.
+    memory : int or str, optional
+        Ceiling on the memory that the work takes: 2**31, '2GiB', '500MB'. Default: a quarter of what this process may use.
+    passes : {1, 2}, optional
+        Take each part of the output from the table, or read the table once and sort it in buckets. Default: what is faster.
+    name : str, optional
+        Of the tensor in the output, where the format has names. Default: the table's.
+    replace : bool, default False
+        An existing output, or what an unfinished run left, may be replaced.
+    resume : bool, default False
+        Continue what an unfinished run left; where nothing was left, begin. Seed, memory and passes need not be given again.
+    dry_run : bool, default False
+        Check everything and say what would be done; write nothing.
+    threads : int, optional
+        How many threads work. Default: get_threads().
+    engine, depth, dtype, shape, offset, raw, links
+        As open() has them.
+    progress : callable, optional
+        progress(step, done, total) is called in this thread at the beginning of each step and then up to 30 times a second: step is
+        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish', the others are rows. What it raises ends the work.
+
+    Returns
+    -------
+    Shuffled
+
+    Raises
+    ------
+    GatherIndexError (an IndexError)
+        The first row number of the order that is out of range: position, value, low, high, bad_count. Nothing was written.
+    GatherFileError (an OSError)
+        The table or the disk fails, another process works on the same output, or the output exists. What is done is kept for resume=True.
+    GatherValueError, GatherTypeError
+        An argument does not fit; what an unfinished run left is of another shuffle.
+    KeyboardInterrupt, or what another signal handler or progress raises
+        Within a tenth of a second, or when a sync of the disk that was begun has ended. What is done is kept for resume=True.
+
+    Notes
+    -----
+    While it works, all files are in a folder `.gather-shuffle-NAME` beside the output NAME. docs/shuffle.md says what one pass and
+    two passes cost, and defines the order of a seed.
+    """
+    if dtype is None and (shape is not None or offset != 0 or raw):
+        raise TypeError("shape, offset and raw are for raw bytes, which need dtype")
+    if seed is not None and order is not None:
+        raise TypeError("seed makes an order, and order gives one")
+    if not isinstance(engine, str):
+        raise TypeError(f"engine must be a str, not {type(engine).__name__}")
+    raw_type = None if dtype is None else _raw_type(dtype)[0]
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be callable, not {type(progress).__name__}")
+    target = _output_of(output, dry_run)
+    facts = _core._shuffle(
+        tuple(os.fsencode(part) for part in _paths_of(source)),
+        target,
+        name,
+        order,
+        -1 if seed is None else _from(0, seed, "seed"),
+        0 if memory is None else bytes_of(memory, "memory"),
+        0 if passes is None else _from(1, passes, "passes", 2),
+        engine,
+        0 if depth is None else _from(1, depth, "depth", 4096),
+        bool(replace),
+        bool(resume),
+        0 if threads is None else min(_from(1, threads, "threads"), _MOST_THREADS),
+        bool(dry_run),
+        raw_type,
+        _raw_shape(shape),
+        _index(offset, "offset"),
+        bool(raw),
+        bool(links),
+        progress,
+    )
+    return Shuffled(None if target is None else os.fsdecode(target), *facts)

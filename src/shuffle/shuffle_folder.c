@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shuffle_folder.c: the folder beside the output: its lock, its files, the room that they take. Nothing in it is followed elsewhere: files
+ * are opened in the folder itself, and no links.
+ */
+#if defined(__linux__)
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#endif
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "shuffle/shuffle_internal.h"
+#include "shuffle/shuffle_system.h"
+
+static const char *const FILES[] = {"rows", "places", "pairs"};
+static const char *const OTHERS[] = {"journal", "journal.new", "lock"};
+
+static gather_status fail_folder(const gather_shuffle_folder *folder, const char *what, gather_error *error) {
+  const int number = errno;
+  char words[GATHER_SHUFFLE_WORDS];
+  return gather_fail_file(error, gather_shuffle_failure_of(number), folder->path, -1, "cannot %s: %s", what,
+                          gather_shuffle_words(number, words));
+}
+
+/* A lock of this open file, which other threads of the process respect too; else, where there is none, of the process. */
+static int set_lock(int fd) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+#if defined(F_OFD_SETLK)
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  if (errno != EINVAL) return -1;
+#endif
+  return fcntl(fd, F_SETLK, &lock);
+}
+
+/* A lock ends with its process, however that ends. */
+static gather_status take_lock(gather_shuffle_folder *folder, gather_error *error) {
+  folder->lock = gather_shuffle_open_at(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+  if (folder->lock < 0) return fail_folder(folder, "lock it", error);
+  if (set_lock(folder->lock) == 0) return GATHER_OK;
+  if (errno == EACCES || errno == EAGAIN)
+    return gather_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "another shuffle is at work in it");
+  return fail_folder(folder, "lock it", error);
+}
+
+gather_status gather_shuffle_folder_find(gather_shuffle *job, gather_error *error) {
+  gather_shuffle_folder *folder = &job->folder;
+  folder->fd = gather_shuffle_open_at(AT_FDCWD, folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (folder->fd < 0 && errno == ENOENT) return GATHER_OK;
+  if (folder->fd < 0) return fail_folder(folder, "open this folder", error);
+  return take_lock(folder, error);
+}
+
+gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *error) {
+  gather_shuffle_folder *folder = &job->folder;
+  if (job->options.replace) {
+    GATHER_TRY(gather_shuffle_folder_find(job, error));
+    if (folder->fd >= 0) GATHER_TRY(gather_shuffle_folder_remove(folder, error));
+  }
+  gather_shuffle_folder_forget(folder); /* of an output that is no more */
+  if (mkdir(folder->path, 0700) != 0) { /* its files may be more private than their modes say */
+    if (errno != EEXIST) return fail_folder(folder, "make this folder", error);
+    return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_RESUME,
+                                 gather_fail_file(error, GATHER_FILE_EXISTS, folder->path, -1,
+                                                  "an earlier shuffle left this folder, or is at work in it"));
+  }
+  GATHER_TRY(gather_shuffle_folder_find(job, error));
+  if (folder->fd >= 0) return GATHER_OK;
+  errno = ENOENT;
+  return fail_folder(folder, "open this folder", error);
+}
+
+/* Takes the room from the disk, so that a full one is found here. */
+static gather_status reserve(const gather_shuffle *job, int fd, const char *name, int64_t size, gather_error *error) {
+  int number;
+  char words[GATHER_SHUFFLE_WORDS];
+  if (size == 0) return GATHER_OK;
+#if defined(_POSIX_ADVISORY_INFO) && _POSIX_ADVISORY_INFO > 0
+  do number = posix_fallocate(fd, 0, (off_t)size);
+  while (number == EINTR);
+  if (number == EOPNOTSUPP || number == EINVAL || number == ENOSYS)
+#endif
+    number = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+  if (number == 0) return GATHER_OK;
+  return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot reserve the room of its file %s: %s",
+                          name, gather_shuffle_words(number, words));
+}
+
+static gather_status check_room(const gather_shuffle *job, gather_error *error) {
+  struct statvfs room;
+  char needs[32], missing[32];
+  const int64_t need = gather_shuffle_disk_bytes(job);
+  if (fstatvfs(job->folder.fd, &room) != 0 || room.f_blocks == 0 || room.f_frsize == 0) return GATHER_OK;
+  uint64_t blocks = (uint64_t)need / room.f_frsize + 1;
+  if (blocks <= room.f_bavail) return GATHER_OK;
+  return gather_fail_file(
+      error, GATHER_IO_ERROR, job->folder.path, -1, "the disk is too full: %s are needed, and %s of them are missing",
+      gather_text_bytes(need, needs, sizeof needs),
+      gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
+}
+
+static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
+  gather_shuffle_folder *folder = &job->folder;
+  struct stat about;
+  const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
+  folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags);
+  if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
+  const bool second_name = job->step == GATHER_SHUFFLE_PUBLISH; /* the output may be the other one */
+  if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "look at a file in it", error);
+  if (S_ISREG(about.st_mode) && (about.st_nlink == 1 || second_name)) return GATHER_OK;
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s is none of a shuffle",
+                          FILES[file]);
+}
+
+static gather_status size_file(gather_shuffle *job, gather_shuffle_file file, int64_t size, gather_error *error) {
+  struct stat about;
+  const int fd = job->folder.file[file];
+  if (fd < 0) return GATHER_OK;
+  if (!job->resumed) return reserve(job, fd, FILES[file], size, error);
+  if (fstat(fd, &about) != 0) return fail_folder(&job->folder, "look at a file in it", error);
+  if ((int64_t)about.st_size >= size) return GATHER_OK;
+  return gather_shuffle_advise(
+      job, GATHER_SHUFFLE_REMEDY_REPLACE,
+      gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file %s was cut short", FILES[file]));
+}
+
+gather_status gather_shuffle_folder_files(gather_shuffle *job, gather_error *error) {
+  const int64_t rows = job->out_rows * job->row_bytes, places = job->out_rows * (int64_t)sizeof(uint32_t),
+                pairs = job->out_rows * (int64_t)sizeof(gather_shuffle_pair);
+  /* The output may have its name already, and `rows` its last length. */
+  const int64_t slack = job->step == GATHER_SHUFFLE_PUBLISH ? 0 : job->bucket_rows * job->row_bytes;
+  GATHER_TRY(open_file(job, GATHER_SHUFFLE_FILE_ROWS, error));
+  if (job->passes == 2) GATHER_TRY(open_file(job, GATHER_SHUFFLE_FILE_PLACES, error));
+  if (job->passes == 2 && job->given) GATHER_TRY(open_file(job, GATHER_SHUFFLE_FILE_PAIRS, error));
+  GATHER_TRY(gather_shuffle_write_header(job, error));
+  if (!job->resumed) GATHER_TRY(check_room(job, error));
+  GATHER_TRY(size_file(job, GATHER_SHUFFLE_FILE_ROWS, job->header_bytes + slack + rows, error));
+  GATHER_TRY(size_file(job, GATHER_SHUFFLE_FILE_PLACES, places, error));
+  return size_file(job, GATHER_SHUFFLE_FILE_PAIRS, pairs, error);
+}
+
+gather_status gather_shuffle_sync(const gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
+  if (job->folder.file[file] < 0 || fdatasync(job->folder.file[file]) == 0) return GATHER_OK;
+  return fail_folder(&job->folder, "have the disk keep its files", error);
+}
+
+static void remove_files(const gather_shuffle_folder *folder) {
+  for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) (void)unlinkat(folder->fd, FILES[i], 0);
+}
+
+static gather_status remove_rest(gather_shuffle_folder *folder, gather_error *error) {
+  for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) (void)unlinkat(folder->fd, OTHERS[i], 0);
+  int failed = rmdir(folder->path) == 0 ? 0 : errno;
+  gather_shuffle_folder_close(folder);
+  errno = failed;
+  return failed ? fail_folder(folder, "remove this folder", error) : GATHER_OK;
+}
+
+gather_status gather_shuffle_folder_remove(gather_shuffle_folder *folder, gather_error *error) {
+  (void)unlinkat(folder->fd, "journal", 0); /* first: without its files it would promise too much */
+  remove_files(folder);
+  return remove_rest(folder, error);
+}
+
+void gather_shuffle_folder_last(const gather_shuffle_folder *folder, char path[GATHER_SHUFFLE_LAST_PATH]) {
+  (void)snprintf(path, GATHER_SHUFFLE_LAST_PATH, "%s.done", folder->path);
+}
+
+gather_status gather_shuffle_folder_finish(gather_shuffle_folder *folder, gather_error *error) {
+  char last[GATHER_SHUFFLE_LAST_PATH];
+  gather_shuffle_folder_last(folder, last);
+  remove_files(folder);
+  (void)renameat(folder->fd, "journal", AT_FDCWD, last); /* the name may be too long: then it goes with the rest */
+  return remove_rest(folder, error);
+}
+
+void gather_shuffle_folder_forget(const gather_shuffle_folder *folder) {
+  char last[GATHER_SHUFFLE_LAST_PATH];
+  gather_shuffle_folder_last(folder, last);
+  (void)unlink(last);
+}
+
+void gather_shuffle_folder_close(gather_shuffle_folder *folder) {
+  for (int i = 0; i < GATHER_SHUFFLE_FILES; i++) {
+    if (folder->file[i] >= 0) (void)close(folder->file[i]);
+    folder->file[i] = -1;
+  }
+  if (folder->lock >= 0) (void)close(folder->lock);
+  if (folder->fd >= 0) (void)close(folder->fd);
+  folder->lock = folder->fd = -1;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shuffle_identity.c: the identity of a shuffle: everything that decides about its bytes and its steps, one line each. It stands in the
+ * journal, and a run that goes on must have the same. Names have no blanks and line breaks: those stand as %20 and %0a.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#define _FILE_OFFSET_BITS 64
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "shuffle/shuffle_internal.h"
+#include "shuffle/shuffle_system.h"
+#include "shuffle/shuffle_text.h"
+
+static void put_name(gather_shuffle_text *to, const char *name) {
+  for (; *name; name++) {
+    unsigned char c = (unsigned char)*name;
+    if (c <= ' ' || c == '%' || c == 0x7f)
+      gather_shuffle_text_print(to, "%%%02x", c);
+    else
+      gather_shuffle_text_print(to, "%c", c);
+  }
+}
+
+/* The files that hold the rows, with the signs by which a change of them is seen. */
+static gather_status put_data(const gather_shuffle *job, gather_shuffle_text *to, gather_error *error) {
+  gather_table_part part;
+  for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++) {
+    struct stat about;
+    if (part.rows == 0 || job->row_bytes == 0) continue;
+    char *whole = realpath(part.path, NULL);
+    if (!whole || stat(whole, &about) != 0) {
+      int number = errno;
+      char words[GATHER_SHUFFLE_WORDS];
+      gather_free(whole);
+      return gather_fail_file(error, gather_shuffle_status_of(number), part.path, -1, "cannot look at it: %s",
+                              gather_shuffle_words(number, words));
+    }
+    gather_shuffle_text_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
+                              (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec,
+                              part.offset);
+    put_name(to, whole);
+    gather_shuffle_text_print(to, "\n");
+    gather_free(whole);
+  }
+  return GATHER_OK;
+}
+
+static void put_rest(const gather_shuffle *job, gather_shuffle_text *to) {
+  gather_shuffle_text_print(to, "rows %" PRId64 "\nrow_bytes %" PRId64 "\ntype ", job->rows, job->row_bytes);
+  put_name(to, job->data->type_name);
+  gather_shuffle_text_print(to, "\noutput ");
+  put_name(to, job->target);
+  if (strcmp(job->format, "safetensors") == 0) { /* of several tensors: the name is in the header */
+    gather_shuffle_text_print(to, "\ntensor ");
+    put_name(to, job->writing.name);
+  }
+  gather_shuffle_text_print(to, "\nshape");
+  for (int32_t i = 0; i < job->writing.rank; i++) gather_shuffle_text_print(to, " %" PRId64, job->out_shape[i]);
+  if (job->given)
+    gather_shuffle_text_print(to, "\norder %016" PRIx64 "\n", job->order_hash);
+  else
+    gather_shuffle_text_print(to, "\nseed %" PRId64 "\n", job->seed);
+  gather_shuffle_text_print(to, "memory %" PRId64 "\npasses %d\nbucket_rows %" PRId64 "\n", job->options.memory_bytes,
+                            job->passes, job->bucket_rows);
+}
+
+gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, gather_error *error) {
+  gather_shuffle_text to = {0};
+  gather_shuffle_text_print(&to, "gather shuffle, journal 1\n");
+  gather_status status = put_data(job, &to, error);
+  put_rest(job, &to);
+  if (status == GATHER_OK && to.failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
+  *text = status == GATHER_OK ? to.text : NULL;
+  if (status != GATHER_OK) gather_shuffle_text_clear(&to);
+  return status;
+}
+
+gather_status gather_shuffle_identity_check(const gather_shuffle *job, gather_error *error) {
+  char *now = NULL;
+  gather_status status = gather_shuffle_identity(job, &now, error);
+  if (status == GATHER_OK && strcmp(now, job->identity) != 0)
+    status = gather_shuffle_advise(
+        job, GATHER_SHUFFLE_REMEDY_REPLACE,
+        gather_fail_file(error, GATHER_IO_ERROR, job->paths[0], -1, "it was changed while it was shuffled"));
+  gather_free(now);
+  return status;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * shuffle_open.c: the table that is shuffled, the order, and what will be written. The order of the steps is the order of
+ * complaints that gather_take promises.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "shuffle/shuffle_internal.h"
+
+enum { TABLE_SHARE = 4, WITH_IT = 32 /* bytes, at most, that go with a row in other files */ };
+
+static gather_status fail_open(const gather_shuffle *job, gather_status status, gather_error *error) {
+  char asked[32];
+  if (status == GATHER_USAGE && !error->file[0] && strstr(error->message, "memory"))
+    return gather_fail(error, GATHER_USAGE,
+                       "memory %s is too little for rows of this length; the table gets a quarter of it",
+                       gather_text_bytes(job->options.memory_bytes, asked, sizeof asked));
+  if (!error->input) error->input = "data";
+  return status;
+}
+
+gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error) {
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  int64_t memory = job->options.memory_bytes / TABLE_SHARE;
+  options.memory_bytes = memory > GATHER_TABLE_LEAST_MEMORY ? memory : GATHER_TABLE_LEAST_MEMORY;
+  options.engine = job->options.engine;
+  options.depth = job->options.depth;
+  options.no_links = job->options.no_links;
+  options.raw = job->options.raw;
+  gather_status status = gather_table_open_parts(job->paths, job->path_count, &options, &job->table, error);
+  if (status != GATHER_OK) return fail_open(job, status, error);
+  job->data = gather_table_describe(job->table);
+  job->rows = job->data->rows;
+  job->row_bytes = job->data->row_bytes;
+  return GATHER_OK;
+}
+
+/* The descr that .npy keeps, as for rows that are taken. */
+static gather_status keep_descr(gather_shuffle *job, gather_error *error) {
+  const gather_table_info *data = job->data;
+  job->writing.descr = data->descr;
+  if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
+  const int64_t bytes = (int64_t)strlen(data->type_name) + 3;
+  char *descr = gather_arena_take(&job->memory, 1, bytes);
+  if (!descr) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
+  (void)snprintf(descr, (size_t)bytes, "'%s'", data->type_name);
+  job->writing.descr = descr;
+  return GATHER_OK;
+}
+
+static gather_status describe_output(gather_shuffle *job, gather_error *error) {
+  const gather_table_info *data = job->data;
+  job->writing = (gather_writing){.fd = -1,
+                                  .path = job->output,
+                                  .format = job->format,
+                                  .replace = job->options.replace,
+                                  .type = data->tensor.type,
+                                  .item_bytes = data->tensor.item_bytes,
+                                  .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
+                                  .name = job->options.name ? job->options.name : data->name,
+                                  .rank = data->tensor.rank,
+                                  .shape = job->out_shape};
+  for (int32_t i = 0; i < data->tensor.rank; i++) job->shape[i] = job->out_shape[i] = data->tensor.shape[i];
+  return keep_descr(job, error);
+}
+
+/* The shape of the output, and with it whether the order's type and rank will do. The indices themselves come later. */
+static gather_status plan_order(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
+  static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
+  job->out_rows = job->rows;
+  if (!order) return GATHER_OK;
+  GATHER_TRY(gather_plan_create(gather_op_find("Gather", "onnx-13"), &job->data->tensor, order, NULL, &OPTIONS,
+                                &job->plan, error));
+  job->writing.rank = gather_plan_shape(job->plan, job->out_shape);
+  job->out_rows = gather_tensor_len(order);
+  job->order_bytes = gather_tensor_bytes(order);
+  if (!order->data && job->out_rows > 0)
+    return gather_fail_input(error, GATHER_USAGE, "indices", "the order's data pointer is NULL");
+  return GATHER_OK;
+}
+
+/* An executor for the check of a long order, which then ends soon where that is asked for. */
+static void run_all(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  gather_shuffle_parallel(context, NULL, count, task, argument);
+}
+
+/* More tasks than any memory holds, so that each is as short as a task may be. */
+enum { MANY_THREADS = 1 << 24 };
+
+static gather_status check_indices(gather_shuffle *job, gather_error *error) {
+  gather_run run = GATHER_RUN_INIT;
+  const gather_executor executor = {job, run_all, MANY_THREADS};
+  if (!job->plan) return GATHER_OK;
+  run.indices = job->order;
+  run.executor = job->options.stop ? &executor : NULL;
+  const gather_status status = gather_plan_check(job->plan, &run, error);
+  GATHER_TRY(gather_shuffle_go_on(job, error)); /* some tasks did not run */
+  return status == GATHER_OK ? gather_shuffle_order_check(job, error) : status;
+}
+
+gather_status gather_shuffle_open_output(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
+  GATHER_TRY(describe_output(job, error));
+  GATHER_TRY(plan_order(job, order, error));
+  if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
+    return gather_fail(error, GATHER_OVERFLOW, "the output would be too big for any file");
+  if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
+  GATHER_TRY(check_indices(job, error));
+  gather_permutation_make(&job->permutation, (uint64_t)job->seed, (uint64_t)job->rows);
+  return GATHER_OK;
+}

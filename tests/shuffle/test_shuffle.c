@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_shuffle.c: shuffling by the public header: results, progress, cancelling, resuming, and calls that are refused.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shuffle/shuffled.h"
+
+static const char *const PATHS[] = {"x.npy"};
+
+static void nothing_is_left(void) {
+  assert_false(shuffled_exists(FOLDER));
+  assert_false(shuffled_exists(FOLDER ".done"));
+}
+
+/* ---- results */
+
+static void a_seed_is_an_order(void **state) {
+  (void)state;
+  for (int32_t passes = 0; passes <= 2; passes++) {
+    gather_shuffle_options options = shuffled_options(7, passes);
+    gather_shuffle_info info;
+    assert_status(shuffled_run(&options, NULL, &info, NULL), GATHER_OK);
+    shuffled_check_seed(7);
+    nothing_is_left();
+    assert_int_equal(info.seed, 7);
+    assert_int_equal(info.rows, ROWS);
+    assert_int_equal(info.row_bytes, WIDTH * 4);
+    assert_int_equal(info.memory_bytes, MEMORY);
+    assert_int_equal(info.rank, 2);
+    assert_int_equal(info.passes, passes == 1 ? 1 : 2);
+    assert_true(passes == 1 ? info.part_rows > 0 && info.buckets == 0 : info.buckets > 2 && info.temporary_bytes > 0);
+    assert_false(info.resumed || info.given || info.remedy != GATHER_SHUFFLE_REMEDY_NONE);
+  }
+}
+
+static void a_new_seed_is_told(void **state) {
+  gather_shuffle_options options = shuffled_options(-1, 0);
+  gather_shuffle_info first, second;
+  (void)state;
+  assert_status(shuffled_run(&options, NULL, &first, NULL), GATHER_OK);
+  shuffled_check_seed(first.seed);
+  assert_status(shuffled_run(&options, NULL, &second, NULL), GATHER_OK);
+  assert_true(first.seed >= 0 && second.seed >= 0 && first.seed != second.seed);
+  shuffled_check_seed(second.seed);
+}
+
+static void many_threads_give_the_same(void **state) {
+  gather_shuffle_options options = shuffled_options(8, 2);
+  gather_shuffle *shuffle = NULL;
+  gather_pool *pool = NULL;
+  (void)state;
+  assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_open(shuffle, NULL), GATHER_OK);
+  assert_int_equal(gather_table_describe(gather_shuffle_describe(shuffle)->table)->rows, ROWS);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, gather_pool_executor(pool), NULL), GATHER_OK);
+  assert_true(shuffled_exists(FOLDER ".done")); /* until it is closed, a program that is killed can resume */
+  gather_shuffle_close(shuffle);
+  gather_pool_destroy(pool);
+  shuffled_check_seed(8);
+  nothing_is_left();
+}
+
+/* An order with negative numbers, repeated rows, and gaps between its elements. */
+static void an_order_is_taken(void **state) {
+  static int32_t given[2 * 50000];
+  static int64_t rows[50000];
+  (void)state;
+  for (int64_t i = 0; i < 50000; i++) {
+    rows[i] = (i * 7919 + i / 3) % ROWS;
+    given[2 * i] = (int32_t)(i % 2 ? rows[i] : rows[i] - ROWS);
+    given[2 * i + 1] = -1000000;
+  }
+  gather_tensor order = {
+      .data = given, .type = GATHER_TYPE_INT32, .rank = 2, .shape = DIMS(25000, 2), .strides = DIMS(16, 8)};
+  for (int32_t passes = 1; passes <= 2; passes++) {
+    gather_shuffle_options options = shuffled_options(-1, passes);
+    gather_shuffle_info info;
+    assert_status(shuffled_run(&options, &order, &info, NULL), GATHER_OK);
+    assert_true(info.given && info.seed == -1 && info.rank == 3 && info.rows == 50000);
+    shuffled_check(rows, 50000);
+    nothing_is_left();
+  }
+}
+
+/* The order as a tensor of a mapped file. */
+static void an_order_in_a_file(void **state) {
+  static int64_t rows[ROWS];
+  gather_writing what = {.path = "order.npy", .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  gather_shuffle_options options = shuffled_options(-1, 2);
+  gather_writer *writer = NULL;
+  gather_file *file = NULL;
+  gather_shuffle *shuffle = NULL;
+  (void)state;
+  for (int64_t i = 0; i < ROWS; i++) rows[i] = ROWS - 1 - i;
+  assert_status(gather_writer_create(&what, &writer, NULL), GATHER_OK);
+  memcpy(gather_writer_data(writer), rows, sizeof rows);
+  assert_status(gather_writer_commit(writer, NULL), GATHER_OK);
+  assert_status(gather_file_open("order.npy", &file, NULL), GATHER_OK);
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, &gather_file_at(file, 0)->tensor, file, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
+  gather_shuffle_close(shuffle);
+  gather_file_close(file);
+  shuffled_check(rows, ROWS);
+  assert_int_equal(unlink("order.npy"), 0);
+}
+
+/* Memory of another kind than the file's mapping keeps what it holds, whatever the caller says. */
+static void memory_is_no_mapping(void **state) {
+  static int64_t rows[ROWS];
+  gather_shuffle_options options = shuffled_options(-1, 2);
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  gather_file *file = NULL;
+  gather_shuffle *shuffle = NULL;
+  (void)state;
+  for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 3 % ROWS;
+  assert_status(gather_file_open("x.npy", &file, NULL), GATHER_OK);
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, &order, file, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
+  gather_shuffle_close(shuffle);
+  gather_file_close(file);
+  shuffled_check(rows, ROWS);
+}
+
+static void rows_and_places(void **state) {
+  static int64_t rows[ROWS], places[ROWS], part[10];
+  (void)state;
+  assert_status(gather_shuffle_rows(3, ROWS, 0, ROWS, rows, NULL), GATHER_OK);
+  assert_status(gather_shuffle_places(3, ROWS, 0, ROWS, places, NULL), GATHER_OK);
+  for (int64_t i = 0; i < ROWS; i++) assert_int_equal(places[rows[i]], i);
+  assert_status(gather_shuffle_rows(3, ROWS, ROWS - 10, 10, part, NULL), GATHER_OK);
+  assert_memory_equal(part, rows + ROWS - 10, sizeof part);
+  assert_status(gather_shuffle_rows(0, 0, 0, 0, NULL, NULL), GATHER_OK);
+  assert_status(gather_shuffle_rows(-1, ROWS, 0, 1, part, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_rows(1, ROWS, ROWS - 9, 10, part, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_places(1, ROWS, -1, 1, part, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_places(1, ROWS, INT64_MAX, INT64_MAX, part, NULL), GATHER_USAGE);
+}
+
+/* ---- progress and stopping */
+
+typedef struct watch {
+  gather_shuffle_step steps[16];
+  int count;
+  int64_t done;
+  gather_shuffle_step stop_in; /* that step stops, from so many rows on */
+  int64_t stop_from;
+  atomic_long asked, stop_at; /* or question number stop_at */
+  atomic_bool stop;
+} watch;
+
+static void on_progress(void *context, const gather_shuffle_progress *progress) {
+  watch *seen = context;
+  if (seen->count == 0 || seen->steps[seen->count - 1] != progress->step) {
+    assert_in_range(seen->count, 0, 15);
+    seen->steps[seen->count++] = progress->step;
+    seen->done = 0;
+  }
+  assert_true(progress->done >= seen->done && progress->done <= progress->total);
+  assert_true((progress->folder == NULL) == (progress->step == GATHER_SHUFFLE_PUBLISH));
+  if (progress->folder) assert_string_equal(progress->folder, FOLDER);
+  seen->done = progress->done;
+  if (seen->stop_in && progress->step == seen->stop_in && progress->done >= seen->stop_from)
+    atomic_store(&seen->stop, true);
+}
+
+static bool is_stopped(void *context) {
+  watch *seen = context;
+  const long number = atomic_fetch_add(&seen->asked, 1);
+  return atomic_load(&seen->stop) || (atomic_load(&seen->stop_at) >= 0 && number == atomic_load(&seen->stop_at));
+}
+
+static gather_shuffle_options watched(int64_t seed, int32_t passes, watch *seen) {
+  gather_shuffle_options options = shuffled_options(seed, passes);
+  memset(seen, 0, sizeof *seen);
+  atomic_init(&seen->stop_at, -1);
+  options.progress = on_progress;
+  options.stop = is_stopped;
+  options.progress_context = options.stop_context = seen;
+  return options;
+}
+
+static void progress_names_the_steps(void **state) {
+  static const gather_shuffle_step ONE[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_ONLY_PASS, GATHER_SHUFFLE_PUBLISH},
+                                   TWO[] = {GATHER_SHUFFLE_PREPARE, GATHER_SHUFFLE_FIRST_PASS,
+                                            GATHER_SHUFFLE_SECOND_PASS, GATHER_SHUFFLE_PUBLISH};
+  watch seen;
+  gather_shuffle_options options = watched(2, 1, &seen);
+  (void)state;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  assert_int_equal(seen.count, COUNT(ONE));
+  assert_memory_equal(seen.steps, ONE, sizeof ONE);
+  shuffled_check_seed(2);
+  options = watched(2, 2, &seen);
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  assert_int_equal(seen.count, COUNT(TWO));
+  assert_memory_equal(seen.steps, TWO, sizeof TWO);
+  assert_int_equal(seen.done, ROWS);
+  shuffled_check_seed(2);
+}
+
+/* The run of `options` ends by a stop; a later one resumes, with what the journal says, to the same bytes. */
+static void stop_and_resume(gather_shuffle_options *options, const gather_tensor *order) {
+  gather_error error = dirty_error();
+  gather_shuffle_info info;
+  assert_status(shuffled_run(options, order, &info, &error), GATHER_CANCELLED);
+  assert_error(&error, GATHER_CANCELLED);
+  assert_false(shuffled_exists("o.npy"));
+  assert_int_equal(shuffled_exists(FOLDER), info.folder != NULL);
+  const bool left = info.folder != NULL;
+  gather_shuffle_options again = GATHER_SHUFFLE_OPTIONS_INIT;
+  again.resume = true;
+  if (!left) again.memory_bytes = MEMORY, again.seed = options->seed;
+  assert_status(shuffled_run(&again, order, &info, NULL), GATHER_OK);
+  assert_int_equal(info.resumed, left);
+  nothing_is_left();
+}
+
+static void what_is_stopped_can_be_resumed(void **state) {
+  watch seen;
+  (void)state;
+  gather_shuffle_options options = watched(5, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_SECOND_PASS, seen.stop_from = 1;
+  stop_and_resume(&options, NULL);
+  shuffled_check_seed(5);
+  options = watched(5, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_FIRST_PASS, seen.stop_from = ROWS / 2;
+  stop_and_resume(&options, NULL);
+  shuffled_check_seed(5);
+  options = watched(5, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_FIRST_PASS;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_CANCELLED);
+  nothing_is_left(); /* nothing was done */
+  stop_and_resume(&options, NULL);
+  shuffled_check_seed(5);
+}
+
+/* Whichever question is answered with a stop, nothing is lost, and nothing is wrong. */
+static void stop_at_questions(void) {
+  watch seen;
+  for (int32_t passes = 1; passes <= 2; passes++) {
+    gather_shuffle_options options = watched(6, passes, &seen);
+    assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+    const long asked = atomic_load(&seen.asked);
+    shuffled_check_seed(6);
+    assert_true(asked > 20);
+    for (long k = 0; k < asked; k += asked / 12 + 1) {
+      options = watched(6, passes, &seen);
+      atomic_store(&seen.stop_at, k);
+      stop_and_resume(&options, NULL);
+      shuffled_check_seed(6);
+    }
+  }
+}
+
+static void every_question_may_stop(void **state) {
+  (void)state;
+  stop_at_questions();
+}
+
+static void every_question_of_any_thread(void **state) {
+  gather_pool *pool = NULL;
+  (void)state;
+  assert_status(gather_pool_create(4, &pool, NULL), GATHER_OK);
+  shuffled_executor = gather_pool_executor(pool);
+  stop_at_questions();
+  shuffled_executor = NULL;
+  gather_pool_destroy(pool);
+}
+
+static void an_order_may_be_stopped(void **state) {
+  static int64_t rows[ROWS];
+  watch seen;
+  gather_tensor order = {.data = rows, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(ROWS)};
+  (void)state;
+  for (int64_t i = 0; i < ROWS; i++) rows[i] = i * 7 % ROWS;
+  gather_shuffle_options options = watched(-1, 2, &seen);
+  atomic_store(&seen.stop_at, 0); /* while it is checked */
+  assert_status(shuffled_run(&options, &order, NULL, NULL), GATHER_CANCELLED);
+  nothing_is_left();
+  options = watched(-1, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_FIRST_PASS;
+  gather_shuffle_info info;
+  assert_status(shuffled_run(&options, &order, &info, NULL), GATHER_CANCELLED);
+  assert_non_null(info.folder); /* the sorted order is durable */
+  options = watched(-1, 0, &seen);
+  options.resume = true;
+  assert_status(shuffled_run(&options, &order, &info, NULL), GATHER_OK);
+  assert_true(info.resumed && info.passes == 2 && seen.steps[1] == GATHER_SHUFFLE_FIRST_PASS);
+  shuffled_check(rows, ROWS);
+}
+
+/* ---- what an earlier run left */
+
+static void leave(int64_t seed) {
+  watch seen;
+  gather_shuffle_options options = watched(seed, 2, &seen);
+  seen.stop_in = GATHER_SHUFFLE_SECOND_PASS, seen.stop_from = 1;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_CANCELLED);
+  assert_true(shuffled_exists(FOLDER "/journal"));
+}
+
+static void what_is_left_is_respected(void **state) {
+  gather_error error = dirty_error();
+  gather_shuffle_info info;
+  (void)state;
+  leave(9);
+  gather_shuffle_options options = shuffled_options(9, 2);
+  assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_FILE_EXISTS);
+  assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_RESUME);
+  assert_string_equal(error.file, FOLDER);
+  options.seed = 10, options.resume = true;
+  assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_USAGE);
+  assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_REPLACE);
+  assert_non_null(strstr(error.message, "'seed 9', here 'seed 10'"));
+  options.resume = false, options.replace = true;
+  assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_OK);
+  shuffled_check_seed(10);
+  nothing_is_left();
+  leave(9);
+  FILE *journal = fopen(FOLDER "/journal", "a");
+  assert_non_null(journal);
+  assert_true(fputs("x", journal) >= 0 && fclose(journal) == 0);
+  options = shuffled_options(9, 2);
+  options.resume = true;
+  assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_FILE_MALFORMED);
+  assert_int_equal(info.remedy, GATHER_SHUFFLE_REMEDY_REPLACE);
+  shuffled_clean();
+}
+
+/* Another shuffle of the same output, while the first works. */
+static void try_another(void *context, const gather_shuffle_progress *progress) {
+  int *tried = context;
+  gather_error error;
+  if (progress->step != GATHER_SHUFFLE_SECOND_PASS || (*tried)++) return;
+  gather_shuffle_options options = shuffled_options(11, 2);
+  options.resume = true;
+  assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_IO_ERROR);
+  assert_non_null(strstr(error.message, "at work"));
+  options.resume = false, options.replace = true;
+  assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_IO_ERROR);
+}
+
+static void two_cannot_work_at_once(void **state) {
+  int tried = 0;
+  gather_shuffle_options options = shuffled_options(11, 2);
+  (void)state;
+  options.progress = try_another;
+  options.progress_context = &tried;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  assert_true(tried > 1);
+  shuffled_check_seed(11);
+  nothing_is_left();
+}
+
+static void an_output_is_kept(void **state) {
+  gather_shuffle_options options = shuffled_options(1, 1);
+  (void)state;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  options.seed = 2;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_FILE_EXISTS);
+  shuffled_check_seed(1);
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  options.seed = 3, options.replace = true;
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_OK);
+  shuffled_check_seed(3);
+}
+
+/* ---- what is refused */
+
+static void wrong_options(void **state) {
+  gather_error error = dirty_error();
+  gather_shuffle_info info;
+  gather_shuffle_options options = shuffled_options(-2, 0);
+  gather_tensor order = {
+      .data = (int64_t[]){3, ROWS, -ROWS - 1}, .type = GATHER_TYPE_INT64, .rank = 1, .shape = DIMS(3)};
+  (void)state;
+  assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
+  options = shuffled_options(1, 3);
+  assert_status(shuffled_run(&options, NULL, NULL, &error), GATHER_USAGE);
+  options = shuffled_options(1, 0);
+  assert_status(shuffled_run(&options, &order, NULL, &error), GATHER_USAGE); /* a seed and an order */
+  options.seed = -1;
+  assert_status(shuffled_run(&options, &order, NULL, &error), GATHER_INDEX_OUT_OF_RANGE);
+  assert_int_equal(error.position[0], 1);
+  assert_int_equal(error.value, ROWS);
+  assert_int_equal(error.bad_count, 2);
+  order.data = NULL;
+  assert_status(shuffled_run(&options, &order, NULL, &error), GATHER_USAGE);
+  order.type = GATHER_TYPE_FLOAT32;
+  assert_status(shuffled_run(&options, &order, NULL, &error), GATHER_TYPE_UNSUPPORTED);
+  options.memory_bytes = 1 << 20;
+  assert_status(shuffled_run(&options, NULL, &info, &error), GATHER_USAGE);
+  assert_memory_equal(error.message, "memory 1.00 MiB is too little", 29);
+  options = shuffled_options(1, 1);
+  options.format = "nothing";
+  assert_status(shuffled_run(&options, NULL, NULL, NULL), GATHER_USAGE);
+  nothing_is_left();
+}
+
+static void calls_have_an_order(void **state) {
+  gather_shuffle_options options = shuffled_options(1, 1);
+  gather_shuffle *shuffle = NULL;
+  (void)state;
+  assert_status(gather_shuffle_create(NULL, 1, "o.npy", &options, &shuffle, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_create(PATHS, 0, "o.npy", &options, &shuffle, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_create(PATHS, 1, NULL, &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_open(shuffle, NULL), GATHER_USAGE);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_USAGE); /* no output */
+  gather_shuffle_close(shuffle);
+  assert_status(gather_shuffle_create(PATHS, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_OK);
+  assert_status(gather_shuffle_run(shuffle, NULL, NULL), GATHER_USAGE);
+  gather_shuffle_close(shuffle);
+  gather_shuffle_close(NULL);
+  shuffled_check_seed(1);
+  static const char *const MISSING[] = {"missing.npy"};
+  assert_status(gather_shuffle_create(MISSING, 1, "o.npy", &options, &shuffle, NULL), GATHER_OK);
+  assert_status(gather_shuffle_open(shuffle, NULL), GATHER_FILE_NOT_FOUND);
+  assert_status(gather_shuffle_plan(shuffle, NULL, NULL, NULL), GATHER_USAGE); /* it has failed */
+  gather_shuffle_close(shuffle);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_seed_is_an_order),
+      cmocka_unit_test(a_new_seed_is_told),
+      cmocka_unit_test(many_threads_give_the_same),
+      cmocka_unit_test(an_order_is_taken),
+      cmocka_unit_test(an_order_in_a_file),
+      cmocka_unit_test(memory_is_no_mapping),
+      cmocka_unit_test(rows_and_places),
+      cmocka_unit_test(progress_names_the_steps),
+      cmocka_unit_test(what_is_stopped_can_be_resumed),
+      cmocka_unit_test(every_question_may_stop),
+      cmocka_unit_test(every_question_of_any_thread),
+      cmocka_unit_test(an_order_may_be_stopped),
+      cmocka_unit_test(what_is_left_is_respected),
+      cmocka_unit_test(two_cannot_work_at_once),
+      cmocka_unit_test(an_output_is_kept),
+      cmocka_unit_test(wrong_options),
+      cmocka_unit_test(calls_have_an_order),
+  };
+  return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
+}
