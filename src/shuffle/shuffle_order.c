@@ -3,8 +3,8 @@
  * shuffle_order.c: a given order as row numbers, whatever integers it is made of.
  */
 #include "format/format.h"
-#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_internal.h"
 #include "table/ids.h"
 
 enum { BLOCK = 4096 };

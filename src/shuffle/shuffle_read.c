@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
 /* Opens the part that holds a row. */

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
 enum { ROWS_PER_TASK = 2048 };

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_internal.h"
 
 /* Some systems refuse more than 2 GiB at once; reads are shorter, so that a stop is soon seen between two of them. */
 enum { READ_AT_MOST = 16 << 20, WRITE_AT_MOST = 1 << 30 };

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_advice.h"
+#include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
 /* Rows are written in pieces of about so many bytes, so that a stop is soon seen between two of them. */
