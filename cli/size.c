@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fail.h"
+#include "report.h"
 
 static char upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 

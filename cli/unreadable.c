@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "json.h"
-#include "show.h"
+#include "report.h"
 
 enum { MOST_FILES = 4 };
 
