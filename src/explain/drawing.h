@@ -154,6 +154,8 @@ GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const 
                                                       gather_error *error);
 /* Makes the plan of what was taken, and finds out all that a drawing asks. */
 GATHER_CHECKED gather_status gather_explain_ready(gather_explain *ex, gather_error *error);
+/* How many bytes the whole letters of UTF-8 text take that fit into `most` bytes. */
+int gather_explain_fit(const char *text, int most);
 /* The end of a long name, which tells more than its beginning. */
 void gather_explain_shorten(const char *name, char *text, size_t bytes);
 

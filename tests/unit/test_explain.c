@@ -243,6 +243,9 @@ static void fill_values(void **state) {
   bool little = *(const unsigned char *)&probe == 1;
   assert_drawn(filled(GATHER_TYPE_INT64, numbers, little ? swapped_two : native_two, GATHER_TENSOR_BYTE_SWAPPED, NULL),
                "gives 2\n");
+  options.fill_text = "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5";
+  assert_drawn(filled(GATHER_TYPE_FLOAT64, reals, &reals[2], 0, &options), /* six of seven letters */
+               "  \xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5 ");
   options.fill_text = "a quarter\x1b";
   assert_drawn(filled(GATHER_TYPE_FLOAT64, reals, &reals[2], 0, &options), "gives a quarter\\x1b\n");
 }
