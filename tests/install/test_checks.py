@@ -34,6 +34,8 @@ def test_layers_pass_as_they_are(copy: Path):
         ("src/kernel/check.c", '#include "op/op.h"\n', "may not include op/op.h"),
         ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
         ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
+        ("src/table/take.c", '#include "shuffle/shuffle.h"\n', "may not include shuffle/shuffle.h"),
+        ("src/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
         ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
         ("src/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
         ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
