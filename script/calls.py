@@ -25,15 +25,19 @@ Objects = dict[Path, nm.Symbols]  # by source, relative to the project's root
 
 
 def read_objects(build: Path) -> tuple[Objects, list[str]]:
-    """The objects of a build, and faults: a folder without objects. Objects of sources that are gone are left out."""
+    """The objects of a build, and faults: a folder without objects, a source that changed since. Objects of sources that are gone are left
+    out."""
     sources: dict[Path, Path] = {}
     faults = []
     for place, folder in OBJECTS.items():
         found = {}
         for file in sorted((build / place).rglob("*.o")):
             source = folder / file.relative_to(build / place).with_suffix("")
-            if (ROOT / source).is_file():
-                found[file] = source
+            if not (ROOT / source).is_file():
+                continue
+            found[file] = source
+            if (ROOT / source).stat().st_mtime > file.stat().st_mtime:
+                faults.append(f"{source} is newer than its object file; run script/build first")
         if not found and (folder == Path("src") or (build / place).is_dir()):
             faults.append(f"{build / place}: no object files of {folder}; run script/build first")
         sources |= found

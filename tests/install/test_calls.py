@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """script/check-layers finds calls upwards and circles of files: it is run on small trees of object files, with one fault in each."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -110,3 +111,11 @@ def test_an_object_of_a_file_that_is_gone_does_not_count(gather_source: Path, tm
     assert small_build(tmp_path, gather_source, {**GOOD, "src/base/old.c": bad})[0] == 1
     (tmp_path / "src/base/old.c").unlink()
     assert check(tmp_path, "check-layers", tmp_path / "build")[0] == 0
+
+
+def test_a_source_that_changed_since_the_build_is_a_fault(gather_source: Path, tmp_path: Path):
+    small_build(tmp_path, gather_source, GOOD)
+    object_file = tmp_path / "build" / PLACES["src"] / "base/low.c.o"
+    os.utime(object_file, (0, 0))
+    code, said = check(tmp_path, "check-layers", tmp_path / "build")
+    assert code == 1 and f"{LOW} is newer than its object file" in said, said
