@@ -17,7 +17,7 @@ enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 *
 /* As large as the longest name of a type. */
 typedef union longest_dtype {
 #define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, openvino, precision, npy, dlpack, \
-                    safetensors)                                                                                    \
+                    safetensors)                                                                                     \
   char ENUM[sizeof(safetensors)];
 #include "gather/type.def"
 #undef GATHER_TYPE
