@@ -16,7 +16,7 @@ from tables import INDEX_TYPES, OPS, TYPES
 
 POLICIES = (g.BAD_DEFAULT, g.BAD_ERROR, g.BAD_CLAMP, g.BAD_WRAP, g.BAD_ZERO, g.BAD_FILL, g.BAD_PROMISE)
 ORDERS = ("random", "random", "sorted", "runs", "near")
-LARGE = 24
+LARGE = 24  # cases of each version in a round
 LIKELY = [i for i, t in enumerate(TYPES) if elements.is_packed(t) or t.name in ("uint8", "uint16", "float32", "float64")]
 FAULTS = ("read_only", "type", "byte_order")  # of the output
 
