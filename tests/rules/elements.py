@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from libgather_ctypes import (
+from tables import (
     KIND_OPAQUE,
     KIND_STRING,
     PACKING_BYTES,
@@ -16,24 +16,24 @@ from libgather_ctypes import (
     PACKING_SPLIT_3,
     PACKING_SPLIT_6,
     PACKING_STREAM,
-    TypeInfo,
+    Type,
 )
 
 
-def is_packed(info: TypeInfo) -> bool:
+def is_packed(info: Type) -> bool:
     return info.packing != PACKING_BYTES
 
 
-def item_bytes(info: TypeInfo, opaque_bytes: int) -> int:
-    """Bytes of one element of a type that is not packed."""
+def item_bytes(info: Type, opaque_bytes: int, pointer_bytes: int = np.dtype(np.intp).itemsize) -> int:
+    """Bytes of one element of a type that is not packed. A string is a pointer and a length."""
     if info.kind == KIND_OPAQUE:
         return opaque_bytes
     if info.kind == KIND_STRING:
-        return 2 * np.dtype(np.intp).itemsize
+        return 2 * pointer_bytes
     return info.bits // 8
 
 
-def group(info: TypeInfo) -> tuple[int, int]:
+def group(info: Type) -> tuple[int, int]:
     """Elements and bytes of the smallest unit of whole bytes."""
     if info.packing == PACKING_SPLIT_3:
         return 8, 3
@@ -42,7 +42,7 @@ def group(info: TypeInfo) -> tuple[int, int]:
     return 8 // info.bits, 1
 
 
-def pieces(info: TypeInfo, i: int) -> list[tuple[int, int, int, int]]:
+def pieces(info: Type, i: int) -> list[tuple[int, int, int, int]]:
     """Where element i stands: (byte, shift in that byte, bits, shift in the value)."""
     if info.packing == PACKING_LOW_FIRST:
         per_byte = 8 // info.bits
@@ -62,7 +62,7 @@ def pieces(info: TypeInfo, i: int) -> list[tuple[int, int, int, int]]:
     raise AssertionError(f"packing {info.packing}")
 
 
-def get(info: TypeInfo, memory: np.ndarray, base: int, i: int) -> int:
+def get(info: Type, memory: np.ndarray, base: int, i: int) -> int:
     """The bits of packed element i, counted (also backwards) from byte `base` of the memory."""
     value = 0
     for byte, shift, bits, up in pieces(info, i):
@@ -70,7 +70,7 @@ def get(info: TypeInfo, memory: np.ndarray, base: int, i: int) -> int:
     return value
 
 
-def put(info: TypeInfo, memory: np.ndarray, base: int, i: int, value: int) -> None:
+def put(info: Type, memory: np.ndarray, base: int, i: int, value: int) -> None:
     """Writes packed element i and leaves its neighbours alone."""
     for byte, shift, bits, up in pieces(info, i):
         mask = (1 << bits) - 1
@@ -78,7 +78,7 @@ def put(info: TypeInfo, memory: np.ndarray, base: int, i: int, value: int) -> No
         memory[base + byte] = (old & ~(mask << shift) & 255) | (((value >> up) & mask) << shift)
 
 
-def bytes_for(info: TypeInfo, opaque_bytes: int, elements: int) -> int:
+def bytes_for(info: Type, opaque_bytes: int, elements: int) -> int:
     """Bytes that `elements` elements take without gaps."""
     if not is_packed(info):
         return elements * item_bytes(info, opaque_bytes)

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: MIT
 #
-# generate.py: random gathers, each described by a small value (Case) that can be printed in one line and made smaller.
+# generate.py: random gathers, each described by a small value (Case) that can be printed in one line and made smaller. The numbers in
+# memory follow from its seed.
 """Random cases."""
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, replace
 
 import elements
-import libgather_ctypes as g
+import tables as g
 import views
+from tables import INDEX_TYPES, OPS, TYPES
 
-OPS = g.all_ops()
-TYPES = g.all_types()
-INDEX_TYPES = [t for t in TYPES if t.kind in (g.KIND_INT, g.KIND_UINT) and not elements.is_packed(t)]
 POLICIES = (g.BAD_DEFAULT, g.BAD_ERROR, g.BAD_CLAMP, g.BAD_WRAP, g.BAD_ZERO, g.BAD_FILL, g.BAD_PROMISE)
-RUNNERS = ("apply", "apply", "plan", "executor", "pool")
+ORDERS = ("random", "random", "sorted", "runs", "near")
+LARGE = 24  # cases of each version in a round
+LIKELY = [i for i, t in enumerate(TYPES) if elements.is_packed(t) or t.name in ("uint8", "uint16", "float32", "float64")]
+FAULTS = ("read_only", "type", "byte_order")  # of the output
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,18 @@ class Case:
     on_bad: int = 0
     negative: int = 0
     layouts: tuple = ("null", "null", "null")
-    swapped: bool = False
+    swapped: bool = False  # the indices
+    swapped_data: bool = False
+    shared: bool = False  # the indices
+    fault: str = ""
+    order: str = "random"  # of the indices
     bad: float = 0.0
-    runner: str = "apply"
     seed: int = 0
 
     def line(self) -> str:
         """One line from which the case can be made again."""
-        op = g.op_label(OPS[self.op])
-        names = TYPES[self.type].name.decode(), INDEX_TYPES[self.index_type].name.decode()
-        return f"{op} {names[0]} by {names[1]}: {self!r}"
+        op = f"{OPS[self.op].name}/{OPS[self.op].rules}"
+        return f"{op} {TYPES[self.type].name} by {INDEX_TYPES[self.index_type].name}: {self!r}"
 
 
 def small_shape(rng: random.Random, rank: int, limit: int) -> tuple:
@@ -58,10 +63,10 @@ def small_shape(rng: random.Random, rank: int, limit: int) -> tuple:
     return tuple(shape)
 
 
-def item_size(rng: random.Random, info: g.TypeInfo) -> int:
+def item_size(rng: random.Random, info: g.Type, pointer_bytes: int) -> int:
     if info.kind == g.KIND_OPAQUE:
         return rng.choice((rng.randrange(41), rng.randrange(41), 48, 64, 100, 128, 513))
-    return 0 if elements.is_packed(info) else elements.item_bytes(info, 0)
+    return 0 if elements.is_packed(info) else elements.item_bytes(info, 0, pointer_bytes)
 
 
 def gather_shapes(rng: random.Random, op: g.Op) -> tuple[tuple, tuple, int, int]:
@@ -133,52 +138,14 @@ def spoil(rng: random.Random, shapes: tuple) -> tuple:
     return data, indices, axis, rng.choice((len(data) + 1, len(indices) + 1, 2**40))
 
 
-def make_case(seed: int, op: int, type_: int, index_type: int) -> Case:
-    """The case of that seed for a row, an element type and an index type."""
-    rng = random.Random(seed)
-    row, info = OPS[op], TYPES[type_]
-    shapes = elements_shapes(rng, row) if row.family == g.FAMILY_ELEMENTS else gather_shapes(rng, row)
-    if rng.random() < 0.03:
-        shapes = many_dims(rng, row)
-    if rng.random() < 0.04:
-        shapes = spoil(rng, shapes)
-    plain = rng.random() < 0.4
-    return Case(
-        op=op,
-        type=type_,
-        item=item_size(rng, info),
-        index_type=index_type,
-        data_shape=shapes[0],
-        index_shape=shapes[1],
-        axis=shapes[2],
-        batch_dims=shapes[3],
-        on_bad=rng.choice(POLICIES),
-        negative=rng.choice((0, 0, g.NEGATIVE_ON, g.NEGATIVE_OFF)),
-        layouts=("null",) * 3
-        if plain
-        else (rng.choice(views.LAYOUTS_IN), rng.choice(views.LAYOUTS_IN), rng.choice(views.LAYOUTS_OUT)),
-        swapped=rng.random() < 0.15,
-        bad=rng.choice((0.0, 0.0, 0.1, 0.5)),
-        runner=rng.choice(RUNNERS),
-        seed=seed,
-    )
-
-
 def smaller(case: Case):
     """Simpler variants of a failing case, the boldest first."""
-    if case.runner != "apply":
-        yield replace(case, runner="apply")
-    if case.swapped:
-        yield replace(case, swapped=False)
+    for name, plain in (("swapped", False), ("swapped_data", False), ("shared", False), ("on_bad", 0), ("negative", 0), ("bad", 0.0)):
+        if getattr(case, name) != plain:
+            yield replace(case, **{name: plain})
     for i, layout in enumerate(case.layouts):
         if layout != "null":
             yield replace(case, layouts=case.layouts[:i] + ("null",) + case.layouts[i + 1 :])
-    if case.on_bad:
-        yield replace(case, on_bad=0)
-    if case.negative:
-        yield replace(case, negative=0)
-    if case.bad:
-        yield replace(case, bad=0.0)
     for name in ("data_shape", "index_shape"):
         shape = getattr(case, name)
         for d, n in enumerate(shape):
@@ -186,3 +153,94 @@ def smaller(case: Case):
                 yield replace(case, **{name: shape[:d] + (m,) + shape[d + 1 :]})
     if TYPES[case.type].kind == g.KIND_OPAQUE and case.item > 1:
         yield replace(case, item=case.item // 2)
+
+
+def large_gather(rng: random.Random, packed: bool) -> tuple[tuple, tuple, int, int]:
+    """Shapes of a Gather whose work is divided: into tasks, into blocks of indices, by radix partitioning."""
+    kind = rng.randrange(5)
+    if kind == 0 and not packed:  # more indices than are validated at a time
+        return (rng.randrange(1, 3000),), (rng.randrange(1025, 9000),), 0, 0
+    if kind == 1:
+        return (rng.randrange(1, 40), rng.randrange(1, 34)), (rng.randrange(65, 400),), 0, 0
+    if kind == 2:  # many short rounds
+        return (rng.randrange(2, 40), rng.randrange(2, 9)), (rng.randrange(1, 17),), 1, 0
+    if kind == 3:
+        return (rng.randrange(2, 5), rng.randrange(2, 20), 5), (rng.randrange(2, 6), rng.randrange(17, 50)), 1, 0
+    return (rng.randrange(2, 300),), (rng.randrange(2, 30), rng.randrange(9, 40)), 0, 0
+
+
+def large_elements(rng: random.Random, packed: bool) -> tuple[tuple, tuple, int, int]:
+    """Shapes of a GatherElements, likewise."""
+    rows, long = rng.randrange(2, 40), rng.randrange(17, 60)
+    if rng.random() < 0.2 and not packed:
+        return (rng.randrange(1, 3000),), (rng.randrange(1025, 9000),), 0, 0
+    if rng.random() < 0.3:
+        shape = rng.randrange(2, 12), rng.randrange(2, 12), rng.randrange(2, 12)
+        return shape, shape, rng.randrange(3), 0
+    axis = rng.randrange(2)
+    return (rows, long), (rows, rng.randrange(9, 50)) if axis else (rng.randrange(9, 50), long), axis, 0
+
+
+def choose_shapes(rng: random.Random, row: g.Op, info: g.Type, large: bool) -> tuple[tuple, tuple, int, int]:
+    is_elements = row.family == g.FAMILY_ELEMENTS
+    if large:
+        return (large_elements if is_elements else large_gather)(rng, elements.is_packed(info))
+    shapes = (elements_shapes if is_elements else gather_shapes)(rng, row)
+    if rng.random() < 0.03:
+        shapes = many_dims(rng, row)
+    return spoil(rng, shapes) if rng.random() < 0.05 else shapes
+
+
+def choose_layouts(rng: random.Random) -> tuple:
+    if rng.random() < 0.4:
+        return ("null",) * 3
+    return rng.choice(views.LAYOUTS_IN), rng.choice(views.LAYOUTS_IN), rng.choice(views.LAYOUTS_OUT)
+
+
+def make_case(seed: int, op: int, type_: int, index_type: int, pointer_bytes: int, large: bool = False) -> Case:
+    """The case of that seed for a row, an element type and an index type."""
+    rng = random.Random(seed)
+    row, info = OPS[op], TYPES[type_]
+    shapes = choose_shapes(rng, row, info, large)
+    item = item_size(rng, info, pointer_bytes)
+    if info.kind == g.KIND_OPAQUE:  # the case file stays small
+        item = min(item, 4096 // max(math.prod(shapes[0]), math.prod(shapes[1]), 8))
+    return Case(
+        op=op,
+        type=type_,
+        item=item,
+        index_type=index_type,
+        data_shape=shapes[0],
+        index_shape=shapes[1],
+        axis=shapes[2],
+        batch_dims=shapes[3],
+        on_bad=rng.choice(POLICIES),
+        negative=rng.choice((0, 0, g.NEGATIVE_ON, g.NEGATIVE_OFF)),
+        layouts=choose_layouts(rng),
+        swapped=rng.random() < 0.15,
+        swapped_data=rng.random() < 0.15,
+        shared=rng.random() < 0.15,
+        fault=rng.choice(FAULTS) if rng.random() < 0.02 else "",
+        order=rng.choice(ORDERS),
+        bad=rng.choice((0.0, 0.0, 0.001, 0.02) if large else (0.0, 0.0, 0.1, 0.5)),
+        seed=seed,
+    )
+
+
+def all_cases(seed: int, rounds: int, pointer_bytes: int) -> list[Case]:
+    """In each round every operator version meets every element type and every index type; and LARGE large cases for each version."""
+    found = []
+    for op in range(len(OPS)):
+        for _ in range(rounds):
+            for type_ in range(len(TYPES)):
+                for index_type in range(len(INDEX_TYPES)):
+                    number = seed + 1_000_003 * op + len(found)
+                    found.append(make_case(number, op, type_, index_type, pointer_bytes))
+            for n in range(LARGE):
+                number = seed + 1_000_003 * op + len(found)
+                # Every second one is of a packed type or of elements for which there are the most kernels.
+                likely = LIKELY if n % 2 else range(len(TYPES))
+                rng = random.Random(number)
+                type_, index_type = rng.choice(likely), rng.randrange(len(INDEX_TYPES))
+                found.append(make_case(number, op, type_, index_type, pointer_bytes, large=True))
+    return found

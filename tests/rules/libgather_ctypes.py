@@ -8,22 +8,13 @@ from __future__ import annotations
 import ctypes as c
 import os
 
-from support.structs import BYTE_SWAPPED, MAX_RANK, READ_ONLY, Error, Tensor  # noqa: F401  (users find them here)
+from support.structs import Error, Tensor  # noqa: F401  (users find them here)
+from tables import *  # noqa: F401, F403  (likewise)
+from tables import MAX_RANK, STATUS
 
 UNBOUNDED = 2**63 - 1
 AXIS_UNKNOWN = -(2**63)
-PACKING_BYTES, PACKING_LOW_FIRST, PACKING_HIGH_FIRST, PACKING_SPLIT_3, PACKING_SPLIT_6, PACKING_STREAM = 1, 2, 3, 4, 5, 6
-KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX, KIND_STRING, KIND_OPAQUE = 1, 2, 3, 4, 5, 6, 7
-FAMILY_GATHER, FAMILY_ELEMENTS = 1, 2
-BAD_DEFAULT, BAD_ERROR, BAD_CLAMP, BAD_WRAP, BAD_ZERO, BAD_FILL, BAD_PROMISE = 0, 1, 2, 3, 4, 5, 6
-NEGATIVE_DEFAULT, NEGATIVE_ON, NEGATIVE_OFF = 0, 1, 2
-OFF_AXIS_NONE, OFF_AXIS_EQUAL, OFF_AXIS_AT_MOST = 1, 2, 3
-STATUSES = (
-    "ok shape_mismatch rank_mismatch axis_out_of_range batch_dims_out_of_range index_out_of_range type_unsupported "
-    "type_mismatch overflow out_of_memory unsupported usage file_not_found file_exists file_malformed io_error "
-    "name_not_found mismatch"
-).split()
-STATUS = {name: number for number, name in enumerate(STATUSES)}
+STATUSES = [name for name, _ in sorted(STATUS.items(), key=lambda item: item[1])]
 OK = 0
 
 

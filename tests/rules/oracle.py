@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from libgather_ctypes import (
+from tables import (
     BAD_CLAMP,
     BAD_DEFAULT,
     BAD_ERROR,

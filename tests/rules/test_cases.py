@@ -12,6 +12,7 @@ import documents
 import libgather_ctypes as g
 import numpy_call
 import oracle
+import tables
 
 
 def arrays(case: documents.Document) -> tuple[np.ndarray, np.ndarray]:
@@ -67,6 +68,15 @@ def test_every_row_has_cases():
     rows = {(case.op, case.rules) for case in documents.read("GATHER_CASE")}
     for op in g.all_ops():
         assert (op.name.decode(), op.rules.decode()) in rows, f"no case for {g.op_label(op)}"
+
+
+def test_the_oracle_has_the_librarys_tables():
+    """tables.py reads the .def files by itself."""
+    types = [(t.type, t.name.decode(), t.kind, t.packing) for t in g.all_types()]
+    assert types == [(t.type, t.name, t.kind, t.packing) for t in tables.TYPES]
+    fields = "name", "rules", "family", "negative", "on_bad", "batch_dims", "off_axis"
+    ops = [tuple(getattr(op, field) for field in fields) for op in g.all_ops()]
+    assert ops == [(op.name.encode(), op.rules.encode(), *(getattr(op, field) for field in fields[2:])) for op in tables.OPS]
 
 
 def node_tests() -> list:
