@@ -5,10 +5,12 @@
  *
  * For every element of the nest, with k running over the loops:
  *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
+ * Where an index is a tuple of numbers, row() is the sum of what each of them selects (columns.h), and axis_step is 1.
  */
 #ifndef GATHER_PLAN_PLAN_H
 #define GATHER_PLAN_PLAN_H
 
+#include "base/compiler.h"
 #include "gather/gather.h"
 #include "kernel/bits.h"
 #include "kernel/indices.h"
@@ -45,6 +47,13 @@ typedef struct gather_way {
 } gather_way;
 enum { GATHER_MOST_WAYS = 12 };
 
+/* What tuples of indices select (columns.h). */
+typedef struct gather_columns {
+  int64_t index_step;                                  /* bytes from one number of a tuple to the next */
+  int64_t base;                                        /* taken off data_offset, so that no offset is negative */
+  int64_t len[GATHER_MAX_RANK], step[GATHER_MAX_RANK]; /* of each column's axis */
+} gather_columns;
+
 struct gather_plan {
   /* What it is, for errors and people. */
   const gather_op *op;
@@ -59,7 +68,8 @@ struct gather_plan {
   int32_t index_rank;
   int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
   int64_t index_count;
-  bool index_dense; /* row-major without gaps */
+  int32_t column_count; /* numbers in each index: 1, or those of a tuple, which are the last dimension of index_shape */
+  bool index_dense;     /* row-major without gaps */
   /* Others may write the indices' memory: the nest walks a private copy (shared.h), which is dense and in this machine's byte order, as
    * all above says. This is how the caller's memory is. */
   bool shared, shared_dense, shared_swapped;
@@ -98,7 +108,16 @@ struct gather_plan {
   bool in_order;       /* row number i is named by index number i, dense in memory */
   int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
   int64_t race_rows;   /* so many repay trying the ways on the first of them */
+
+  /* Undefined with one column; the last field, so that copies of other plans leave it out. */
+  gather_columns columns;
 };
+
+/* What an index selects: a row of an axis of that length, with that step in data. */
+GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64_t axis_step) {
+  plan->rule.axis_len = axis_len, plan->axis_step = axis_step;
+  plan->column_count = 1;
+}
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
 void gather_plan_build(gather_plan *plan);
