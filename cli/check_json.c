@@ -62,7 +62,42 @@ void gather_cli_json_runtimes(gather_cli_json *json, const gather_model_node *no
   gather_cli_json_object_end(json);
 }
 
-static void json_node(gather_cli_json *json, const char *give, const gather_model_node *node) {
+void gather_cli_json_not_checked(gather_cli_json *json, const gather_model *model) {
+  gather_cli_json_array(json, "not_checked");
+  for (int64_t i = 0; i < gather_model_not_checked_count(model); i++) {
+    gather_cli_json_object(json, NULL);
+    gather_cli_json_string(json, "op", gather_model_not_checked_op(model, i));
+    gather_cli_json_int(json, "count", gather_model_not_checked_nodes(model, i));
+    gather_cli_json_object_end(json);
+  }
+  gather_cli_json_array_end(json);
+}
+
+void gather_cli_json_unreadable(gather_cli_json *json, const gather_file *file) {
+  gather_error why;
+  bool any = false;
+  for (int64_t i = 0; i < gather_file_len(file); i++) {
+    const gather_file_tensor *tensor = gather_file_at(file, i);
+    if (gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
+    if (!any) gather_cli_json_array(json, "unreadable");
+    any = true;
+    gather_cli_json_object(json, NULL);
+    gather_cli_json_string(json, "name", tensor->name);
+    gather_cli_json_string(json, "message", why.message);
+    gather_cli_json_object_end(json);
+  }
+  if (any) gather_cli_json_array_end(json);
+}
+
+/* What to give, as options of the line. */
+static void json_give(gather_cli_json *json, const gather_advice *advice) {
+  char text[600];
+  if (advice->kind == GATHER_ADVICE_NONE) return;
+  gather_cli_advice_write(NULL, advice, text, sizeof text);
+  gather_cli_json_string(json, "give", text);
+}
+
+static void json_node(gather_cli_json *json, const gather_advice *advice, const gather_model_node *node) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_string(json, "name", node->name);
   gather_cli_json_string(json, "op", node->op);
@@ -87,21 +122,22 @@ static void json_node(gather_cli_json *json, const char *give, const gather_mode
   gather_cli_json_string(json, "verdict", gather_verdict_name(node->verdict));
   if (node->not_executed) gather_cli_json_bool(json, "executed", false);
   if (*node->reason) gather_cli_json_string(json, "reason", node->reason);
-  if (give) gather_cli_json_string(json, "give", give);
+  json_give(json, advice);
   if (node->error) gather_cli_json_error(json, node->error, "", "");
   if (node->error || node->bad > 0) gather_cli_json_runtimes(json, node);
   if (*node->cause) gather_cli_json_string(json, "cause", node->cause);
   gather_cli_json_object_end(json);
 }
 
-void gather_cli_check_json(const gather_cli_args *args, const gather_cli_advice *advice, const gather_check *check) {
-  const gather_model *model = advice->model;
+void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
+                           const gather_check_advice *advice) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
   gather_cli_json_string(&json, "model", args->argument[0]);
   gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
   gather_cli_json_array(&json, "nodes");
-  for (int64_t i = 0; i < gather_check_count(check); i++) json_node(&json, advice->texts[i], gather_check_at(check, i));
+  for (int64_t i = 0; i < gather_check_count(check); i++)
+    json_node(&json, gather_check_advice_at(advice, i), gather_check_at(check, i));
   gather_cli_json_array_end(&json);
   gather_cli_json_int(&json, "ok", gather_check_verdicts(check, GATHER_VERDICT_OK));
   gather_cli_json_int(&json, "unknown", gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN));

@@ -7,31 +7,50 @@
 #include "model_given.h"
 #include "report.h"
 
-static gather_status check_model(const gather_cli_args *args, gather_cli_model *model, gather_check_options *options,
-                                 gather_cli_advice *advice, gather_check **check, gather_error *error) {
-  GATHER_CLI_TRY(gather_cli_model_open(args, model, options, error));
-  GATHER_CLI_TRY(gather_model_check(model->model, options, check, error));
-  advice->model = model->model;
-  advice->options = options;
-  return gather_cli_advice_make(advice, *check, error);
+/* Everything that a check holds. Starts as all zero. */
+typedef struct checking {
+  gather_cli_model model;
+  gather_check_options options;
+  gather_check *check;
+  gather_check_advice *advice;
+} checking;
+
+static gather_status check_model(const gather_cli_args *args, checking *c, gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_model_open(args, &c->model, &c->options, error));
+  GATHER_CLI_TRY(gather_model_check(c->model.model, &c->options, &c->check, error));
+  return gather_check_advise(c->check, &c->advice, error);
+}
+
+static gather_status put_text(const gather_cli_args *args, const checking *c, gather_error *error) {
+  gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
+  char *text = NULL;
+  size_t bytes = 0;
+  options.name = args->argument[0];
+  options.advice = c->advice;
+  options.writer = gather_cli_advice_write;
+  options.only_bad = args->value[GATHER_CLI_QUIET] != NULL;
+  options.unreadable_all = GATHER_CLI_UNREADABLE_ALL;
+  GATHER_CLI_TRY(gather_check_text(c->check, &options, &text, &bytes, error));
+  fwrite(text, 1, bytes, stdout);
+  gather_text_free(text);
+  return GATHER_OK;
+}
+
+static gather_status answer(const gather_cli_args *args, const checking *c, gather_error *error) {
+  if (!args->value[GATHER_CLI_JSON]) return put_text(args, c, error);
+  gather_cli_check_json(args, c->model.model, c->check, c->advice);
+  return GATHER_OK;
 }
 
 int gather_cli_cmd_check(const gather_cli_args *args) {
-  gather_cli_model model = {0};
-  gather_check_options options;
-  gather_cli_advice advice = {0};
-  gather_check *check = NULL;
+  checking c = {0};
   gather_error error;
-  int code = 0;
-  gather_status status = check_model(args, &model, &options, &advice, &check, &error);
-  if (status == GATHER_OK) {
-    (args->value[GATHER_CLI_JSON] ? gather_cli_check_json : gather_cli_check_text)(args, &advice, check);
-    code = gather_check_verdicts(check, GATHER_VERDICT_BAD) > 0;
-  } else {
-    code = gather_cli_report(args, &error);
-  }
-  gather_cli_advice_clear(&advice);
-  gather_check_destroy(check);
-  gather_cli_model_close(&model);
+  gather_status status = check_model(args, &c, &error);
+  if (status == GATHER_OK) status = answer(args, &c, &error);
+  int code =
+      status == GATHER_OK ? gather_check_verdicts(c.check, GATHER_VERDICT_BAD) > 0 : gather_cli_report(args, &error);
+  gather_check_advice_destroy(c.advice);
+  gather_check_destroy(c.check);
+  gather_cli_model_close(&c.model);
   return code;
 }

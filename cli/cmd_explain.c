@@ -9,15 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "check.h"
 #include "commands.h"
 #include "explain.h"
 #include "json.h"
 #include "report.h"
 #include "terminal.h"
-#include "value.h"
-
-enum { LEAST_COLUMNS = 3, MOST_COLUMNS = 12, SVG_COLUMNS = 8 };
 
 /* Whether boxes and arrows are ASCII: as asked, or in a locale that has no others. */
 static bool use_ascii(const gather_cli_args *args) {
@@ -33,7 +29,6 @@ static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
   gather_raw raw = {.shape = ex->data_shape};
   if (!text) return GATHER_OK;
   GATHER_CLI_TRY(gather_cli_shape(text, "data", ex->data_shape, &raw.rank, error));
-  ex->made_up = true;
   ex->job.data.tensor.type_name = "int64";
   ex->job.data.tensor.tensor = (gather_tensor){.type = GATHER_TYPE_INT64, .rank = raw.rank, .shape = ex->data_shape};
   return gather_tensor_check(&ex->job.data.tensor.tensor, error);
@@ -64,85 +59,65 @@ static gather_status keep_existing(const gather_cli_args *args, gather_error *er
   return gather_cli_fail_file(error, GATHER_FILE_EXISTS, output, -1, "the file exists already and is kept");
 }
 
-static gather_status take_tensors(gather_cli_explain *ex, gather_error *error) {
+static gather_status explain_tensors(gather_cli_explain *ex, gather_error *error) {
+  gather_explain_options told = GATHER_EXPLAIN_OPTIONS_INIT;
   GATHER_CLI_TRY(make_up(ex, error));
   GATHER_CLI_TRY(gather_cli_job_options(&ex->job, error));
-  return gather_cli_job_inputs(&ex->job, error);
+  GATHER_CLI_TRY(gather_cli_job_inputs(&ex->job, error));
+  gather_cli_explain_policy(ex);
+  told.data_type = ex->job.data.tensor.type_name;
+  told.indices_type = ex->job.indices.tensor.type_name;
+  told.fill_text = ex->job.fill;
+  return gather_explain_create(ex->job.op, &ex->job.data.tensor.tensor, &ex->job.indices.tensor.tensor,
+                               &ex->job.options, &told, &ex->drawing, error);
 }
 
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
   GATHER_CLI_TRY(check_line(ex, error));
-  GATHER_CLI_TRY(is_model(ex->job.args) ? gather_cli_explain_model(ex, error) : take_tensors(ex, error));
-  GATHER_CLI_TRY(gather_cli_explain_ready(ex, error));
+  GATHER_CLI_TRY(is_model(ex->job.args) ? gather_cli_explain_model(ex, error) : explain_tensors(ex, error));
   return keep_existing(ex->job.args, error);
 }
 
-/* The drawing as text in memory. */
-static gather_status render(gather_cli_explain *ex, bool svg, gather_cli_buffer *buffer, gather_error *error) {
-  if (svg)
-    gather_cli_explain_svg(ex, buffer);
-  else
-    gather_cli_explain_text(ex, buffer, use_ascii(ex->job.args), gather_cli_terminal_colour(STDOUT_FILENO));
-  if (!buffer->failed) return GATHER_OK;
-  gather_cli_buffer_clear(buffer);
-  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+static gather_status draw_text(const gather_cli_explain *ex, gather_error *error) {
+  gather_explain_text_options options = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
+  char *text = NULL;
+  size_t bytes = 0;
+  options.width = gather_cli_terminal_width(STDOUT_FILENO);
+  options.ascii = use_ascii(ex->job.args);
+  options.colour = gather_cli_terminal_colour(STDOUT_FILENO);
+  GATHER_CLI_TRY(gather_explain_text(ex->drawing, &options, &text, &bytes, error));
+  fwrite(text, 1, bytes, stdout);
+  gather_text_free(text);
+  return GATHER_OK;
 }
 
-/* The longest line of the boxes on a screen; the sentences above them may fold. Colours take no room. */
-static int widest(const char *text) {
-  int most = 0, columns = 0;
-  const char *boxes = strstr(text, "\n\n");
-  for (text = boxes ? boxes : text; *text; text++) {
-    if (*text == '\033') {
-      text += strcspn(text, "m");
-      continue;
-    }
-    columns = *text == '\n' ? 0 : columns + (((unsigned char)*text & 0xc0) != 0x80);
-    if (columns > most) most = columns;
-  }
-  return most;
-}
-
-/* Draws with fewer and fewer columns until the terminal is wide enough. */
-static gather_status draw_text(gather_cli_explain *ex, gather_error *error) {
-  int width = gather_cli_terminal_width(STDOUT_FILENO);
-  for (int columns = MOST_COLUMNS;; columns--) {
-    gather_cli_buffer buffer = {0};
-    GATHER_CLI_TRY(gather_cli_explain_layout(ex, columns, error));
-    GATHER_CLI_TRY(render(ex, false, &buffer, error));
-    bool fits = columns == LEAST_COLUMNS || widest(buffer.text) <= width;
-    if (fits) fwrite(buffer.text, 1, buffer.bytes, stdout);
-    gather_cli_buffer_clear(&buffer);
-    if (fits) return GATHER_OK;
-  }
-}
-
-static gather_status draw_svg(gather_cli_explain *ex, gather_error *error) {
-  gather_cli_buffer buffer = {0};
-  const gather_cli_args *args = ex->job.args;
-  gather_status status = render(ex, true, &buffer, error);
+static gather_status draw_svg(const gather_cli_explain *ex, gather_error *error) {
+  char *text = NULL;
+  size_t bytes = 0;
+  gather_status status = gather_explain_svg(ex->drawing, &text, &bytes, error);
   if (status == GATHER_OK && ex->job.to_stdout)
-    fwrite(buffer.text, 1, buffer.bytes, stdout);
+    fwrite(text, 1, bytes, stdout);
   else if (status == GATHER_OK)
-    status = gather_cli_explain_write(args, ex->job.output, buffer.text, buffer.bytes, error);
-  gather_cli_buffer_clear(&buffer);
+    status = gather_cli_explain_write(ex->job.args, ex->job.output, text, bytes, error);
+  gather_text_free(text);
   return status;
 }
 
-static gather_status draw(gather_cli_explain *ex, gather_error *error) {
+static gather_status draw(const gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
-  if (!ex->job.output && !args->value[GATHER_CLI_JSON]) {
-    GATHER_CLI_TRY(draw_text(ex, error));
-    if (ex->node && ex->failed) {
-      puts("\nWhat a runtime does with a bad index here:");
-      gather_cli_put_bad(ex->node, 2);
-    }
-    return GATHER_OK;
-  }
-  GATHER_CLI_TRY(gather_cli_explain_layout(ex, SVG_COLUMNS, error));
+  if (!ex->job.output && !args->value[GATHER_CLI_JSON]) return draw_text(ex, error);
   if (ex->job.output) GATHER_CLI_TRY(draw_svg(ex, error));
   if (args->value[GATHER_CLI_JSON]) gather_cli_explain_json(ex, gather_cli_json_stream(args));
   return GATHER_OK;
+}
+
+/* The exit code of a drawing that was made: the error of a bad index comes behind it. */
+static int report_bad(const gather_cli_explain *ex) {
+  const gather_cli_args *args = ex->job.args;
+  const gather_error *bad = gather_explain_facts_of(ex->drawing)->error;
+  if (!bad) return 0;
+  (void)fflush(stdout); /* whatever the two streams are */
+  return args->value[GATHER_CLI_JSON] ? gather_status_exit_code(bad->status) : gather_cli_report(args, bad);
 }
 
 int gather_cli_cmd_explain(const gather_cli_args *args) {
@@ -151,11 +126,10 @@ int gather_cli_cmd_explain(const gather_cli_args *args) {
   ex.job.args = args;
   gather_status status = prepare(&ex, &error);
   if (status == GATHER_OK) status = draw(&ex, &error);
-  int code = status == GATHER_OK ? 0 : gather_cli_report(args, &error);
-  if (status == GATHER_OK && ex.failed) {
-    (void)fflush(stdout); /* the error comes behind the drawing, whatever the two streams are */
-    code = args->value[GATHER_CLI_JSON] ? gather_status_exit_code(ex.error.status) : gather_cli_report(args, &ex.error);
-  }
-  gather_cli_explain_clear(&ex);
+  int code = status == GATHER_OK ? report_bad(&ex) : gather_cli_report(args, &error);
+  gather_explain_destroy(ex.drawing);
+  gather_cli_job_clear(&ex.job);
+  gather_model_operands_destroy(ex.operands);
+  gather_cli_model_close(&ex.model);
   return code;
 }

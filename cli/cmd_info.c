@@ -65,12 +65,20 @@ static void text_more(int64_t count, const char *what) {
   if (count > SHOWN) printf("... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
 }
 
-static void text_nodes(const gather_model *model, const gather_check *check) {
+/* Where a node is, of any length. */
+static void put_node(const gather_model_node *node) {
+  gather_cli_put(stdout, node->graph);
+  putchar('/');
+  gather_cli_put(stdout, *node->name ? node->name : node->op);
+  if (!*node->name) printf("_%" PRId64, node->number);
+}
+
+static gather_status text_nodes(const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_check_count(check);
   if (count > 0) printf("%" PRId64 " gather %s\n", count, count == 1 ? "node" : "nodes");
   for (int64_t i = 0; i < count && i < SHOWN; i++) {
     const gather_model_node *node = gather_check_at(check, i);
-    gather_cli_put_node(node);
+    put_node(node);
     printf(": %s %s, ", node->op, node->rules ? node->rules->rules : "of an unknown version");
     gather_cli_put(stdout, node->data.name);
     fputs(" by ", stdout);
@@ -79,33 +87,29 @@ static void text_nodes(const gather_model *model, const gather_check *check) {
     putchar('\n');
   }
   if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
-  const char *behind = ", which gather check does not look at\n";
-  gather_cli_put_not_checked(model, "", behind, behind);
+  return gather_cli_put_not_checked(model, ", which gather check does not look at\n", error);
 }
 
-static void text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                      const gather_model *model, const gather_check *check) {
+static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                               const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_file_len(file);
   gather_cli_put(stdout, args->argument[0]);
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
   if (only) {
     text_tensor(only);
-    return;
+    return GATHER_OK;
   }
   for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(gather_file_at(file, i));
   text_more(count, "tensors");
-  if (count > SHOWN) gather_cli_put_unreadable(file);
-  if (check) text_nodes(model, check);
+  if (count > SHOWN) GATHER_CLI_TRY(gather_cli_put_unreadable(file, error));
+  return check ? text_nodes(model, check, error) : GATHER_OK;
 }
 
 /* model and check: NULL for files that hold no model. */
-static void answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                        const gather_model *model, const gather_check *check) {
+static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                                 const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_file_len(file);
-  if (!args->value[GATHER_CLI_JSON]) {
-    text_file(args, file, only, model, check);
-    return;
-  }
+  if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, model, check, error);
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
   gather_cli_json_string(&json, "file", args->argument[0]);
@@ -117,6 +121,7 @@ static void answer_file(const gather_cli_args *args, const gather_file *file, co
   gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
   if (check) gather_cli_json_not_checked(&json, model);
   gather_cli_json_finish(&json);
+  return GATHER_OK;
 }
 
 /* The gather nodes of a file that holds a model. */
@@ -127,10 +132,10 @@ static gather_status info_model(const gather_cli_args *args, const gather_file *
   gather_status status = gather_model_from_file(file, &model, error);
   if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, error);
   bool tensors_only = !model && status == GATHER_UNSUPPORTED;
-  if (status == GATHER_OK || tensors_only) answer_file(args, file, only, model, check);
+  if (status == GATHER_OK || tensors_only) status = answer_file(args, file, only, model, check, error);
   gather_check_destroy(check);
   gather_model_close(model);
-  return tensors_only ? GATHER_OK : status;
+  return status;
 }
 
 static gather_status info_file(const gather_cli_args *args, gather_cli_input *input, gather_error *error) {

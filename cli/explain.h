@@ -1,162 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain.h: one gather to be drawn: which cells are shown, what each one holds, and where it comes from. The terminal, the
- * SVG picture and JSON all read this one model.
+ * explain.h: the command `explain`: what its line names, and the drawing that the library makes of it.
  */
 #ifndef GATHER_CLI_EXPLAIN_H
 #define GATHER_CLI_EXPLAIN_H
 
-#include <stdio.h>
-
-#include "buffer.h"
+#include "gather/explain.h"
 #include "model_given.h"
 #include "take.h"
-
-enum {
-  GATHER_CLI_PICK_MAX = 16,  /* coordinates shown of one dimension */
-  GATHER_CLI_SLICE_MAX = 4,  /* 2-D slices shown of one tensor */
-  GATHER_CLI_ROW_MAX = 64,   /* gathered rows that are shown, and sources that get a colour */
-  GATHER_CLI_COLOURS = 8,    /* how many there are */
-  GATHER_CLI_CELL_BYTES = 64 /* the text of a cell */
-};
-
-/* The three drawings. */
-typedef enum gather_cli_part { GATHER_CLI_PART_DATA, GATHER_CLI_PART_INDICES, GATHER_CLI_PART_OUT } gather_cli_part;
-
-/* The coordinates shown of one dimension, rising. */
-typedef struct gather_cli_pick {
-  int count;
-  int64_t len; /* of the dimension */
-  int64_t at[GATHER_CLI_PICK_MAX];
-} gather_cli_pick;
-
-/* One of the three tensors. */
-typedef struct gather_cli_table {
-  const char *name; /* "data", "idx", "out" */
-  int32_t rank;
-  const int64_t *shape;
-  gather_cli_pick *pick[GATHER_MAX_RANK]; /* per dimension; an output shares them with what it comes from */
-} gather_cli_table;
-
-/* Where the index of a cell points. */
-typedef struct gather_cli_origin {
-  int64_t value;                 /* the index as it is written */
-  bool value_is_unsigned;        /* read it as uint64_t */
-  bool bad;                      /* outside the valid range */
-  bool has_source;               /* false: the cell is filled, or has no value */
-  int64_t row;                   /* on the axis; -1 without a source */
-  int64_t data[GATHER_MAX_RANK]; /* the cell of data, with a source */
-} gather_cli_origin;
-
-typedef struct gather_cli_cell {
-  char text[GATHER_CLI_CELL_BYTES]; /* ASCII */
-  int colour;                       /* of the gathered row; -1 = none */
-  bool bad;
-  int64_t to; /* INDICES: the row where it differs from the index as written; OUT: the row it comes from; else -1 */
-} gather_cli_cell;
-
-/* How the origin of output cells is told: once a row of the drawing, once a column, or in each cell. */
-typedef enum gather_cli_by { GATHER_CLI_BY_ROW, GATHER_CLI_BY_COLUMN, GATHER_CLI_BY_CELL } gather_cli_by;
 
 /* Starts as all zero. */
 typedef struct gather_cli_explain {
   gather_cli_job job;
   gather_cli_model model; /* where one was given; then */
   gather_model_operands *operands;
-  const gather_model_node *node; /* else NULL */
-  bool made_up;                  /* the values of data stand nowhere: 0, 1, 2, ... are drawn */
-  int64_t data_shape[GATHER_MAX_RANK];
-  int32_t axis, batch;
-  int64_t axis_len;
-  gather_on_bad on_bad; /* never default */
-  bool negative;
-  bool failed; /* a bad index under a policy that says error: `error` tells which */
-  gather_error error;
-  bool any_bad;
-  int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
-  int64_t *iota;                   /* 0 .. axis_len-1 where that is short */
-  int64_t *engine; /* for each output cell the offset in data, -1 = none; NULL where there are too many */
-  gather_cli_pick data_pick[GATHER_MAX_RANK], index_pick[GATHER_MAX_RANK];
-  gather_cli_table table[3];
-  int row_count;
-  int64_t rows[GATHER_CLI_ROW_MAX]; /* the gathered ones in the order of the indices */
-  int key_count;
-  int64_t keys[GATHER_CLI_ROW_MAX]; /* what has a colour: see gather_cli_explain_key */
-  bool key_by_cell;
-  int64_t *all_rows; /* of each index, -1 = none; NULL where there are too many */
-  int64_t *used;     /* what any index gathers from, rising (explain_used.c) */
-  int64_t used_count;
-  int64_t *used_rows; /* on the axis, rising */
-  int64_t used_row_count;
-  bool used_more;  /* there are too many indices to know all */
-  int64_t *picked; /* offsets in data of the shown output cells */
-  int64_t picked_count;
+  int64_t data_shape[GATHER_MAX_RANK]; /* of --data */
+  gather_explain *drawing;
 } gather_cli_explain;
 
-/* Fills in all_rows by one gather. */
-GATHER_CHECKED gather_status gather_cli_explain_all_rows(gather_cli_explain *ex, gather_error *error);
-/* Which places of data any index gathers from: once, of what is resolved. */
-GATHER_CHECKED gather_status gather_cli_explain_find_used(gather_cli_explain *ex, gather_error *error);
-/* Whether the output has that cell of data, drawn or not. */
-bool gather_cli_explain_is_used(const gather_cli_explain *ex, const int64_t *data);
-/* How many used rows a drawing of data leaves out, as a line; false where it has all. */
-bool gather_cli_explain_left_out(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes);
-/* The origin of an index, or of an output cell. */
-gather_cli_origin gather_cli_explain_index(const gather_cli_explain *ex, const int64_t *at);
-gather_cli_origin gather_cli_explain_out(const gather_cli_explain *ex, const int64_t *at);
-
-/* Chooses what is shown: at most `columns` coordinates of a dimension. */
-GATHER_CHECKED gather_status gather_cli_explain_layout(gather_cli_explain *ex, int columns, gather_error *error);
-void gather_cli_explain_cell(const gather_cli_explain *ex, gather_cli_part part, const int64_t *at,
-                             gather_cli_cell *cell);
-gather_cli_by gather_cli_explain_by(const gather_cli_explain *ex);
-/* The leading coordinates of shown slice number i; false behind the last. */
-bool gather_cli_explain_slice(const gather_cli_table *table, int i, int64_t *at);
-/* How many slices there are in all, and are not shown. */
-int64_t gather_cli_explain_more(const gather_cli_table *table);
-/* What makes one source of a colour: the row of its batch; of a small GatherElements the cell of data. */
-int64_t gather_cli_explain_key(const gather_cli_explain *ex, const int64_t *data);
-int gather_cli_explain_colour(const gather_cli_explain *ex, int64_t key);
-/* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
-const gather_cli_pick *gather_cli_explain_rows(const gather_cli_table *table);
-const gather_cli_pick *gather_cli_explain_columns(const gather_cli_table *table);
-/* Whether something is left out before number i; i = count: behind the last. */
-bool gather_cli_explain_gap(const gather_cli_pick *pick, int i);
-/* Puts row and column into at. */
-void gather_cli_explain_at(const gather_cli_table *table, int64_t row, int64_t column, int64_t *at);
-
-/* An element as short ASCII text. */
-void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes);
-/* A view of one element, of shape [1]. */
-gather_tensor gather_cli_explain_view(const gather_tensor *tensor, const int64_t *at);
-int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at);
-
-/* Takes one gather node of the model that the line names. */
+/* Has the policy that is drawn in the job's options. */
+void gather_cli_explain_policy(gather_cli_explain *ex);
+/* Opens the model that the line names, and makes the drawing of one gather node of it. */
 GATHER_CHECKED gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error);
-/* Takes the node of ex->operands. */
-GATHER_CHECKED gather_status gather_cli_explain_operands(gather_cli_explain *ex, gather_error *error);
-/* Makes the plan of what was taken, and finds out all that a drawing asks. */
-GATHER_CHECKED gather_status gather_cli_explain_ready(gather_cli_explain *ex, gather_error *error);
-/* Frees all of it. */
-void gather_cli_explain_clear(gather_cli_explain *ex);
-
-/* Lines of words, without a line break. */
-void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t bytes);
-void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t bytes);
-/* What else must be said: sentence number i; false behind the last. */
-bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes);
-void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes);
-/* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */
-void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes);
-/* "[0, 2, :, :]" for a slice. */
-void gather_cli_explain_slice_text(const gather_cli_table *table, const int64_t *at, char *text, size_t bytes);
-
-/* The three answers. ascii: only ASCII is used. */
-void gather_cli_explain_text(const gather_cli_explain *ex, gather_cli_buffer *to, bool ascii, bool colour);
-void gather_cli_explain_svg(const gather_cli_explain *ex, gather_cli_buffer *to);
+/* The drawing's facts as one JSON object. */
 void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to);
-
-/* Writes a file that appears whole or not at all. */
+/* Writes a file atomically. */
 GATHER_CHECKED gather_status gather_cli_explain_write(const gather_cli_args *args, const char *path, const char *bytes,
                                                       size_t count, gather_error *error);
 

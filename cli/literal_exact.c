@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "literal.h"
-#include "small_float.h"
 #include "value.h"
 
 bool gather_cli_literal_has(gather_type type) {
@@ -16,31 +15,11 @@ bool gather_cli_literal_has(gather_type type) {
          info->kind == GATHER_KIND_FLOAT;
 }
 
-static double from_float16(uint16_t code) {
-  int exponent = code >> 10 & 31, mantissa = code & 1023;
-  double magnitude = exponent ? ldexp(mantissa + 1024, exponent - 25) : ldexp(mantissa, -24);
-  if (exponent == 31) magnitude = mantissa ? (double)NAN : (double)INFINITY;
-  return code & 0x8000 ? -magnitude : magnitude;
-}
-
-static double from_float32(uint32_t code) {
-  float number;
-  memcpy(&number, &code, sizeof number);
-  return (double)number;
-}
-
 /* The number that a float's bits stand for. */
 static double decode(gather_type type, const void *element) {
-  uint16_t half;
-  uint32_t word;
-  double number, small;
-  memcpy(&half, element, sizeof half);
-  memcpy(&word, element, sizeof word);
-  memcpy(&number, element, sizeof number);
-  if (gather_cli_small_float(type, *(const unsigned char *)element, &small)) return small;
-  if (type == GATHER_TYPE_FLOAT16) return from_float16(half);
-  if (type == GATHER_TYPE_BFLOAT16) return from_float32((uint32_t)half << 16);
-  return type == GATHER_TYPE_FLOAT32 ? from_float32(word) : number;
+  double number = 0;
+  (void)gather_float_read(type, element, &number);
+  return number;
 }
 
 /* Whole numbers beyond 2^53 are rounded when they become a double: those would be taken for exact. */

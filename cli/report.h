@@ -23,13 +23,9 @@
     if (gather_try_ != GATHER_OK) return gather_try_; \
   } while (0)
 
-/* Fills in an error and returns its status. */
-GATHER_CLI_PRINTF(3, 4)
-gather_status gather_cli_fail(gather_error *error, gather_status status, const char *format, ...);
-/* The same about a file, and the byte in it (-1 = none). */
-GATHER_CLI_PRINTF(5, 6)
-gather_status gather_cli_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                                   const char *format, ...);
+/* Fill in an error and return its status. */
+#define gather_cli_fail gather_error_set
+#define gather_cli_fail_file gather_error_set_file
 
 /* Where the JSON object goes: stdout, but stderr where the result itself goes to stdout. */
 FILE *gather_cli_json_stream(const gather_cli_args *args);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "small_float.h"
 #include "value.h"
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -119,12 +118,19 @@ static bool encode_e8m0(double x, uint32_t *code) {
   return true;
 }
 
+static double nf4(uint32_t code) {
+  unsigned char element = (unsigned char)code;
+  double number = 0;
+  (void)gather_float_read(GATHER_TYPE_NF4, &element, &number);
+  return number;
+}
+
 /* NF4: the nearest of its 16 values. */
 static bool encode_nf4(double x, uint32_t *code) {
   if (isnan(x) || isinf(x)) return false;
   *code = 0;
   for (uint32_t i = 1; i < 16; i++) {
-    double step = fabs(x - gather_cli_nf4[i]), best = fabs(x - gather_cli_nf4[*code]);
+    double step = fabs(x - nf4(i)), best = fabs(x - nf4(*code));
     if (step < best || (step == best && i % 2 == 0)) *code = i;
   }
   return true;

@@ -41,12 +41,15 @@ extern "C" {
 #if defined(__GNUC__)
 #define GATHER_API __attribute__((visibility("default")))
 #define GATHER_CHECKED __attribute__((warn_unused_result))
+#define GATHER_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #elif defined(_WIN32) && defined(GATHER_BUILDING_SHARED)
 #define GATHER_API __declspec(dllexport)
 #define GATHER_CHECKED
+#define GATHER_PRINTF_LIKE(text, first)
 #else
 #define GATHER_API
 #define GATHER_CHECKED
+#define GATHER_PRINTF_LIKE(text, first)
 #endif
 
 /* The largest rank of any tensor, the output included. */
@@ -91,6 +94,28 @@ typedef struct gather_error {
   int64_t low, high;                 /* the valid range, both ends included; low > high where nothing is valid */
   int64_t bad_count;                 /* how many indices are bad, all counted */
 } gather_error;
+
+/* Fills in an error, for programs and bindings that report their own failures as the library does.
+ * The message is formatted as by printf and cut to the room that it has. It should be one sentence without a line break. Every other
+ * field is reset: op, rules and input to NULL, file to "", file_offset, row, axis and position_rank to -1, the rest to 0. Set the
+ * fields that apply afterwards.
+ * error: NULL does nothing. The format's own arguments must not lie in *error.
+ * Returns `status`, so that `return gather_error_set(error, GATHER_USAGE, "...")` reads well. Threads: any. Memory: none.
+ * Since 0.1. */
+GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status
+    gather_error_set(gather_error *error, gather_status status, const char *format, ...);
+/* The same, and sets `input`: the argument that is wrong, a string in static memory ("data", "indices", "axis", "output"), or NULL.
+ * Since 0.1. */
+GATHER_API GATHER_PRINTF_LIKE(4, 5) gather_status
+    gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
+/* The same about a file: sets `file` to the end of the name that fits, and file_offset. The message is "FILE: SENTENCE", with
+ * " (at byte N)" behind it where offset is not below 0; the sentence is cut where all of it is too long. Since 0.1. */
+GATHER_API GATHER_PRINTF_LIKE(5, 6) gather_status
+    gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                          const char *format, ...);
+
+/* Frees a text that a function of the library made (explain.h, model.h). NULL does nothing. Since 0.1. */
+GATHER_API void gather_text_free(char *text);
 
 /* ---- 3 element types ------------------------------------------------------------------------------------------------- */
 
@@ -143,6 +168,10 @@ GATHER_API const gather_type_info *gather_type_get(gather_type type);
 /* The type of a name: NumPy's and ml_dtypes' ("float32"), ONNX's ("FLOAT") or OpenVINO's ("f32", "FP32"); letters as written.
  * GATHER_TYPE_NONE where the name is none of these. "opaque" is not a name. Since 0.1. */
 GATHER_API gather_type gather_type_parse(const char *name);
+/* The value of one element of a float type (GATHER_KIND_FLOAT), which a double can hold exactly.
+ * element: its bytes in this machine's byte order, of any alignment; for packed types one byte with the value in its low bits.
+ * Returns false, and leaves *number alone, for a type that is no float. Threads: any. Memory: none. Since 0.1. */
+GATHER_API bool gather_float_read(gather_type type, const void *element, double *number);
 /* How many bytes `len` elements take in row-major order without gaps: packed types are rounded up to whole groups.
  * type: any; item_bytes: bytes of one opaque element (ignored for other types); len: at least 0; bytes: the answer.
  * Returns GATHER_OVERFLOW when that does not fit in 63 bits, GATHER_TYPE_UNSUPPORTED for a number that is no type. Since 0.1. */

@@ -3,6 +3,7 @@
  * model.h: the gather nodes of a model (ONNX, OpenVINO IR): find them, check their indices, run them.
  *
  * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 one gather node - 5 runtimes - 6 running
+ *           7 advice, and a check as text
  *
  * What gather.h says of errors, threads, memory and sizes holds here too. A gather node is a node of the operator Gather or
  * GatherElements, of ONNX's own domain or of an OpenVINO opset.
@@ -145,6 +146,10 @@ typedef struct gather_model_node {
   const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
 } gather_model_node;
 
+/* Writes where a node is, as snprintf does: "main/embed", or the operator and its number where it has no name ("main/Gather_5"). Every
+ * `node` argument of this header takes that. Returns the length that it has or would have. Since 0.1. */
+GATHER_API size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes);
+
 /* What a check found. */
 typedef struct gather_check gather_check;
 
@@ -248,6 +253,76 @@ GATHER_API void gather_model_result_destroy(gather_model_result *result);
  * They are read-only and row-major without gaps. Since 0.1. */
 GATHER_API int64_t gather_model_result_count(const gather_model_result *result);
 GATHER_API const gather_model_input *gather_model_result_at(const gather_model_result *result, int64_t i);
+
+/* ---- 7 advice, and a check as text ------------------------------------------------------------------------------------ */
+
+typedef enum gather_advice_kind {
+  GATHER_ADVICE_NONE = 0,
+  GATHER_ADVICE_INPUTS, /* a tensor for each name: inputs of the model */
+  GATHER_ADVICE_DIMS,   /* a length for the name of a dimension */
+  GATHER_ADVICE_NODE /* a tensor for each name: values of the node's graph. A check does not take them; gather_model_operands_find
+                      * and a run of the node do */
+} gather_advice_kind;
+
+/* What to give so that a node that is not known becomes known. */
+typedef struct gather_advice {
+  gather_advice_kind kind;
+  const char *node; /* the path of the node */
+  const char *const *names;
+  int64_t count; /* of names */
+} gather_advice;
+
+/* Writes advice in the terms of a program's own users (options of a command line, arguments of a call) into `text`: at most `bytes`
+ * with the terminator, cut where it does not fit. advice->kind is never GATHER_ADVICE_NONE, and there is at least one name. */
+typedef void (*gather_advice_writer)(void *context, const gather_advice *advice, char *text, size_t bytes);
+
+/* The advice for all nodes of a check. */
+typedef struct gather_check_advice gather_check_advice;
+
+/* Finds out what to give. It asks the model again for each unknown node, of the first 64 such nodes, in models of up to 2000 gather
+ * nodes; other nodes have no advice. Names that the check was given are not advised.
+ * Memory: freed by gather_check_advice_destroy; the check and the model must outlive it. Returns GATHER_OUT_OF_MEMORY. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_check_advise(const gather_check *check, gather_check_advice **advice,
+                                                            gather_error *error);
+/* The advice for node number i of the check. Its kind is GATHER_ADVICE_NONE, and it has no names, where nothing helps; NULL where i
+ * is none. Lives as long as the advice. Since 0.1. */
+GATHER_API const gather_advice *gather_check_advice_at(const gather_check_advice *advice, int64_t i);
+/* Frees advice; NULL does nothing. Since 0.1. */
+GATHER_API void gather_check_advice_destroy(gather_check_advice *advice);
+
+/* How a check becomes text. Start from GATHER_CHECK_TEXT_OPTIONS_INIT; NULL in a call means just that. */
+typedef struct gather_check_text_options {
+  size_t size;                       /* sizeof(gather_check_text_options) */
+  const char *name;                  /* what the first line calls the model; NULL = "model" */
+  const gather_check_advice *advice; /* of this check; NULL = no advice is shown */
+  gather_advice_writer writer;       /* how advice reads; NULL = in neutral words */
+  void *context;                     /* for writer */
+  int64_t node;                      /* only this node, without the first lines; -1 = all */
+  bool only_bad; /* only nodes with indices out of range or illegal operands; an empty text where no node is bad */
+  const char
+      *unreadable_all; /* where the rest is listed, when more than four files cannot be read: ends that line; NULL */
+} gather_check_text_options;
+
+#define GATHER_CHECK_TEXT_OPTIONS_INIT \
+  { sizeof(gather_check_text_options), NULL, NULL, NULL, NULL, -1, false, NULL }
+
+/* Writes a check as text for people: one line for all of it, a line for each file that cannot be read, then a line for each node with
+ * its verdict, and below it what a bad or an unknown node needs: operands, reason, advice, cause, what each runtime does.
+ * Lines end with '\n'. Names from the model are made visible (gather_text_visible), so that they cannot control a terminal. The words
+ * may change; programs read gather_check_at.
+ * text: receives the text, zero-terminated; bytes: its length without the zero, or NULL.
+ * Returns GATHER_OUT_OF_MEMORY, GATHER_USAGE (options, a node that there is not). Threads: any. Memory: freed by gather_text_free.
+ * Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check,
+                                                          const gather_check_text_options *options, char **text,
+                                                          size_t *bytes, gather_error *error);
+/* Parts of that text, made and freed in the same way. First "2 GatherND nodes and 1 ScatterND node": the nodes that take indices and
+ * are not checked; "" where there are none. Then a line for each file that is missing or too short, with how many tensors of an opened
+ * file need it; all: as unreadable_all. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_model_not_checked_text(const gather_model *model, char **text,
+                                                                      gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_file_unreadable_text(const gather_file *file, const char *all,
+                                                                    char **text, gather_error *error);
 
 #ifdef __cplusplus
 }

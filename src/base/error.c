@@ -55,50 +55,70 @@ static void reset(gather_error *error, gather_status status) {
   error->value = error->low = error->high = error->bad_count = 0;
 }
 
-static void set_message(gather_error *error, const char *format, va_list arguments) {
-  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
-}
-
-gather_status gather_fail(gather_error *error, gather_status status, const char *format, ...) {
-  if (!error) return status;
-  reset(error, status);
-  va_list arguments;
-  va_start(arguments, format);
-  set_message(error, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-gather_status gather_fail_input(gather_error *error, gather_status status, const char *input, const char *format, ...) {
-  if (!error) return status;
+/* error is not NULL in these three. */
+static gather_status set(gather_error *error, gather_status status, const char *input, const char *format,
+                         va_list arguments) {
   reset(error, status);
   error->input = input;
-  va_list arguments;
-  va_start(arguments, format);
-  set_message(error, format, arguments);
-  va_end(arguments);
+  (void)vsnprintf(error->message, sizeof error->message, format, arguments);
   return status;
 }
 
-gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
-                               const char *format, ...) {
-  if (!error) return status;
-  reset(error, status);
+/* The name's end, where it is longer than the field. */
+static void set_name(gather_error *error, const char *file) {
   size_t length = strlen(file);
   const char *end = length < sizeof error->file ? file : file + length - (sizeof error->file - 1);
   (void)snprintf(error->file, sizeof error->file, "%s", end);
-  error->file_offset = offset;
-  char sentence[sizeof error->message];
-  va_list arguments;
-  va_start(arguments, format);
+}
+
+static gather_status set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                              const char *format, va_list arguments) {
+  char sentence[sizeof error->message], place[40] = "";
   (void)vsnprintf(sentence, sizeof sentence, format, arguments);
-  va_end(arguments);
-  char place[40] = "";
+  reset(error, status);
+  set_name(error, file);
+  error->file_offset = offset;
   if (offset >= 0) (void)snprintf(place, sizeof place, " (at byte %" PRId64 ")", offset);
   int room = (int)sizeof error->message - (int)strlen(place) - (int)strlen(error->file) - 3;
   (void)snprintf(error->message, sizeof error->message, "%s: %.*s%s", error->file, room > 0 ? room : 0, sentence,
                  place);
   return status;
+}
+
+/* The arguments behind `format` go to the call, whose answer is returned. */
+#define WITH_ARGUMENTS(call)   \
+  if (!error) return status;   \
+  va_list arguments;           \
+  va_start(arguments, format); \
+  status = call;               \
+  va_end(arguments);           \
+  return status
+
+gather_status gather_fail(gather_error *error, gather_status status, const char *format, ...) {
+  WITH_ARGUMENTS(set(error, status, NULL, format, arguments));
+}
+
+gather_status gather_fail_input(gather_error *error, gather_status status, const char *input, const char *format, ...) {
+  WITH_ARGUMENTS(set(error, status, input, format, arguments));
+}
+
+gather_status gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                               const char *format, ...) {
+  WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
+}
+
+gather_status gather_error_set(gather_error *error, gather_status status, const char *format, ...) {
+  WITH_ARGUMENTS(set(error, status, NULL, format, arguments));
+}
+
+gather_status gather_error_set_input(gather_error *error, gather_status status, const char *input, const char *format,
+                                     ...) {
+  WITH_ARGUMENTS(set(error, status, input, format, arguments));
+}
+
+gather_status gather_error_set_file(gather_error *error, gather_status status, const char *file, int64_t offset,
+                                    const char *format, ...) {
+  WITH_ARGUMENTS(set_file(error, status, file, offset, format, arguments));
 }
 
 char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape) {

@@ -87,6 +87,13 @@ size_t gather_text_visible(const char *text, char *visible, size_t bytes) {
   return total;
 }
 
+void gather_text_put(gather_growing *to, const char *text) {
+  char none[1];
+  size_t bytes = gather_text_visible(text, none, sizeof none);
+  char *place = gather_growing_add(to, bytes); /* with room for a zero behind it */
+  if (place) (void)gather_text_visible(text, place, bytes + 1);
+}
+
 static int64_t put(char *target, int64_t at, unsigned char c, bool is_utf8) {
   if (c < 0x80 || is_utf8) {
     target[at] = (char)c;

@@ -5,6 +5,7 @@
 #ifndef GATHER_FORMAT_TEXT_H
 #define GATHER_FORMAT_TEXT_H
 
+#include "base/growing.h"
 #include "gather/file.h"
 
 /* The first byte that is no UTF-8, -1 where there is none. */
@@ -14,5 +15,7 @@ int64_t gather_utf8_check(const char *text, int64_t bytes);
 int64_t gather_descr_copy(char *target, const char *text, int64_t bytes, bool is_utf8);
 /* Can UTF-8 be written as Latin-1? Makes it that, in place; returns the new length, -1 where it cannot be. */
 int64_t gather_latin1_from_utf8(char *text, int64_t bytes);
+/* Adds a text as gather_text_visible shows it. */
+void gather_text_put(gather_growing *to, const char *text);
 
 #endif

@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "check.h"
-#include "explain.h"
-#include "report.h"
+#include "base/error.h"
+#include "explain/drawing.h"
 
 /* Adds to text, as much as fits. */
 static void append(char *text, size_t bytes, const char *more) {
@@ -35,19 +34,19 @@ static void letters(char *text, size_t bytes, int32_t from, int32_t to, bool *co
 }
 
 /* idx[i, j], where dimensions [first, last) of the output are those of the indices behind the shared ones. */
-static void index_term(const gather_cli_explain *ex, char *text, size_t bytes, int32_t first, int32_t last) {
+static void index_term(const gather_explain *ex, char *text, size_t bytes, int32_t first, int32_t last) {
   bool comma = false;
   append(text, bytes, "idx");
-  if (ex->table[GATHER_CLI_PART_INDICES].rank == 0) return;
+  if (ex->table[GATHER_EXPLAIN_INDICES].rank == 0) return;
   append(text, bytes, "[");
   letters(text, bytes, 0, ex->batch, &comma);
   letters(text, bytes, first, last, &comma);
   append(text, bytes, "]");
 }
 
-void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t bytes) {
-  int32_t rank = ex->table[GATHER_CLI_PART_OUT].rank, q = ex->table[GATHER_CLI_PART_INDICES].rank;
-  bool comma = false, elements = ex->job.op->family == GATHER_FAMILY_ELEMENTS;
+void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes) {
+  int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank, q = ex->table[GATHER_EXPLAIN_INDICES].rank;
+  bool comma = false, elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
   int32_t end = elements ? ex->axis + 1 : ex->axis + q - ex->batch;
   snprintf(text, bytes, "%s", rank ? "out[" : "out");
   letters(text, bytes, 0, rank, &comma);
@@ -61,20 +60,19 @@ void gather_cli_explain_formula(const gather_cli_explain *ex, char *text, size_t
   append(text, bytes, "]");
 }
 
-void gather_cli_explain_rules(const gather_cli_explain *ex, char *text, size_t bytes) {
-  const char *given = ex->job.args->value[GATHER_CLI_ON_BAD];
+void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
   const char *policy = ex->on_bad == GATHER_ON_BAD_ERROR   ? "is an error"
                        : ex->on_bad == GATHER_ON_BAD_CLAMP ? "goes to the nearest end"
                        : ex->on_bad == GATHER_ON_BAD_WRAP  ? "wraps round"
                        : ex->on_bad == GATHER_ON_BAD_ZERO  ? "gives zeros"
                                                            : "gives ";
-  if (given && strcmp(given, "promise") == 0) policy = "is promised not to be there";
-  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.40s", ex->job.op->rules,
+  if (ex->promised) policy = "is promised not to be there";
+  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.40s", ex->op->rules,
            ex->negative ? "counts from the end" : "is out of range", policy,
-           ex->on_bad == GATHER_ON_BAD_FILL ? ex->job.fill : "");
+           ex->on_bad == GATHER_ON_BAD_FILL ? ex->fill_text : "");
 }
 
-static void batches(const gather_cli_explain *ex, char *text, size_t bytes) {
+static void batches(const gather_explain *ex, char *text, size_t bytes) {
   char group[64] = "";
   bool comma = false;
   *text = 0;
@@ -86,7 +84,7 @@ static void batches(const gather_cli_explain *ex, char *text, size_t bytes) {
 }
 
 /* The end of a long name, which tells more than its beginning. */
-static void shorten(const char *name, char *text, size_t bytes) {
+void gather_explain_shorten(const char *name, char *text, size_t bytes) {
   enum { LONGEST = 60 };
   size_t len = strlen(name), from = len > LONGEST ? len - LONGEST : 0;
   while (from && ((unsigned char)name[from] & 0xc0) == 0x80) from++; /* whole letters of UTF-8 */
@@ -94,19 +92,19 @@ static void shorten(const char *name, char *text, size_t bytes) {
 }
 
 /* Where in the model the gather stands, and what its operands are called there. */
-static void place(const gather_cli_explain *ex, char *text, size_t bytes) {
-  char where[1024], names[5][80];
+static void place(const gather_explain *ex, char *text, size_t bytes) {
+  char where[1024], names[4][80];
   const gather_model_node *n = ex->node;
-  gather_cli_node_text(n, where, sizeof where);
-  shorten(where, names[0], sizeof names[0]);
-  shorten(ex->job.args->argument[0], names[1], sizeof names[1]);
-  shorten(n->data.name, names[2], sizeof names[2]);
-  shorten(n->indices.name, names[3], sizeof names[3]);
-  shorten(n->output.name, names[4], sizeof names[4]);
-  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], names[1], names[2], names[3], names[4]);
+  (void)gather_model_node_path(n, where, sizeof where);
+  gather_explain_shorten(where, names[0], sizeof names[0]);
+  gather_explain_shorten(n->data.name, names[1], sizeof names[1]);
+  gather_explain_shorten(n->indices.name, names[2], sizeof names[2]);
+  gather_explain_shorten(n->output.name, names[3], sizeof names[3]);
+  snprintf(text, bytes, "%s of %s: data is %s, idx is %s, out is %s", names[0], ex->model_name, names[1], names[2],
+           names[3]);
 }
 
-bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, size_t bytes) {
+bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {
   if (ex->node && i-- == 0) {
     place(ex, text, bytes);
     return true;
@@ -133,15 +131,15 @@ bool gather_cli_explain_note(const gather_cli_explain *ex, int i, char *text, si
   return false;
 }
 
-void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part, char *text, size_t bytes) {
-  const gather_cli_table *table = &ex->table[part];
+void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
+  const gather_explain_table *table = &ex->table[part];
   char shape[128];
-  const char *type = part == GATHER_CLI_PART_INDICES ? ex->job.indices.tensor.type_name : ex->job.data.tensor.type_name;
-  gather_cli_shape_text(shape, sizeof shape, table->rank, table->shape);
+  const char *type = part == GATHER_EXPLAIN_INDICES ? ex->indices_type : ex->data_type;
+  gather_shape_text(shape, sizeof shape, table->rank, table->shape);
   snprintf(text, bytes, "%s  %.40s %s", table->name, type, shape);
   for (char *p = text; *p; p++)
     if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '.';
-  if (part != GATHER_CLI_PART_DATA) return;
+  if (part != GATHER_EXPLAIN_DATA) return;
   char axis[80];
   snprintf(axis, sizeof axis, "  axis %d: %s", (int)ex->axis,
            ex->axis == table->rank - 1   ? "across"
@@ -151,12 +149,12 @@ void gather_cli_explain_title(const gather_cli_explain *ex, gather_cli_part part
 }
 
 /* A cell's coordinates in data, with colons for those that run along the row or column of the output. */
-void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, char *text, size_t bytes) {
-  gather_cli_origin origin = gather_cli_explain_out(ex, at);
-  const gather_cli_table *data = &ex->table[GATHER_CLI_PART_DATA];
-  int32_t out_rank = ex->table[GATHER_CLI_PART_OUT].rank, spread = ex->table[GATHER_CLI_PART_INDICES].rank - ex->batch;
-  gather_cli_by by = gather_cli_explain_by(ex);
-  int32_t running = by == GATHER_CLI_BY_ROW ? out_rank - 1 : by == GATHER_CLI_BY_COLUMN ? out_rank - 2 : -1;
+void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text, size_t bytes) {
+  gather_explain_origin origin = gather_explain_out(ex, at);
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  int32_t out_rank = ex->table[GATHER_EXPLAIN_OUT].rank, spread = ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
+  gather_explain_telling by = gather_explain_by(ex);
+  int32_t running = by == GATHER_EXPLAIN_BY_ROW ? out_rank - 1 : by == GATHER_EXPLAIN_BY_COLUMN ? out_rank - 2 : -1;
   if (!origin.has_source) {
     snprintf(text, bytes, ex->failed ? "no value" : "filled");
     return;
@@ -173,7 +171,7 @@ void gather_cli_explain_from(const gather_cli_explain *ex, const int64_t *at, ch
   append(text, bytes, "]");
 }
 
-void gather_cli_explain_slice_text(const gather_cli_table *table, const int64_t *at, char *text, size_t bytes) {
+void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes) {
   snprintf(text, bytes, "%s[", table->name);
   for (int32_t d = 0; d + 2 < table->rank; d++) {
     char number[32];

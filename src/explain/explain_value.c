@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "explain.h"
-#include "small_float.h"
+#include "base/float_value.h"
+#include "explain/drawing.h"
 
-int64_t gather_cli_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at) {
+int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at) {
   int64_t offset = 0;
   for (int32_t d = 0; d < rank; d++) offset = offset * shape[d] + at[d];
   return offset;
@@ -23,13 +23,13 @@ static int64_t item_bytes(const gather_tensor *tensor) {
   return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : info->bits / 8;
 }
 
-gather_tensor gather_cli_explain_view(const gather_tensor *tensor, const int64_t *at) {
+gather_tensor gather_explain_view(const gather_tensor *tensor, const int64_t *at) {
   static const int64_t ONE[1] = {1};
   gather_tensor view = *tensor;
   int64_t offset = 0;
   bool packed = is_packed(gather_type_get(tensor->type));
   if (!tensor->strides)
-    offset = gather_cli_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
+    offset = gather_explain_offset(tensor->rank, tensor->shape, at) * (packed ? 1 : item_bytes(tensor));
   for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) offset += at[d] * tensor->strides[d];
   view.rank = 1;
   view.shape = ONE;
@@ -93,43 +93,11 @@ static uint64_t whole(const unsigned char *bytes, int64_t size) {
   }
 }
 
-/* float16 as a double. */
-static double half(uint64_t bits) {
-  int exponent = (int)(bits >> 10 & 31);
-  double fraction = (double)(bits & 1023), sign = bits >> 15 ? -1 : 1;
-  if (exponent == 31) return fraction > 0 ? (double)NAN : sign * (double)INFINITY;
-  return sign * (exponent ? ldexp(fraction + 1024, exponent - 25) : ldexp(fraction, -24));
-}
-
-static bool real(gather_type type, const unsigned char *bytes, double *number) {
-  float single;
-  uint32_t bits;
-  switch (type) {
-    case GATHER_TYPE_FLOAT16:
-      *number = half(whole(bytes, 2));
-      return true;
-    case GATHER_TYPE_BFLOAT16:
-      bits = (uint32_t)whole(bytes, 2) << 16;
-      memcpy(&single, &bits, 4);
-      *number = (double)single;
-      return true;
-    case GATHER_TYPE_FLOAT32:
-      memcpy(&single, bytes, 4);
-      *number = (double)single;
-      return true;
-    case GATHER_TYPE_FLOAT64:
-      memcpy(number, bytes, 8);
-      return true;
-    default:
-      return gather_cli_small_float(type, bytes[0], number);
-  }
-}
-
 static void put_real(double number, char *text, size_t bytes) {
   if (isnan(number))
     snprintf(text, bytes, "nan");
   else
-    snprintf(text, bytes, "%.4g", number);
+    gather_double_text(number, 4, text, bytes);
 }
 
 static void put_hex(const unsigned char *element, int64_t size, int64_t shown, char *text, size_t bytes) {
@@ -165,22 +133,22 @@ static void put_complex(gather_type type, const unsigned char *element, bool swa
   memcpy(halves, element, (size_t)(2 * size));
   for (int i = 0; i < 2; i++) {
     if (swapped) swap(halves + i * size, size);
-    (void)real(part, halves + i * size, &numbers[i]);
+    (void)gather_float_read(part, halves + i * size, &numbers[i]);
   }
-  snprintf(text, bytes, "%.3g%+.3gj", numbers[0], numbers[1]);
+  char parts[2][32];
+  for (int i = 0; i < 2; i++) gather_double_text(numbers[i], 3, parts[i], sizeof parts[i]);
+  bool sign = parts[1][0] == '-' || parts[1][0] == '+';
+  snprintf(text, bytes, "%s%s%sj", parts[0], sign ? "" : "+", parts[1]);
 }
 
-void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes) {
-  unsigned char element[16] = {0};
+/* An element that was taken out. string: where it is a string. */
+static void put_element(const gather_tensor *tensor, const gather_string *string, unsigned char *element, int64_t size,
+                        char *text, size_t bytes) {
   double number;
-  gather_tensor view = gather_cli_explain_view(tensor, at);
   const gather_type_info *info = gather_type_get(tensor->type);
   bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
-  int64_t size = element_bytes(&view, element, (int64_t)sizeof element);
   if (info->kind == GATHER_KIND_STRING) {
-    gather_string string;
-    memcpy(&string, view.data, sizeof string);
-    put_string(&string, text, bytes);
+    put_string(string, text, bytes);
   } else if (info->kind == GATHER_KIND_OPAQUE) {
     put_hex(element, tensor->item_bytes, 4, text, bytes);
   } else if (info->kind == GATHER_KIND_COMPLEX && size <= 16) {
@@ -189,11 +157,30 @@ void gather_cli_explain_value(const gather_tensor *tensor, const int64_t *at, ch
     if (swapped) swap(element, size);
     if (info->kind == GATHER_KIND_BOOL)
       snprintf(text, bytes, "%s", element[0] ? "true" : "false");
-    else if (real(tensor->type, element, &number))
+    else if (gather_float_read(tensor->type, element, &number))
       put_real(number, text, bytes);
     else if (info->kind == GATHER_KIND_INT || info->kind == GATHER_KIND_UINT)
       put_integer(info, whole(element, size), text, bytes);
     else
       put_hex(element, size, 4, text, bytes);
   }
+}
+
+void gather_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes) {
+  unsigned char element[16] = {0};
+  gather_string string = {NULL, 0};
+  gather_tensor view = gather_explain_view(tensor, at);
+  if (tensor->type == GATHER_TYPE_STRING) memcpy(&string, view.data, sizeof string);
+  int64_t size = element_bytes(&view, element, (int64_t)sizeof element);
+  put_element(tensor, &string, element, size, text, bytes);
+}
+
+void gather_explain_fill(const gather_tensor *tensor, const void *fill, char *text, size_t bytes) {
+  unsigned char element[16] = {0};
+  gather_string string = {NULL, 0};
+  int64_t size = is_packed(gather_type_get(tensor->type)) ? 1 : item_bytes(tensor);
+  if (size > (int64_t)sizeof element) size = (int64_t)sizeof element;
+  if (size > 0) memcpy(element, fill, (size_t)size);
+  if (tensor->type == GATHER_TYPE_STRING) memcpy(&string, fill, sizeof string);
+  put_element(tensor, &string, element, size, text, bytes);
 }

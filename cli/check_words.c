@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_words.c: what the command adds to the library's texts about models: advice as options of its line, and where to see more.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "report.h"
+
+/* A long list of names is cut at a whole one. */
+enum { LONGEST_OPTION = 80 };
+
+void gather_cli_advice_write(void *context, const gather_advice *advice, char *text, size_t bytes) {
+  size_t at = 0;
+  (void)context;
+  if (advice->kind == GATHER_ADVICE_DIMS) {
+    snprintf(text, bytes, "--dim %.200s=LENGTH", advice->names[0]);
+    return;
+  }
+  text[0] = 0;
+  if (advice->kind == GATHER_ADVICE_NODE)
+    at = (size_t)snprintf(text, bytes, "gather explain MODEL --node %.290s", advice->node);
+  for (int64_t i = 0; i < advice->count && (at == 0 || at + LONGEST_OPTION < bytes); i++)
+    at += (size_t)snprintf(text + at, bytes - at, "%s--input %.60s=TENSOR", at ? " " : "", advice->names[i]);
+}
+
+gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind, gather_error *error) {
+  char *text = NULL;
+  GATHER_CLI_TRY(gather_model_not_checked_text(model, &text, error));
+  if (*text) printf("%s%s", text, behind);
+  gather_text_free(text);
+  return GATHER_OK;
+}
+
+gather_status gather_cli_put_unreadable(const gather_file *file, gather_error *error) {
+  char *text = NULL;
+  GATHER_CLI_TRY(gather_file_unreadable_text(file, GATHER_CLI_UNREADABLE_ALL, &text, error));
+  fputs(text, stdout);
+  gather_text_free(text);
+  return GATHER_OK;
+}

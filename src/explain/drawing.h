@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * drawing.h: one gather to be drawn: which cells are shown, what each one holds, and where it comes from. The text, the SVG picture
+ * and the facts all read this one model.
+ */
+#ifndef GATHER_EXPLAIN_DRAWING_H
+#define GATHER_EXPLAIN_DRAWING_H
+
+#include <stdio.h>
+
+#include "base/growing.h"
+#include "gather/explain.h"
+
+enum {
+  GATHER_EXPLAIN_PICK_MAX = 16,  /* coordinates shown of one dimension */
+  GATHER_EXPLAIN_SLICE_MAX = 4,  /* 2-D slices shown of one tensor */
+  GATHER_EXPLAIN_ROW_MAX = 64,   /* gathered rows that are shown, and sources that get a colour */
+  GATHER_EXPLAIN_COLOURS = 8,    /* how many there are */
+  GATHER_EXPLAIN_CELL_BYTES = 64 /* the text of a cell */
+};
+
+/* The three drawings. */
+typedef enum gather_explain_part {
+  GATHER_EXPLAIN_DATA,
+  GATHER_EXPLAIN_INDICES,
+  GATHER_EXPLAIN_OUT
+} gather_explain_part;
+
+/* The coordinates shown of one dimension, rising. */
+typedef struct gather_explain_pick {
+  int count;
+  int64_t len; /* of the dimension */
+  int64_t at[GATHER_EXPLAIN_PICK_MAX];
+} gather_explain_pick;
+
+/* One of the three tensors. */
+typedef struct gather_explain_table {
+  const char *name; /* "data", "idx", "out" */
+  int32_t rank;
+  const int64_t *shape;
+  gather_explain_pick *pick[GATHER_MAX_RANK]; /* per dimension; an output shares them with what it comes from */
+} gather_explain_table;
+
+/* Where the index of a cell points. */
+typedef struct gather_explain_origin {
+  int64_t value;                 /* the index as it is written */
+  bool value_is_unsigned;        /* read it as uint64_t */
+  bool bad;                      /* outside the valid range */
+  bool has_source;               /* false: the cell is filled, or has no value */
+  int64_t row;                   /* on the axis; -1 without a source */
+  int64_t data[GATHER_MAX_RANK]; /* the cell of data, with a source */
+} gather_explain_origin;
+
+typedef struct gather_explain_shown {
+  char text[GATHER_EXPLAIN_CELL_BYTES]; /* ASCII */
+  int colour;                           /* of the gathered row; -1 = none */
+  bool bad;
+  int64_t to; /* INDICES: the row where it differs from the index as written; OUT: the row it comes from; else -1 */
+} gather_explain_shown;
+
+/* How the origin of output cells is told: once a row of the drawing, once a column, or in each cell. */
+typedef enum gather_explain_telling {
+  GATHER_EXPLAIN_BY_ROW,
+  GATHER_EXPLAIN_BY_COLUMN,
+  GATHER_EXPLAIN_BY_CELL
+} gather_explain_telling;
+
+/* All of one gather; gather_explain.h calls it opaque. Starts as all zero. */
+struct gather_explain {
+  const gather_op *op;
+  gather_options options;      /* executor and bad_count are NULL */
+  gather_tensor data, indices; /* their shapes and strides are below */
+  int64_t data_shape[GATHER_MAX_RANK], data_strides[GATHER_MAX_RANK];
+  int64_t indices_shape[GATHER_MAX_RANK], indices_strides[GATHER_MAX_RANK];
+  char data_type[48], indices_type[48], fill_text[48], model_name[80];
+  gather_explain_options told;   /* only writer and context are used after the start */
+  const gather_model_node *node; /* of a model; else NULL */
+  gather_plan *plan;
+  int32_t out_rank;
+  int64_t out_shape[GATHER_MAX_RANK];
+  gather_explain_facts facts;
+  char formula[512];
+  bool promised; /* the policy is that there is no index out of range */
+  bool made_up;  /* the values of data are not known: 0, 1, 2, ... are drawn */
+  int32_t axis, batch;
+  int64_t axis_len;
+  gather_on_bad on_bad; /* never default */
+  bool negative;
+  bool failed; /* a bad index under a policy that says error: `error` tells which */
+  gather_error error;
+  bool any_bad;
+  int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
+  int64_t *iota;                   /* 0 .. axis_len-1 where that is short */
+  int64_t *engine; /* for each output cell the offset in data, -1 = none; NULL where there are too many */
+  gather_explain_pick data_pick[GATHER_MAX_RANK], index_pick[GATHER_MAX_RANK];
+  gather_explain_table table[3];
+  int row_count;
+  int64_t rows[GATHER_EXPLAIN_ROW_MAX]; /* the gathered ones in the order of the indices */
+  int key_count;
+  int64_t keys[GATHER_EXPLAIN_ROW_MAX]; /* what has a colour: see gather_explain_key */
+  bool key_by_cell;
+  int64_t *all_rows; /* of each index, -1 = none; NULL where there are too many */
+  int64_t *used;     /* what any index gathers from, rising (explain_used.c) */
+  int64_t used_count;
+  int64_t *used_rows; /* on the axis, rising */
+  int64_t used_row_count;
+  bool used_more;  /* there are too many indices to know all */
+  int64_t *picked; /* offsets in data of the shown output cells */
+  int64_t picked_count;
+};
+
+/* Fills in all_rows by one gather. */
+GATHER_CHECKED gather_status gather_explain_all_rows(gather_explain *ex, gather_error *error);
+/* Which places of data any index gathers from: once, of what is resolved. */
+GATHER_CHECKED gather_status gather_explain_find_used(gather_explain *ex, gather_error *error);
+/* Whether the output has that cell of data, drawn or not. */
+bool gather_explain_is_used(const gather_explain *ex, const int64_t *data);
+/* How many used rows a drawing of data leaves out, as a line; false where it has all. */
+bool gather_explain_left_out(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
+/* The origin of an index, or of an output cell. */
+gather_explain_origin gather_explain_index(const gather_explain *ex, const int64_t *at);
+gather_explain_origin gather_explain_out(const gather_explain *ex, const int64_t *at);
+
+/* Chooses what is shown: at most `columns` coordinates of a dimension. */
+GATHER_CHECKED gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error);
+void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
+                         gather_explain_shown *cell);
+gather_explain_telling gather_explain_by(const gather_explain *ex);
+/* The leading coordinates of shown slice number i; false behind the last. */
+bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);
+/* How many slices there are in all, and are not shown. */
+int64_t gather_explain_more(const gather_explain_table *table);
+/* What makes one source of a colour: the row of its batch; of a small GatherElements the cell of data. */
+int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
+int gather_explain_colour(const gather_explain *ex, int64_t key);
+/* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
+const gather_explain_pick *gather_explain_rows(const gather_explain_table *table);
+const gather_explain_pick *gather_explain_columns(const gather_explain_table *table);
+/* Whether something is left out before number i; i = count: behind the last. */
+bool gather_explain_gap(const gather_explain_pick *pick, int i);
+/* Puts row and column into at. */
+void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at);
+
+/* An element as short ASCII text. */
+void gather_explain_value(const gather_tensor *tensor, const int64_t *at, char *text, size_t bytes);
+/* gather_options.fill for that tensor likewise. */
+void gather_explain_fill(const gather_tensor *tensor, const void *fill, char *text, size_t bytes);
+/* A view of one element, of shape [1]. */
+gather_tensor gather_explain_view(const gather_tensor *tensor, const int64_t *at);
+int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t *at);
+
+/* Takes the node of a model. */
+GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const gather_model_operands *operands,
+                                                      gather_error *error);
+/* Makes the plan of what was taken, and finds out all that a drawing asks. */
+GATHER_CHECKED gather_status gather_explain_ready(gather_explain *ex, gather_error *error);
+/* The end of a long name, which tells more than its beginning. */
+void gather_explain_shorten(const char *name, char *text, size_t bytes);
+
+/* Lines of words, without a line break. */
+void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes);
+void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes);
+/* What else must be said: sentence number i; false behind the last. */
+bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes);
+void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
+/* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */
+void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text, size_t bytes);
+/* "[0, 2, :, :]" for a slice. */
+void gather_explain_slice_text(const gather_explain_table *table, const int64_t *at, char *text, size_t bytes);
+
+/* The drawings. ascii: only ASCII is used. */
+void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour);
+void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * explain_layout.c: what is shown. Small dimensions whole; of large ones both ends, and what the gather is about: rows that
+ * are gathered, and the first bad index. Ranks above 2 are shown as 2-D slices.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "explain/drawing.h"
+
+static bool has(const gather_explain_pick *pick, int64_t at) {
+  for (int i = 0; i < pick->count; i++)
+    if (pick->at[i] == at) return true;
+  return false;
+}
+
+/* Adds a coordinate in its place, while there is room for `most`. */
+static void add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
+  if (at < 0 || at >= len || pick->count >= most || has(pick, at)) return;
+  int i = pick->count++;
+  for (; i > 0 && pick->at[i - 1] > at; i--) pick->at[i] = pick->at[i - 1];
+  pick->at[i] = at;
+}
+
+/* Fills up with the ends, then from the beginning. wanted: what must be seen; what the caller has put there stays. */
+static void choose(gather_explain_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
+  pick->len = len;
+  if (len > most) {
+    for (int i = 0; i < wanted_count; i++) add(pick, wanted[i], len, most);
+    add(pick, 0, len, most);
+    add(pick, len - 1, len, most);
+  }
+  for (int64_t i = 0; i < len && pick->count < most; i++) add(pick, i, len, most);
+}
+
+/* How much of dimension d is shown: leading ones are slices. */
+static int most_of(int32_t rank, int32_t d, int columns) {
+  int most = rank > 2 && d < rank - 2 ? GATHER_EXPLAIN_SLICE_MAX : columns;
+  return most < GATHER_EXPLAIN_PICK_MAX ? most : GATHER_EXPLAIN_PICK_MAX;
+}
+
+/* Goes to the next of the picked coordinates; false behind the last. */
+static bool next(const gather_explain_table *table, int32_t dims, int *at) {
+  for (int32_t d = dims; d-- > 0;) {
+    if (++at[d] < table->pick[d]->count) return true;
+    at[d] = 0;
+  }
+  return false;
+}
+
+static bool any(const gather_explain_table *table) {
+  for (int32_t d = 0; d < table->rank; d++)
+    if (table->pick[d]->count == 0) return false;
+  return true;
+}
+
+static void coordinates(const gather_explain_table *table, int32_t dims, const int *number, int64_t *at) {
+  for (int32_t d = 0; d < dims; d++) at[d] = table->pick[d]->at[number[d]];
+}
+
+static void add_row(gather_explain *ex, int64_t row) {
+  for (int i = 0; i < ex->row_count; i++)
+    if (ex->rows[i] == row) return;
+  if (row >= 0 && ex->row_count < GATHER_EXPLAIN_ROW_MAX) ex->rows[ex->row_count++] = row;
+}
+
+int64_t gather_explain_key(const gather_explain *ex, const int64_t *data) {
+  const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_DATA];
+  if (ex->key_by_cell) return gather_explain_offset(table->rank, table->shape, data);
+  return gather_explain_offset(ex->batch, table->shape, data) * ex->axis_len + data[ex->axis];
+}
+
+static int find_key(const gather_explain *ex, int64_t key) {
+  for (int i = 0; i < ex->key_count; i++)
+    if (ex->keys[i] == key) return i;
+  return -1;
+}
+
+/* Every source has a colour, though there may be too many to give each its own. */
+int gather_explain_colour(const gather_explain *ex, int64_t key) {
+  int found = find_key(ex, key);
+  return found >= 0 ? found % GATHER_EXPLAIN_COLOURS : (int)(key % GATHER_EXPLAIN_COLOURS);
+}
+
+/* The key of an index, -1 without a source. */
+static int64_t index_key(const gather_explain *ex, const int64_t *at, int64_t row) {
+  int64_t data[GATHER_MAX_RANK] = {0};
+  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
+  if (row < 0) return -1;
+  for (int32_t d = 0; d < (elements ? ex->table[GATHER_EXPLAIN_INDICES].rank : ex->batch); d++) data[d] = at[d];
+  data[ex->axis] = row;
+  return gather_explain_key(ex, data);
+}
+
+static void add_key(gather_explain *ex, int64_t key) {
+  if (key >= 0 && ex->key_count < GATHER_EXPLAIN_ROW_MAX && find_key(ex, key) < 0) ex->keys[ex->key_count++] = key;
+}
+
+/* A colour for each cell tells something while there are few. */
+static bool few(const gather_explain_table *table) {
+  enum { FEW = 16 };
+  int count = 1;
+  for (int32_t d = 0; d < table->rank && count <= FEW; d++) count *= table->pick[d]->count;
+  return count <= FEW;
+}
+
+/* The rows that the shown indices gather. */
+static void collect_rows(gather_explain *ex) {
+  const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_INDICES];
+  int number[GATHER_MAX_RANK] = {0};
+  int64_t at[GATHER_MAX_RANK];
+  ex->row_count = ex->key_count = 0;
+  if (!any(table)) return;
+  ex->key_by_cell = ex->op->family == GATHER_FAMILY_ELEMENTS && few(table);
+  do {
+    coordinates(table, table->rank, number, at);
+    int64_t row = gather_explain_index(ex, at).row;
+    add_row(ex, row);
+    add_key(ex, index_key(ex, at, row));
+  } while (ex->row_count < GATHER_EXPLAIN_ROW_MAX && next(table, table->rank, number));
+}
+
+static void name_tables(gather_explain *ex) {
+  const gather_tensor *data = &ex->data, *indices = &ex->indices;
+  ex->table[GATHER_EXPLAIN_DATA] = (gather_explain_table){.name = "data", .rank = data->rank, .shape = data->shape};
+  ex->table[GATHER_EXPLAIN_INDICES] =
+      (gather_explain_table){.name = "idx", .rank = indices->rank, .shape = indices->shape};
+  ex->table[GATHER_EXPLAIN_OUT] = (gather_explain_table){.name = "out", .rank = ex->out_rank, .shape = ex->out_shape};
+  for (int32_t d = 0; d < data->rank; d++) ex->table[GATHER_EXPLAIN_DATA].pick[d] = &ex->data_pick[d];
+  for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
+}
+
+/* A dimension of the output shows what the one it comes from shows. */
+static void share_picks(gather_explain *ex) {
+  gather_explain_table *out = &ex->table[GATHER_EXPLAIN_OUT];
+  int32_t spread = ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
+  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < out->rank; d++)
+    out->pick[d] = elements                ? &ex->index_pick[d]
+                   : d < ex->axis          ? &ex->data_pick[d]
+                   : d < ex->axis + spread ? &ex->index_pick[d - ex->axis + ex->batch]
+                                           : &ex->data_pick[d - spread + 1];
+}
+
+/* The cells of data that shown output cells come from. */
+static gather_status collect_cells(gather_explain *ex, gather_error *error) {
+  enum { MOST = 4096 };
+  const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_OUT], *data = &ex->table[GATHER_EXPLAIN_DATA];
+  int64_t at[GATHER_MAX_RANK];
+  ex->picked_count = 0;
+  if (!ex->picked) ex->picked = gather_alloc(MOST * (int64_t)sizeof *ex->picked);
+  if (!ex->picked) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  if (!any(table)) return GATHER_OK;
+  for (int s = 0; gather_explain_slice(table, s, at); s++) {
+    const gather_explain_pick *rows = gather_explain_rows(table), *columns = gather_explain_columns(table);
+    for (int r = 0; r < rows->count; r++)
+      for (int c = 0; c < columns->count; c++) {
+        gather_explain_at(table, rows->at[r], columns->at[c], at);
+        gather_explain_origin origin = gather_explain_out(ex, at);
+        if (origin.has_source && ex->picked_count < MOST)
+          ex->picked[ex->picked_count++] = gather_explain_offset(data->rank, data->shape, origin.data);
+      }
+  }
+  return GATHER_OK;
+}
+
+/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. A table of which the
+ * rows stand below each other may be longer than it is wide. */
+static void choose_rows(gather_explain *ex, const gather_explain_table *data, int columns) {
+  gather_explain_pick *pick = &ex->data_pick[ex->axis];
+  int64_t len = data->shape[ex->axis];
+  int most = most_of(data->rank, ex->axis, columns);
+  int64_t used = ex->used_row_count < GATHER_EXPLAIN_PICK_MAX ? ex->used_row_count : GATHER_EXPLAIN_PICK_MAX;
+  if (ex->axis == data->rank - 2 && used > most) most = (int)used;
+  for (int i = 0; i < ex->row_count; i++) add(pick, ex->rows[i], len, most);
+  for (int64_t i = 0; i < ex->used_row_count && pick->count < most; i++) add(pick, ex->used_rows[i], len, most);
+  choose(pick, len, most, NULL, 0);
+}
+
+gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error) {
+  name_tables(ex);
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA], *indices = &ex->table[GATHER_EXPLAIN_INDICES];
+  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
+  for (int32_t d = 0; d < GATHER_MAX_RANK; d++) ex->data_pick[d].count = ex->index_pick[d].count = 0;
+  for (int32_t d = 0; d < indices->rank; d++)
+    choose(&ex->index_pick[d], indices->shape[d], most_of(indices->rank, d, columns), &ex->bad_at[d], ex->any_bad);
+  collect_rows(ex);
+  for (int32_t d = 0; d < data->rank; d++) {
+    bool shared = d != ex->axis && (elements || d < ex->batch);
+    if (d == ex->axis)
+      choose_rows(ex, data, columns);
+    else
+      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? ex->index_pick[d].at : NULL,
+             shared ? ex->index_pick[d].count : 0);
+  }
+  share_picks(ex);
+  return collect_cells(ex, error);
+}
+
+bool gather_explain_gap(const gather_explain_pick *pick, int i) {
+  if (pick->count == 0) return false;
+  if (i == pick->count) return pick->at[i - 1] < pick->len - 1;
+  return pick->at[i] != (i > 0 ? pick->at[i - 1] + 1 : 0);
+}
+
+const gather_explain_pick *gather_explain_rows(const gather_explain_table *table) {
+  static const gather_explain_pick ONE = {1, 1, {0}};
+  return table->rank >= 2 ? table->pick[table->rank - 2] : &ONE;
+}
+
+const gather_explain_pick *gather_explain_columns(const gather_explain_table *table) {
+  static const gather_explain_pick ONE = {1, 1, {0}};
+  return table->rank >= 1 ? table->pick[table->rank - 1] : &ONE;
+}
+
+void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at) {
+  if (table->rank >= 2) at[table->rank - 2] = row;
+  if (table->rank >= 1) at[table->rank - 1] = column;
+}
+
+bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at) {
+  int32_t dims = table->rank > 2 ? table->rank - 2 : 0;
+  int number[GATHER_MAX_RANK] = {0};
+  if (i >= GATHER_EXPLAIN_SLICE_MAX || !any(table)) return false;
+  for (int k = 0; k < i; k++)
+    if (!next(table, dims, number)) return false;
+  coordinates(table, dims, number, at);
+  return true;
+}
+
+int64_t gather_explain_more(const gather_explain_table *table) {
+  int64_t all = 1, shown = 0, at[GATHER_MAX_RANK];
+  for (int32_t d = 0; d + 2 < table->rank; d++)
+    all = table->shape[d] && all > INT64_MAX / table->shape[d] ? INT64_MAX : all * table->shape[d];
+  while (shown < GATHER_EXPLAIN_SLICE_MAX && gather_explain_slice(table, (int)shown, at)) shown++;
+  return all - shown;
+}
+
+/* A drawing of the output tells the origin once where one index gives a whole row, or a whole column, of it. */
+gather_explain_telling gather_explain_by(const gather_explain *ex) {
+  int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank;
+  int32_t end = ex->axis + ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
+  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS, of[2] = {false, false};
+  for (int i = 0; i < 2; i++) {
+    int32_t d = rank - 2 + i;
+    of[i] = d >= 0 && (elements || d < ex->batch || (d >= ex->axis && d < end));
+  }
+  if (!of[1]) return GATHER_EXPLAIN_BY_ROW;
+  return of[0] ? GATHER_EXPLAIN_BY_CELL : GATHER_EXPLAIN_BY_COLUMN;
+}
+
+static bool is_picked(const gather_explain *ex, int64_t offset) {
+  for (int64_t i = 0; i < ex->picked_count; i++)
+    if (ex->picked[i] == offset) return true;
+  return false;
+}
+
+/* The value of a cell of data. */
+static void data_text(const gather_explain *ex, const int64_t *at, char *text) {
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  if (ex->made_up)
+    snprintf(text, GATHER_EXPLAIN_CELL_BYTES, "%" PRId64, gather_explain_offset(data->rank, data->shape, at));
+  else
+    gather_explain_value(&ex->data, at, text, GATHER_EXPLAIN_CELL_BYTES);
+}
+
+static void index_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
+  gather_explain_origin origin = gather_explain_index(ex, at);
+  if (origin.value_is_unsigned)
+    snprintf(cell->text, sizeof cell->text, "%" PRIu64, (uint64_t)origin.value);
+  else
+    snprintf(cell->text, sizeof cell->text, "%" PRId64, origin.value);
+  cell->bad = origin.bad;
+  if (origin.has_source) cell->colour = gather_explain_colour(ex, index_key(ex, at, origin.row));
+  if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
+}
+
+static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
+  gather_explain_origin origin = gather_explain_out(ex, at);
+  cell->bad = origin.bad;
+  if (origin.has_source) cell->colour = gather_explain_colour(ex, gather_explain_key(ex, origin.data));
+  cell->to = origin.row;
+  if (origin.has_source)
+    data_text(ex, origin.data, cell->text);
+  else if (ex->failed)
+    snprintf(cell->text, sizeof cell->text, "?");
+  else if (ex->on_bad == GATHER_ON_BAD_FILL)
+    snprintf(cell->text, sizeof cell->text, "%.20s", ex->fill_text);
+  else
+    snprintf(cell->text, sizeof cell->text, ex->data.type == GATHER_TYPE_STRING ? "\"\"" : "0");
+}
+
+void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
+                         gather_explain_shown *cell) {
+  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
+  *cell = (gather_explain_shown){.colour = -1, .to = -1};
+  if (part == GATHER_EXPLAIN_INDICES) {
+    index_cell(ex, at, cell);
+  } else if (part == GATHER_EXPLAIN_OUT) {
+    out_cell(ex, at, cell);
+  } else {
+    data_text(ex, at, cell->text);
+    if (gather_explain_is_used(ex, at) || is_picked(ex, gather_explain_offset(data->rank, data->shape, at)))
+      cell->colour = gather_explain_colour(ex, gather_explain_key(ex, at));
+  }
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_advice.c: what would make an unknown node known. Nothing is advised that a check, or what looks at one node, then refuses.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "model/check.h"
+
+/* Advice asks the model again: not for very many nodes, nor in very large models. */
+enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16 };
+
+struct gather_check_advice {
+  gather_arena arena;
+  const gather_check *check;
+  gather_advice *nodes;
+  int asked, dim_count;
+  const char *dims[MOST_DIMS]; /* names of dimensions, and whether a check takes them */
+  bool taken[MOST_DIMS];
+};
+
+static gather_status no_memory(gather_error *error) {
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for advice on the nodes");
+}
+
+static bool is_input(const gather_model *model, const char *name) {
+  const char *input;
+  for (int64_t i = 0; (input = gather_model_input_name(model, i)) != NULL; i++)
+    if (strcmp(input, name) == 0) return true;
+  return false;
+}
+
+/* Whether a check takes that name: one that is only in a subgraph it does not. */
+static gather_status find_dim(gather_check_advice *advice, const char *name, bool *taken, gather_error *error) {
+  gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
+  const gather_model_dim dim = {name, 1};
+  gather_check *check = NULL;
+  *taken = false;
+  for (int i = 0; i < advice->dim_count; i++)
+    if (strcmp(advice->dims[i], name) == 0) {
+      *taken = advice->taken[i];
+      return GATHER_OK;
+    }
+  if (advice->dim_count == MOST_DIMS) return GATHER_OK;
+  options.dims = &dim;
+  options.dim_count = 1;
+  gather_status status = gather_model_check(advice->check->model, &options, &check, error);
+  gather_check_destroy(check);
+  if (status == GATHER_OUT_OF_MEMORY) return status;
+  advice->dims[advice->dim_count] = name;
+  *taken = advice->taken[advice->dim_count++] = status != GATHER_NAME_NOT_FOUND;
+  return GATHER_OK;
+}
+
+/* Keeps `count` names. */
+static gather_status set_names(gather_check_advice *advice, gather_advice_kind kind, const char *const *names,
+                               int64_t count, gather_advice *out, gather_error *error) {
+  const char **kept = gather_arena_take(&advice->arena, count, sizeof *kept);
+  if (!kept) return no_memory(error);
+  for (int64_t i = 0; i < count; i++)
+    if (!(kept[i] = gather_arena_text(&advice->arena, names[i], strlen(names[i])))) return no_memory(error);
+  out->kind = kind;
+  out->names = kept;
+  out->count = count;
+  return GATHER_OK;
+}
+
+/* The values that the indices are made of: inputs of the model, or values in between. */
+static gather_status take_missing(gather_check_advice *advice, const gather_model_operands *operands,
+                                  gather_advice *out, gather_error *error) {
+  enum { MOST_NAMES = 64 };
+  const char *name, *names[MOST_NAMES];
+  int64_t count = 0;
+  bool inputs = true;
+  for (int64_t i = 0; (name = gather_model_operands_missing(operands, i)) != NULL; i++) {
+    inputs = inputs && is_input(advice->check->model, name);
+    if (!gather_check_input(advice->check, name) && count < MOST_NAMES) names[count++] = name;
+  }
+  if (count == 0) return GATHER_OK;
+  return set_names(advice, inputs ? GATHER_ADVICE_INPUTS : GATHER_ADVICE_NODE, names, count, out, error);
+}
+
+static gather_status advise_indices(gather_check_advice *advice, gather_advice *out, gather_error *error) {
+  gather_model_operands *operands = NULL;
+  gather_status status = gather_model_operands_find(advice->check->model, out->node, NULL, &operands, error);
+  if (status != GATHER_OK) return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
+  status = take_missing(advice, operands, out, error);
+  gather_model_operands_destroy(operands);
+  return status;
+}
+
+static gather_status advise_length(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
+                                   gather_error *error) {
+  const gather_operand *data = &node->data;
+  bool taken = false;
+  const char *symbol = node->axis_known && data->rank > 0 && node->axis >= 0 && node->axis < data->rank
+                           ? data->dims[node->axis].symbol
+                           : NULL;
+  if (symbol) GATHER_TRY(find_dim(advice, symbol, &taken, error));
+  if (taken) return set_names(advice, GATHER_ADVICE_DIMS, &symbol, 1, out, error);
+  if (data->source == GATHER_SOURCE_INPUT && is_input(advice->check->model, data->name))
+    return set_names(advice, GATHER_ADVICE_INPUTS, &data->name, 1, out, error);
+  return GATHER_OK;
+}
+
+static gather_status set_path(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
+                              gather_error *error) {
+  size_t bytes = gather_model_node_path(node, NULL, 0) + 1;
+  char *path = gather_arena_take(&advice->arena, (int64_t)bytes, 1);
+  if (!path) return no_memory(error);
+  (void)gather_model_node_path(node, path, bytes);
+  out->node = path;
+  return GATHER_OK;
+}
+
+static gather_status advise(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
+                            gather_error *error) {
+  GATHER_TRY(set_path(advice, node, out, error));
+  if (node->verdict != GATHER_VERDICT_UNKNOWN || node->not_executed || !node->rules) return GATHER_OK;
+  if (advice->asked >= MOST_ASKED || advice->check->count > MOST_NODES) return GATHER_OK;
+  advice->asked++;
+  return node->indices_known ? advise_length(advice, node, out, error) : advise_indices(advice, out, error);
+}
+
+static gather_status advise_all(gather_check_advice *advice, gather_error *error) {
+  int64_t count = advice->check->count;
+  advice->nodes = gather_arena_take(&advice->arena, count, sizeof *advice->nodes);
+  if (!advice->nodes) return no_memory(error);
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(advise(advice, &advice->check->nodes[i], &advice->nodes[i], error));
+  return GATHER_OK;
+}
+
+gather_status gather_check_advise(const gather_check *check, gather_check_advice **advice, gather_error *error) {
+  if (!check || !advice) return gather_fail(error, GATHER_USAGE, "the check or the place for the advice is NULL");
+  *advice = NULL;
+  gather_check_advice *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return no_memory(error);
+  made->check = check;
+  gather_status status = advise_all(made, error);
+  if (status == GATHER_OK)
+    *advice = made;
+  else
+    gather_check_advice_destroy(made);
+  return status;
+}
+
+const gather_advice *gather_check_advice_at(const gather_check_advice *advice, int64_t i) {
+  return i >= 0 && i < advice->check->count ? &advice->nodes[i] : NULL;
+}
+
+void gather_check_advice_destroy(gather_check_advice *advice) {
+  if (!advice) return;
+  gather_arena_clear(&advice->arena);
+  gather_free(advice);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * check_text.c: a check as text for people: one line for all, one line per node, and below it what a bad or unknown
+ * one needs.
+ */
+#include "model/check_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/struct.h"
+#include "format/text.h"
+#include "model/check.h"
+
+enum { OP_BYTES = 100, SHAPES_BYTES = 200, WIDEST_SHAPES = 44 };
+
+/* The words of one node's line, and how wide they are. */
+typedef struct line {
+  char op[OP_BYTES], axis[32], shapes[SHAPES_BYTES];
+} line;
+
+typedef struct widths {
+  int op, axis, shapes;
+} widths;
+
+static int columns_of(const char *text) {
+  int columns = 0;
+  for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
+  return columns;
+}
+
+static void add_shape(char *text, size_t bytes, const gather_operand *operand) {
+  size_t at = strlen(text);
+  if (operand->rank < 0) {
+    (void)snprintf(text + at, bytes - at, "[?...]");
+    return;
+  }
+  for (int32_t d = 0; d < operand->rank && at + 60 < bytes; d++) {
+    const gather_dim *dim = &operand->dims[d];
+    const char *before = d ? ", " : "[";
+    int len = dim->min == dim->max
+                  ? snprintf(text + at, bytes - at, "%s%" PRId64, before, dim->min)
+                  : snprintf(text + at, bytes - at, "%s%.30s", before, dim->symbol ? dim->symbol : "?");
+    at += (size_t)len;
+  }
+  (void)snprintf(text + at, bytes - at, operand->rank ? "]" : "[]");
+}
+
+static line line_of(const gather_model_node *node) {
+  line l = {.axis = "axis ?"};
+  (void)snprintf(l.op, sizeof l.op, "%s %s", node->op, node->rules ? node->rules->rules : "of an unknown version");
+  if (node->axis_known) (void)snprintf(l.axis, sizeof l.axis, "axis %" PRId64, node->axis);
+  size_t at = strlen(l.axis);
+  if (node->batch_dims) (void)snprintf(l.axis + at, sizeof l.axis - at, " batch %" PRId64, node->batch_dims);
+  add_shape(l.shapes, sizeof l.shapes / 2, &node->data);
+  at = strlen(l.shapes);
+  (void)snprintf(l.shapes + at, sizeof l.shapes - at, " by ");
+  add_shape(l.shapes, sizeof l.shapes, &node->indices);
+  return l;
+}
+
+static void widen(widths *w, const line *l) {
+  int op = columns_of(l->op), axis = columns_of(l->axis), shapes = columns_of(l->shapes);
+  if (op > w->op) w->op = op;
+  if (axis > w->axis) w->axis = axis;
+  if (shapes > w->shapes && shapes <= WIDEST_SHAPES) w->shapes = shapes;
+}
+
+static void put_wide(gather_growing *to, const char *text, int width) {
+  gather_text_put(to, text);
+  int left = width - columns_of(text);
+  gather_growing_print(to, "%*s", left > 0 ? left + 2 : 2, "");
+}
+
+/* A line of words under a node. */
+static void put_word(gather_growing *to, const char *label, const char *text) {
+  if (!*text) return;
+  gather_growing_print(to, "         %-8s ", label);
+  gather_text_put(to, text);
+  gather_growing_char(to, '\n');
+}
+
+static void put_operand(gather_growing *to, const char *role, const gather_operand *operand, const char *more) {
+  char text[700], shape[SHAPES_BYTES] = "";
+  const gather_type_info *type = gather_type_get(operand->type);
+  add_shape(shape, sizeof shape, operand);
+  (void)snprintf(text, sizeof text, "%.200s %s %s%s", operand->name, type ? type->name : "of unknown type", shape,
+                 more);
+  put_word(to, role, text);
+}
+
+static void put_operands(gather_growing *to, const gather_model_node *node) {
+  char more[200];
+  (void)snprintf(more, sizeof more, ", %s", gather_source_name(node->data.source));
+  put_operand(to, "data", &node->data, more);
+  size_t at = (size_t)snprintf(more, sizeof more, ", %s", gather_source_name(node->indices.source));
+  if (node->indices_known && node->index_count > 0) {
+    const char *format = node->value_is_unsigned ? ": %" PRId64 " from %" PRIu64 " to %" PRIu64
+                                                 : ": %" PRId64 " from %" PRId64 " to %" PRId64;
+    at += (size_t)snprintf(more + at, sizeof more - at, format, node->index_count, node->min, node->max);
+    if (node->bad_known) (void)snprintf(more + at, sizeof more - at, ", %" PRId64 " out of range", node->bad);
+  }
+  put_operand(to, "indices", &node->indices, more);
+  put_operand(to, "output", &node->output, "");
+}
+
+static void put_said(gather_growing *to, int indent, const char *who, const char *text) {
+  gather_growing_print(to, "%*s%-12s ", indent, "", who);
+  gather_text_put(to, text);
+  gather_growing_char(to, '\n');
+}
+
+void gather_model_bad_text(const gather_model_node *node, int indent, gather_growing *to) {
+  if (*node->cause) put_said(to, indent, "likely", node->cause);
+  for (size_t i = 0; i < gather_runtime_count(); i++)
+    put_said(to, indent, gather_runtime_name(i), gather_runtime_behaviour(i, node));
+}
+
+size_t gather_model_node_path(const gather_model_node *node, char *text, size_t bytes) {
+  int length = *node->name ? snprintf(text, bytes, "%s/%s", node->graph, node->name)
+                           : snprintf(text, bytes, "%s/%s_%" PRId64, node->graph, node->op, node->number);
+  return length > 0 ? (size_t)length : 0;
+}
+
+/* The path, of any length. */
+static void put_path(gather_growing *to, const gather_model_node *node) {
+  char number[64];
+  (void)snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
+  gather_text_put(to, node->graph);
+  gather_growing_char(to, '/');
+  gather_text_put(to, *node->name ? node->name : number);
+}
+
+/* In neutral words: "a tensor for 'a', a tensor for 'b'". */
+static void write_neutral(const gather_advice *advice, char *text, size_t bytes) {
+  size_t at = 0;
+  text[0] = '\0';
+  for (int64_t i = 0; i < advice->count && at < bytes; i++) {
+    int len = snprintf(text + at, bytes - at, "%s%s '%.100s'", i ? ", " : "",
+                       advice->kind == GATHER_ADVICE_DIMS ? "a length for" : "a tensor for", advice->names[i]);
+    at += len > 0 ? (size_t)len : 0;
+  }
+}
+
+static void put_advice(gather_growing *to, const gather_check_text_options *options, int64_t i) {
+  char text[700];
+  const gather_advice *advice = options->advice ? gather_check_advice_at(options->advice, i) : NULL;
+  if (!advice || advice->kind == GATHER_ADVICE_NONE) return;
+  text[0] = '\0';
+  if (options->writer)
+    options->writer(options->context, advice, text, sizeof text);
+  else
+    write_neutral(advice, text, sizeof text);
+  put_word(to, "give", text);
+}
+
+static bool has_bad(const gather_model_node *node) {
+  return node->verdict == GATHER_VERDICT_BAD || node->bad > 0; /* also bad ones that the rules repair */
+}
+
+static void put_node(gather_growing *to, const gather_check_text_options *options, const gather_model_node *node,
+                     int64_t i, const widths *w) {
+  line l = line_of(node);
+  gather_growing_print(to, "%-8s ", gather_verdict_name(node->verdict));
+  put_wide(to, l.op, w->op);
+  put_wide(to, l.axis, w->axis);
+  put_wide(to, l.shapes, w->shapes);
+  put_path(to, node);
+  gather_growing_char(to, '\n');
+  if (has_bad(node)) put_operands(to, node);
+  put_word(to, node->verdict == GATHER_VERDICT_OK ? "note" : "why", node->reason);
+  put_advice(to, options, i);
+  if (!node->type_listed)
+    gather_growing_print(to, "         note     %s does not list these types\n", node->rules->rules);
+  if (has_bad(node)) gather_model_bad_text(node, 9, to);
+}
+
+/* How many of the unknown nodes are not executed, in brackets; "". */
+static const char *not_executed(const gather_check *check, char *text, size_t bytes) {
+  int64_t skipped = 0;
+  for (int64_t i = 0; i < gather_check_count(check); i++) skipped += gather_check_at(check, i)->not_executed;
+  *text = '\0';
+  if (skipped > 0) (void)snprintf(text, bytes, " (%" PRId64 " not executed)", skipped);
+  return text;
+}
+
+/* The line about all of it. */
+static void put_counts(gather_growing *to, const gather_check *check, const char *name) {
+  int64_t count = gather_check_count(check);
+  char skipped[60];
+  gather_text_put(to, name ? name : "model");
+  gather_growing_print(to, ": %s, ", gather_file_format(gather_model_file(check->model)));
+  if (count == 0)
+    gather_growing_text(to, "no gather nodes");
+  else
+    gather_growing_print(to, "%" PRId64 " gather %s: %" PRId64 " ok, %" PRId64 " unknown%s, %" PRId64 " bad", count,
+                         count == 1 ? "node" : "nodes", gather_check_verdicts(check, GATHER_VERDICT_OK),
+                         gather_check_verdicts(check, GATHER_VERDICT_UNKNOWN),
+                         not_executed(check, skipped, sizeof skipped),
+                         gather_check_verdicts(check, GATHER_VERDICT_BAD));
+  if (gather_model_not_checked_count(check->model) > 0) {
+    gather_growing_text(to, "; ");
+    int64_t nodes = gather_model_not_checked_words(check->model, to);
+    gather_growing_text(to, nodes == 1 ? " is not looked at" : " are not looked at");
+  }
+  gather_growing_text(to, count == 0 ? "\n" : "\n\n");
+}
+
+/* Whether a node is shown. */
+static bool is_shown(const gather_check_text_options *options, const gather_model_node *node, int64_t i) {
+  return (options->node < 0 || options->node == i) && (!options->only_bad || has_bad(node));
+}
+
+static void put_nodes(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
+  widths w = {0, 0, 0};
+  for (int pass = 0; pass < 2; pass++)
+    for (int64_t i = 0; i < gather_check_count(check); i++) {
+      const gather_model_node *node = gather_check_at(check, i);
+      if (!is_shown(options, node, i)) continue;
+      line l = line_of(node);
+      if (pass == 0)
+        widen(&w, &l);
+      else
+        put_node(to, options, node, i, &w);
+    }
+}
+
+gather_status gather_check_text(const gather_check *check, const gather_check_text_options *options, char **text,
+                                size_t *bytes, gather_error *error) {
+  gather_check_text_options full = GATHER_CHECK_TEXT_OPTIONS_INIT;
+  gather_growing to = {0};
+  if (!check || !text) return gather_fail(error, GATHER_USAGE, "the check or the place for its text is NULL");
+  GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options",
+                                "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
+  if (full.node >= gather_check_count(check))
+    return gather_fail(error, GATHER_USAGE, "the check has %" PRId64 " nodes, and no number %" PRId64,
+                       gather_check_count(check), full.node);
+  bool nothing = full.only_bad && gather_check_verdicts(check, GATHER_VERDICT_BAD) == 0;
+  if (!nothing && full.node < 0) {
+    put_counts(&to, check, full.name);
+    gather_file_unreadable_lines(gather_model_file(check->model), full.unreadable_all, &to);
+  }
+  if (!nothing) put_nodes(&to, check, &full);
+  return gather_growing_finish(&to, "the text of a check", text, bytes, error);
+}
