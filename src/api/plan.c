@@ -4,7 +4,6 @@
  */
 #include "plan/plan.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -31,7 +30,7 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   GATHER_TRY(gather_lower(op, data, indices, out, &full, &local, error));
   gather_plan *made = gather_alloc((int64_t)sizeof *made + (local.fill ? local.fill_bytes : 0));
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a plan");
-  memcpy(made, &local, local.column_count > 1 ? sizeof local : offsetof(gather_plan, columns));
+  *made = local;
   keep_fill(made);
   *plan = made;
   return GATHER_OK;

@@ -17,15 +17,15 @@ typedef struct gather_steps {
 
 /* Everything that depends on the family and on nothing else. A family's file gives all fields in this order: the compiler names one
  * that is missing. Shapes and lengths of tensors were checked before; `options` has every field set. */
-typedef struct gather_family_rules {
+struct gather_family_rules {
   /* Checks the ranks and finds the attributes. A rank of -1 is not known. An attribute that cannot be made definite becomes -1: never
    * where `definite` is set, then both ranks are known. */
   gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank,
                               const gather_options *options, bool definite, gather_attributes *found,
                               gather_error *error);
-  /* Checks the shapes and appends each length of the output to the geometry, whose attributes are definite. */
+  /* Finds the attributes, all of them definite, checks the shapes, and appends each length of the output to the geometry. */
   gather_status (*shape)(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                         gather_geometry *g, gather_error *error);
+                         const gather_options *options, gather_geometry *g, gather_error *error);
   /* The same where lengths are intervals and ranks may be unknown. The rank of `out` is -1, and stays so if nothing is known. */
   gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices,
                          const gather_attributes *a, gather_shape *out, gather_error *error);
@@ -34,19 +34,37 @@ typedef struct gather_family_rules {
   /* Writes the nest: one loop per dimension of the output, and what an index selects. */
   void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
                const gather_steps *s);
-} gather_family_rules;
+};
 
 /* The rules of the operator's family; NULL: *error says that there is no such family. */
 const gather_family_rules *gather_family_find(const gather_op *op, gather_error *error);
 
 /* ---- steps for ranks and attributes */
 
+/* Fails: data is 0-D. */
+GATHER_CHECKED gather_status gather_data_rank_fail(const gather_op *op, gather_error *error);
 /* Ranks: data has at least one dimension. */
-GATHER_CHECKED gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank, gather_error *error);
-/* `attributes` of a family with the attributes axis and batch_dims, behind its check of the ranks. */
-GATHER_CHECKED gather_status gather_attributes_find(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                                    const gather_options *options, bool definite,
-                                                    gather_attributes *found, gather_error *error);
+GATHER_INLINE GATHER_CHECKED gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank,
+                                                                  gather_error *error) {
+  return data_rank == 0 ? gather_data_rank_fail(op, error) : GATHER_OK;
+}
+
+/* gather_attributes_find without its short cut. */
+GATHER_CHECKED gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                                       const gather_options *options, bool definite,
+                                                       gather_attributes *found, gather_error *error);
+/* `attributes` of a family with the attributes axis and batch_dims, after its check of the ranks. */
+GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_op *op, int32_t data_rank,
+                                                                  int32_t indices_rank, const gather_options *options,
+                                                                  bool definite, gather_attributes *found,
+                                                                  gather_error *error) {
+  /* Small calls feel each branch. */
+  if (definite && options->batch_dims == 0 && options->axis >= 0 && options->axis < data_rank) {
+    found->axis = (int32_t)options->axis, found->batch_dims = 0;
+    return GATHER_OK;
+  }
+  return gather_attributes_resolve(op, data_rank, indices_rank, options, definite, found, error);
+}
 
 /* ---- steps for shapes */
 
@@ -75,9 +93,6 @@ bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both
 
 /* Appends a loop, inside of those before. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples
  * (columns.h) where it is a tuple. */
-GATHER_INLINE void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
-  gather_loop loop = {len, data, index, out};
-  plan->loops[plan->loop_count++] = loop;
-}
+void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out);
 
 #endif

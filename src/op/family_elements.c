@@ -30,7 +30,8 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 }
 
 static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           gather_geometry *g, gather_error *error) {
+                           const gather_options *options, gather_geometry *g, gather_error *error) {
+  GATHER_TRY(attributes(op, data->rank, indices->rank, options, true, &g->at, error));
   for (int32_t d = 0; d < data->rank; d++) {
     if (d != g->at.axis && op->off_axis == GATHER_OFF_AXIS_EQUAL && indices->shape[d] != data->shape[d])
       return gather_shape_mismatch(error, d, data, indices, "lengths off the axis must be equal");

@@ -17,8 +17,8 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 
 /* data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:] */
 static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                           gather_geometry *g, gather_error *error) {
-  (void)op;
+                           const gather_options *options, gather_geometry *g, gather_error *error) {
+  GATHER_TRY(attributes(op, data->rank, indices->rank, options, true, &g->at, error));
   const int32_t axis = g->at.axis, batch_dims = g->at.batch_dims;
   for (int32_t d = 0; d < batch_dims; d++)
     if (data->shape[d] != indices->shape[d])

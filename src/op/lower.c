@@ -18,6 +18,11 @@ static void read_steps(const gather_tensor *tensor, int64_t *step) {
     if (step[d] < -GATHER_OFFSET_MAX || step[d] > GATHER_OFFSET_MAX) step[d] = 0;
 }
 
+void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
+  gather_loop loop = {len, data, index, out};
+  plan->loops[plan->loop_count++] = loop;
+}
+
 static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
                         const gather_options *options) {
   const gather_type_info *type = gather_type_row(data->type);
@@ -167,7 +172,9 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   gather_geometry g;
   sizes size;
   GATHER_TRY(check_types(data, indices, out, &size, error));
-  GATHER_TRY(gather_geometry_find(op, data, indices, options, &g, error));
+  const gather_family_rules *rules = gather_family_find(op, error);
+  if (!rules) return GATHER_USAGE;
+  GATHER_TRY(gather_geometry_find(op, rules, data, indices, options, &g, error));
   gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
   if (!out) GATHER_TRY(gather_tensor_measure(out = &row_major, "output", &size.out, error));
   GATHER_TRY(check_out_shape(&g, out, error));
@@ -183,7 +190,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   s.indices = plan->index_strides;
   read_steps(out, s.out);
   plan->loop_count = 0;
-  g.rules->nest(plan, &g, data, indices, &s);
+  rules->nest(plan, &g, data, indices, &s);
   gather_plan_build(plan);
   return GATHER_OK;
 }

@@ -32,8 +32,7 @@ gather_status gather_options_read(const gather_options *options, gather_options 
   return GATHER_OK;
 }
 
-gather_status gather_data_rank_check(const gather_op *op, int32_t data_rank, gather_error *error) {
-  if (data_rank != 0) return GATHER_OK;
+gather_status gather_data_rank_fail(const gather_op *op, gather_error *error) {
   return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
 }
 
@@ -71,9 +70,9 @@ gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims,
   return GATHER_OK;
 }
 
-gather_status gather_attributes_find(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                     const gather_options *options, bool definite, gather_attributes *found,
-                                     gather_error *error) {
+gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                        const gather_options *options, bool definite, gather_attributes *found,
+                                        gather_error *error) {
   found->axis = found->batch_dims = -1;
   if (definite || (options->axis != GATHER_AXIS_UNKNOWN && data_rank >= 0))
     GATHER_TRY(gather_axis_resolve(op, options->axis, data_rank, &found->axis, error));
@@ -98,17 +97,14 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
 }
 
-gather_status gather_geometry_find(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                   const gather_options *options, gather_geometry *geometry, gather_error *error) {
+gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                   const gather_tensor *indices, const gather_options *options,
+                                   gather_geometry *geometry, gather_error *error) {
   gather_geometry *g = geometry;
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return GATHER_USAGE;
-  g->rules = rules;
   g->rank = 0;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
   g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
-  GATHER_TRY(rules->attributes(op, data->rank, indices->rank, options, true, &g->at, error));
-  GATHER_TRY(rules->shape(op, data, indices, g, error));
+  GATHER_TRY(rules->shape(op, data, indices, options, g, error));
   int64_t len, bytes;
   if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");

@@ -54,7 +54,7 @@ static void unpack_nest(gather_plan *plan) {
   plan->row_bytes = to_bytes(plan, plan->row_bytes);
   if (plan->column_count == 1) plan->axis_step = to_bytes(plan, plan->axis_step);
   for (int32_t c = 0; plan->column_count > 1 && c < plan->column_count; c++)
-    plan->columns.step[c] = to_bytes(plan, plan->columns.step[c]);
+    plan->loops[GATHER_MAX_RANK - 1 - c].data = to_bytes(plan, gather_column(plan, c)->data);
   plan->data_offset = to_bytes(plan, plan->data_offset);
   plan->out_offset = to_bytes(plan, plan->out_offset);
   for (int32_t i = 0; i < plan->loop_count; i++) {

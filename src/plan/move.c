@@ -23,7 +23,8 @@ static void set_span(gather_span *span, const gather_execution *e, const gather_
   span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
   span->out_round = outer ? outer->out : 0;
   span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  span->table_bytes = plan->column_count > 1 ? 0 : plan->rule.axis_len * plan->row_bytes;
+  /* Only kernels for small tables read it. Offsets of tuples reach so far that the product may wrap. */
+  span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
   span->ahead = way->ahead, span->lines = way->lines;
   span->many = plan->rule.many, span->past = way->stream;
 }

@@ -47,13 +47,6 @@ typedef struct gather_way {
 } gather_way;
 enum { GATHER_MOST_WAYS = 12 };
 
-/* What tuples of indices select (columns.h). */
-typedef struct gather_columns {
-  int64_t index_step;                                  /* bytes from one number of a tuple to the next */
-  int64_t base;                                        /* taken off data_offset, so that no offset is negative */
-  int64_t len[GATHER_MAX_RANK], step[GATHER_MAX_RANK]; /* of each column's axis */
-} gather_columns;
-
 struct gather_plan {
   /* What it is, for errors and people. */
   const gather_op *op;
@@ -77,7 +70,7 @@ struct gather_plan {
 
   /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
   int32_t loop_count;
-  gather_loop loops[GATHER_MAX_RANK];
+  gather_loop loops[GATHER_MAX_RANK]; /* with several columns, they are the last of these (columns.h) */
   int64_t axis_step;
   int64_t row_count; /* product of all loops */
   int64_t row_bytes; /* of one row; packed: elements */
@@ -108,9 +101,6 @@ struct gather_plan {
   bool in_order;       /* row number i is named by index number i, dense in memory */
   int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
   int64_t race_rows;   /* so many repay trying the ways on the first of them */
-
-  /* Undefined with one column; the last field, so that copies of other plans leave it out. */
-  gather_columns columns;
 };
 
 /* What an index selects: a row of an axis of that length, with that step in data. */

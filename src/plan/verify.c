@@ -65,14 +65,14 @@ static void look(void *argument, int64_t first, int64_t last) {
 }
 
 static gather_index_state look_at_all(verification *v, const gather_executor *executor) {
-  const int64_t width = gather_type_row(v->plan->rule.type)->bits / 8 * v->plan->column_count;
-  const int64_t count =
-      v->plan->column_count == 1 ? v->plan->index_count : v->plan->index_count / v->plan->column_count;
-  if (v->plan->index_dense && (!executor || count * width < gather_tuned(GATHER_TUNING_task_bytes)))
-    return gather_columns_look(v->plan, v->indices, width, count);
+  const gather_index_rule *rule = &v->plan->rule;
+  const int64_t width = gather_type_row(rule->type)->bits / 8;
+  if (v->plan->index_dense && v->plan->column_count == 1 &&
+      (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
+    return gather_indices_look(rule, v->indices, width, v->plan->index_count);
   atomic_init(&v->state, GATHER_INDICES_PLAIN);
   index_loops(v, true);
-  gather_split(executor, v->count, width, 1, look, v);
+  gather_split(executor, v->count, width * v->plan->column_count, 1, look, v);
   return (gather_index_state)atomic_load(&v->state);
 }
 

@@ -60,7 +60,6 @@ static void lower(const job *j, gather_plan *plan) {
   const int64_t unit = packed ? 1 : type->bits / 8, width = width_of(j->index_type);
   int64_t steps[MOST_COLUMNS], low = 0, step = j->row * unit;
   memset(plan, 0, sizeof *plan);
-  memset(&plan->columns, 0x5A, sizeof plan->columns);
   plan->op = op_of("Gather", "onnx-13");
   plan->type = j->type;
   plan->out_rank = 2, plan->out_shape[0] = j->tuples, plan->out_shape[1] = j->row;
