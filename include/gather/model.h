@@ -290,6 +290,12 @@ GATHER_API const gather_advice *gather_check_advice_at(const gather_check_advice
 /* Frees advice; NULL does nothing. Since 0.1. */
 GATHER_API void gather_check_advice_destroy(gather_check_advice *advice);
 
+/* For gather_check_text_options.node. */
+enum {
+  GATHER_CHECK_TEXT_ALL = -1, /* the whole text */
+  GATHER_CHECK_TEXT_HEAD = -2 /* the lines about the whole model, without any node */
+};
+
 /* How a check becomes text. Start from GATHER_CHECK_TEXT_OPTIONS_INIT; NULL in a call means just that. */
 typedef struct gather_check_text_options {
   size_t size;                       /* sizeof(gather_check_text_options) */
@@ -297,14 +303,15 @@ typedef struct gather_check_text_options {
   const gather_check_advice *advice; /* of this check; NULL = no advice is shown */
   gather_advice_writer writer;       /* how advice reads; NULL = in neutral words */
   void *context;                     /* for writer */
-  int64_t node;                      /* only this node, without the first lines; -1 = all */
+  int64_t node;  /* a number: only this node, without the first lines; or one of GATHER_CHECK_TEXT_... */
   bool only_bad; /* only nodes with indices out of range or illegal operands; an empty text where no node is bad */
-  const char
-      *unreadable_all; /* where the rest is listed, when more than four files cannot be read: ends that line; NULL */
+  bool compact;  /* without the empty line before the nodes */
+  /* Ends the line that says how many more files cannot be read (of more than four): where to see them all. NULL = nothing. */
+  const char *unreadable_all;
 } gather_check_text_options;
 
 #define GATHER_CHECK_TEXT_OPTIONS_INIT \
-  { sizeof(gather_check_text_options), NULL, NULL, NULL, NULL, -1, false, NULL }
+  { sizeof(gather_check_text_options), NULL, NULL, NULL, NULL, GATHER_CHECK_TEXT_ALL, false, false, NULL }
 
 /* Writes a check as text for people: one line for all of it, a line for each file that cannot be read, then a line for each node with
  * its verdict, and below it what a bad or an unknown node needs: operands, reason, advice, cause, what each runtime does.

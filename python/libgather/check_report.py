@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from libgather.check_text import check_html, check_text, node_text, operand_text, visible
+from libgather.check_text import check_html, operand_text, visible
 from libgather.errors import FIELDS, GatherError
 
 if TYPE_CHECKING:
+    from libgather import _core
     from libgather.explain_picture import Picture
     from libgather.model import Model
 
-# Advice asks the model again: not for very many nodes, nor in very large models.
-_MOST_ASKED, _MOST_NODES = 64, 2000
 _FIELDS = (
     *("name", "op", "domain", "rules", "graph", "number", "axis", "batch_dims"),
     *("type_listed", "verdict", "executed", "reason", "cause"),
@@ -96,7 +97,7 @@ class NodeCheck:
         What each runtime does with a node that is bad, or has indices out of range that its rules repair; else empty.
     """
 
-    __slots__ = (*_FIELDS, "_advice", "_check", "_is_asked", "data", "error", "indices", "output", "runtimes")
+    __slots__ = (*_FIELDS, "_check", "_index", "data", "error", "indices", "output", "runtimes")
     name: str
     op: str
     domain: str
@@ -116,13 +117,12 @@ class NodeCheck:
     error: GatherError | None
     runtimes: dict[str, str]
 
-    def __init__(self, check: Check, fields: dict[str, Any], is_asked: bool) -> None:
+    def __init__(self, check: Check, index: int, fields: dict[str, Any]) -> None:
         for name in _FIELDS:
             setattr(self, name, fields[name])
         self.data, self.indices, self.output = (Operand(fields[role]) for role in ("data", "indices", "output"))
         self.error, self.runtimes = fields.get("error"), fields.get("runtimes", {})
-        self._check, self._is_asked = check, is_asked
-        self._advice: tuple[str, list[str]] | None = None
+        self._check, self._index = check, index
 
     @property
     def path(self) -> str:
@@ -137,9 +137,7 @@ class NodeCheck:
     @property
     def advice(self) -> tuple[str, list[str]]:
         """What would make an unknown node known: ('inputs', 'dims', 'explain' or '', names)."""
-        if self._advice is None:
-            self._advice = self._check._advise(self) if self._is_asked else ("", [])
-        return self._advice
+        return self._check._advice[self._index]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -180,7 +178,7 @@ class NodeCheck:
         return fields
 
     def __repr__(self) -> str:
-        return node_text(self)
+        return self._check._text(self._index)
 
 
 class Check(Sequence[NodeCheck]):
@@ -196,16 +194,11 @@ class Check(Sequence[NodeCheck]):
         What was checked, and with what.
     """
 
-    def __init__(self, model: Model, nodes: list[dict[str, Any]], inputs: dict[str, Any], dims: dict[str, int]) -> None:
+    def __init__(self, model: Model, found: _core.Check, inputs: dict[str, Any], dims: dict[str, int]) -> None:
         self.model, self.inputs, self.dims = model, inputs, dims
         self.not_checked, self.unreadable = model.not_checked, model.unreadable
-        self._dims_taken: dict[str, bool] = {}
-        self._nodes: list[NodeCheck] = []
-        asked = 0
-        for fields in nodes:
-            unknown = fields["verdict"] == "unknown" and fields["executed"] and fields["rules"] is not None
-            asked += unknown
-            self._nodes.append(NodeCheck(self, fields, unknown and asked <= _MOST_ASKED and len(nodes) <= _MOST_NODES))
+        self._core: _core.Check | None = found
+        self._nodes = [NodeCheck(self, index, fields) for index, fields in enumerate(found.nodes())]
         self.ok, self.bad, self.unknown = (self._count(verdict) for verdict in ("ok", "bad", "unknown"))
 
     def _count(self, verdict: str) -> int:
@@ -235,37 +228,28 @@ class Check(Sequence[NodeCheck]):
         return fields
 
     def __repr__(self) -> str:
-        return check_text(self)
+        return self._text(-1)
 
     def _repr_html_(self) -> str:
         return check_html(self)
 
-    # What would make an unknown node known.
+    # What the library says of the check. A copy of it in another process has none, and is checked again where that is asked for.
 
-    def _advise(self, node: NodeCheck) -> tuple[str, list[str]]:
-        return self._advise_length(node) if node.indices.count is not None else self._advise_indices(node)
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_core": None}
 
-    def _advise_indices(self, node: NodeCheck) -> tuple[str, list[str]]:
-        """What the indices are made of: inputs of the model, or values in between, which only explain and run take."""
-        try:
-            names = self.model._core.missing(node.path)
-        except GatherError:
-            return "", []
-        kind = "inputs" if all(name in self.model.inputs for name in names) else "explain"
-        return kind, [name for name in names if name not in self.inputs]
+    @property
+    def _found(self) -> _core.Check:
+        if self._core is None:
+            self._core = self.model.check(self.inputs, self.dims)._found
+        return self._core
 
-    def _advise_length(self, node: NodeCheck) -> tuple[str, list[str]]:
-        data = node.data
-        if node.axis is not None and data.shape is not None and 0 <= node.axis < len(data.shape):
-            symbol = data.shape[node.axis]
-            if isinstance(symbol, str) and self._takes(symbol):
-                return "dims", [symbol]
-        return ("inputs", [data.name]) if data.source == "input" and data.name in self.model.inputs else ("", [])
+    @functools.cached_property
+    def _advice(self) -> list[tuple[str, list[str]]]:
+        return self._found.advice()
 
-    def _takes(self, name: str) -> bool:
-        if name not in self._dims_taken:
-            self._dims_taken[name] = self.model._takes_dim(name)
-        return self._dims_taken[name]
+    def _text(self, index: int) -> str:
+        return self._found.text(os.fsencode(self.model.name), index).rstrip("\n")
 
 
 def _error_dict(error: GatherError) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# check_text.py: a check of a model as text, which reads like that of `gather check`, and as HTML for notebooks.
+# check_text.py: names as they can be shown, and a check of a model as HTML for notebooks. Its text is the library's.
 """What a check found, for people."""
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from libgather import _core
 if TYPE_CHECKING:
     from libgather.check_report import Check, NodeCheck, Operand
 
-_WIDEST_SHAPES = 44
+# Of the library: the number that stands for the lines about the whole model, and what is before a line below a node's own.
+_HEAD, _INDENT = -2, " " * 9
 _TITLES = ("verdict", "operator", "axis", "shapes", "node")
 
 
@@ -48,64 +49,13 @@ def _columns(node: NodeCheck) -> tuple[str, str, str]:
 
 
 def _more(node: NodeCheck) -> list[str]:
-    """What a bad or an unknown node needs to say: two words and a text each, in columns."""
-    said = []
-    if node.is_bad:
-        said += [("data", node.data), ("indices", node.indices), ("output", node.output)]
-    lines = [f"{role:<8} {operand_text(operand)}" for role, operand in said]
-    if node.reason:
-        lines.append(f"{'note' if node.verdict == 'ok' else 'why':<8} {node.reason}")
-    if node.missing:
-        lines.append(f"{'give':<8} {_give(node)}")
-    if not node.type_listed:
-        lines.append(f"{'note':<8} {node.rules} does not list these types")
-    if node.is_bad:
-        lines += [f"{'likely':<12} {node.cause}"] if node.cause else []
-        lines += [f"{name:<12} {text}" for name, text in node.runtimes.items()]
-    return [visible(line) for line in lines]
+    """What a bad or an unknown node needs to say: the lines below its own."""
+    return [line.removeprefix(_INDENT) for line in repr(node).split("\n")[1:]]
 
 
-def _give(node: NodeCheck) -> str:
-    kind, names = node.advice
-    if kind == "dims":
-        return f"dims={{{names[0]!r}: LENGTH}}"
-    given = "inputs={" + ", ".join(f"{name!r}: TENSOR" for name in names) + "}"
-    return f"Model.explain({node.path!r}, {given})" if kind == "explain" else given
-
-
-def node_text(node: NodeCheck, widths: Sequence[int] = (0, 0, 0)) -> str:
-    columns = "  ".join(text.ljust(width) for text, width in zip(_columns(node), widths, strict=True))
-    head = visible(f"{node.verdict:<8} {columns}  {node.path}")
-    return "\n".join([head, *(f"         {line}" for line in _more(node))])
-
-
-def head_text(check: Check) -> str:
-    count = len(check)
-    head = f"{check.model.name}: {check.model.format}, "
-    if count == 0:
-        head += "no gather nodes"
-    else:
-        head += f"{count} gather {'node' if count == 1 else 'nodes'}: "
-        skipped = sum(not node.executed for node in check)
-        head += f"{check.ok} ok, {check.unknown} unknown{f' ({skipped} not executed)' if skipped else ''}, {check.bad} bad"
-    others = [f"{number} {op} {'node' if number == 1 else 'nodes'}" for op, number in check.not_checked.items()]
-    if others:
-        words = " and ".join(filter(None, [", ".join(others[:-1]), others[-1]]))
-        head += f"; {words} {'is' if sum(check.not_checked.values()) == 1 else 'are'} not looked at"
-    return visible(head)
-
-
-def _unreadable(check: Check) -> list[str]:
-    why = list(check.unreadable.values())
-    count = f"{len(why)} {'tensor' if len(why) == 1 else 'tensors'}"
-    return [visible(f"{count} cannot be read: {why[0]}")] if why else []
-
-
-def check_text(check: Check) -> str:
-    rows = [_columns(node) for node in check] or [("", "", "")]
-    widths = [max(len(row[0]) for row in rows), max(len(row[1]) for row in rows)]
-    widths.append(max((len(row[2]) for row in rows if len(row[2]) <= _WIDEST_SHAPES), default=0))
-    return "\n".join([head_text(check), *_unreadable(check), *(node_text(node, widths) for node in check)])
+def _head(check: Check) -> list[str]:
+    """The lines about the whole model."""
+    return [line for line in check._text(_HEAD).split("\n") if line]
 
 
 def _escape(text: str) -> str:
@@ -127,5 +77,5 @@ def _html_rows(node: NodeCheck) -> str:
 def check_html(check: Check) -> str:
     rows = "".join(map(_html_rows, check))
     table = f"<table><thead><tr>{_cells('th', _TITLES)}</tr></thead><tbody>{rows}</tbody></table>"
-    lines = "".join(f"<p>{_escape(line)}</p>" for line in (head_text(check), *_unreadable(check)))
+    lines = "".join(f"<p>{_escape(line)}</p>" for line in _head(check))
     return f"<div>{lines}{table if len(check) else ''}</div>"

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: MIT
 #
-# explain_picture.py: pictures of a gather, drawn by the bundled command from files in a temporary folder.
+# explain_picture.py: pictures of a gather, drawn by the library.
 """explain: a picture of which cell comes from where."""
 
 from __future__ import annotations
 
 import operator
 import os
-import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from libgather import _core
+from libgather._fill import fill_array
 from libgather._modes import command_mode, unknown_mode
-from libgather.check_text import visible
-from libgather.errors import GatherError, GatherFileError, make, refuse
-from libgather.explain_files import numpy_of, write_tensor
-from libgather.model_types import to_item
+from libgather.errors import GatherError, GatherFileError, GatherTypeError, refuse
+from libgather.model_types import Item, dtype_of, is_of_numpy, to_item
 
 if TYPE_CHECKING:
     from libgather.model import Model
@@ -42,12 +41,17 @@ class Picture:
         "out[i, j] = data[idx[i], j]"
     """
 
-    def __init__(self, text: str, svg: str, answer: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        text: str,
+        svg: str,
+        cells: list[dict[str, Any]],
+        complete: bool,
+        formula: str,
+        error: GatherError | None,
+    ) -> None:
         self._text, self.svg = text, svg
-        self.cells: list[dict[str, Any]] = answer["cells"]
-        self.complete: bool = answer["complete"]
-        self.formula: str = answer["formula"]
-        self.error = _exception(answer["error"]) if "error" in answer else None
+        self.cells, self.complete, self.formula, self.error = cells, complete, formula, error
 
     def __str__(self) -> str:
         return self._text
@@ -75,72 +79,25 @@ class Picture:
             raise GatherFileError(message, status="file_exists", code=13, file=os.fsdecode(path)) from None
 
 
-# ---- the command -----------------------------------------------------------------------------------------------------
+# ---- what the extension is given --------------------------------------------------------------------------------------
 
 
-def _for_python(message: str) -> str:
-    """The command's advice names its options; here they are arguments."""
-    message = re.sub(r"--input (\S+)=TENSOR", r"inputs={'\1': TENSOR}", message)
-    message = re.sub(r"--dim (\S+)=LENGTH", r"dims={'\1': LENGTH}", message)
-    return re.sub(r"(?<!\S)--batch-dims\b", "batch_dims", message)
-
-
-def _exception(fields: dict[str, Any]) -> GatherError:
-    """The exception for the error in the command's JSON."""
-    index = None
-    if "position" in fields:
-        names = ("value", "low", "high", "axis", "bad_count")
-        index = (tuple(fields["position"]), *(fields[name] for name in names))
-    op, rules, wrong, file = (fields.get(name) for name in ("op", "rules", "input", "file"))
-    message, offset = _for_python(fields["message"]), fields.get("offset", -1)
-    error = make(fields["status"], fields["code"], message, op, rules, wrong, index, file, offset)
-    if "node" in fields:
-        error.node = fields["node"]
-    return error
-
-
-def _call(folder: str, arguments: list[str]) -> tuple[int, bytes, bytes]:
+def _columns() -> int:
+    """How wide the screen is: COLUMNS, what the terminal says, or 80."""
     import shutil
-    import subprocess
 
-    from libgather.command import path
-
-    environment = {**os.environ, "COLUMNS": str(shutil.get_terminal_size().columns)}
-    done = subprocess.run(
-        [path(), "explain", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
+    return max(shutil.get_terminal_size().columns, 1)
 
 
-def _draw(folder: str, arguments: list[str]) -> Picture:
-    import json
-
-    code, stdout, stderr = _call(folder, [*arguments, "--json", "--output", "picture.svg"])
-    try:
-        answer = json.loads(stdout)
-    except ValueError:
-        said = visible(stderr.decode(errors="replace").strip())
-        raise GatherError(f"the command gather ended with {code} and said no JSON: {said}") from None
-    if "cells" not in answer:
-        raise _exception(answer["error"])
-    _, text, _ = _call(folder, arguments)
-    with open(os.path.join(folder, "picture.svg"), encoding="utf-8") as file:
-        return Picture(text.decode(errors="replace").rstrip("\n"), file.read(), answer)
-
-
-def _folder() -> Any:
-    import tempfile
-
-    return tempfile.TemporaryDirectory(prefix="libgather-")
+def _picture(made: tuple) -> Picture:
+    text, svg, cells, complete, formula, error, node = made
+    if error is not None and node:
+        error.node = node
+    return Picture(text.rstrip("\n"), svg, cells, complete, formula, error)
 
 
 def _fill_text(value: Any) -> str:
-    """fill_value as --on-bad fill= takes it."""
+    """fill_value as the drawing shows it."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, bool):
         return str(int(value))
@@ -149,18 +106,66 @@ def _fill_text(value: Any) -> str:
     return str(value).strip("()") if isinstance(value, complex) else str(value)
 
 
-def _policy(mode: str | None, negative: bool | None, fill_value: Any, rules: str | None) -> list[str]:
+def _check_policy(mode: str | None, fill_value: Any) -> None:
     if (mode == "fill") != (fill_value is not None):
         refuse("usage", "fill_value= goes with mode='fill', and only with it")
-    on_bad = None if mode is None else command_mode(mode)
-    if mode is not None and on_bad is None:
+    if mode is not None and command_mode(mode) is None:
         refuse("usage", unknown_mode(mode))
-    arguments = [] if mode is None else [f"--on-bad={on_bad}"]
-    if mode == "fill":
-        arguments = [f"--on-bad=fill={_fill_text(fill_value)}"]
-    if negative is not None:
-        arguments.append(f"--negative={'on' if negative else 'off'}")
-    return arguments + ([] if rules is None else [f"--rules={rules}"])
+
+
+def _check_rules(op: str, rules: str, batch_dims: int) -> None:
+    known = {row["rules"]: row for row in _core.ops() if row["name"] == op}
+    if rules not in known:
+        refuse("usage", f"{op} has no rules {rules!r}; there are {', '.join(known)}")
+    if batch_dims and not known[rules]["batch_dims"]:
+        refuse("usage", f"{known[rules]['document']} has no batch_dims; openvino-7 and openvino-8 have it for take")
+
+
+def _numpy_of(value: Any) -> np.ndarray:
+    """Any tensor as a NumPy array; torch's tensors of types that NumPy has not by way of their bytes."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor):
+        return np.asarray(value)
+    kind = str(value.dtype).removeprefix("torch.")
+    if is_of_numpy(kind):
+        return value.detach().numpy()
+    flat = value.detach().contiguous().reshape(-1).view(torch.uint8).numpy()
+    return flat.view(dtype_of(kind)).reshape(tuple(value.shape))
+
+
+def _data_item(x: Any, array: np.ndarray) -> Item:
+    item = to_item("data", array, "string" if array.dtype.kind == "O" else None)
+    if item[2] is None and array.dtype.hasobject:
+        refuse("type_unsupported", f"'data' is {array.dtype}, which cannot be drawn")
+    return item
+
+
+def _index_item(indices: Any) -> Item:
+    array = _numpy_of(indices)
+    if array.dtype == np.float64 and array.size == 0:
+        array = array.astype(np.int64)  # an empty list has no type of its own
+    if array.dtype.kind == "V" and "int" in array.dtype.name:
+        array = array.astype(np.int64)  # int4, one to a byte
+    if array.dtype.kind not in "iu":
+        refuse("type_unsupported", f"indices must be integers, not {array.dtype}", "indices")
+    return "indices", array, None, None
+
+
+def _fill_item(data: Item, dtype: np.dtype, value: Any) -> Item:
+    """fill_value as one element of the data."""
+    if data[2] == "string":
+        return to_item("fill", np.array([str(value) if not isinstance(value, bytes) else value], object), "string")
+    try:
+        return to_item("fill", fill_array(dtype, value).reshape(1), None)
+    except GatherTypeError as error:
+        refuse("usage", error.message, "data")
+
+
+def _type_name(data: Item, dtype: np.dtype) -> str | None:
+    """The type as .npy files name it, where the library has no name for it."""
+    if data[2] is not None or dtype.kind not in "SUMmV" or dtype.num >= 256:
+        return None
+    return str(np.lib.format.dtype_to_descr(dtype))
 
 
 def explain(
@@ -187,64 +192,38 @@ def explain(
     elements : bool
         Draw gather_elements() in place of take().
     made_up : bool
-        Only the shape of x is used, and each cell shows its number, counted row by row, as an int64: for an x of more
-        than 256 MiB, which is not handed over to be drawn.
+        Only the shape of x is used, and each cell shows its number, counted row by row, as an int64.
 
     Returns
     -------
     Picture
         str() is the drawing; .svg, .save(path). A bad index is drawn too, and .error is then what the gather raises.
     """
+    axis, batch_dims = operator.index(axis), operator.index(batch_dims)
     if batch_dims and rules is None and not elements:
         rules, mode = "openvino-8", mode or "raise"
-    arguments = _policy(mode, negative, fill_value, rules)
-    arguments += [f"--axis={operator.index(axis)}", f"--batch-dims={operator.index(batch_dims)}"] + [
-        "--elements"
-    ] * bool(elements)
-    with _folder() as folder:
-        if made_up:
-            shape = np.shape(x)
-            arguments.append("--data=" + "x".join(map(str, shape)))
-        else:
-            arguments.append(write_tensor(folder, "data", _data_item(x), "made_up=True draws it by its shape alone"))
-        arguments.append(write_tensor(folder, "indices", _index_item(indices), "draw a part of them"))
-        return _draw(folder, arguments)
-
-
-def _data_item(x: Any) -> tuple:
-    array = numpy_of(x)
-    return to_item("data", array, "string" if array.dtype.kind == "O" else None)
-
-
-def _index_item(indices: Any) -> tuple:
-    array = numpy_of(indices)
-    if array.dtype == np.float64 and array.size == 0:
-        array = array.astype(np.int64)  # an empty list has no type of its own
-    if array.dtype.kind == "V" and "int" in array.dtype.name:
-        array = array.astype(np.int64)  # int4, one to a byte
-    if array.dtype.kind not in "iu":
-        refuse("type_unsupported", f"indices must be integers, not {array.dtype}", "indices")
-    return "indices", array, None, None
+    op, rules = "GatherElements" if elements else "Gather", rules or "onnx-13"
+    _check_policy(mode, fill_value)
+    _check_rules(op, rules, batch_dims)
+    if made_up:
+        dtype = np.dtype(np.int64)
+        data: Item = ("data", None, "int64", tuple(np.shape(x)))
+    else:
+        array = _numpy_of(x)
+        dtype, data = array.dtype, _data_item(x, array)
+    items = [data, _index_item(indices)]
+    fill_text = None
+    if mode == "fill":
+        items.append(_fill_item(data, dtype, fill_value))
+        fill_text = _fill_text(fill_value)
+    name = _type_name(data, dtype)
+    return _picture(
+        _core._explain(items, op, rules, axis, batch_dims, mode, negative, name, fill_text, _columns())
+    )
 
 
 def explain_node(model: Model, node: str | None, inputs: list[tuple[str, Any]], dims: list[tuple[str, int]]) -> Picture:
     """Draws a gather node of a model; Model.explain."""
-    with _folder() as folder:
-        source = model.source
-        if isinstance(source, bytes):
-            with open(os.path.join(folder, "model"), "wb") as file:
-                file.write(source)
-            source = "model"
-        arguments = [source] if node is None else [source, f"--node={node}"]
-        if not model._links:
-            arguments.append("--no-links")
-        for number, (name, value) in enumerate(inputs):
-            if not name or "=" in name:
-                refuse("usage", f"the name {name!r} cannot be handed to the command, which takes NAME=FILE")
-            item = to_item(name, value, model.value_type(name, node))
-            file_name = write_tensor(folder, f"input_{number}", item, f"pass a part of '{name}'")
-            arguments.append(f"--input={name}={file_name}")
-        if any(not name or "=" in name for name, _ in dims):
-            refuse("usage", "the name of a dimension cannot be handed to the command, which takes NAME=LENGTH")
-        arguments += [f"--dim={name}={operator.index(length)}" for name, length in dims]
-        return _draw(folder, arguments)
+    items = [to_item(name, value, model.value_type(name, node)) for name, value in inputs]
+    name = model.source if isinstance(model.source, str) else "model"
+    return _picture(model._core.explain(node, items, dims, os.fsencode(name), _columns()))

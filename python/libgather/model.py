@@ -15,7 +15,6 @@ import numpy as np
 from libgather import _core
 from libgather.check_report import Check
 from libgather.check_text import visible
-from libgather.errors import GatherNameError
 from libgather.model_types import from_item, to_item
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ class Model:
     def check(self, inputs: Inputs | None = None, dims: Dims | None = None, *, threads: int | None = None) -> Check:
         """Looks at every gather node whose indices and axis length are known; see libgather.check."""
         lengths = [(name, _length(name, value)) for name, value in _pairs(dims, "dims", "length")]
-        nodes = self._core.check(self._items(inputs), lengths, threads)
-        return Check(self, nodes, dict(inputs or {}), dict(dims or {}))
+        found = self._core.check(self._items(inputs), lengths, threads)
+        return Check(self, found, dict(inputs or {}), dict(dims or {}))
 
     def run(
         self, inputs: Inputs | None = None, *, node: str | None = None, threads: int | None = None
@@ -142,17 +141,8 @@ class Model:
         """
         from libgather.explain_picture import explain_node
 
-        return explain_node(self, node, _pairs(inputs, "inputs", "array"), _pairs(dims, "dims", "length"))
-
-    def _takes_dim(self, name: str) -> bool:
-        """Whether dims= takes that name: one that stands in a subgraph only it does not."""
-        try:
-            self._core.check([], [(name, 1)], 1)
-        except GatherNameError:
-            return False
-        except ValueError:
-            return True
-        return True
+        lengths = [(name, operator.index(length)) for name, length in _pairs(dims, "dims", "length")]
+        return explain_node(self, node, _pairs(inputs, "inputs", "array"), lengths)
 
 
 def _reopen(kind: type[Model], source: str | bytes, links: bool) -> Model:

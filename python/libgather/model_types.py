@@ -62,6 +62,11 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
     return np.dtype(kind)
 
 
+def is_of_numpy(name: str) -> bool:
+    """Whether NumPy itself has a dtype of that type."""
+    return name in _OF_NUMPY
+
+
 def is_packed(name: str) -> bool:
     """Whether elements of that type are smaller than a byte."""
     return name in _PACKED

@@ -61,7 +61,7 @@ static int find_mode(PyObject *mode) {
   return -1;
 }
 
-static int read_mode(PyObject *mode, gather_options *options) {
+int gather_py_read_mode(PyObject *mode, gather_options *options) {
   int found = find_mode(mode);
   if (found < 0) {
     PyObject *refuse = gather_py_fallback("refuse_mode");
@@ -101,7 +101,7 @@ static int read_axis(PyObject *axis, gather_py_call *call) {
 }
 
 static int read_policy(PyObject *const *keyword, gather_py_call *call) {
-  if (is_given(keyword[GATHER_PY_MODE]) && read_mode(keyword[GATHER_PY_MODE], &call->options) < 0) return -1;
+  if (is_given(keyword[GATHER_PY_MODE]) && gather_py_read_mode(keyword[GATHER_PY_MODE], &call->options) < 0) return -1;
   if (is_given(keyword[GATHER_PY_NEGATIVE])) {
     int on = PyObject_IsTrue(keyword[GATHER_PY_NEGATIVE]);
     if (on < 0) return -1;

@@ -148,6 +148,8 @@ int gather_py_arguments(const gather_py_function *function, PyObject *const *arg
 int gather_py_read_call(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names,
                         gather_py_call *call);
 int gather_py_read_int(PyObject *object, const char *what, int64_t *value);
+/* mode= as a policy. */
+int gather_py_read_mode(PyObject *mode, gather_options *options);
 /* The operator version that rules= names. */
 const gather_op *gather_py_find_rules(const char *op, PyObject *rules);
 /* fill_value as one element of data. *owner keeps its memory. */
@@ -177,6 +179,8 @@ int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather
 
 /* Raises the library's error; returns NULL. */
 PyObject *gather_py_raise(const gather_error *error);
+/* The same as an exception that is not raised; NULL where it cannot be made. */
+PyObject *gather_py_exception(const gather_error *error);
 /* Raises one of our own. input: "data", "indices", "output" or NULL. */
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...);
 PyObject *gather_py_fail_by_name(PyObject *self, PyObject *args);

@@ -28,7 +28,7 @@ static PyObject *index_fields(const gather_error *error) {
 }
 
 /* libgather.errors.make(status, code, message, op, rules, input, index fields or None, file, offset, row) */
-PyObject *gather_py_raise(const gather_error *error) {
+PyObject *gather_py_exception(const gather_error *error) {
   PyObject *index = NULL;
   if (error->status == GATHER_INDEX_OUT_OF_RANGE) {
     index = index_fields(error);
@@ -37,11 +37,14 @@ PyObject *gather_py_raise(const gather_error *error) {
     Py_INCREF(Py_None);
     index = Py_None;
   }
-  PyObject *made =
-      PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLL", gather_status_name(error->status), (int)error->status,
-                          gather_py_visible_text(error->message), text_or_none(error->op), text_or_none(error->rules),
-                          text_or_none(error->input), index, text_or_none(error->file), (long long)error->file_offset,
-                          (long long)error->row);
+  return PyObject_CallMethod(gather_py.errors, "make", "siNNNNNNLL", gather_status_name(error->status),
+                             (int)error->status, gather_py_visible_text(error->message), text_or_none(error->op),
+                             text_or_none(error->rules), text_or_none(error->input), index, text_or_none(error->file),
+                             (long long)error->file_offset, (long long)error->row);
+}
+
+PyObject *gather_py_raise(const gather_error *error) {
+  PyObject *made = gather_py_exception(error);
   if (!made) return NULL;
   PyErr_SetObject((PyObject *)Py_TYPE(made), made);
   Py_DECREF(made);
@@ -49,12 +52,13 @@ PyObject *gather_py_raise(const gather_error *error) {
 }
 
 PyObject *gather_py_fail(gather_status status, const char *input, const char *format, ...) {
-  gather_error error = {
-      .status = status, .input = input, .file_offset = -1, .row = -1, .axis = -1, .position_rank = -1};
+  gather_error error;
+  char message[sizeof error.message];
   va_list arguments;
   va_start(arguments, format);
-  (void)vsnprintf(error.message, sizeof error.message, format, arguments);
+  (void)vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  (void)gather_error_set_input(&error, status, input, "%s", message);
   return gather_py_raise(&error);
 }
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-PyTypeObject *gather_py_result_type;
+PyTypeObject *gather_py_result_type, *gather_py_check_type;
 
 PyObject *gather_py_text(const char *text) {
   if (text) return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
@@ -163,7 +163,7 @@ static PyObject *value_type(PyObject *self, PyObject *args) {
 
 static PyMethodDef methods[] = {{"value_type", value_type, METH_VARARGS, NULL},
                                 {"check", gather_py_model_check, METH_VARARGS, NULL},
-                                {"missing", gather_py_model_missing, METH_VARARGS, NULL},
+                                {"explain", gather_py_model_explain, METH_VARARGS, NULL},
                                 {"run", gather_py_model_run, METH_VARARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 
@@ -185,13 +185,20 @@ static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(model_new)},
 static PyType_Spec spec = {"libgather._core.Model", sizeof(gather_py_model), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
+/* A type whose objects the extension makes itself. The module may be imported anew. name: in the module; NULL = it is not there. */
+static int make_type(PyObject *module, PyType_Spec *of, const char *name, PyTypeObject **type) {
+  PyObject *made = PyType_FromModuleAndSpec(module, of, NULL);
+  if (made && name && PyModule_AddObjectRef(module, name, made) < 0) Py_CLEAR(made);
+  if (!made) return -1;
+  Py_XDECREF((PyObject *)*type);
+  *type = (PyTypeObject *)made;
+  return 0;
+}
+
 int gather_py_model_init(PyObject *module) {
   PyObject *type = PyType_FromModuleAndSpec(module, &spec, NULL);
   int result = type ? PyModule_AddObjectRef(module, "Model", type) : -1;
   Py_XDECREF(type);
-  PyObject *made = result == 0 ? PyType_FromModuleAndSpec(module, &gather_py_result_spec, NULL) : NULL;
-  if (!made) return -1;
-  Py_XDECREF((PyObject *)gather_py_result_type); /* the module may be imported anew */
-  gather_py_result_type = (PyTypeObject *)made;
-  return 0;
+  if (result == 0) result = make_type(module, &gather_py_result_spec, NULL, &gather_py_result_type);
+  return result == 0 ? make_type(module, &gather_py_check_spec, "Check", &gather_py_check_type) : result;
 }

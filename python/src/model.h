@@ -27,9 +27,11 @@ typedef struct gather_py_given {
   gather_model_input *inputs;
   gather_py_view *views;
   gather_string **strings;
+  bool
+      drawn; /* set before reading: for a drawing, so elements may be opaque, and value None gives only type and shape */
 } gather_py_given;
 
-/* Starts as all zero; clear it in every case. */
+/* Starts as all zero but for `drawn`; clear it in every case. */
 int gather_py_given_read(PyObject *list, gather_py_given *given);
 void gather_py_given_clear(gather_py_given *given);
 /* The text of a name; NULL with an exception. It lives as long as the object. */
@@ -39,9 +41,18 @@ PyObject *gather_py_text(const char *text);
 /* threads=None is the process' default. */
 int gather_py_model_threads(PyObject *object, int32_t *threads);
 
-/* check(inputs, dims, threads) -> list of dict; missing(node) -> list of names. */
+/* dims: a list of (name, length) as options and memory that PyMem_Free frees. The names live as long as the list. */
+int gather_py_read_dims(PyObject *list, gather_check_options *options, gather_model_dim **dims);
+/* check(inputs, dims, threads) -> _core.Check */
 PyObject *gather_py_model_check(PyObject *self, PyObject *args);
-PyObject *gather_py_model_missing(PyObject *self, PyObject *args);
+extern PyType_Spec gather_py_check_spec;
+/* The type that spec makes; set at the module's start. */
+extern PyTypeObject *gather_py_check_type;
+/* ---- picture.c */
+/* A gather_advice_writer: "inputs={'a': TENSOR}". It needs no GIL. */
+void gather_py_advice(void *context, const gather_advice *advice, char *text, size_t bytes);
+PyObject *gather_py_explain(PyObject *self, PyObject *args);
+PyObject *gather_py_model_explain(PyObject *self, PyObject *args);
 /* run(inputs, node, threads) -> list of (name, type, byte order is swapped, shape, elements) */
 PyObject *gather_py_model_run(PyObject *self, PyObject *args);
 extern PyType_Spec gather_py_result_spec;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_check.c: what a check of a model finds, as dictionaries: the fields of `gather check --json` under the same names.
+ * model_check.c: a check of a model, and what it finds as dictionaries: the fields of `gather check --json` under the same names.
  */
+#include <stdatomic.h>
+
 #include "model.h"
 
 /* Takes the value over. */
@@ -72,17 +74,6 @@ static PyObject *runtimes_of(const gather_model_node *node) {
   return dict;
 }
 
-/* The node's error as an exception that nobody raised. */
-static PyObject *error_of(const gather_error *error) {
-  PyObject *type, *value, *traceback;
-  gather_py_raise(error);
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  return value;
-}
-
 static int put_all(PyObject *dict, const gather_model_node *node) {
   PyObject *axis = node->axis_known ? PyLong_FromLongLong((long long)node->axis) : none();
   if (put(dict, "name", gather_py_text(node->name)) < 0 || put(dict, "op", gather_py_text(node->op)) < 0 ||
@@ -97,7 +88,7 @@ static int put_all(PyObject *dict, const gather_model_node *node) {
       put(dict, "reason", gather_py_text(node->reason)) < 0 || put(dict, "cause", gather_py_text(node->cause)) < 0)
     return -1;
   if (put(dict, "executed", PyBool_FromLong(!node->not_executed)) < 0) return -1;
-  if (node->error && put(dict, "error", error_of(node->error)) < 0) return -1;
+  if (node->error && put(dict, "error", gather_py_exception(node->error)) < 0) return -1;
   return node->error || node->bad > 0 ? put(dict, "runtimes", runtimes_of(node)) : 0;
 }
 
@@ -116,8 +107,7 @@ static PyObject *nodes_of(const gather_check *check) {
   return nodes;
 }
 
-/* dims: a list of (name, length). The names live as long as the list. */
-static int read_dims(PyObject *list, gather_check_options *options, gather_model_dim **dims) {
+int gather_py_read_dims(PyObject *list, gather_check_options *options, gather_model_dim **dims) {
   Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
   if (count < 0) {
     PyErr_SetString(PyExc_TypeError, "dims come as a list");
@@ -140,62 +130,144 @@ static int read_dims(PyObject *list, gather_check_options *options, gather_model
   return 0;
 }
 
-static PyObject *checked(const gather_py_model *self, gather_check_options *options, int32_t threads) {
-  gather_check *check = NULL;
+/* ---- a check that is kept ---- */
+
+/* What a check was made of lives as long as it. Nothing changes but the advice, which is found out when it is first asked for. */
+typedef struct handle {
+  PyObject ob_base;
+  PyObject *model, *dims;
+  gather_py_given given;
+  gather_model_dim *lengths;
+  gather_check *check;
+  _Atomic(gather_check_advice *) advice;
+} handle;
+
+static void handle_free(PyObject *object) {
+  handle *self = (handle *)object;
+  gather_check_advice_destroy(atomic_load(&self->advice));
+  gather_check_destroy(self->check);
+  gather_py_given_clear(&self->given);
+  PyMem_Free(self->lengths);
+  Py_XDECREF(self->model);
+  Py_XDECREF(self->dims);
+  gather_py_release(object);
+}
+
+/* Where two threads find it out at once, the first one's is kept. */
+static gather_check_advice *advice_of(handle *self, gather_error *error) {
+  gather_check_advice *made = atomic_load(&self->advice), *expected = NULL;
+  if (made || gather_check_advise(self->check, &made, error) != GATHER_OK) return made;
+  if (atomic_compare_exchange_strong(&self->advice, &expected, made)) return made;
+  gather_check_advice_destroy(made);
+  return expected;
+}
+
+static PyObject *names_of(const gather_advice *advice) {
+  PyObject *names = PyList_New((Py_ssize_t)advice->count);
+  for (int64_t i = 0; names && i < advice->count; i++) {
+    PyObject *name = gather_py_text(advice->names[i]);
+    if (!name || PyList_SetItem(names, (Py_ssize_t)i, name) < 0) Py_CLEAR(names);
+  }
+  return names;
+}
+
+/* advice() -> (kind, names) of each node: "inputs", "dims", "explain" or "" */
+static PyObject *get_advice(PyObject *object, PyObject *no_arguments) {
+  static const char *const KINDS[] = {"", "inputs", "dims", "explain"};
+  handle *self = (handle *)object;
+  gather_error error;
+  (void)no_arguments;
+  PyThreadState *state = PyEval_SaveThread();
+  const gather_check_advice *all = advice_of(self, &error);
+  PyEval_RestoreThread(state);
+  if (!all) return gather_py_raise(&error);
+  int64_t count = gather_check_count(self->check);
+  PyObject *list = PyList_New((Py_ssize_t)count);
+  for (int64_t i = 0; list && i < count; i++) {
+    const gather_advice *advice = gather_check_advice_at(all, i);
+    PyObject *pair = Py_BuildValue("(sN)", KINDS[advice->kind], names_of(advice));
+    if (!pair || PyList_SetItem(list, (Py_ssize_t)i, pair) < 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
+static gather_status write_text(handle *self, gather_check_text_options *options, char **text, gather_error *error) {
+  options->advice = advice_of(self, error);
+  if (!options->advice) return GATHER_OUT_OF_MEMORY;
+  return gather_check_text(self->check, options, text, NULL, error);
+}
+
+/* text(name, node): as `gather check` writes it, without its empty line */
+static PyObject *get_text(PyObject *object, PyObject *args) {
+  gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
+  long long node;
+  gather_error error;
+  char *text = NULL;
+  PyObject *name;
+  if (!PyArg_ParseTuple(args, "O!L", &PyBytes_Type, &name, &node)) return NULL;
+  options.name = PyBytes_AsString(name);
+  options.node = node;
+  options.writer = gather_py_advice;
+  options.unreadable_all = "unreadable lists all";
+  options.compact = true;
+  PyThreadState *state = PyEval_SaveThread();
+  gather_status status = write_text((handle *)object, &options, &text, &error);
+  PyEval_RestoreThread(state);
+  PyObject *made = status == GATHER_OK ? gather_py_text(text) : gather_py_raise(&error);
+  gather_text_free(text);
+  return made;
+}
+
+/* nodes() -> a dict for each node */
+static PyObject *get_nodes(PyObject *object, PyObject *no_arguments) {
+  (void)no_arguments;
+  return nodes_of(((const handle *)object)->check);
+}
+
+static PyMethodDef methods[] = {
+    {"nodes", get_nodes, METH_NOARGS, "nodes()\n--\n\nThe fields of each node: a list of dicts."},
+    {"advice", get_advice, METH_NOARGS, "advice()\n--\n\nWhat to give for each node: a list of (kind, names)."},
+    {"text", get_text, METH_VARARGS, "text(name, node, /)\n--\n\nThe text of all, of the head (-2) or of a node."},
+    {NULL, NULL, 0, NULL}};
+
+static char doc[] = "A check of a model; libgather.Check is made of it.";
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, GATHER_PY_SLOT(handle_free)}, {Py_tp_methods, methods}, {Py_tp_doc, doc}, {0, NULL}};
+
+PyType_Spec gather_py_check_spec = {"libgather._core.Check", sizeof(handle), 0,
+                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                    slots};
+
+static int run_check(handle *self, gather_check_options *options, int32_t threads) {
   gather_error error;
   PyThreadState *state = PyEval_SaveThread();
   options->executor = gather_py_executor(threads, INT64_MAX);
-  gather_status status = gather_model_check(self->model, options, &check, &error);
+  gather_status status =
+      gather_model_check(((const gather_py_model *)self->model)->model, options, &self->check, &error);
   PyEval_RestoreThread(state);
-  if (status != GATHER_OK) return gather_py_raise(&error);
-  PyObject *nodes = nodes_of(check);
-  gather_check_destroy(check);
-  return nodes;
+  if (status == GATHER_OK) return 0;
+  gather_py_raise(&error);
+  return -1;
 }
 
-PyObject *gather_py_model_check(PyObject *self, PyObject *args) {
-  PyObject *inputs, *dims, *threads, *nodes = NULL;
-  gather_py_given given = {0};
-  gather_model_dim *lengths = NULL;
+PyObject *gather_py_model_check(PyObject *model, PyObject *args) {
+  PyObject *inputs, *dims, *threads;
   gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
   int32_t count = 1;
   if (!PyArg_ParseTuple(args, "OOO", &inputs, &dims, &threads)) return NULL;
-  if (gather_py_model_threads(threads, &count) == 0 && gather_py_given_read(inputs, &given) == 0 &&
-      read_dims(dims, &options, &lengths) == 0) {
-    options.inputs = given.inputs;
-    options.input_count = given.count;
-    nodes = checked((const gather_py_model *)self, &options, count);
+  if (gather_py_model_threads(threads, &count) < 0) return NULL;
+  handle *self = (handle *)gather_py_allocate(gather_py_check_type);
+  if (!self) return NULL;
+  Py_INCREF(model);
+  Py_INCREF(dims);
+  self->model = model;
+  self->dims = dims;
+  if (gather_py_given_read(inputs, &self->given) == 0 && gather_py_read_dims(dims, &options, &self->lengths) == 0) {
+    options.inputs = self->given.inputs;
+    options.input_count = self->given.count;
+    if (run_check(self, &options, count) == 0) return (PyObject *)self;
   }
-  gather_py_given_clear(&given);
-  PyMem_Free(lengths);
-  return nodes;
-}
-
-static PyObject *missing_names(const gather_model_operands *operands) {
-  PyObject *names = PyList_New(0);
-  const char *text;
-  for (int64_t i = 0; names && (text = gather_model_operands_missing(operands, i)) != NULL; i++) {
-    PyObject *name = gather_py_text(text);
-    if (!name || PyList_Append(names, name) < 0) Py_CLEAR(names);
-    Py_XDECREF(name);
-  }
-  return names;
-}
-
-/* missing(node) -> names of values that, given, would make the node's indices known */
-PyObject *gather_py_model_missing(PyObject *self, PyObject *args) {
-  PyObject *node;
-  gather_model_operands *operands = NULL;
-  gather_error error;
-  if (!PyArg_ParseTuple(args, "O", &node)) return NULL;
-  const char *name = gather_py_name(node);
-  if (!name) return NULL;
-  PyThreadState *state = PyEval_SaveThread();
-  gather_status status =
-      gather_model_operands_find(((const gather_py_model *)self)->model, name, NULL, &operands, &error);
-  PyEval_RestoreThread(state);
-  if (status != GATHER_OK) return gather_py_raise(&error);
-  PyObject *names = missing_names(operands);
-  gather_model_operands_destroy(operands);
-  return names;
+  Py_DECREF((PyObject *)self);
+  return NULL;
 }

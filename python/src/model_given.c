@@ -80,9 +80,13 @@ static int read_packed(PyObject *value, gather_py_view *view) {
 }
 
 /* Any tensor, as long as a model can have its elements. */
-static int read_any(const char *input, PyObject *value, gather_py_view *view) {
+static int read_any(const gather_py_given *given, const char *input, PyObject *value, gather_py_view *view) {
   int result = gather_py_read_data(value, view);
-  if (result == 1 || (result == 0 && view->tensor.type == GATHER_TYPE_OPAQUE)) {
+  if (result == 1 && given->drawn) {
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "'%.200s' has elements that cannot be drawn", input);
+    return -1;
+  }
+  if (result == 1 || (result == 0 && view->tensor.type == GATHER_TYPE_OPAQUE && !given->drawn)) {
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': no model has values of such an object or dtype",
                    input);
     return -1;
@@ -90,9 +94,10 @@ static int read_any(const char *input, PyObject *value, gather_py_view *view) {
   return result;
 }
 
-static int read_value(PyObject *item, const char *input, gather_py_view *view, gather_string **strings) {
+static int read_value(const gather_py_given *given, PyObject *item, const char *input, gather_py_view *view,
+                      gather_string **strings) {
   PyObject *value = PyTuple_GetItem(item, 1), *type = PyTuple_GetItem(item, 2);
-  if (type == Py_None) return read_any(input, value, view);
+  if (type == Py_None) return read_any(given, input, value, view);
   const char *name = gather_py_name(type);
   view->tensor.type = name ? gather_type_parse(name) : GATHER_TYPE_NONE;
   if (view->tensor.type == GATHER_TYPE_NONE) {
@@ -100,6 +105,7 @@ static int read_value(PyObject *item, const char *input, gather_py_view *view, g
     return -1;
   }
   if (read_shape(PyTuple_GetItem(item, 3), view) < 0) return -1;
+  if (given->drawn && value == Py_None) return 0;
   if (view->tensor.type == GATHER_TYPE_STRING) return read_strings(value, view, strings);
   return read_packed(value, view);
 }
@@ -128,7 +134,8 @@ int gather_py_given_read(PyObject *list, gather_py_given *given) {
       return -1;
     }
     given->inputs[i].name = gather_py_name(PyTuple_GetItem(item, 0));
-    if (!given->inputs[i].name || read_value(item, given->inputs[i].name, &given->views[i], &given->strings[i]) < 0)
+    if (!given->inputs[i].name ||
+        read_value(given, item, given->inputs[i].name, &given->views[i], &given->strings[i]) < 0)
       return -1;
     given->inputs[i].tensor = given->views[i].tensor;
   }

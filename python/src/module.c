@@ -100,6 +100,9 @@ static PyMethodDef functions[] = {
     {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text as a terminal may be sent it."},
     {"_write", gather_py_write, METH_VARARGS,
      "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
+    {"_explain", gather_py_explain, METH_VARARGS,
+     "_explain(items, op, rules, axis, batch_dims, mode, negative, data_type, fill_text, width, /)\n--\n\nDraws a "
+     "gather."},
     {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 

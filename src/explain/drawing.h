@@ -65,7 +65,7 @@ typedef enum gather_explain_telling {
   GATHER_EXPLAIN_BY_CELL
 } gather_explain_telling;
 
-/* All of one gather; gather_explain.h calls it opaque. Starts as all zero. */
+/* All of one gather; the public header calls it opaque. Starts as all zero. */
 struct gather_explain {
   const gather_op *op;
   gather_options options;      /* executor and bad_count are NULL */
@@ -157,6 +157,8 @@ GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const 
                                                       gather_error *error);
 /* Makes the plan of what was taken, and finds out all that a drawing asks. */
 GATHER_CHECKED gather_status gather_explain_ready(gather_explain *ex, gather_error *error);
+/* How many bytes the whole letters of UTF-8 text take that fit into `most` bytes. */
+int gather_explain_fit(const char *text, int most);
 /* The end of a long name, which tells more than its beginning. */
 void gather_explain_shorten(const char *name, char *text, size_t bytes);
 

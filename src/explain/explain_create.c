@@ -59,7 +59,8 @@ static void set_texts(gather_explain *ex) {
   set_type(told->data_type, ex->data.type, ex->data_type, sizeof ex->data_type);
   set_type(told->indices_type, ex->indices.type, ex->indices_type, sizeof ex->indices_type);
   if (told->fill_text)
-    (void)snprintf(ex->fill_text, sizeof ex->fill_text, "%s", told->fill_text);
+    (void)snprintf(ex->fill_text, sizeof ex->fill_text, "%.*s",
+                   gather_explain_fit(told->fill_text, (int)sizeof ex->fill_text - 1), told->fill_text);
   else if (ex->options.on_bad == GATHER_ON_BAD_FILL && ex->options.fill)
     gather_explain_fill(&ex->data, ex->options.fill, ex->fill_text, sizeof ex->fill_text);
   gather_explain_shorten(told->model_name ? told->model_name : "the model", ex->model_name, sizeof ex->model_name);

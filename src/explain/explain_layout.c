@@ -283,7 +283,7 @@ static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain
   else if (ex->failed)
     snprintf(cell->text, sizeof cell->text, "?");
   else if (ex->on_bad == GATHER_ON_BAD_FILL)
-    snprintf(cell->text, sizeof cell->text, "%.20s", ex->fill_text);
+    snprintf(cell->text, sizeof cell->text, "%.*s", gather_explain_fit(ex->fill_text, 20), ex->fill_text);
   else
     snprintf(cell->text, sizeof cell->text, ex->data.type == GATHER_TYPE_STRING ? "\"\"" : "0");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explain/drawing.h"
+#include "format/text.h"
 
 /* The signs of a drawing, all one column wide but for those of ASCII. */
 typedef struct signs {
@@ -115,10 +116,9 @@ static void one_cell(const drawing *d, const int64_t *at) {
   words_of(d, &cell, text, sizeof text);
   pad(d->to, d->width + 2 - columns_of(text));
   const char *colour = cell.bad ? "1;31" : cell.colour >= 0 ? COLOURS[cell.colour] : NULL;
-  if (d->colour && colour)
-    gather_growing_print(d->to, "\033[%sm%s\033[0m", colour, text);
-  else
-    gather_growing_text(d->to, text);
+  if (d->colour && colour) gather_growing_print(d->to, "\033[%sm", colour);
+  gather_text_put(d->to, text);
+  if (d->colour && colour) gather_growing_text(d->to, "\033[0m");
 }
 
 static void one_row(const drawing *d, int r, int64_t *at) {
@@ -197,14 +197,14 @@ static void one_table(const gather_explain *ex, gather_growing *to, gather_expla
 }
 
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour) {
-  char text[1024], line[4096];
+  char text[1024];
   gather_explain_formula(ex, text, sizeof text);
   gather_growing_print(to, "%s: %s\n", ex->op->name, text);
   gather_explain_rules(ex, text, sizeof text);
-  gather_growing_print(to, "%s\n", text);
+  gather_text_put(to, text);
+  gather_growing_char(to, '\n');
   for (int i = 0; gather_explain_note(ex, i, text, sizeof text); i++) {
-    (void)gather_text_visible(text, line, sizeof line);
-    gather_growing_text(to, line);
+    gather_text_put(to, text);
     gather_growing_char(to, '\n');
   }
   one_table(ex, to, GATHER_EXPLAIN_DATA, ascii, colour);

@@ -44,9 +44,9 @@ void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
                        : ex->on_bad == GATHER_ON_BAD_ZERO  ? "gives zeros"
                                                            : "gives ";
   if (ex->promised) policy = "is promised not to be there";
-  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.40s", ex->op->rules,
-           ex->negative ? "counts from the end" : "is out of range", policy,
-           ex->on_bad == GATHER_ON_BAD_FILL ? ex->fill_text : "");
+  const char *fill = ex->on_bad == GATHER_ON_BAD_FILL ? ex->fill_text : "";
+  snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.*s", ex->op->rules,
+           ex->negative ? "counts from the end" : "is out of range", policy, gather_explain_fit(fill, 40), fill);
 }
 
 static void batches(const gather_explain *ex, char *text, size_t bytes) {
@@ -60,7 +60,13 @@ static void batches(const gather_explain *ex, char *text, size_t bytes) {
            group);
 }
 
-/* The end of a long name, which tells more than its beginning. */
+int gather_explain_fit(const char *text, int most) {
+  int len = (int)strlen(text);
+  if (len <= most) return len;
+  for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;) len--;
+  return len;
+}
+
 void gather_explain_shorten(const char *name, char *text, size_t bytes) {
   enum { LONGEST = 60 };
   size_t len = strlen(name), from = len > LONGEST ? len - LONGEST : 0;

@@ -187,11 +187,12 @@ static const char *not_executed(const gather_check *check, char *text, size_t by
 }
 
 /* The line about all of it. */
-static void put_counts(gather_growing *to, const gather_check *check, const char *name) {
+static void put_counts(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
   int64_t count = gather_check_count(check);
   char skipped[60];
-  gather_text_put(to, name ? name : "model");
-  gather_growing_print(to, ": %s, ", gather_file_format(gather_model_file(check->model)));
+  const gather_file *file = gather_model_file(check->model); /* NULL: the model was made in memory */
+  gather_text_put(to, options->name ? options->name : "model");
+  gather_growing_print(to, ": %s, ", file ? gather_file_format(file) : gather_model_dialect(check->model));
   if (count == 0)
     gather_growing_text(to, "no gather nodes");
   else
@@ -205,12 +206,12 @@ static void put_counts(gather_growing *to, const gather_check *check, const char
     int64_t nodes = gather_model_not_checked_words(check->model, to);
     gather_growing_text(to, nodes == 1 ? " is not looked at" : " are not looked at");
   }
-  gather_growing_text(to, count == 0 ? "\n" : "\n\n");
+  gather_growing_text(to, count == 0 || options->compact ? "\n" : "\n\n");
 }
 
 /* Whether a node is shown. */
 static bool is_shown(const gather_check_text_options *options, const gather_model_node *node, int64_t i) {
-  return (options->node < 0 || options->node == i) && (!options->only_bad || has_bad(node));
+  return (options->node == GATHER_CHECK_TEXT_ALL || options->node == i) && (!options->only_bad || has_bad(node));
 }
 
 static void put_nodes(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
@@ -234,12 +235,12 @@ gather_status gather_check_text(const gather_check *check, const gather_check_te
   if (!check || !text) return gather_fail(error, GATHER_USAGE, "the check or the place for its text is NULL");
   GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options",
                                 "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
-  if (full.node >= gather_check_count(check))
+  if (full.node >= gather_check_count(check) || full.node < GATHER_CHECK_TEXT_HEAD)
     return gather_fail(error, GATHER_USAGE, "the check has %" PRId64 " nodes, and no number %" PRId64,
                        gather_check_count(check), full.node);
   bool nothing = full.only_bad && gather_check_verdicts(check, GATHER_VERDICT_BAD) == 0;
   if (!nothing && full.node < 0) {
-    put_counts(&to, check, full.name);
+    put_counts(&to, check, &full);
     gather_file_unreadable_lines(gather_model_file(check->model), full.unreadable_all, &to);
   }
   if (!nothing) put_nodes(&to, check, &full);

@@ -15,6 +15,7 @@ ALWAYS = {
     "include/gather/gather.h",
     "include/gather/file.h",
     "include/gather/dlpack.h",
+    "include/gather/explain.h",
     "include/gather/model.h",
     "include/gather/table.h",
     "include/gather/type.def",

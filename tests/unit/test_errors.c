@@ -300,8 +300,54 @@ static void the_two_short_calls(void **state) {
   assert_memory_equal(call.out_cells, want, sizeof want);
 }
 
+/* ---- errors that a program fills in itself */
+
+static void errors_of_a_program(void **state) {
+  gather_error error = dirty_error();
+  (void)state;
+  assert_status(gather_error_set(&error, GATHER_UNSUPPORTED, "%s %d", "answer", 42), GATHER_UNSUPPORTED);
+  assert_error(&error, GATHER_UNSUPPORTED);
+  assert_string_equal(error.message, "answer 42");
+  assert_null(error.op);
+  assert_null(error.rules);
+  assert_null(error.input);
+  assert_string_equal(error.file, "");
+  assert_int_equal(error.file_offset, -1);
+  assert_int_equal(error.row, -1);
+  assert_int_equal(error.bad_count, 0);
+  assert_false(error.value_is_unsigned);
+  assert_status(gather_error_set_input(&error, GATHER_USAGE, "axis", "no such axis"), GATHER_USAGE);
+  assert_string_equal(error.input, "axis");
+  assert_status(gather_error_set(NULL, GATHER_USAGE, "nobody reads this"), GATHER_USAGE);
+  assert_status(gather_error_set_input(NULL, GATHER_USAGE, NULL, "nor this"), GATHER_USAGE);
+  assert_status(gather_error_set_file(NULL, GATHER_IO_ERROR, "file", 1, "nor this"), GATHER_IO_ERROR);
+}
+
+static void errors_of_files(void **state) {
+  char name[600];
+  gather_error error = dirty_error();
+  (void)state;
+  assert_status(gather_error_set_file(&error, GATHER_FILE_MALFORMED, "a.bin", 7, "it has no %s", "end"),
+                GATHER_FILE_MALFORMED);
+  assert_error(&error, GATHER_FILE_MALFORMED);
+  assert_string_equal(error.message, "a.bin: it has no end (at byte 7)");
+  assert_int_equal(error.file_offset, 7);
+  assert_string_equal(error.file, "a.bin");
+  (void)gather_error_set_file(&error, GATHER_FILE_NOT_FOUND, "a.bin", -1, "it is missing");
+  assert_string_equal(error.message, "a.bin: it is missing");
+  memset(name, 'x', sizeof name);
+  memcpy(name + sizeof name - 5, ".npy", 5);
+  (void)gather_error_set_file(&error, GATHER_IO_ERROR, name, 9, "%s", name); /* all too long: the place stays */
+  assert_error(&error, GATHER_IO_ERROR);
+  assert_int_equal(strlen(error.file), sizeof error.file - 1);
+  assert_string_equal(error.file + strlen(error.file) - 4, ".npy");
+  assert_non_null(strstr(error.message, " (at byte 9)"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(errors_of_a_program),
+      cmocka_unit_test(errors_of_files),
       cmocka_unit_test(a_good_call),
       cmocka_unit_test(missing_arguments),
       cmocka_unit_test(shape_complaints_come_through),

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/graph.h"
+#include "gather/explain.h"
 #include "gather/model.h"
 #include "gather/table.h"
 #include "model/model.h"
@@ -98,11 +99,52 @@ static gather_status call_model_run(const void *options, gather_error *error) {
   return status;
 }
 
+static gather_status call_explain(const void *gather, const void *options, gather_explain **made, gather_error *error) {
+  return gather_explain_create(op_of("Gather", "onnx-13"), &data, &indices, gather, options, made, error);
+}
+
+static gather_status call_explain_gather(const void *gather, gather_error *error) {
+  gather_explain *made = NULL;
+  gather_status status = call_explain(gather, NULL, &made, error);
+  gather_explain_destroy(made);
+  return status;
+}
+
+static gather_status call_explain_options(const void *options, gather_error *error) {
+  gather_explain *made = NULL;
+  gather_status status = call_explain(NULL, options, &made, error);
+  gather_explain_destroy(made);
+  return status;
+}
+
+static gather_status call_explain_text(const void *options, gather_error *error) {
+  gather_explain *made = NULL;
+  char *text = NULL;
+  gather_status status = call_explain(NULL, NULL, &made, error);
+  if (status == GATHER_OK) status = gather_explain_text(made, options, &text, NULL, error);
+  gather_text_free(text);
+  gather_explain_destroy(made);
+  return status;
+}
+
+static gather_status call_check_text(const void *options, gather_error *error) {
+  gather_check *check = NULL;
+  char *text = NULL;
+  gather_status status = gather_model_check(model, NULL, &check, error);
+  if (status == GATHER_OK) status = gather_check_text(check, options, &text, NULL, error);
+  gather_text_free(text);
+  gather_check_destroy(check);
+  return status;
+}
+
 static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
 static const gather_run RUN = GATHER_RUN_INIT;
 static const gather_table_options TABLE = GATHER_TABLE_OPTIONS_INIT;
 static const gather_table_take_options TAKE = GATHER_TABLE_TAKE_INIT;
 static const gather_check_options CHECK = GATHER_CHECK_OPTIONS_INIT;
+static const gather_explain_options EXPLAIN = GATHER_EXPLAIN_OPTIONS_INIT;
+static const gather_explain_text_options EXPLAIN_TEXT = GATHER_EXPLAIN_TEXT_OPTIONS_INIT;
+static const gather_check_text_options CHECK_TEXT = GATHER_CHECK_TEXT_OPTIONS_INIT;
 static const gather_model_run_options MODEL_RUN = GATHER_MODEL_RUN_OPTIONS_INIT;
 
 static const struct {
@@ -126,6 +168,10 @@ static const struct {
     ROW(gather_check_options, GATHER_CHECK_OPTIONS_INIT, CHECK, call_model_check),
     ROW(gather_check_options, GATHER_CHECK_OPTIONS_INIT, CHECK, call_operands),
     ROW(gather_model_run_options, GATHER_MODEL_RUN_OPTIONS_INIT, MODEL_RUN, call_model_run),
+    ROW(gather_options, GATHER_OPTIONS_INIT, OPTIONS, call_explain_gather),
+    ROW(gather_explain_options, GATHER_EXPLAIN_OPTIONS_INIT, EXPLAIN, call_explain_options),
+    ROW(gather_explain_text_options, GATHER_EXPLAIN_TEXT_OPTIONS_INIT, EXPLAIN_TEXT, call_explain_text),
+    ROW(gather_check_text_options, GATHER_CHECK_TEXT_OPTIONS_INIT, CHECK_TEXT, call_check_text),
 };
 
 /* A struct of that size: the defaults, behind them `rest`. */

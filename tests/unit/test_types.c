@@ -166,11 +166,52 @@ static void bytes_that_cannot_be(void **state) {
   assert_int_equal(bytes, (INT64_MAX / 4 + 1) * 3);
 }
 
+/* One element of each float type with a fraction; other types are none. */
+static void values_of_floats(void **state) {
+  static const double real = -1234.5;
+  static const float single = 0.375F;
+  static const struct {
+    gather_type type;
+    uint16_t bits;
+    double value;
+  } ROWS[] = {{GATHER_TYPE_FLOAT16, 0xc100, -2.5},
+              {GATHER_TYPE_FLOAT16, 0x0001, 5.9604644775390625e-8},
+              {GATHER_TYPE_BFLOAT16, 0x3fc0, 1.5},
+              {GATHER_TYPE_FLOAT8_E4M3FN, 0x39, 1.125},
+              {GATHER_TYPE_FLOAT8_E5M2, 0x3d, 1.25},
+              {GATHER_TYPE_FLOAT8_E8M0FNU, 0x7e, 0.5},
+              {GATHER_TYPE_FLOAT6_E2M3FN, 0x29, -1.125},
+              {GATHER_TYPE_FLOAT4_E2M1FN, 0x3, 1.5},
+              {GATHER_TYPE_NF4, 0xf, 1},
+              {GATHER_TYPE_NF4, 0, -1},
+              {GATHER_TYPE_FLOAT8_E4M3FNUZ, 0x41, 1.125},
+              {GATHER_TYPE_FLOAT6_E3M2FN, 0x0d, 1.25},
+              {GATHER_TYPE_FLOAT8_E5M2FNUZ, 0x41, 1.25}};
+  double number = 0;
+  (void)state;
+  for (size_t i = 0; i < COUNT(ROWS); i++) {
+    const uint8_t low = (uint8_t)ROWS[i].bits;
+    const bool wide = ROWS[i].type == GATHER_TYPE_FLOAT16 || ROWS[i].type == GATHER_TYPE_BFLOAT16;
+    assert_true(gather_float_read(ROWS[i].type, wide ? (const void *)&ROWS[i].bits : &low, &number));
+    if (number != ROWS[i].value) fail_msg("%s 0x%x", gather_type_get(ROWS[i].type)->name, ROWS[i].bits);
+  }
+  assert_true(gather_float_read(GATHER_TYPE_FLOAT64, &real, &number) && number == real);
+  assert_true(gather_float_read(GATHER_TYPE_FLOAT32, &single, &number) && number == 0.375);
+  for (int t = 1; gather_type_get((gather_type)t); t++)
+    if (gather_type_get((gather_type)t)->kind != GATHER_KIND_FLOAT)
+      assert_false(gather_float_read((gather_type)t, &real, &number));
+  assert_true(number == 0.375);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_keep_their_numbers), cmocka_unit_test(packings),
-      cmocka_unit_test(names_are_found_again),    cmocka_unit_test(names_that_are_none),
-      cmocka_unit_test(bytes_of_elements),        cmocka_unit_test(bytes_that_cannot_be),
+      cmocka_unit_test(values_of_floats),
+      cmocka_unit_test(types_keep_their_numbers),
+      cmocka_unit_test(packings),
+      cmocka_unit_test(names_are_found_again),
+      cmocka_unit_test(names_that_are_none),
+      cmocka_unit_test(bytes_of_elements),
+      cmocka_unit_test(bytes_that_cannot_be),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_explain_alloc.c: drawings and texts of checks when memory cannot be had. Every allocation, and every piece that an arena is asked
+ * for, fails once: that is what is said, and nothing is left behind. The linker puts the functions below in the place of the library's.
+ */
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "gather/explain.h"
+#include "support/tiny_model.h"
+
+void *__real_gather_alloc(int64_t bytes);
+void __real_gather_free(void *memory);
+void *__real_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
+char *__real_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
+void *__wrap_gather_alloc(int64_t bytes);
+void __wrap_gather_free(void *memory);
+void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes);
+char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes);
+
+static long asked, alive, fail_at = -1; /* pieces asked for; blocks not freed; the piece that fails */
+
+static int fails(void) { return asked++ == fail_at; }
+
+void *__wrap_gather_alloc(int64_t bytes) {
+  void *memory = fails() ? NULL : __real_gather_alloc(bytes);
+  if (memory) alive++;
+  return memory;
+}
+
+void __wrap_gather_free(void *memory) {
+  if (memory) alive--;
+  __real_gather_free(memory);
+}
+
+void *__wrap_gather_arena_take(gather_arena *arena, int64_t count, int64_t bytes) {
+  return fails() ? NULL : __real_gather_arena_take(arena, count, bytes);
+}
+
+char *__wrap_gather_arena_text(gather_arena *arena, const char *text, size_t bytes) {
+  return fails() ? NULL : __real_gather_arena_text(arena, text, bytes);
+}
+
+/* ---- what is done */
+
+static gather_status draw(const gather_explain *made, gather_error *error) {
+  char *text = NULL;
+  gather_status status = gather_explain_text(made, NULL, &text, NULL, error);
+  if (status == GATHER_OK) assert_non_null(strstr(text, "\nout  "));
+  gather_text_free(text);
+  if (status != GATHER_OK) return status;
+  text = NULL;
+  status = gather_explain_svg(made, &text, NULL, error);
+  if (status == GATHER_OK) assert_non_null(strstr(text, "</svg>\n"));
+  gather_text_free(text);
+  return status;
+}
+
+/* A table that is wide, so that it is drawn again and again with fewer columns. */
+static gather_status use_tensors(gather_error *error) {
+  static const int64_t ids[3] = {40, -1, 99};
+  gather_tensor data = tensor_of(GATHER_TYPE_INT64, NULL, 2, DIMS(50, 400000));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(3));
+  gather_explain *made = NULL;
+  gather_status status = gather_explain_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &made, error);
+  assert_int_equal(status == GATHER_OK, made != NULL);
+  if (status == GATHER_OK) status = draw(made, error);
+  gather_explain_destroy(made);
+  return status;
+}
+
+static gather_model *model;
+
+static gather_status use_node(gather_error *error) {
+  gather_model_operands *operands = NULL;
+  gather_explain *made = NULL;
+  gather_status status = gather_model_operands_find(model, "far", NULL, &operands, error);
+  if (status == GATHER_OK) status = gather_explain_create_node(operands, NULL, NULL, &made, error);
+  if (status == GATHER_OK) status = draw(made, error);
+  gather_explain_destroy(made);
+  gather_model_operands_destroy(operands);
+  return status;
+}
+
+static gather_status write_check(const gather_check *check, gather_error *error) {
+  gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
+  gather_check_advice *advice = NULL;
+  char *text = NULL;
+  gather_status status = gather_check_advise(check, &advice, error);
+  options.advice = advice;
+  if (status == GATHER_OK) status = gather_check_text(check, &options, &text, NULL, error);
+  if (status == GATHER_OK) assert_non_null(strstr(text, "give     a length for 'N'\n"));
+  gather_text_free(text);
+  gather_check_advice_destroy(advice);
+  return status;
+}
+
+static gather_status use_check(gather_error *error) {
+  gather_check *check = NULL;
+  char *text = NULL;
+  gather_status status = gather_model_check(model, NULL, &check, error);
+  if (status == GATHER_OK) status = write_check(check, error);
+  if (status == GATHER_OK) status = gather_model_not_checked_text(model, &text, error);
+  gather_text_free(text);
+  gather_check_destroy(check);
+  return status;
+}
+
+/* Lets piece 0, 1, 2 ... fail until none is left to fail. Returns how many there were. */
+static long fail_each(gather_status (*use)(gather_error *error)) {
+  for (long k = 0;; k++) {
+    gather_error error = dirty_error();
+    long before = alive;
+    asked = 0;
+    fail_at = k;
+    gather_status status = use(&error);
+    bool failed = asked > k;
+    fail_at = -1;
+    assert_int_equal(alive, before);
+    if (!failed) {
+      if (status != GATHER_OK) fail_msg("%s", error.message);
+      return k;
+    }
+    if (status != GATHER_OUT_OF_MEMORY) fail_msg("piece %ld: %s", k, gather_status_name(status));
+    assert_error(&error, GATHER_OUT_OF_MEMORY);
+    assert_true(k < 10000);
+  }
+}
+
+static void drawings(void **state) {
+  (void)state;
+  assert_true(fail_each(use_tensors) > 8);
+  assert_true(fail_each(use_node) > 20);
+}
+
+static void checks(void **state) {
+  (void)state;
+  assert_true(fail_each(use_check) > 40);
+}
+
+static tiny parts;
+
+static int open_model(void **state) {
+  gather_error error;
+  (void)state;
+  return tiny_open(&parts, &model, &error) == GATHER_OK ? 0 : -1;
+}
+
+static int close_model(void **state) {
+  (void)state;
+  gather_model_close(model);
+  return alive == 0 ? 0 : -1;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(drawings), cmocka_unit_test(checks)};
+  return cmocka_run_group_tests(tests, open_model, close_model);
+}
