@@ -35,9 +35,13 @@ static const char *policy_word(int i) {
   return NULL;
 }
 
+gather_family gather_cli_command_family(const gather_cli_command *command) {
+  return command->id == GATHER_CLI_COMMAND_ELEMENTS ? GATHER_FAMILY_ELEMENTS : GATHER_FAMILY_GATHER;
+}
+
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) return true;
-  return (command->id == GATHER_CLI_COMMAND_ELEMENTS) == (op->family == GATHER_FAMILY_ELEMENTS);
+  return gather_cli_command_family(command) == op->family;
 }
 
 /* Each name once: onnx-13 is a version of both operators. */

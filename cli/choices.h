@@ -17,6 +17,9 @@ typedef struct gather_cli_policy {
 /* Policy number i, NULL behind the last. fill=V is not among them. */
 const gather_cli_policy *gather_cli_policy_at(int i);
 
+/* The family whose rules a command takes: that of GatherElements for `elements`, else that of Gather. */
+gather_family gather_cli_command_family(const gather_cli_command *command);
+
 /* Value number i of an option that has a fixed set of values, NULL behind the last; NULL for i = 0 where it has none. command: NULL =
  * any; --rules depend on it. */
 const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command *command, int i);

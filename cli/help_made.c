@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choices.h"
 #include "gather/gather.h"
 #include "help.h"
 
@@ -16,7 +17,7 @@ static const char *rules_words(gather_family family) {
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (op->family != family || at >= sizeof text / 2) continue;
-    if (family == GATHER_FAMILY_ELEMENTS)
+    if (op->off_axis != GATHER_OFF_AXIS_NONE)
       off_axis =
           op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
     at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s\n", op->rules,
@@ -59,7 +60,7 @@ const gather_cli_section *gather_cli_section_at(size_t i) {
   if (made.command == GATHER_CLI_HELP_TUNING)
     made.text = tuning_words();
   else
-    made.text = rules_words(made.command == GATHER_CLI_COMMAND_TAKE ? GATHER_FAMILY_GATHER : GATHER_FAMILY_ELEMENTS);
+    made.text = rules_words(gather_cli_command_family(gather_cli_command_at((gather_cli_command_id)made.command)));
   return &made;
 }
 

@@ -12,10 +12,14 @@
 
 enum { MOST_THREADS = 1024 };
 
-static const char *op_name(const gather_cli_job *job) {
-  return job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS || job->args->value[GATHER_CLI_ELEMENTS]
-             ? "GatherElements"
-             : "Gather";
+/* Whose rules are meant: --elements of explain is as the command elements. */
+static const gather_cli_command *rules_command(const gather_cli_job *job) {
+  const bool elements = job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS || job->args->value[GATHER_CLI_ELEMENTS];
+  return gather_cli_command_at(elements ? GATHER_CLI_COMMAND_ELEMENTS : GATHER_CLI_COMMAND_TAKE);
+}
+
+static const char *op_name(const gather_cli_command *command) {
+  return gather_family_get(gather_cli_command_family(command))->name;
 }
 
 /* Adds a word to a list with commas between. */
@@ -24,31 +28,27 @@ static void add_word(char *list, size_t bytes, const char *word) {
   snprintf(list + len, bytes - len, "%s%s", len ? ", " : "", word);
 }
 
-/* Whose rules may be meant: --elements of explain is as the command elements. */
-static const gather_cli_command *rules_command(const gather_cli_job *job) {
-  return gather_cli_command_at(strcmp(op_name(job), "Gather") == 0 ? GATHER_CLI_COMMAND_TAKE
-                                                                   : GATHER_CLI_COMMAND_ELEMENTS);
-}
-
-/* Rules that only the other operator has. */
-static gather_status hint_other(const gather_cli_job *job, const char *other, const gather_error *error) {
-  const bool elements = strcmp(other, "GatherElements") == 0;
-  const char *rules = job->args->value[GATHER_CLI_RULES];
+/* Rules that only the other command's operator has. */
+static gather_status hint_other(const gather_cli_job *job, const gather_cli_command *other, const gather_error *error) {
+  const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(other);
   if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN)
-    return gather_cli_hint_set(error, "%s is for %s: %s --elements", rules, other, elements ? "give" : "leave out");
-  return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, other, elements ? "elements" : "take");
+    return gather_cli_hint_set(error, "%s is for %s: %s --elements", rules, name,
+                               other->id == GATHER_CLI_COMMAND_ELEMENTS ? "give" : "leave out");
+  return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, name, other->name);
 }
 
 static gather_status read_rules(gather_cli_job *job, gather_error *error) {
-  const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(job);
+  const gather_cli_command *command = rules_command(job);
+  const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(command);
   char known[200] = "", hint[160] = "";
   job->op = gather_op_find(name, rules ? rules : "onnx-13");
   if (job->op) return GATHER_OK;
-  const char *other = strcmp(name, "Gather") == 0 ? "GatherElements" : "Gather";
+  const gather_cli_command *other = gather_cli_command_at(
+      command->id == GATHER_CLI_COMMAND_TAKE ? GATHER_CLI_COMMAND_ELEMENTS : GATHER_CLI_COMMAND_TAKE);
   for (size_t i = 0; i < gather_op_count(); i++)
     if (strcmp(gather_op_at(i)->name, name) == 0) add_word(known, sizeof known, gather_op_at(i)->rules);
-  const bool exists = gather_op_find(other, rules) != NULL;
-  if (!exists) (void)gather_cli_choice_hint(GATHER_CLI_RULES, rules_command(job), rules, hint, sizeof hint);
+  const bool exists = gather_op_find(op_name(other), rules) != NULL;
+  if (!exists) (void)gather_cli_choice_hint(GATHER_CLI_RULES, command, rules, hint, sizeof hint);
   (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; there are %s%s", name, rules, known, hint);
   return exists ? hint_other(job, other, error) : GATHER_USAGE;
 }

@@ -28,7 +28,7 @@ static void find_reason(gather_cli_job *job) {
   const gather_tensor *data = &job->data.tensor.tensor;
   const int64_t axis = job->options.axis;
   why[0] = 0;
-  if (job->op->family != GATHER_FAMILY_GATHER)
+  if (!gather_family_get(job->op->family)->whole_rows)
     (void)snprintf(why, bytes, "single elements are taken, not rows");
   else if (!job->data.file || job->data.memory)
     (void)snprintf(why, bytes, "DATA is no regular file");

@@ -31,10 +31,6 @@ class Op:
     def page(self) -> str:
         return f"{self.dialect}-{self.name}-{self.since}.md"
 
-    @property
-    def is_gather(self) -> bool:
-        return self.family == "GATHER"
-
 
 def without_comments(path: str) -> str:
     return re.sub(r"/\*.*?\*/", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)

@@ -232,10 +232,23 @@ GATHER_API int64_t gather_tensor_bytes(const gather_tensor *tensor);
 
 /* ---- 5 operators ----------------------------------------------------------------------------------------------------- */
 
+/* A family: operators that differ only in what a row of the library's table says. The numbers are in family.def.
+ * GATHER_FAMILY_GATHER: out[b][o][i][:] = data[b][o][indices[b][i]][:]
+ * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..] */
 typedef enum gather_family {
-  GATHER_FAMILY_GATHER = 1, /* out[b][o][i][:] = data[b][o][indices[b][i]][:] */
-  GATHER_FAMILY_ELEMENTS    /* out[..i..] = data[.. indices[..i..] at the axis ..] */
+#define GATHER_FAMILY(ENUM, number, file, name, whole_rows) GATHER_FAMILY_##ENUM = number,
+#include "gather/family.def"
+#undef GATHER_FAMILY
 } gather_family;
+
+typedef struct gather_family_info {
+  gather_family family;
+  const char *name; /* "Gather" or "GatherElements" */
+  bool whole_rows;  /* each index selects a whole row of data; false: a single element */
+} gather_family_info;
+
+/* What is known of a family, in static memory; NULL for a number that is not in family.def. Since 0.1. */
+GATHER_API const gather_family_info *gather_family_get(gather_family family);
 
 /* What an index outside the valid range does. */
 typedef enum gather_on_bad {
@@ -382,6 +395,29 @@ GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op,
 GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data,
                                                            const gather_shape *indices, const gather_options *options,
                                                            gather_shape *out, gather_error *error);
+
+/* Where a dimension of the output comes from: the dimension of data and the dimension of indices that it runs along; -1 = none. It
+ * runs along both where an element of the output and its index have the same coordinate: batch dimensions, and those off the axis of
+ * GatherElements. */
+typedef struct gather_dim_source {
+  int32_t data, indices;
+} gather_dim_source;
+
+/* Where each dimension of the output comes from. The dimensions of data that no dimension of the output names are those that the index
+ * selects on: the axis.
+ * data_rank, indices_rank: 0 to GATHER_MAX_RANK; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were
+ * written, which is the rank of the output. Works without memory from the heap. Returns as gather_output_shape of tensors with these
+ * ranks; GATHER_USAGE for a rank that is not in range. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *op, int32_t data_rank,
+                                                              int32_t indices_rank, const gather_options *options,
+                                                              gather_dim_source *sources, int32_t *rank,
+                                                              gather_error *error);
+
+/* The same as a formula in one line: "out[i, j] = data[idx[i], j]". text: room for `bytes`, at least 1; what does not fit is cut off, and the
+ * text ends with 0. Returns as gather_output_sources; then the text is empty. Since 0.1. */
+GATHER_API GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank,
+                                                              int32_t indices_rank, const gather_options *options,
+                                                              char *text, size_t bytes, gather_error *error);
 
 /* The value of a gather whose data is a computed shape (Shape, then Gather): each element of data is an interval or a symbol,
  * the indices are constants. data: a row-major opaque tensor of gather_dim elements (item_bytes = sizeof(gather_dim));

@@ -83,6 +83,9 @@ struct gather_explain {
   bool promised; /* the policy is that there is no index out of range */
   bool made_up;  /* the values of data are not known: 0, 1, 2, ... are drawn */
   int32_t axis, batch;
+  gather_dim_source sources[GATHER_MAX_RANK]; /* of each dimension of the output */
+  int32_t shared[GATHER_MAX_RANK]; /* of each dimension of data: that of indices with the same coordinate; -1 = none */
+  bool by_cell;                    /* each index gives one cell of the output, not a row of cells */
   int64_t axis_len;
   gather_on_bad on_bad; /* never default */
   bool negative;
@@ -130,7 +133,7 @@ gather_explain_telling gather_explain_by(const gather_explain *ex);
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);
 /* How many slices there are in all, and are not shown. */
 int64_t gather_explain_more(const gather_explain_table *table);
-/* What makes one source of a colour: the row of its batch; of a small GatherElements the cell of data. */
+/* What makes one source of a colour: the row of its batch; where each index gives one cell and there are few, the cell of data. */
 int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
 int gather_explain_colour(const gather_explain *ex, int64_t key);
 /* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */

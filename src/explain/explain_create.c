@@ -77,7 +77,6 @@ static int64_t shown_cells(const gather_explain *ex) {
 static void set_facts(gather_explain *ex) {
   gather_tensor out = {.type = GATHER_TYPE_INT8, .rank = ex->out_rank, .shape = ex->out_shape};
   int64_t cells = shown_cells(ex);
-  gather_explain_formula(ex, ex->formula, sizeof ex->formula);
   ex->facts = (gather_explain_facts){.op = ex->op,
                                      .node = ex->node,
                                      .made_up = ex->made_up,

@@ -87,9 +87,9 @@ int gather_explain_colour(const gather_explain *ex, int64_t key) {
 /* The key of an index, -1 without a source. */
 static int64_t index_key(const gather_explain *ex, const int64_t *at, int64_t row) {
   int64_t data[GATHER_MAX_RANK] = {0};
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
   if (row < 0) return -1;
-  for (int32_t d = 0; d < (elements ? ex->table[GATHER_EXPLAIN_INDICES].rank : ex->batch); d++) data[d] = at[d];
+  for (int32_t d = 0; d < ex->data.rank; d++)
+    if (ex->shared[d] >= 0) data[d] = at[ex->shared[d]];
   data[ex->axis] = row;
   return gather_explain_key(ex, data);
 }
@@ -113,7 +113,7 @@ static void collect_rows(gather_explain *ex) {
   int64_t at[GATHER_MAX_RANK];
   ex->row_count = ex->key_count = 0;
   if (!any(table)) return;
-  ex->key_by_cell = ex->op->family == GATHER_FAMILY_ELEMENTS && few(table);
+  ex->key_by_cell = ex->by_cell && few(table);
   do {
     coordinates(table, table->rank, number, at);
     int64_t row = gather_explain_index(ex, at).row;
@@ -132,16 +132,14 @@ static void name_tables(gather_explain *ex) {
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }
 
-/* A dimension of the output shows what the one it comes from shows. */
+/* A dimension of the output shows what the one it comes from shows: that of indices where data has more of it. */
 static void share_picks(gather_explain *ex) {
   gather_explain_table *out = &ex->table[GATHER_EXPLAIN_OUT];
-  int32_t spread = ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
-  for (int32_t d = 0; d < out->rank; d++)
-    out->pick[d] = elements                ? &ex->index_pick[d]
-                   : d < ex->axis          ? &ex->data_pick[d]
-                   : d < ex->axis + spread ? &ex->index_pick[d - ex->axis + ex->batch]
-                                           : &ex->data_pick[d - spread + 1];
+  for (int32_t d = 0; d < out->rank; d++) {
+    const gather_dim_source *from = &ex->sources[d];
+    bool of_data = from->data >= 0 && out->shape[d] == ex->data.shape[from->data];
+    out->pick[d] = of_data ? &ex->data_pick[from->data] : &ex->index_pick[from->indices];
+  }
 }
 
 /* The cells of data that shown output cells come from. */
@@ -182,18 +180,17 @@ static void choose_rows(gather_explain *ex, const gather_explain_table *data, in
 gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error) {
   name_tables(ex);
   const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA], *indices = &ex->table[GATHER_EXPLAIN_INDICES];
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
   for (int32_t d = 0; d < GATHER_MAX_RANK; d++) ex->data_pick[d].count = ex->index_pick[d].count = 0;
   for (int32_t d = 0; d < indices->rank; d++)
     choose(&ex->index_pick[d], indices->shape[d], most_of(indices->rank, d, columns), &ex->bad_at[d], ex->any_bad);
   collect_rows(ex);
   for (int32_t d = 0; d < data->rank; d++) {
-    bool shared = d != ex->axis && (elements || d < ex->batch);
+    const gather_explain_pick *shared = ex->shared[d] >= 0 ? &ex->index_pick[ex->shared[d]] : NULL;
     if (d == ex->axis)
       choose_rows(ex, data, columns);
     else
-      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? ex->index_pick[d].at : NULL,
-             shared ? ex->index_pick[d].count : 0);
+      choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? shared->at : NULL,
+             shared ? shared->count : 0);
   }
   share_picks(ex);
   return collect_cells(ex, error);
@@ -241,11 +238,10 @@ int64_t gather_explain_more(const gather_explain_table *table) {
 /* A drawing of the output tells the origin once where one index gives a whole row, or a whole column, of it. */
 gather_explain_telling gather_explain_by(const gather_explain *ex) {
   int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank;
-  int32_t end = ex->axis + ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS, of[2] = {false, false};
+  bool of[2] = {false, false};
   for (int i = 0; i < 2; i++) {
     int32_t d = rank - 2 + i;
-    of[i] = d >= 0 && (elements || d < ex->batch || (d >= ex->axis && d < end));
+    of[i] = d >= 0 && ex->sources[d].indices >= 0;
   }
   if (!of[1]) return GATHER_EXPLAIN_BY_ROW;
   return of[0] ? GATHER_EXPLAIN_BY_CELL : GATHER_EXPLAIN_BY_COLUMN;

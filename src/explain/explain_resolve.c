@@ -71,6 +71,20 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
+/* Where the output comes from, dimension by dimension, and the same as a formula. */
+static gather_status find_sources(gather_explain *ex, gather_error *error) {
+  int32_t rank;
+  GATHER_TRY(gather_output_sources(ex->op, ex->data.rank, ex->indices.rank, &ex->options, ex->sources, &rank, error));
+  ex->by_cell = true;
+  for (int32_t d = 0; d < ex->data.rank; d++) ex->shared[d] = -1;
+  for (int32_t d = 0; d < rank; d++) {
+    if (ex->sources[d].data >= 0) ex->shared[ex->sources[d].data] = ex->sources[d].indices;
+    ex->by_cell = ex->by_cell && ex->sources[d].indices >= 0;
+  }
+  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, &ex->options, ex->formula, sizeof ex->formula,
+                               error);
+}
+
 /* Asks the library: which index is bad, where each output cell comes from. */
 static gather_status resolve(gather_explain *ex, gather_error *error) {
   const gather_options *options = &ex->options;
@@ -82,6 +96,7 @@ static gather_status resolve(gather_explain *ex, gather_error *error) {
   ex->on_bad = options->on_bad == GATHER_ON_BAD_DEFAULT ? ex->op->on_bad : options->on_bad;
   ex->negative =
       options->negative == GATHER_NEGATIVE_DEFAULT ? ex->op->negative : options->negative == GATHER_NEGATIVE_ON;
+  GATHER_TRY(find_sources(ex, error));
   GATHER_TRY(find_bad(ex, error));
   if (ex->axis_len <= MOST_AXIS && !(ex->iota = iota(ex->axis_len)))
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
@@ -163,9 +178,9 @@ gather_explain_origin gather_explain_index(const gather_explain *ex, const int64
 
 /* The coordinates in data by the definition of the operators. */
 static void by_definition(const gather_explain *ex, const int64_t *at, int64_t row, int64_t *data) {
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
-  int32_t spread = elements ? 1 : ex->indices.rank - ex->batch;
-  for (int32_t d = 0; d < ex->data.rank; d++) data[d] = d < ex->axis ? at[d] : d == ex->axis ? row : at[d + spread - 1];
+  for (int32_t d = 0; d < ex->out_rank; d++)
+    if (ex->sources[d].data >= 0) data[ex->sources[d].data] = at[d];
+  data[ex->axis] = row;
 }
 
 static void from_offset(const gather_tensor *data, int64_t offset, int64_t *at) {
@@ -177,9 +192,8 @@ static void from_offset(const gather_tensor *data, int64_t offset, int64_t *at) 
 
 gather_explain_origin gather_explain_out(const gather_explain *ex, const int64_t *at) {
   int64_t index[GATHER_MAX_RANK] = {0};
-  int32_t rank = ex->indices.rank;
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
-  for (int32_t d = 0; d < rank; d++) index[d] = elements || d < ex->batch ? at[d] : at[ex->axis + d - ex->batch];
+  for (int32_t d = 0; d < ex->out_rank; d++)
+    if (ex->sources[d].indices >= 0) index[ex->sources[d].indices] = at[d];
   gather_explain_origin origin = gather_explain_index(ex, index);
   if (!ex->engine) {
     if (origin.has_source) by_definition(ex, at, origin.row, origin.data);

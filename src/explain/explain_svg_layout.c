@@ -154,8 +154,8 @@ static gather_svg_flow flow_of(const gather_explain *ex) {
   const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA], *out = &ex->table[GATHER_EXPLAIN_OUT];
   const gather_explain_table *indices = &ex->table[GATHER_EXPLAIN_INDICES];
   int64_t at[GATHER_MAX_RANK];
-  bool gather = ex->op->family != GATHER_FAMILY_ELEMENTS && ex->batch == 0;
-  if (!gather || !gather_explain_slice(out, 0, at) || out->rank > 2) return GATHER_SVG_FLOW_NONE;
+  bool rows = gather_family_get(ex->op->family)->whole_rows && ex->batch == 0;
+  if (!rows || !gather_explain_slice(out, 0, at) || out->rank > 2) return GATHER_SVG_FLOW_NONE;
   if (data->rank == 2 && ex->axis == 0) return GATHER_SVG_FLOW_ACROSS;
   if (ex->axis == data->rank - 1 && data->rank <= 2 && (indices->rank == 1 || data->rank == 1) && indices->rank <= 1)
     return GATHER_SVG_FLOW_DOWN;

@@ -35,16 +35,16 @@ static void coordinates(const gather_tensor *indices, int64_t number, int64_t *a
   }
 }
 
-/* What tells a place of data from others: the row of its batch for Gather, the cell for GatherElements. */
+/* What tells a place of data from others: the cell where each index gives one, else the row of its batch. */
 static int64_t place_of(const gather_explain *ex, const int64_t *data) {
   const gather_tensor *tensor = &ex->data;
-  if (ex->op->family == GATHER_FAMILY_ELEMENTS) return gather_explain_offset(tensor->rank, tensor->shape, data);
+  if (ex->by_cell) return gather_explain_offset(tensor->rank, tensor->shape, data);
   return gather_explain_offset(ex->batch, tensor->shape, data) * ex->axis_len + data[ex->axis];
 }
 
 static int64_t row_of(const gather_explain *ex, int64_t place) {
   const gather_tensor *tensor = &ex->data;
-  if (ex->op->family == GATHER_FAMILY_ELEMENTS)
+  if (ex->by_cell)
     for (int32_t d = tensor->rank - 1; d > ex->axis; d--) place /= tensor->shape[d];
   return place % ex->axis_len;
 }
@@ -56,8 +56,8 @@ static int64_t place_at(const gather_explain *ex, int64_t number) {
   coordinates(indices, number, at);
   int64_t row = ex->all_rows ? ex->all_rows[number] : gather_explain_index(ex, at).row;
   if (row < 0) return -1;
-  bool elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
-  for (int32_t d = 0; d < (elements ? indices->rank : ex->batch); d++) data[d] = at[d];
+  for (int32_t d = 0; d < ex->data.rank; d++)
+    if (ex->shared[d] >= 0) data[d] = at[ex->shared[d]];
   data[ex->axis] = row;
   return place_of(ex, data);
 }

@@ -184,3 +184,10 @@ void gather_explain_fill(const gather_tensor *tensor, const void *fill, char *te
   if (tensor->type == GATHER_TYPE_STRING) memcpy(&string, fill, sizeof string);
   put_element(tensor, &string, element, size, text, bytes);
 }
+
+int gather_explain_fit(const char *text, int most) {
+  int len = (int)strlen(text);
+  if (len <= most) return len;
+  for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;) len--;
+  return len;
+}

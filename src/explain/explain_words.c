@@ -33,31 +33,8 @@ static void letters(char *text, size_t bytes, int32_t from, int32_t to, bool *co
   }
 }
 
-/* idx[i, j], where dimensions [first, last) of the output are those of the indices behind the shared ones. */
-static void index_term(const gather_explain *ex, char *text, size_t bytes, int32_t first, int32_t last) {
-  bool comma = false;
-  append(text, bytes, "idx");
-  if (ex->table[GATHER_EXPLAIN_INDICES].rank == 0) return;
-  append(text, bytes, "[");
-  letters(text, bytes, 0, ex->batch, &comma);
-  letters(text, bytes, first, last, &comma);
-  append(text, bytes, "]");
-}
-
 void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes) {
-  int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank, q = ex->table[GATHER_EXPLAIN_INDICES].rank;
-  bool comma = false, elements = ex->op->family == GATHER_FAMILY_ELEMENTS;
-  int32_t end = elements ? ex->axis + 1 : ex->axis + q - ex->batch;
-  snprintf(text, bytes, "%s", rank ? "out[" : "out");
-  letters(text, bytes, 0, rank, &comma);
-  append(text, bytes, rank ? "] = data[" : " = data[");
-  comma = false;
-  letters(text, bytes, 0, ex->axis, &comma);
-  if (comma) append(text, bytes, ", ");
-  comma = true;
-  index_term(ex, text, bytes, elements ? 0 : ex->axis, elements ? rank : end);
-  letters(text, bytes, end, rank, &comma);
-  append(text, bytes, "]");
+  (void)snprintf(text, bytes, "%s", ex->formula);
 }
 
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
@@ -81,13 +58,6 @@ static void batches(const gather_explain *ex, char *text, size_t bytes) {
   if (ex->batch > 4) append(group, sizeof group, ", ...");
   snprintf(text, bytes, "batch_dims %d: idx[%s] picks only from data[%s], group by group", (int)ex->batch, group,
            group);
-}
-
-int gather_explain_fit(const char *text, int most) {
-  int len = (int)strlen(text);
-  if (len <= most) return len;
-  for (len = most; len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80;) len--;
-  return len;
 }
 
 void gather_explain_shorten(const char *name, char *text, size_t bytes) {
@@ -158,7 +128,7 @@ void gather_explain_title(const gather_explain *ex, gather_explain_part part, ch
 void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text, size_t bytes) {
   gather_explain_origin origin = gather_explain_out(ex, at);
   const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
-  int32_t out_rank = ex->table[GATHER_EXPLAIN_OUT].rank, spread = ex->table[GATHER_EXPLAIN_INDICES].rank - ex->batch;
+  int32_t out_rank = ex->table[GATHER_EXPLAIN_OUT].rank;
   gather_explain_telling by = gather_explain_by(ex);
   int32_t running = by == GATHER_EXPLAIN_BY_ROW ? out_rank - 1 : by == GATHER_EXPLAIN_BY_COLUMN ? out_rank - 2 : -1;
   if (!origin.has_source) {
@@ -168,7 +138,7 @@ void gather_explain_from(const gather_explain *ex, const int64_t *at, char *text
   snprintf(text, bytes, "%s", "data[");
   for (int32_t d = 0; d < data->rank; d++) {
     char number[32];
-    bool runs = running >= 0 && d != ex->axis && (d < ex->axis ? d : d + spread - 1) == running;
+    bool runs = running >= 0 && ex->sources[running].data == d;
     snprintf(number, sizeof number, "%s", d ? ", " : "");
     append(text, bytes, number);
     snprintf(number, sizeof number, "%" PRId64, origin.data[d]);

@@ -36,7 +36,7 @@ static const gather_model_node *find_swapped(const gather_check *check, const ga
 static void too_large(const gather_check *check, const gather_model_node *node, char *text) {
   int64_t len = node->error->high + 1;
   const gather_model_node *other = find_swapped(check, node);
-  bool table = node->rules->family == GATHER_FAMILY_GATHER && node->axis == 0 && node->data.rank == 2;
+  bool table = gather_family_get(node->rules->family)->whole_rows && node->axis == 0 && node->data.rank == 2;
   if (other)
     (void)snprintf(text, CAUSE_BYTES,
                    "the inputs '%.60s' and '%.60s' may be swapped: these indices fit the table '%.60s' of the other, "

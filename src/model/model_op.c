@@ -19,12 +19,15 @@ bool gather_model_same_op(const gather_model *model, const char *a, const char *
   return gather_model_is_openvino(model) ? same_name(a, b) : strcmp(a, b) == 0;
 }
 
+/* The operator's name as ops.def has it; NULL where no row of the model's dialect has one. */
 static const char *gather_name(const gather_model *model, const gather_node *node) {
-  static const char *const NAMES[] = {"Gather", "GatherElements"};
   bool openvino = gather_model_is_openvino(model);
   if (openvino ? strncmp(node->domain, "opset", 5) != 0 : node->domain[0] != '\0') return NULL;
-  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
-    if (gather_model_same_op(model, node->op, NAMES[i])) return NAMES[i];
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (gather_model_same_op(model, node->op, op->name) && strcmp(op->dialect, model->graph_file->dialect) == 0)
+      return op->name;
+  }
   return NULL;
 }
 

@@ -186,13 +186,17 @@ static gather_status unknown_length(gather_check *check, gather_model_node *out,
 }
 
 /* Shape of bytes with the axis' length and otherwise as small as the rules let it be: only the indices are of interest. */
-static void stand_in(const gather_model_node *out, int64_t *shape) {
+static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape,
+                              gather_error *why) {
   const gather_tensor *indices = out->indices.value;
-  bool elements = out->rules->family == GATHER_FAMILY_ELEMENTS;
-  int64_t batch_dims = out->batch_dims < 0 ? out->batch_dims + indices->rank : out->batch_dims;
-  for (int32_t d = 0; d < out->data.rank; d++)
-    shape[d] = (elements || d < batch_dims) && d < indices->rank ? indices->shape[d] : 1;
+  gather_dim_source sources[GATHER_MAX_RANK];
+  int32_t rank;
+  GATHER_TRY(gather_output_sources(out->rules, out->data.rank, indices->rank, options, sources, &rank, why));
+  for (int32_t d = 0; d < out->data.rank; d++) shape[d] = 1;
+  for (int32_t d = 0; d < rank; d++)
+    if (sources[d].data >= 0 && sources[d].indices >= 0) shape[sources[d].data] = indices->shape[sources[d].indices];
   shape[out->axis] = out->data.dims[out->axis].min;
+  return GATHER_OK;
 }
 
 static gather_status compare(gather_check *check, gather_model_node *out, gather_options options, gather_error *error) {
@@ -200,12 +204,13 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   gather_error why;
   gather_plan *plan = NULL;
   gather_run run = GATHER_RUN_INIT;
-  stand_in(out, shape);
   gather_tensor data = {.type = GATHER_TYPE_UINT8, .rank = out->data.rank, .shape = shape};
   options.on_bad = GATHER_ON_BAD_ERROR;
   run.indices = out->indices.value->data;
   run.executor = check->options.executor;
-  gather_status status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
+  gather_status status = stand_in(out, &options, shape, &why);
+  if (status == GATHER_OK)
+    status = gather_plan_create(out->rules, &data, out->indices.value, NULL, &options, &plan, &why);
   if (status == GATHER_OK) status = gather_plan_check(plan, &run, &why);
   gather_plan_destroy(plan);
   if (status == GATHER_OUT_OF_MEMORY) return no_memory(error);

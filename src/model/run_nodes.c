@@ -80,8 +80,6 @@ static gather_status gather_it(gather_running *run, const gather_node *node, gat
 }
 
 static const operation OPERATIONS[] = {
-    {"Gather", 2, 3, gather_it},
-    {"GatherElements", 2, 2, gather_it},
     {"Constant", 0, 0, NULL},
     {"Const", 0, 0, NULL},
     {"Parameter", 0, 0, NULL},
@@ -96,11 +94,22 @@ static const operation OPERATIONS[] = {
     {"Unsqueeze", 1, 2, gather_run_unsqueeze},
 };
 
+/* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
+static const operation *find_gather(const gather_node *node) {
+  static const operation GATHERS[] = {{"", 2, 2, gather_it}, {"", 2, 3, gather_it}};
+  const operation *found = NULL;
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (strcmp(op->name, node->op) == 0 && (!found || op->axis_is_input)) found = &GATHERS[op->axis_is_input];
+  }
+  return found;
+}
+
 static const operation *find_operation(const gather_model *model, const gather_node *node) {
   const bool own = gather_run_is_own(model, node);
   for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
     if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
-  return NULL;
+  return own ? find_gather(node) : NULL;
 }
 
 bool gather_run_supports(const gather_model *model, const gather_node *node) {

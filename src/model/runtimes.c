@@ -13,7 +13,7 @@ typedef enum { KIND_RANGE, KIND_NEGATIVE, KIND_SHORT_RANGE, KIND_SHORT_NEGATIVE,
 typedef enum {
 #define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
 #define GATHER_DOES(code, sentence)
-#define GATHER_BEHAVIOUR(runtime, family, rules, kind, code)
+#define GATHER_BEHAVIOUR(runtime, op, kind, code)
 #include "model/runtimes.def"
 #undef GATHER_RUNTIME
   RUNTIME_COUNT
@@ -43,19 +43,31 @@ static const char *const SENTENCES[DOES_COUNT] = {
 };
 #undef GATHER_DOES
 
+/* The number of an operator version, as gather_op_at counts. */
+typedef enum {
+#define GATHER_OP(ENUM, ...) OP_##ENUM,
+#include "op/ops.def"
+#undef GATHER_OP
+  OP_COUNT
+} op_number;
+
 typedef struct {
   runtime_id runtime;
-  gather_family family;
-  const char *rules;
+  op_number op;
   kind kind;
   does does;
 } behaviour;
 
 #define GATHER_DOES(code, sentence)
 #undef GATHER_BEHAVIOUR
+/* A row that is given twice is an error here. tests/unit/test_families.c finds the operator versions without a row. */
+enum {
+#define GATHER_BEHAVIOUR(runtime, op, kind, code) HAS_##runtime##_##op##_##kind,
+#include "model/runtimes.def"
+#undef GATHER_BEHAVIOUR
+};
 static const behaviour ROWS[] = {
-#define GATHER_BEHAVIOUR(runtime, family, rules, kind, code) \
-  {RUNTIME_##runtime, GATHER_FAMILY_##family, rules, KIND_##kind, DOES_##code},
+#define GATHER_BEHAVIOUR(runtime, op, kind, code) {RUNTIME_##runtime, OP_##op, KIND_##kind, DOES_##code},
 #include "model/runtimes.def"
 #undef GATHER_BEHAVIOUR
 };
@@ -84,8 +96,7 @@ static kind kind_of(const gather_model_node *node) {
 
 static const char *find(size_t runtime, const gather_op *rules, kind wanted) {
   for (size_t r = 0; r < sizeof ROWS / sizeof *ROWS; r++)
-    if (ROWS[r].runtime == runtime && ROWS[r].family == rules->family && strcmp(ROWS[r].rules, rules->rules) == 0 &&
-        ROWS[r].kind == wanted)
+    if (ROWS[r].runtime == runtime && gather_op_at(ROWS[r].op) == rules && ROWS[r].kind == wanted)
       return SENTENCES[ROWS[r].does];
   return NULL;
 }

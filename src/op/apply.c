@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "op/op.h"
+#include "op/family.h"
 
 static gather_status apply(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                            const gather_tensor *out, const gather_options *options, gather_error *error) {
@@ -48,7 +48,9 @@ static gather_status output_shape(const gather_op *op, const gather_tensor *data
   if (!gather_type_is_index(indices->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
-  return gather_geometry_find(op, data, indices, &full, geometry, error);
+  const gather_family_rules *rules = gather_family_find(op, error);
+  if (!rules) return GATHER_USAGE;
+  return gather_geometry_find(op, rules, data, indices, &full, geometry, error);
 }
 
 gather_status gather_output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,

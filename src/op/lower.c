@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * lower.c: from an operator and its tensors to the nest that a plan runs. Both families are one nest: they differ in which
- * loops step through the indices.
+ * lower.c: from an operator and its tensors to the nest that a plan runs. The operator's family writes the loops; all else is the same
+ * for every family.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "op/op.h"
-
-/* The steps of all three tensors, in the unit of the nest. */
-typedef struct {
-  int64_t data[GATHER_MAX_RANK], out[GATHER_MAX_RANK];
-  const int64_t *indices; /* the plan's */
-} steps;
+#include "op/family.h"
 
 /* The steps of a tensor whose lengths and strides fit. Those of dimensions of length 1 were never checked, since they lead nowhere:
  * any that no offset could have becomes 0. */
@@ -22,28 +16,6 @@ static void read_steps(const gather_tensor *tensor, int64_t *step) {
   gather_tensor_strides(tensor, step);
   for (int32_t d = 0; d < tensor->rank; d++)
     if (step[d] < -GATHER_OFFSET_MAX || step[d] > GATHER_OFFSET_MAX) step[d] = 0;
-}
-
-static void add_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
-  gather_loop loop = {len, data, index, out};
-  plan->loops[plan->loop_count++] = loop;
-}
-
-/* out[b][o][i][r] = data[b][o][indices[b][i]][r]: loops in the order of the output's dimensions. */
-static void gather_nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *data,
-                        const gather_tensor *indices, const steps *s) {
-  int32_t o = 0;
-  for (int32_t d = 0; d < g->axis; d++, o++)
-    add_loop(plan, data->shape[d], s->data[d], d < g->batch_dims ? s->indices[d] : 0, s->out[o]);
-  for (int32_t d = g->batch_dims; d < indices->rank; d++, o++)
-    add_loop(plan, indices->shape[d], 0, s->indices[d], s->out[o]);
-  for (int32_t d = g->axis + 1; d < data->rank; d++, o++) add_loop(plan, data->shape[d], s->data[d], 0, s->out[o]);
-}
-
-/* out[..i..] = data[.. indices[..i..] at the axis ..] */
-static void elements_nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *indices, const steps *s) {
-  for (int32_t d = 0; d < indices->rank; d++)
-    add_loop(plan, indices->shape[d], d == g->axis ? 0 : s->data[d], s->indices[d], s->out[d]);
 }
 
 static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
@@ -149,13 +121,12 @@ static void set_shared(gather_plan *plan, const gather_tensor *indices) {
 
 static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                         const gather_geometry *g, int64_t index_count) {
-  plan->op = op, plan->type = data->type, plan->axis = g->axis;
+  plan->op = op, plan->type = data->type, plan->axis = g->at.axis;
   plan->out_rank = g->rank;
   if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
   plan->rule.type = indices->type;
   plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
-  plan->rule.axis_len = data->shape[g->axis];
   plan->rule.within = gather_kernel_within(indices->type), plan->rule.fold = gather_kernel_fold(indices->type);
   plan->index_rank = indices->rank, plan->index_count = index_count;
   if (indices->rank > 0) memcpy(plan->index_shape, indices->shape, (size_t)indices->rank * sizeof *indices->shape);
@@ -196,7 +167,9 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   gather_geometry g;
   sizes size;
   GATHER_TRY(check_types(data, indices, out, &size, error));
-  GATHER_TRY(gather_geometry_find(op, data, indices, options, &g, error));
+  const gather_family_rules *rules = gather_family_find(op, error);
+  if (!rules) return GATHER_USAGE;
+  GATHER_TRY(gather_geometry_find(op, rules, data, indices, options, &g, error));
   gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
   if (!out) GATHER_TRY(gather_tensor_measure(out = &row_major, "output", &size.out, error));
   GATHER_TRY(check_out_shape(&g, out, error));
@@ -205,18 +178,14 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   plan->out_dense = is_dense(out);
   plan->out_len = size.out.len;
   set_extents(plan, data, indices, out, &size);
-  steps s;
+  gather_steps s;
   read_steps(data, s.data);
   /* Data without elements is never addressed, and its strides were not checked. */
   if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
   s.indices = plan->index_strides;
   read_steps(out, s.out);
   plan->loop_count = 0;
-  plan->axis_step = s.data[g.axis];
-  if (op->family == GATHER_FAMILY_GATHER)
-    gather_nest(plan, &g, data, indices, &s);
-  else
-    elements_nest(plan, &g, indices, &s);
+  rules->nest(plan, &g, data, indices, &s);
   gather_plan_build(plan);
   return GATHER_OK;
 }

@@ -8,10 +8,17 @@
 #include "gather/gather.h"
 #include "plan/plan.h"
 
+/* Attributes made definite; -1 = not known. */
+typedef struct gather_attributes {
+  int32_t axis;       /* counted from 0; the first dimension of data on which an index selects */
+  int32_t batch_dims; /* at least 0 */
+} gather_attributes;
+
+typedef struct gather_family_rules gather_family_rules;
+
 /* Attributes and shapes that were found to fit. */
 typedef struct gather_geometry {
-  int32_t axis;       /* counted from 0 */
-  int32_t batch_dims; /* at least 0 */
+  gather_attributes at;
   bool negative;
   gather_on_bad on_bad; /* not the default */
   int32_t rank;         /* of the output */
@@ -35,14 +42,11 @@ GATHER_CHECKED gather_status gather_batch_dims_resolve(const gather_op *op, int6
                                                        int32_t indices_rank, int32_t axis, int32_t *resolved,
                                                        gather_error *error);
 
-/* Ranks that the family allows (-1 = not known). */
-GATHER_CHECKED gather_status gather_ranks_check(const gather_op *op, int32_t data_rank, int32_t indices_rank,
-                                                gather_error *error);
-
-/* Everything about a gather but its output. The tensors were checked. */
-GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gather_tensor *data,
-                                                  const gather_tensor *indices, const gather_options *options,
-                                                  gather_geometry *geometry, gather_error *error);
+/* Everything about a gather but its output. rules: of the operator's family (family.h). The tensors were checked. */
+GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules,
+                                                  const gather_tensor *data, const gather_tensor *indices,
+                                                  const gather_options *options, gather_geometry *geometry,
+                                                  gather_error *error);
 
 /* Checks all arguments and writes the whole plan. out == NULL: row-major. options: full. The plan keeps the pointers op and
  * options->fill. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: the rules for types, ranks, axis, batch_dims and shapes, in the order in which they are complained about.
+ * shape.c: what the families' rules for ranks, axis, batch_dims and shapes are made of, and the answer for one gather.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/struct.h"
 #include "base/tensor.h"
-#include "op/op.h"
+#include "op/family.h"
 
 gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status) {
   if (error && status != GATHER_OK) error->op = op->name, error->rules = op->rules;
@@ -32,19 +32,8 @@ gather_status gather_options_read(const gather_options *options, gather_options 
   return GATHER_OK;
 }
 
-gather_status gather_ranks_check(const gather_op *op, int32_t data_rank, int32_t indices_rank, gather_error *error) {
-  if (data_rank == 0)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1",
-                             op->name);
-  if (op->family == GATHER_FAMILY_GATHER) return GATHER_OK;
-  if (indices_rank == 0)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
-                             op->name);
-  if (data_rank >= 0 && indices_rank >= 0 && data_rank != indices_rank)
-    return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices",
-                             "data has rank %" PRId32 ", indices have rank %" PRId32 "; %s needs equal ranks",
-                             data_rank, indices_rank, op->name);
-  return GATHER_OK;
+gather_status gather_data_rank_fail(const gather_op *op, gather_error *error) {
+  return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D; %s needs a rank of at least 1", op->name);
 }
 
 gather_status gather_axis_resolve(const gather_op *op, int64_t axis, int32_t rank, int32_t *resolved,
@@ -81,15 +70,25 @@ gather_status gather_batch_dims_resolve(const gather_op *op, int64_t batch_dims,
   return GATHER_OK;
 }
 
-static gather_status push(gather_geometry *g, int64_t len, gather_error *error) {
-  if (g->rank >= GATHER_MAX_RANK)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
-                             GATHER_MAX_RANK);
-  g->shape[g->rank++] = len;
+gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                        const gather_options *options, bool definite, gather_attributes *found,
+                                        gather_error *error) {
+  found->axis = found->batch_dims = -1;
+  if (definite || (options->axis != GATHER_AXIS_UNKNOWN && data_rank >= 0))
+    GATHER_TRY(gather_axis_resolve(op, options->axis, data_rank, &found->axis, error));
+  if (!op->batch_dims || options->batch_dims == 0 || (data_rank >= 0 && indices_rank >= 0))
+    GATHER_TRY(gather_batch_dims_resolve(op, options->batch_dims, data_rank < 0 ? GATHER_MAX_RANK : data_rank,
+                                         indices_rank < 0 ? GATHER_MAX_RANK : indices_rank, found->axis,
+                                         &found->batch_dims, error));
   return GATHER_OK;
 }
 
-static gather_status shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
+gather_status gather_shape_full(gather_error *error) {
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output would have a rank above %d",
+                           GATHER_MAX_RANK);
+}
+
+gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
                                     const gather_tensor *indices, const char *rule) {
   char data_text[96], indices_text[96];
   return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
@@ -98,42 +97,14 @@ static gather_status shape_mismatch(gather_error *error, int32_t d, const gather
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
 }
 
-/* data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:] */
-static gather_status gather_shape_of(const gather_tensor *data, const gather_tensor *indices, gather_geometry *g,
-                                     gather_error *error) {
-  for (int32_t d = 0; d < g->batch_dims; d++)
-    if (data->shape[d] != indices->shape[d])
-      return shape_mismatch(error, d, data, indices, "batch dimensions must be equal");
-  for (int32_t d = 0; d < g->axis; d++) GATHER_TRY(push(g, data->shape[d], error));
-  for (int32_t d = g->batch_dims; d < indices->rank; d++) GATHER_TRY(push(g, indices->shape[d], error));
-  for (int32_t d = g->axis + 1; d < data->rank; d++) GATHER_TRY(push(g, data->shape[d], error));
-  return GATHER_OK;
-}
-
-static gather_status elements_shape_of(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                       gather_geometry *g, gather_error *error) {
-  for (int32_t d = 0; d < data->rank; d++) {
-    if (d != g->axis && op->off_axis == GATHER_OFF_AXIS_EQUAL && indices->shape[d] != data->shape[d])
-      return shape_mismatch(error, d, data, indices, "lengths off the axis must be equal");
-    if (d != g->axis && op->off_axis == GATHER_OFF_AXIS_AT_MOST && indices->shape[d] > data->shape[d])
-      return shape_mismatch(error, d, data, indices, "off the axis, indices must not be longer than data");
-    GATHER_TRY(push(g, indices->shape[d], error));
-  }
-  return GATHER_OK;
-}
-
-gather_status gather_geometry_find(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
-                                   const gather_options *options, gather_geometry *geometry, gather_error *error) {
+gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                   const gather_tensor *indices, const gather_options *options,
+                                   gather_geometry *geometry, gather_error *error) {
   gather_geometry *g = geometry;
   g->rank = 0;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
   g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
-  GATHER_TRY(gather_ranks_check(op, data->rank, indices->rank, error));
-  GATHER_TRY(gather_axis_resolve(op, options->axis, data->rank, &g->axis, error));
-  GATHER_TRY(
-      gather_batch_dims_resolve(op, options->batch_dims, data->rank, indices->rank, g->axis, &g->batch_dims, error));
-  GATHER_TRY(op->family == GATHER_FAMILY_GATHER ? gather_shape_of(data, indices, g, error)
-                                                : elements_shape_of(op, data, indices, g, error));
+  GATHER_TRY(rules->shape(op, data, indices, options, g, error));
   int64_t len, bytes;
   if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "base/tensor.h"
-#include "plan/plan.h"
+#include "plan/columns.h"
 
 /* Drops loops of length 1 and joins neighbours that all three tensors walk through in one stride. */
 static void merge_loops(gather_plan *plan) {
@@ -38,8 +38,8 @@ static void extend_row(gather_plan *plan) {
 /* Packed types become types of whole bytes where every row starts and ends on a group. */
 static bool is_whole_groups(const gather_plan *plan) {
   int64_t group = plan->layout.group_len;
-  if (plan->row_bytes % group || plan->axis_step % group || plan->data_offset % group || plan->out_offset % group)
-    return false;
+  if (plan->row_bytes % group || plan->data_offset % group || plan->out_offset % group) return false;
+  if (!gather_columns_are_whole(plan, group)) return false;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].data % group || plan->loops[i].out % group) return false;
   return true;
@@ -52,7 +52,9 @@ static int64_t to_bytes(const gather_plan *plan, int64_t elements) {
 static void unpack_nest(gather_plan *plan) {
   plan->packed = false;
   plan->row_bytes = to_bytes(plan, plan->row_bytes);
-  plan->axis_step = to_bytes(plan, plan->axis_step);
+  if (plan->column_count == 1) plan->axis_step = to_bytes(plan, plan->axis_step);
+  for (int32_t c = 0; plan->column_count > 1 && c < plan->column_count; c++)
+    plan->loops[GATHER_MAX_RANK - 1 - c].data = to_bytes(plan, gather_column(plan, c)->data);
   plan->data_offset = to_bytes(plan, plan->data_offset);
   plan->out_offset = to_bytes(plan, plan->out_offset);
   for (int32_t i = 0; i < plan->loop_count; i++) {
@@ -91,7 +93,7 @@ static void ensure_loop(gather_plan *plan) {
 /* Whether rows come one after the other in the output, and whether their indices do, in the order of the nest. */
 static void find_order(gather_plan *plan) {
   int64_t out = plan->row_bytes, index = gather_type_row(plan->rule.type)->bits / 8;
-  plan->linear = plan->in_order = true;
+  plan->linear = true, plan->in_order = plan->column_count == 1;
   for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
     const gather_loop *loop = &plan->loops[i];
     if (loop->len > 1 && loop->out != out) plan->linear = false;
@@ -116,6 +118,7 @@ void gather_plan_build(gather_plan *plan) {
   merge_loops(plan);
   extend_row(plan);
   if (plan->packed && is_whole_groups(plan)) unpack_nest(plan);
+  if (plan->column_count > 1) gather_columns_settle(plan);
   choose_inner_loop(plan);
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;

@@ -12,7 +12,7 @@
 /* What has to be done to indices before kernels can read them. */
 typedef enum gather_form {
   GATHER_FORM_PLAIN = 0, /* nothing */
-  GATHER_FORM_WIDENED,   /* they become rows of 8 bytes: narrow types, and negative ones */
+  GATHER_FORM_WIDENED,   /* they become rows of 8 bytes: narrow types, negative ones, and tuples */
   GATHER_FORM_REPAIRED   /* some are out of range, or in the other byte order */
 } gather_form;
 

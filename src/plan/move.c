@@ -6,6 +6,7 @@
 
 #include "base/tensor.h"
 #include "kernel/copy.h"
+#include "plan/columns.h"
 #include "plan/execution.h"
 
 enum { LOOK_BYTES = 8192 /* of indices that are looked at just before they move: they wait in the first cache */ };
@@ -22,7 +23,8 @@ static void set_span(gather_span *span, const gather_execution *e, const gather_
   span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
   span->out_round = outer ? outer->out : 0;
   span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  span->table_bytes = plan->rule.axis_len * plan->row_bytes;
+  /* Only kernels for small tables read it. Offsets of tuples reach so far that the product may wrap. */
+  span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
   span->ahead = way->ahead, span->lines = way->lines;
   span->many = plan->rule.many, span->past = way->stream;
 }
@@ -53,7 +55,7 @@ static void widen(const gather_execution *e, const char *indices, int64_t step, 
   if (e->widen)
     e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
   else
-    gather_indices_resolve(&e->plan->rule, indices, step, count, rows);
+    gather_columns_resolve(e->plan, indices, step, count, rows);
 }
 
 /* A part of a run of the innermost loop; `more` of the run follow. Where rows are fetched ahead, through two blocks of them:
@@ -160,7 +162,7 @@ static void move_resolved(const gather_execution *e, gather_form form, gather_wa
     int64_t run = least(least(gather_walk_left(walk), count), GATHER_BLOCK);
     const char *indices = e->indices + walk->index;
     if (form == GATHER_FORM_REPAIRED)
-      gather_indices_resolve(&e->plan->rule, indices, walk->loops[walk->count - 1].index, run, rows);
+      gather_columns_resolve(e->plan, indices, walk->loops[walk->count - 1].index, run, rows);
     else
       widen(e, indices, walk->loops[walk->count - 1].index, run, rows);
     if (e->plan->packed)
@@ -233,7 +235,7 @@ static void move_copied(const gather_execution *e, const gather_way *way, gather
 gather_form gather_form_of(const gather_plan *plan, gather_index_state state) {
   if (state == GATHER_INDICES_BAD || plan->rule.swapped) return GATHER_FORM_REPAIRED;
   bool narrow = gather_type_row(plan->rule.type)->bits < 32 && !plan->takes_bytes;
-  return narrow || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
+  return narrow || plan->column_count > 1 || state != GATHER_INDICES_PLAIN ? GATHER_FORM_WIDENED : GATHER_FORM_PLAIN;
 }
 
 void gather_move_all(const gather_execution *e) {

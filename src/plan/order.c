@@ -56,6 +56,7 @@ gather_order gather_order_sample(const gather_execution *e) {
   int64_t data[PAIRS], index[PAIRS];
   int pairs = 0;
   sample s = {.last = INT64_MIN};
+  if (plan->column_count > 1) return GATHER_ORDER_UNKNOWN; /* no way is for tuples in an order */
   /* All pairs are asked for before the first is read. */
   for (int64_t k = 0; k < PAIRS; k++) {
     gather_walk walk;

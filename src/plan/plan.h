@@ -5,10 +5,12 @@
  *
  * For every element of the nest, with k running over the loops:
  *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
+ * Where an index is a tuple of numbers, row() is the sum of what each of them selects (columns.h), and axis_step is 1.
  */
 #ifndef GATHER_PLAN_PLAN_H
 #define GATHER_PLAN_PLAN_H
 
+#include "base/compiler.h"
 #include "gather/gather.h"
 #include "kernel/bits.h"
 #include "kernel/indices.h"
@@ -59,7 +61,8 @@ struct gather_plan {
   int32_t index_rank;
   int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
   int64_t index_count;
-  bool index_dense; /* row-major without gaps */
+  int32_t column_count; /* numbers in each index: 1, or those of a tuple, which are the last dimension of index_shape */
+  bool index_dense;     /* row-major without gaps */
   /* Others may write the indices' memory: the nest walks a private copy (shared.h), which is dense and in this machine's byte order, as
    * all above says. This is how the caller's memory is. */
   bool shared, shared_dense, shared_swapped;
@@ -67,7 +70,7 @@ struct gather_plan {
 
   /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
   int32_t loop_count;
-  gather_loop loops[GATHER_MAX_RANK];
+  gather_loop loops[GATHER_MAX_RANK]; /* with several columns, they are the last of these (columns.h) */
   int64_t axis_step;
   int64_t row_count; /* product of all loops */
   int64_t row_bytes; /* of one row; packed: elements */
@@ -99,6 +102,12 @@ struct gather_plan {
   int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
   int64_t race_rows;   /* so many repay trying the ways on the first of them */
 };
+
+/* What an index selects: a row of an axis of that length, with that step in data. */
+GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64_t axis_step) {
+  plan->rule.axis_len = axis_len, plan->axis_step = axis_step;
+  plan->column_count = 1;
+}
 
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
 void gather_plan_build(gather_plan *plan);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "plan/plan.h"
+#include "plan/columns.h"
 
 /* Text that grows; `at` counts what did not fit too. */
 typedef struct {
@@ -46,8 +46,10 @@ static const char *on_bad_name(const gather_plan *plan) {
 
 static void add_nest(plan_line *l, const gather_plan *plan) {
   for (int32_t i = 0; i + 1 < plan->loop_count; i++) add(l, "%" PRId64 " x ", plan->loops[i].len);
-  add(l, "%" PRId64 " of %" PRId64 " rows x %" PRId64, plan->loops[plan->loop_count - 1].len, plan->rule.axis_len,
-      plan->row_bytes);
+  add(l, "%" PRId64 " of ", plan->loops[plan->loop_count - 1].len);
+  for (int32_t c = 0; c < plan->column_count; c++)
+    add(l, "%s%" PRId64, c ? "*" : "", plan->column_count > 1 ? gather_column(plan, c)->len : plan->rule.axis_len);
+  add(l, " rows x %" PRId64, plan->row_bytes);
   add(l, plan->packed ? " elements of %" PRId32 " bits" : " B", plan->layout.bits);
 }
 

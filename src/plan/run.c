@@ -74,7 +74,7 @@ static bool is_small(const gather_execution *e) {
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
   const gather_type_info *index = gather_type_row(plan->rule.type);
-  if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) &&
+  if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
   atomic_init(&e->way, first_way(e));

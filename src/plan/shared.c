@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
+#include "plan/columns.h"
 #include "plan/tasks.h"
 
 /* ---- what is bad */
@@ -29,7 +30,9 @@ int64_t gather_bad_count(const gather_bad *bad) { return atomic_load_explicit(&b
 
 void gather_bad_find(const gather_plan *plan, const char *indices, int64_t number, int64_t count, gather_bad *bad) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
-  int64_t first, value, found = gather_indices_count_bad(&plan->rule, indices, width, count, &first, &value);
+  const int64_t step = width * plan->column_count;
+  int64_t first, value;
+  int64_t found = gather_columns_count_bad(plan, indices, step, count / plan->column_count, &first, &value);
   if (found) gather_bad_add(bad, found, number + first, value);
 }
 
@@ -99,13 +102,14 @@ typedef struct checking {
 
 static void check_part(void *argument, int64_t first, int64_t last) {
   checking *c = argument;
-  const gather_index_rule *rule = &c->plan->rule;
-  const int64_t width = gather_type_row(rule->type)->bits / 8, most = GATHER_COPY_BYTES / width;
+  const int32_t columns = c->plan->column_count;
+  const int64_t width = gather_type_row(c->plan->rule.type)->bits / 8;
+  const int64_t most = GATHER_COPY_BYTES / width / columns * columns; /* whole tuples */
   char copy[GATHER_COPY_BYTES];
   for (int64_t now; first < last; first += now) {
     now = last - first < most ? last - first : most;
     gather_shared_copy(c->plan, c->indices, first, now, copy);
-    if (gather_indices_look(rule, copy, width, now) == GATHER_INDICES_BAD)
+    if (gather_columns_look(c->plan, copy, width * columns, now / columns) == GATHER_INDICES_BAD)
       gather_bad_find(c->plan, copy, first, now, &c->bad);
   }
 }
@@ -117,7 +121,8 @@ gather_status gather_shared_check(const gather_plan *plan, const void *indices, 
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   checking c = {.plan = plan, .indices = indices};
   gather_bad_init(&c.bad);
-  gather_split(executor, plan->index_count, gather_type_row(plan->rule.type)->bits / 8, 1, check_part, &c);
+  gather_split(executor, plan->index_count, gather_type_row(plan->rule.type)->bits / 8, plan->column_count, check_part,
+               &c);
   *bad = gather_bad_count(&c.bad);
   if (*bad == 0 || gather_plan_can_repair(plan)) return GATHER_OK;
   return gather_plan_blame(plan, error, c.bad.position, c.bad.value, *bad);

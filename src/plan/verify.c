@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "kernel/tuning.h"
-#include "plan/plan.h"
+#include "plan/columns.h"
 #include "plan/tasks.h"
 #include "plan/walk.h"
 
@@ -20,7 +20,7 @@ typedef struct {
   const char *indices;
   gather_loop loops[GATHER_MAX_RANK];
   int32_t loop_count;
-  int64_t count;    /* product of the loops */
+  int64_t count;    /* product of the loops; of tuples their number */
   atomic_int state; /* the worst gather_index_state that was seen */
 } verification;
 
@@ -28,7 +28,7 @@ typedef struct {
 static void index_loops(verification *v, bool distinct) {
   const gather_plan *plan = v->plan;
   v->loop_count = 0, v->count = 1;
-  for (int32_t d = 0; d < plan->index_rank; d++) {
+  for (int32_t d = 0; d < plan->index_rank - (plan->column_count > 1); d++) {
     int64_t len = plan->index_shape[d], step = plan->index_strides[d];
     if (len == 1 || (distinct && step == 0)) continue;
     v->count *= len;
@@ -58,8 +58,7 @@ static void look(void *argument, int64_t first, int64_t last) {
   while (first < last && atomic_load_explicit(&v->state, memory_order_relaxed) < GATHER_INDICES_BAD) {
     int64_t run = gather_walk_left(&walk);
     if (run > last - first) run = last - first;
-    worsen(v,
-           (int)gather_indices_look(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
+    worsen(v, (int)gather_columns_look(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
     first += run;
     gather_walk_next(&walk, run);
   }
@@ -68,11 +67,12 @@ static void look(void *argument, int64_t first, int64_t last) {
 static gather_index_state look_at_all(verification *v, const gather_executor *executor) {
   const gather_index_rule *rule = &v->plan->rule;
   const int64_t width = gather_type_row(rule->type)->bits / 8;
-  if (v->plan->index_dense && (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
+  if (v->plan->index_dense && v->plan->column_count == 1 &&
+      (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
     return gather_indices_look(rule, v->indices, width, v->plan->index_count);
   atomic_init(&v->state, GATHER_INDICES_PLAIN);
   index_loops(v, true);
-  gather_split(executor, v->count, width, 1, look, v);
+  gather_split(executor, v->count, width * v->plan->column_count, 1, look, v);
   return (gather_index_state)atomic_load(&v->state);
 }
 
@@ -83,9 +83,9 @@ static int64_t count_bad(verification *v, int64_t *position, int64_t *value) {
   gather_walk_start(&walk, v->loops, v->loop_count, 0);
   for (int64_t done = 0; done < v->count;) {
     int64_t run = gather_walk_left(&walk), first = 0, index = 0;
-    int64_t found = gather_indices_count_bad(&v->plan->rule, v->indices + walk.index, v->loops[v->loop_count - 1].index,
-                                             run, &first, &index);
-    if (found && bad == 0) *position = done + first, *value = index;
+    int64_t found = gather_columns_count_bad(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run,
+                                             &first, &index);
+    if (found && bad == 0) *position = done * v->plan->column_count + first, *value = index;
     bad += found, done += run;
     gather_walk_next(&walk, run);
   }
@@ -107,7 +107,9 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
                                 int64_t bad) {
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
   if (!error) return status;
-  error->op = plan->op->name, error->rules = plan->op->rules, error->axis = plan->axis;
+  const int32_t column = (int32_t)(position % plan->column_count);
+  const gather_index_rule rule = gather_columns_rule(plan, column);
+  error->op = plan->op->name, error->rules = plan->op->rules, error->axis = plan->axis + column;
   error->position_rank = plan->index_rank;
   for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
     error->position[d] = position % plan->index_shape[d];
@@ -115,7 +117,7 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   }
   error->value = value;
   error->value_is_unsigned = plan->rule.type >= GATHER_TYPE_UINT8;
-  gather_index_range(&plan->rule, &error->low, &error->high);
+  gather_index_range(&rule, &error->low, &error->high);
   error->bad_count = bad;
 
   char place[200], number[32];
@@ -123,11 +125,11 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   (void)snprintf(number, sizeof number, error->value_is_unsigned ? "%" PRIu64 : "%" PRId64, (uint64_t)value);
   int at = snprintf(error->message, sizeof error->message, "%s = %s ", place, number);
   size_t room = sizeof error->message - (size_t)at;
-  if (plan->rule.axis_len == 0)
-    at += snprintf(error->message + at, room, "cannot be in range: axis %" PRId32 " has length 0", plan->axis);
+  if (rule.axis_len == 0)
+    at += snprintf(error->message + at, room, "cannot be in range: axis %" PRId32 " has length 0", error->axis);
   else
     at += snprintf(error->message + at, room, "is outside [%" PRId64 ", %" PRId64 "] of axis %" PRId32, error->low,
-                   error->high, plan->axis);
+                   error->high, error->axis);
   (void)snprintf(error->message + at, sizeof error->message - (size_t)at,
                  " (%s%s%s); %" PRId64 " of %" PRId64 " indices %s bad", plan->op->name, GATHER_RULES_TEXT(plan->op),
                  bad, plan->index_count, bad == 1 ? "is" : "are");
@@ -155,7 +157,7 @@ bool gather_plan_must_check(const gather_plan *plan) {
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return false;
   /* Nothing will be written: only an error still matters. */
   if (plan->out_len == 0 && gather_plan_can_repair(plan)) return false;
-  return !gather_indices_cannot_fail(&plan->rule);
+  return !gather_columns_cannot_fail(plan);
 }
 
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,

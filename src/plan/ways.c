@@ -68,6 +68,7 @@ static bool has_short_rounds(const gather_plan *plan) {
 
 /* The gather instruction takes 32-bit offsets, from dense indices to a dense output. */
 static void add_by_vector(gather_plan *plan) {
+  if (plan->column_count > 1) return;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const bool rounds = has_short_rounds(plan);
   gather_rows_fn (*const find)(int, int64_t, const char **) =
@@ -84,6 +85,7 @@ static void add_by_vector(gather_plan *plan) {
 
 /* A table that fits in registers: one table for all rounds, dense all through. */
 static bool add_table(gather_plan *plan) {
+  if (plan->column_count > 1) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8, bytes = table_bytes(plan);
   if (width == 2 || inner->index != width || inner->out != plan->row_bytes || inner->data != 0) return false;
@@ -145,6 +147,7 @@ static void add_runs(gather_plan *plan, bool stream) {
 
 /* Ways for indices in one order, which is seen when they are there. */
 static void add_for_order(gather_plan *plan, bool far, bool stream) {
+  if (plan->column_count > 1) return;
   add_runs(plan, stream);
   if (plan->row_bytes > LINE) return;
   const int32_t before = plan->way_count;

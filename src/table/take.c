@@ -23,7 +23,8 @@ static gather_status read_options(const gather_table_take_options *given, gather
   GATHER_TRY(gather_struct_read(options, sizeof *options, given, "gather_table_take_options", "GATHER_TABLE_TAKE_INIT",
                                 error));
   if (!options->op) options->op = gather_op_find("Gather", "onnx-13");
-  if (options->op->family != GATHER_FAMILY_GATHER)
+  const gather_family_info *family = gather_family_get(options->op->family);
+  if (!family || !family->whole_rows)
     return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather, not of %s",
                        options->op->name);
   return gather_executor_check(options->executor, error);

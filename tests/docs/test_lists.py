@@ -98,16 +98,11 @@ def test_packed_types_of_the_python_package():
     assert set(told) == {(row["name"], row["bits"]) for row in TYPES if row["packing"] != "BYTES"}
 
 
-def test_numbers_of_onnx_in_the_python_package():
-    told = re.findall(r'"(\w+)": (\d+)', block("python/libgather/explain_files.py", "_ONNX"))
-    assert set(told) == {(row["name"], row["onnx"]) for row in TYPES if row["onnx"] != "0" and row["npy"] == "NULL"}
-
-
 @pytest.mark.parametrize(
     ("path", "most", "what"),
-    [("cli/value_number.c", 32, "a value of --on-bad fill=V is written"), ("cli/small_float.c", 8, "explain shows an element")],
+    [("cli/value_number.c", 32, "a value of --on-bad fill=V is written"), ("src/base/float_value.c", 8, "explain shows an element")],
 )
-def test_floats_of_the_command(path, most, what):
+def test_floats_as_text(path, most, what):
     text = (ROOT / path).read_text(encoding="utf-8")
     for row in FLOATS:
         known = re.search(rf"\bGATHER_TYPE_{row['enum']}\b", text)

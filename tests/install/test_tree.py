@@ -21,6 +21,7 @@ ALWAYS = {
     "include/gather/table.h",
     "include/gather/type.def",
     "include/gather/status.def",
+    "include/gather/family.def",
     "lib/libgather.a",
     "lib/libgather.so",
     "lib/libgather.so.0",

@@ -24,11 +24,15 @@ from onnx import TensorProto, helper
 
 from support.skip import skip_test
 
-SOURCE = Path(__file__).parents[2] / "src/model/runtimes.def"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src/model/runtimes.def"
 TEXT = re.sub(r"/\*.*?\*/", "", SOURCE.read_text(), flags=re.S)
 SENTENCES = dict(re.findall(r'GATHER_DOES\((\w+), "([^"]*)"\)', TEXT))
 NAMES = {enum: name for enum, name in re.findall(r'GATHER_RUNTIME\((\w+), "(\w+)"', TEXT)}
-ROWS = re.findall(r'GATHER_BEHAVIOUR\((\w+), (\w+), "([\w-]+)", (\w+), (\w+)\)', TEXT)
+VERSIONS = {enum: (family, rules) for enum, rules, family in re.findall(
+    r'^GATHER_OP\((\w+), +"([\w-]+)", +"\w+", +"\w+", +\d+, +(\w+),', (ROOT / "src/op/ops.def").read_text(), flags=re.M)}
+ROWS = [(runtime, *VERSIONS[op], kind, code)
+        for runtime, op, kind, code in re.findall(r"^GATHER_BEHAVIOUR\((\w+), (\w+), (\w+), (\w+)\)", TEXT, flags=re.M)]
 CODES = {row[:4]: row[4] for row in ROWS}
 TRIED = [row for row in ROWS if row[0] in ("ONNXRUNTIME", "OPENVINO")]
 ROW_LEN = 7  # of the tables whose rows have several elements

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * family_steps.c: steps that the files of all families share.
+ */
+#include "op/family.h"
+
+const gather_dim gather_len_unknown = {0, GATHER_DIM_UNBOUNDED, NULL};
+
+bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both) {
+  both->min = a->min > b->min ? a->min : b->min;
+  both->max = a->max < b->max ? a->max : b->max;
+  both->symbol = a->symbol ? a->symbol : b->symbol;
+  return both->min <= both->max;
+}
+
+gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather_error *error) {
+  if (out->rank >= GATHER_MAX_RANK) return gather_shape_full(error);
+  out->dims[out->rank++] = *dim;
+  return GATHER_OK;
+}
+
+void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
+  gather_loop loop = {len, data, index, out};
+  plan->loops[plan->loop_count++] = loop;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * formula.c: where each dimension of an output comes from, and the same as a formula.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "op/family.h"
+
+static gather_status check_rank(int32_t rank, const char *input, gather_error *error) {
+  if (rank >= 0 && rank <= GATHER_MAX_RANK) return GATHER_OK;
+  return gather_fail_input(error, GATHER_USAGE, input, "%s has rank %" PRId32 "; ranks are from 0 to %d", input, rank,
+                           GATHER_MAX_RANK);
+}
+
+static gather_status find_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                  const gather_options *options, gather_dim_source *sources, int32_t *rank,
+                                  gather_error *error) {
+  gather_options full;
+  gather_attributes a;
+  gather_dim_source all[2 * GATHER_MAX_RANK];
+  const gather_family_rules *rules = gather_family_find(op, error);
+  if (!rules) return GATHER_USAGE;
+  GATHER_TRY(gather_options_read(options, &full, error));
+  GATHER_TRY(check_rank(data_rank, "data", error));
+  GATHER_TRY(check_rank(indices_rank, "indices", error));
+  GATHER_TRY(rules->attributes(op, data_rank, indices_rank, &full, true, &a, error));
+  *rank = rules->sources(data_rank, indices_rank, &a, all);
+  if (*rank > GATHER_MAX_RANK) return gather_shape_full(error);
+  memcpy(sources, all, (size_t)*rank * sizeof *sources);
+  return GATHER_OK;
+}
+
+gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                    const gather_options *options, gather_dim_source *sources, int32_t *rank,
+                                    gather_error *error) {
+  if (!op || !sources || !rank) return gather_fail(error, GATHER_USAGE, "op, sources or rank is NULL");
+  return gather_fail_op(error, op, find_sources(op, data_rank, indices_rank, options, sources, rank, error));
+}
+
+/* ---- the formula */
+
+/* Text that grows as long as it fits. */
+typedef struct {
+  char *text;
+  size_t bytes, at;
+} formula_text;
+
+static void add(formula_text *l, const char *more) {
+  for (; *more && l->at + 1 < l->bytes; more++) l->text[l->at++] = *more;
+  l->text[l->at] = '\0';
+}
+
+/* A dimension of the output: "i", "j" ... and from number 10 on "i10". */
+static void add_letter(formula_text *l, int32_t d, bool *comma) {
+  static const char LETTERS[] = "ijklmnpqrs";
+  char name[16] = {LETTERS[d % 10]};
+  if (d >= 10) (void)snprintf(name, sizeof name, "i%d", (int)d);
+  if (*comma) add(l, ", ");
+  *comma = true;
+  add(l, name);
+}
+
+/* "idx[i, j]". A dimension of indices that no dimension of the output runs along holds the numbers of a tuple, one per axis. */
+static void add_index(formula_text *l, const gather_dim_source *sources, int32_t rank, int32_t indices_rank,
+                      int32_t column) {
+  char number[16];
+  bool comma = false;
+  add(l, indices_rank ? "idx[" : "idx");
+  for (int32_t k = 0; k < indices_rank; k++) {
+    int32_t d = 0;
+    while (d < rank && sources[d].indices != k) d++;
+    if (d < rank) {
+      add_letter(l, d, &comma);
+      continue;
+    }
+    (void)snprintf(number, sizeof number, "%s%d", comma ? ", " : "", (int)column);
+    comma = true;
+    add(l, number);
+  }
+  if (indices_rank) add(l, "]");
+}
+
+gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                    const gather_options *options, char *text, size_t bytes, gather_error *error) {
+  gather_dim_source sources[GATHER_MAX_RANK];
+  int32_t rank, column = 0;
+  bool comma = false;
+  if (!text || bytes == 0) return gather_fail(error, GATHER_USAGE, "there is no room for the formula");
+  text[0] = '\0';
+  GATHER_TRY(gather_output_sources(op, data_rank, indices_rank, options, sources, &rank, error));
+  formula_text l = {text, bytes, 0};
+  add(&l, rank ? "out[" : "out");
+  for (int32_t d = 0; d < rank; d++) add_letter(&l, d, &comma);
+  add(&l, rank ? "] = data[" : " = data[");
+  comma = false;
+  for (int32_t k = 0; k < data_rank; k++) {
+    int32_t d = 0;
+    while (d < rank && sources[d].data != k) d++;
+    if (d < rank) {
+      add_letter(&l, d, &comma);
+      continue;
+    }
+    if (comma) add(&l, ", ");
+    comma = true;
+    add_index(&l, sources, rank, indices_rank, column++);
+  }
+  add(&l, "]");
+  return GATHER_OK;
+}

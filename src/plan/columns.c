@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * columns.c: tuples of indices: checked column by column, and resolved to offsets block by block.
+ */
+#include "plan/columns.h"
+
+void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step, const int64_t *lengths,
+                               const int64_t *steps) {
+  gather_plan_select(plan, lengths[0], steps[0]);
+  if (count == 1) return;
+  plan->column_count = count;
+  plan->axis_step = 1;
+  for (int32_t c = 0; c < count; c++) {
+    plan->loops[GATHER_MAX_RANK - 1 - c] = (gather_loop){lengths[c], steps[c], c * index_step, 0};
+    /* No tuple is in range where one of the axes has no elements. */
+    if (lengths[c] == 0) plan->rule.axis_len = 0;
+  }
+}
+
+bool gather_columns_are_whole(const gather_plan *plan, int64_t group) {
+  if (plan->column_count == 1) return plan->axis_step % group == 0;
+  for (int32_t c = 0; c < plan->column_count; c++)
+    if (gather_column(plan, c)->data % group) return false;
+  return true;
+}
+
+/* Offsets are counted from the lowest one, so that none is negative: negative numbers mean rows that are filled. All offsets lie in data,
+ * whose span was checked. */
+void gather_columns_settle(gather_plan *plan) {
+  if (plan->column_count == 1 || plan->rule.axis_len == 0) return;
+  plan->rule.axis_len = 1;
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    gather_loop *column = &plan->loops[GATHER_MAX_RANK - 1 - c];
+    const int64_t last = (column->len - 1) * column->data;
+    column->out = last < 0 ? -last : 0;
+    plan->data_offset -= column->out;
+    plan->rule.axis_len += last < 0 ? -last : last;
+  }
+}
+
+gather_index_state gather_tuples_look(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
+  gather_index_state worst = GATHER_INDICES_PLAIN;
+  for (int32_t c = 0; c < plan->column_count && worst < GATHER_INDICES_BAD; c++) {
+    const gather_index_rule rule = gather_columns_rule(plan, c);
+    if (gather_indices_cannot_fail(&rule)) continue;
+    gather_index_state state = gather_indices_look(&rule, indices + gather_column(plan, c)->index, step, count);
+    if (state > worst) worst = state;
+  }
+  return worst;
+}
+
+int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
+                                int64_t *first, int64_t *value) {
+  int64_t bad = 0;
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    const gather_index_rule rule = gather_columns_rule(plan, c);
+    int64_t tuple, number;
+    int64_t found =
+        gather_indices_count_bad(&rule, indices + gather_column(plan, c)->index, step, count, &tuple, &number);
+    if (found && (bad == 0 || tuple * plan->column_count + c < *first))
+      *first = tuple * plan->column_count + c, *value = number;
+    bad += found;
+  }
+  return bad;
+}
+
+bool gather_tuples_cannot_fail(const gather_plan *plan) {
+  for (int32_t c = 0; c < plan->column_count; c++) {
+    const gather_index_rule rule = gather_columns_rule(plan, c);
+    if (!gather_indices_cannot_fail(&rule)) return false;
+  }
+  return true;
+}
+
+/* Adds what one column selects. */
+static void add_column(const gather_plan *plan, int32_t column, const char *indices, int64_t step, int64_t count,
+                       int64_t *rows) {
+  enum { BLOCK = 256 };
+  const gather_index_rule rule = gather_columns_rule(plan, column);
+  const int64_t unit = gather_column(plan, column)->data, base = gather_column(plan, column)->out;
+  int64_t own[BLOCK];
+  for (int64_t j = 0, now; j < count; j += now) {
+    now = count - j < BLOCK ? count - j : BLOCK;
+    gather_indices_resolve(&rule, indices + j * step, step, now, own);
+    for (int64_t k = 0; k < now; k++)
+      rows[j + k] = own[k] < 0 || rows[j + k] < 0 ? GATHER_ROW_FILL : rows[j + k] + base + own[k] * unit;
+  }
+}
+
+void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t step, int64_t count, int64_t *rows) {
+  for (int64_t j = 0; j < count; j++) rows[j] = 0;
+  for (int32_t c = 0; c < plan->column_count; c++)
+    add_column(plan, c, indices + gather_column(plan, c)->index, step, count, rows);
+}
