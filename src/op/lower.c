@@ -18,11 +18,6 @@ static void read_steps(const gather_tensor *tensor, int64_t *step) {
     if (step[d] < -GATHER_OFFSET_MAX || step[d] > GATHER_OFFSET_MAX) step[d] = 0;
 }
 
-void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
-  gather_loop loop = {len, data, index, out};
-  plan->loops[plan->loop_count++] = loop;
-}
-
 static void set_element(gather_plan *plan, const gather_tensor *data, const gather_tensor *out,
                         const gather_options *options) {
   const gather_type_info *type = gather_type_row(data->type);
@@ -189,7 +184,6 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
   s.indices = plan->index_strides;
   read_steps(out, s.out);
-  plan->loop_count = 0;
   rules->nest(plan, &g, data, indices, &s);
   gather_plan_build(plan);
   return GATHER_OK;
