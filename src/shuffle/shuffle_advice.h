@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_advice.h: what the system may be told of reads, writes and memory to come. It may ignore all of it.
+ * shuffle_advice.h: hints to the system about coming reads, writes and memory use. It may ignore them.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 #define GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 
 #include <stdint.h>
 
-/* Has the disk begin with these bytes of a file. */
+/* Starts the write-back of these bytes of a file. */
 void gather_shuffle_begin_writing(int fd, int64_t size, int64_t offset);
 /* Tells the system that these bytes will be read soon. */
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_spread.h: records of one size that go to many regions of a file: each region has a buffer, so that the disk sees few and
- * long writes.
+ * shuffle_spread.h: records of one size that go to many regions of a file: each region has a buffer, so that writes are
+ * few and long.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_SPREAD_H
 #define GATHER_SHUFFLE_SHUFFLE_SPREAD_H
