@@ -57,7 +57,7 @@ bool gather_step_set_view(gather_step *step, const gather_view *view) {
   return true;
 }
 
-/* Large tensors leave half of what may be followed to shapes. */
+/* Large tensors may use only half of the limit; the rest is for shapes. */
 static bool spend(const gather_step *step, int64_t count) {
   int64_t kept = count > GATHER_MAX_PARTS ? GATHER_ALL_PARTS / 2 : 0;
   if (count > *step->parts_left - kept) return false;
@@ -118,7 +118,7 @@ void gather_view_put(const gather_view *view, int64_t i, int64_t value) {
 
 enum { MOST_INPUTS = 8 };
 
-/* The element that all views stand at. */
+/* The element at the current position of all views. */
 static bool one(const gather_step *step, const gather_view *from, const char *const *at, int32_t count,
                 gather_element_fn function, char *to, gather_type type) {
   int64_t in[MOST_INPUTS], value;
