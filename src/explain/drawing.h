@@ -136,7 +136,7 @@ int64_t gather_explain_more(const gather_explain_table *table);
 /* The key of a colour: the row within its batch; if each index gives one cell and there are few, the cell of data. */
 int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
 int gather_explain_colour(const gather_explain *ex, int64_t key);
-/* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
+/* The coordinates shown along the rows and columns of a slice; a single one if there is no such dimension. */
 const gather_explain_pick *gather_explain_rows(const gather_explain_table *table);
 const gather_explain_pick *gather_explain_columns(const gather_explain_table *table);
 /* Whether something is left out before number i; i = count: after the last. */

@@ -133,7 +133,7 @@ static void name_tables(gather_explain *ex) {
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }
 
-/* A dimension of the output shows what the one it comes from shows: that of indices where data has more of it. */
+/* A dimension of the output shows the coordinates of its source in data, or in indices if their lengths differ. */
 static void share_picks(gather_explain *ex) {
   gather_explain_table *out = &ex->table[GATHER_EXPLAIN_OUT];
   for (int32_t d = 0; d < out->rank; d++) {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "model/model_check.h"
 
-/* ---- what bodies give */
+/* ---- outputs of bodies */
 
 /* A value of a body as an output of the node, with its elements. */
 static gather_known as_output(const gather_step *step, const gather_known *value) {

@@ -68,7 +68,7 @@ void gather_infer_arg(gather_step *step) {
   reduce_marked(step, gone, keep);
 }
 
-/* k: an input, or an attribute before opset 10. Any length where it is not known. */
+/* k: an input, or an attribute before opset 10. Any length if it is unknown. */
 static gather_dim top_count(gather_step *step) {
   int64_t count, k;
   if (!gather_step_has(step, 1)) {

@@ -77,7 +77,7 @@ static gather_status finish_node(gather_running *run, int64_t number, gather_err
   return GATHER_OK;
 }
 
-/* Computes a node and whatever it needs before. stack: room for every node of the graph; a node is on it once. */
+/* Computes a node, after the nodes that it needs. stack: an entry per node of the graph; a node is on it once. */
 static gather_status run_from(gather_running *run, int64_t number, int64_t *stack, gather_error *error) {
   int64_t height = 0, needed;
   if (run->states[number] == GATHER_RUN_DONE) return GATHER_OK;

@@ -46,7 +46,7 @@ typedef struct gather_running {
 
 /* ---- model_run.c */
 
-/* Computes a value and whatever it needs; it stays unready where something is missing (with one_node). */
+/* Computes a value and the values that it needs; it stays unready if one is missing (with one_node). */
 GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
                                                 gather_error *error);
 
@@ -86,7 +86,7 @@ GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, con
 gather_type gather_graph_value_type(const gather_graph *graph, const char *name);
 /* A node's name, or its first output's if it has none. */
 const char *gather_run_name(const gather_node *node);
-/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
+/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name produces; NULL. */
 const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */

@@ -111,7 +111,7 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name) 
   return NULL;
 }
 
-/* Whether a layer of that name gives the value, or is the Result that takes it. */
+/* Whether a layer of that name produces the value, or is the Result that takes it. */
 static bool layer_has(const gather_node *node, const char *name, const char *value) {
   if (strcmp(node->name, name) != 0) return false;
   if (strcmp(node->op, "Result") == 0 && node->input_count == 1 && strcmp(node->inputs[0], value) == 0) return true;

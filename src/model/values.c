@@ -90,7 +90,7 @@ void gather_step_copy_view(gather_step *step, const gather_view *from) {
   if (gather_step_each(step, from, 1, NULL, &flat)) (void)gather_step_set_view(step, &to);
 }
 
-/* No number that is counted with is above the largest of 8 signed bytes. */
+/* Numbers above INT64_MAX are not followed. */
 static bool load(const char *at, gather_type type, bool swapped, int64_t *value) {
   return gather_integer_load(at, type, swapped, value) && (type != GATHER_TYPE_UINT64 || *value >= 0);
 }

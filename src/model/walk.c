@@ -80,7 +80,7 @@ static gather_status declare_inputs(gather_check *check, gather_scope *scope, bo
   return GATHER_OK;
 }
 
-/* Values that are known whole, whatever would compute them. */
+/* Declares values that are known whole, in place of what nodes compute. */
 static gather_status declare_overrides(gather_check *check, gather_scope *scope, gather_error *error) {
   for (int64_t i = 0; i < check->override_count; i++) {
     const gather_override *override = &check->overrides[i];
@@ -92,7 +92,7 @@ static gather_status declare_overrides(gather_check *check, gather_scope *scope,
   return GATHER_OK;
 }
 
-/* What the file says of an output of some node, by name: a table of its own would be as large as the scope. */
+/* Adds what the file declares of outputs of nodes, by name. A separate table would be as large as the scope. */
 static gather_status add_declarations(gather_check *check, gather_scope *scope, const gather_value *values,
                                       int64_t count, gather_error *error) {
   for (int64_t i = 0; i < count; i++) {

@@ -11,10 +11,10 @@
 void gather_shuffle_begin_writing(int fd, int64_t size, int64_t offset);
 /* Tells the system that these bytes will be read soon. */
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset);
-/* Tells the system that a file is read front to back. */
+/* Tells the system that a file is read sequentially. */
 void gather_shuffle_read_in_order(int fd);
-/* Gives back the memory of pages of a mapped file, read-only, that lie whole in these bytes; they are read again when they are
- * touched. */
+/* Releases the memory of the pages of a read-only mapped file that are entirely in these bytes; they are read again on
+ * access. */
 void gather_shuffle_drop_pages(const void *memory, int64_t bytes);
 
 #endif

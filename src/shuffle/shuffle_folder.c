@@ -101,7 +101,7 @@ static gather_status check_room(const gather_shuffle *job, gather_error *error) 
   uint64_t blocks = (uint64_t)need / room.f_frsize + 1;
   if (blocks <= room.f_bavail) return GATHER_OK;
   return gather_fail_file(
-      error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s more than there is free",
+      error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s are missing",
       gather_text_bytes(need, needs, sizeof needs),
       gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * shuffle_internal.h: what the files of this folder share. Rows go to the output in one pass (each part of it is taken
- * from the table), or in two: the first one reads the table front to back and puts each row into the bucket of its
+ * from the table), or in two: the first one reads the table sequentially and puts each row into the bucket of its
  * place, the second one sorts each bucket.
  *
  * Both work on one file, `rows`, in a folder beside the output; a final rename makes it the output. Bucket b is stored
@@ -94,7 +94,7 @@ struct gather_shuffle {
   bool journal_is_last; /* the journal is all that is left, beside the output */
   bool made;            /* the folder is this run's */
   bool noted;           /* the folder may hold work that can be resumed */
-  bool finished;        /* the output is complete, and what is left says so */
+  bool finished;        /* the output is complete, and the journal says so */
   atomic_bool stop_flag, *stopped;
   gather_shuffle_info info;
   gather_shuffle_remedy *remedy; /* that of `info`, to be set by functions that take the job as const */
@@ -174,8 +174,8 @@ GATHER_CHECKED gather_status gather_shuffle_sync(const gather_shuffle *job, gath
                                                  gather_error *error);
 
 /* ---- shuffle_journal.c */
-/* Reads the journal of the folder that was found, or (last) the one that is left when the folder goes; job->journal stays NULL
- * where there is none. */
+/* Reads the journal of the folder that was found, or (last) the one that is left when the folder is removed;
+ * job->journal stays NULL where there is none. */
 GATHER_CHECKED gather_status gather_shuffle_journal_read(gather_shuffle *job, bool last, gather_error *error);
 /* The number after `key` in it; false if there is none. */
 bool gather_shuffle_journal_number(const gather_shuffle *job, const char *key, int64_t *number);

@@ -24,7 +24,7 @@ enum {
   PAIR_BYTES = (int)sizeof(gather_shuffle_pair),
   ROW_NUMBER = 8,
   BYTES_PER_RANGE = 1024,
-  LEAST_BUFFER = 4096, /* bytes: a disk gives no less */
+  LEAST_BUFFER = 4096, /* bytes: the least that a disk reads */
   MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
   FEW_SWEEPS =
       2, /* reading the table so often and writing the output costs no more than two passes, which read and write twice */

@@ -22,8 +22,7 @@ typedef struct gather_shuffle_text {
 GATHER_PRINTF(2, 3) void gather_shuffle_text_print(gather_shuffle_text *to, const char *format, ...);
 void gather_shuffle_text_clear(gather_shuffle_text *to);
 
-/* Reads a decimal number without a sign; *text is advanced past it. False where none begins there, or where it does not
- * fit. */
+/* Reads a decimal number without a sign; *text is advanced past it. False if there is none, or if it does not fit. */
 bool gather_shuffle_read_number(const char **text, int64_t *number);
 
 #endif
