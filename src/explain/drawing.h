@@ -26,7 +26,7 @@ typedef enum gather_explain_part {
   GATHER_EXPLAIN_OUT
 } gather_explain_part;
 
-/* The coordinates shown of one dimension, rising. */
+/* The coordinates shown of one dimension, ascending. */
 typedef struct gather_explain_pick {
   int count;
   int64_t len; /* of the dimension */
@@ -38,7 +38,7 @@ typedef struct gather_explain_table {
   const char *name; /* "data", "idx", "out" */
   int32_t rank;
   const int64_t *shape;
-  gather_explain_pick *pick[GATHER_MAX_RANK]; /* per dimension; an output shares them with what it comes from */
+  gather_explain_pick *pick[GATHER_MAX_RANK]; /* per dimension; an output shares those of its sources */
 } gather_explain_table;
 
 /* Where the index of a cell points. */
@@ -58,14 +58,14 @@ typedef struct gather_explain_shown {
   int64_t to; /* INDICES: the row where it differs from the index as written; OUT: the row it comes from; else -1 */
 } gather_explain_shown;
 
-/* How the origin of output cells is told: once a row of the drawing, once a column, or in each cell. */
+/* How the drawing shows the origin of output cells: once per row, once per column, or in each cell. */
 typedef enum gather_explain_telling {
   GATHER_EXPLAIN_BY_ROW,
   GATHER_EXPLAIN_BY_COLUMN,
   GATHER_EXPLAIN_BY_CELL
 } gather_explain_telling;
 
-/* All of one gather; the public header calls it opaque. Starts as all zero. */
+/* One gather; opaque in the public header. Starts as all zero. */
 struct gather_explain {
   const gather_op *op;
   gather_options options;      /* executor and bad_count are NULL */
@@ -80,7 +80,7 @@ struct gather_explain {
   int64_t out_shape[GATHER_MAX_RANK];
   gather_explain_facts facts;
   char formula[512];
-  bool promised; /* the policy is that there is no index out of range */
+  bool promised; /* indices are unchecked (promise) */
   bool made_up;  /* the values of data are not known: 0, 1, 2, ... are drawn */
   int32_t axis, batch;
   gather_dim_source sources[GATHER_MAX_RANK]; /* of each dimension of the output */
@@ -89,7 +89,7 @@ struct gather_explain {
   int64_t axis_len;
   gather_on_bad on_bad; /* never default */
   bool negative;
-  bool failed; /* a bad index under a policy that says error: `error` tells which */
+  bool failed; /* an index is out of range under the policy error: `error` says which */
   gather_error error;
   bool any_bad;
   int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
@@ -103,9 +103,9 @@ struct gather_explain {
   int64_t keys[GATHER_EXPLAIN_ROW_MAX]; /* what has a colour: see gather_explain_key */
   bool key_by_cell;
   int64_t *all_rows; /* of each index, -1 = none; NULL where there are too many */
-  int64_t *used;     /* what any index gathers from, rising (explain_used.c) */
+  int64_t *used;     /* what any index gathers from, ascending (explain_used.c) */
   int64_t used_count;
-  int64_t *used_rows; /* on the axis, rising */
+  int64_t *used_rows; /* on the axis, ascending */
   int64_t used_row_count;
   bool used_more;  /* there are too many indices to know all */
   int64_t *picked; /* offsets in data of the shown output cells */
@@ -114,7 +114,7 @@ struct gather_explain {
 
 /* Fills in all_rows by one gather. */
 GATHER_CHECKED gather_status gather_explain_all_rows(gather_explain *ex, gather_error *error);
-/* Which places of data any index gathers from: once, of what is resolved. */
+/* Finds the places of data that any index gathers from; once, after the gather is resolved. */
 GATHER_CHECKED gather_status gather_explain_find_used(gather_explain *ex, gather_error *error);
 /* Whether the output has that cell of data, drawn or not. */
 bool gather_explain_is_used(const gather_explain *ex, const int64_t *data);
@@ -129,17 +129,17 @@ GATHER_CHECKED gather_status gather_explain_layout(gather_explain *ex, int colum
 void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
                          gather_explain_shown *cell);
 gather_explain_telling gather_explain_by(const gather_explain *ex);
-/* The leading coordinates of shown slice number i; false behind the last. */
+/* The leading coordinates of shown slice number i; false after the last. */
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);
 /* How many slices there are in all, and are not shown. */
 int64_t gather_explain_more(const gather_explain_table *table);
-/* What makes one source of a colour: the row of its batch; where each index gives one cell and there are few, the cell of data. */
+/* The key of a colour: the row within its batch; if each index gives one cell and there are few, the cell of data. */
 int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
 int gather_explain_colour(const gather_explain *ex, int64_t key);
-/* The coordinates shown along the rows and columns of a slice; one of one where there is no such dimension. */
+/* The coordinates shown along the rows and columns of a slice; a single one if there is no such dimension. */
 const gather_explain_pick *gather_explain_rows(const gather_explain_table *table);
 const gather_explain_pick *gather_explain_columns(const gather_explain_table *table);
-/* Whether something is left out before number i; i = count: behind the last. */
+/* Whether something is left out before number i; i = count: after the last. */
 bool gather_explain_gap(const gather_explain_pick *pick, int i);
 /* Puts row and column into at. */
 void gather_explain_at(const gather_explain_table *table, int64_t row, int64_t column, int64_t *at);
@@ -155,17 +155,17 @@ int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t 
 /* Takes the node of a model. */
 GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const gather_model_operands *operands,
                                                       gather_error *error);
-/* Makes the plan of what was taken, and finds out all that a drawing asks. */
+/* Makes the plan, and resolves everything that a drawing needs. */
 GATHER_CHECKED gather_status gather_explain_ready(gather_explain *ex, gather_error *error);
-/* How many bytes the whole letters of UTF-8 text take that fit into `most` bytes. */
+/* How many bytes of UTF-8 text fit into `most` bytes without splitting a character. */
 int gather_explain_fit(const char *text, int most);
-/* The end of a long name, which tells more than its beginning. */
+/* The end of a long name, which identifies it better than its beginning. */
 void gather_explain_shorten(const char *name, char *text, size_t bytes);
 
-/* Lines of words, without a line break. */
+/* Lines of text, without a line break. */
 void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes);
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes);
-/* What else must be said: sentence number i; false behind the last. */
+/* Further notes: sentence number i; false after the last. */
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes);
 void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
 /* "data[3, :]": where a row or column of the output comes from; at: one cell of it. */

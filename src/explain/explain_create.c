@@ -36,7 +36,7 @@ static gather_status read_options(gather_explain *ex, const gather_options *gath
   return GATHER_OK;
 }
 
-/* A name that is told, or the library's own. */
+/* The caller's name, or the library's own. */
 static void set_type(const char *told, gather_type type, char *name, size_t bytes) {
   const gather_type_info *info = gather_type_get(type);
   if (told)
@@ -45,7 +45,7 @@ static void set_type(const char *told, gather_type type, char *name, size_t byte
     (void)snprintf(name, bytes, "%s", info ? info->name : "of unknown type");
 }
 
-/* Copies shape and strides to where the tensor's own may not live long enough. */
+/* Copies shape and strides: the tensor's own may not live long enough. */
 static void settle(gather_tensor *tensor, int64_t *shape, int64_t *strides) {
   const size_t bytes = (size_t)tensor->rank * sizeof *shape;
   if (bytes > 0 && tensor->shape != shape) memcpy(shape, tensor->shape, bytes);
@@ -96,7 +96,7 @@ static void set_facts(gather_explain *ex) {
                                      .complete = cells == gather_tensor_len(&out)};
 }
 
-/* What both ways share, once the tensors are there. */
+/* Shared by both ways to make a drawing, once the tensors are set. */
 static gather_status finish(gather_explain *ex, gather_error *error) {
   GATHER_TRY(gather_tensor_check(&ex->data, error));
   GATHER_TRY(gather_tensor_check(&ex->indices, error));
@@ -197,7 +197,7 @@ gather_status gather_explain_svg(const gather_explain *ex, char **text, size_t *
   return gather_growing_finish(&to, "a drawing", text, bytes, error);
 }
 
-/* The longest line of the boxes on a screen; the sentences above them may fold. Colours take no room. */
+/* The longest line of the boxes on a screen; the sentences above them may wrap. Colour codes have no width. */
 static int widest(const char *text) {
   int most = 0, columns = 0;
   const char *boxes = strstr(text, "\n\n");
@@ -223,10 +223,10 @@ static gather_status draw_narrower(gather_explain *copy, const gather_explain_te
   }
 }
 
-/* What runtimes do with the index out of range, which a model's node has. */
+/* What runtimes do with the index out of range; only for a node of a model. */
 static void put_runtimes(const gather_explain *ex, gather_growing *to) {
   if (!ex->node || !ex->failed) return;
-  gather_growing_text(to, "\nWhat a runtime does with a bad index here:\n");
+  gather_growing_text(to, "\nWhat each runtime does with this index out of range:\n");
   gather_model_bad_text(ex->node, 2, to);
 }
 

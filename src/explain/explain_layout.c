@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_layout.c: what is shown. Small dimensions whole; of large ones both ends, and what the gather is about: rows that
- * are gathered, and the first bad index. Ranks above 2 are shown as 2-D slices.
+ * explain_layout.c: what is shown. Small dimensions whole; of large ones both ends, and what matters: gathered rows,
+ * and the first bad index. Ranks above 2 are shown as 2-D slices.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static void add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
   pick->at[i] = at;
 }
 
-/* Fills up with the ends, then from the beginning. wanted: what must be seen; what the caller has put there stays. */
+/* Fills up with the ends, then from the beginning. wanted: coordinates that must be shown; those already chosen
+ * stay. */
 static void choose(gather_explain_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
   pick->len = len;
   if (len > most) {
@@ -41,7 +42,7 @@ static int most_of(int32_t rank, int32_t d, int columns) {
   return most < GATHER_EXPLAIN_PICK_MAX ? most : GATHER_EXPLAIN_PICK_MAX;
 }
 
-/* Goes to the next of the picked coordinates; false behind the last. */
+/* Goes to the next of the picked coordinates; false after the last. */
 static bool next(const gather_explain_table *table, int32_t dims, int *at) {
   for (int32_t d = dims; d-- > 0;) {
     if (++at[d] < table->pick[d]->count) return true;
@@ -98,7 +99,7 @@ static void add_key(gather_explain *ex, int64_t key) {
   if (key >= 0 && ex->key_count < GATHER_EXPLAIN_ROW_MAX && find_key(ex, key) < 0) ex->keys[ex->key_count++] = key;
 }
 
-/* A colour for each cell tells something while there are few. */
+/* A colour per cell is useful only while there are few cells. */
 static bool few(const gather_explain_table *table) {
   enum { FEW = 16 };
   int count = 1;
@@ -132,7 +133,7 @@ static void name_tables(gather_explain *ex) {
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }
 
-/* A dimension of the output shows what the one it comes from shows: that of indices where data has more of it. */
+/* A dimension of the output shows the coordinates of its source in data, or in indices if their lengths differ. */
 static void share_picks(gather_explain *ex) {
   gather_explain_table *out = &ex->table[GATHER_EXPLAIN_OUT];
   for (int32_t d = 0; d < out->rank; d++) {
@@ -149,7 +150,7 @@ static gather_status collect_cells(gather_explain *ex, gather_error *error) {
   int64_t at[GATHER_MAX_RANK];
   ex->picked_count = 0;
   if (!ex->picked) ex->picked = gather_alloc(MOST * (int64_t)sizeof *ex->picked);
-  if (!ex->picked) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  if (!ex->picked) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
   if (!any(table)) return GATHER_OK;
   for (int s = 0; gather_explain_slice(table, s, at); s++) {
     const gather_explain_pick *rows = gather_explain_rows(table), *columns = gather_explain_columns(table);
@@ -164,8 +165,8 @@ static gather_status collect_cells(gather_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
-/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. A table of which the
- * rows stand below each other may be longer than it is wide. */
+/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. A table
+ * drawn with its rows below each other may show more rows than columns. */
 static void choose_rows(gather_explain *ex, const gather_explain_table *data, int columns) {
   gather_explain_pick *pick = &ex->data_pick[ex->axis];
   int64_t len = data->shape[ex->axis];
@@ -235,7 +236,7 @@ int64_t gather_explain_more(const gather_explain_table *table) {
   return all - shown;
 }
 
-/* A drawing of the output tells the origin once where one index gives a whole row, or a whole column, of it. */
+/* The drawing of the output shows the origin once if one index gives a whole row, or a whole column. */
 gather_explain_telling gather_explain_by(const gather_explain *ex) {
   int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank;
   bool of[2] = {false, false};

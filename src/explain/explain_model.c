@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_model.c: one gather node of a model as what is drawn. What is not known of it is said, with what would tell.
+ * explain_model.c: a drawing of one gather node of a model. The error for unknown operands says what to give.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,13 +45,13 @@ static gather_status fail(const gather_explain *ex, const missing *m, gather_err
   return status;
 }
 
-/* In neutral words: "a tensor for 'x'". */
+/* Without command-line syntax: "a tensor for 'x'". */
 static void give_neutral(const gather_advice *advice, char *text, size_t bytes) {
   (void)snprintf(text, bytes, "give %s for '%.60s'", advice->kind == GATHER_ADVICE_DIMS ? "a length" : "a tensor",
                  advice->names[0]);
 }
 
-/* What to give, as the caller's own users give it. */
+/* What to give, in the syntax of the caller's users. */
 static const char *give(const gather_explain *ex, gather_advice_kind kind, const char *name, char *text, size_t bytes) {
   char path[300];
   (void)gather_model_node_path(ex->node, path, sizeof path);
@@ -87,8 +87,7 @@ static void need_indices(const gather_explain *ex, const gather_model_operands *
                      give(ex, GATHER_ADVICE_INPUTS, name, text, sizeof text));
   }
   add(m, "the indices '%.60s' %s: %s", ex->node->indices.name,
-      ex->node->indices.unreadable ? "cannot be read" : "are not known",
-      *given ? given : "nothing that could be given leads to them");
+      ex->node->indices.unreadable ? "cannot be read" : "are not known", *given ? given : "no input determines them");
 }
 
 static void need_length(const gather_explain *ex, int32_t d, missing *m) {
@@ -111,7 +110,7 @@ static void data_shape(gather_explain *ex, missing *m) {
     add(m, "the shape of the data is not known: %s", give(ex, GATHER_ADVICE_INPUTS, data->name, text, sizeof text));
   for (int32_t d = 0; d < data->rank; d++) {
     bool known = data->dims[d].min == data->dims[d].max;
-    bool said = false; /* a name stands for one length wherever it is */
+    bool said = false; /* a name has the same length everywhere */
     for (int32_t k = 0; k < d && data->dims[d].symbol; k++)
       said = said || (data->dims[k].symbol && strcmp(data->dims[k].symbol, data->dims[d].symbol) == 0);
     ex->data_shape[d] = data->dims[d].min;
@@ -138,7 +137,7 @@ static void take_data(gather_explain *ex, missing *m) {
                              .shape = ex->data_shape};
 }
 
-/* The first of all complaints of a check that no index is to blame for. */
+/* The first error of a check that is not about an index. */
 static gather_status check_node(const gather_explain *ex, gather_error *error) {
   char name[200];
   const gather_model_node *node = ex->node;

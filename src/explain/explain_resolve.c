@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_resolve.c: where each cell comes from. The library itself is asked: it gathers a table that holds its own offsets,
- * so that the drawing cannot say anything that the command `take` does not do.
+ * explain_resolve.c: where each cell comes from. The library itself resolves it, by gathering from a table of offsets,
+ * so that the drawing cannot differ from the command `take`.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static gather_status ask_engine(gather_explain *ex, gather_error *error) {
   out.data = ex->engine = iota(out_len);
   gather_status status = GATHER_OUT_OF_MEMORY;
   if (!offsets.data || !out.data)
-    (void)gather_fail(error, status, "no memory for the drawing");
+    (void)gather_fail(error, status, "out of memory for the drawing");
   else
     status = gather_apply(ex->op, &offsets, &ex->indices, &out, &options, error);
   gather_free(offsets.data);
@@ -99,7 +99,7 @@ static gather_status resolve(gather_explain *ex, gather_error *error) {
   GATHER_TRY(find_sources(ex, error));
   GATHER_TRY(find_bad(ex, error));
   if (ex->axis_len <= MOST_AXIS && !(ex->iota = iota(ex->axis_len)))
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
   return ask_engine(ex, error);
 }
 
@@ -119,7 +119,7 @@ gather_status gather_explain_all_rows(gather_explain *ex, gather_error *error) {
   options.axis = options.batch_dims = 0;
   options.negative = ex->negative ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
   out.data = ex->all_rows = gather_alloc(count * (int64_t)sizeof *ex->all_rows);
-  if (!ex->all_rows) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  if (!ex->all_rows) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
   return gather_apply(gather_op_find("Gather", "onnx-13"), &rows, indices, &out, &options, error);
 }
 
@@ -133,7 +133,8 @@ static void read_index(const gather_tensor *view, gather_explain_origin *origin)
   memcpy(&origin->value, view->flags & GATHER_TENSOR_BYTE_SWAPPED ? swapped : bytes, sizeof origin->value);
 }
 
-/* Asks for one index on an axis of that length: the row, or NONE. Without a table of rows only "bad or not" is asked. */
+/* Resolves one index on an axis of that length: the row, or NONE. Without a table of rows it finds only whether the
+ * index is bad. */
 static int64_t ask_row(const gather_explain *ex, const gather_tensor *view, gather_on_bad on_bad) {
   static const int64_t zero = 0, still[1] = {0};
   gather_options options = GATHER_OPTIONS_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_svg.c: the drawing as an SVG picture that stands alone: no scripts, no fonts of its own, readable on light and on
- * dark pages. What is gathered has the same colour wherever it is seen. A line leads from its place in data to each row or
- * column of the output where one place gives it whole; else each cell of the output says where it comes from.
+ * explain_svg.c: the drawing as a self-contained SVG picture: no scripts, no embedded fonts, readable on light and on
+ * dark pages. Gathered data has the same colour everywhere. If a whole row or column of the output comes from one
+ * place, a line leads to it from data; else each cell of the output shows where it comes from.
  */
 #include "explain/explain_svg.h"
 
@@ -28,10 +28,10 @@ static const char STYLE[] =
     ".c0{fill:#0c3a6b;stroke:#4493f8}.c1{fill:#124a22;stroke:#3fb950}.c2{fill:#523a06;stroke:#d29922}"
     ".c3{fill:#43217a;stroke:#ab7df8}.c4{fill:#5e1a43;stroke:#db61a2}.c5{fill:#0b4843;stroke:#2dd4bf}"
     ".c6{fill:#5c2b0a;stroke:#f0883e}.c7{fill:#33393f;stroke:#9198a1}}"
-    /* The general rules above must not win over a cell's colour. */
+    /* The general rules above must not override a cell's colour. */
     "path.r{fill:none!important}";
 
-/* Characters that could turn the line round, or that XML does not allow, are dots. */
+/* Characters that change the text direction, or that XML forbids, become dots. */
 static bool shown(unsigned c) {
   return c >= 0x20 && (c < 0x7f || c >= 0xa0) && c != 0xfffe && c != 0xffff && !(c >= 0x200b && c <= 0x200f) &&
          !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff;
@@ -56,7 +56,7 @@ static void put(gather_growing *to, const char *text) {
   }
 }
 
-/* after: what stands behind the words as it is, an entity. */
+/* after: an entity, appended without escaping. */
 static void words(const gather_svg_picture *p, int x, int y, const char *classes, const char *text, const char *after) {
   gather_growing_print(p->to, "<text x=\"%d\" y=\"%d\" class=\"%s\">", x, y, classes);
   put(p->to, text);
@@ -80,7 +80,7 @@ static void one_cell(const gather_svg_picture *p, const gather_svg_spot *spot, i
   if (*origin) words(p, x + wide / 2, y + 33, "o m", origin, "");
 }
 
-/* Behind the last column or row, and a gap. */
+/* The end of the last column or row, with a gap. */
 static int end_of_columns(const gather_svg_spot *spot) {
   return gather_svg_x(spot, gather_explain_columns(spot->table)->count - 1) + spot->cell + GATHER_SVG_GAP;
 }
@@ -188,22 +188,22 @@ static void lines(const gather_svg_picture *p) {
   }
 }
 
-/* What a person who does not see the picture is told. */
+/* The description for screen readers. */
 static void describe(const gather_svg_picture *p, const char *formula, const char *rules) {
   char text[1024];
   gather_growing_print(p->to, "<title id=\"title\">%s: ", p->ex->op->name);
   put(p->to, formula);
-  gather_growing_text(
-      p->to,
-      "</title>\n<desc id=\"desc\">The cells of data, the indices, and the cells of the output with the colour of the "
-      "place they come from. ");
+  gather_growing_text(p->to,
+                      "</title>\n<desc id=\"desc\">The cells of data, the indices, and the cells of the output, each "
+                      "in the colour of the "
+                      "data that it comes from. ");
   put(p->to, rules);
   for (int i = 0; gather_explain_note(p->ex, i, text, sizeof text); i++) {
     gather_growing_text(p->to, ". ");
     put(p->to, text);
   }
   if (p->ex->failed) {
-    gather_growing_text(p->to, ". Bad: ");
+    gather_growing_text(p->to, ". Out of range: ");
     put(p->to, p->ex->error.message);
   }
   gather_growing_text(p->to, "</desc>\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_svg.h: the picture's layout: which table stands where. explain_svg_layout.c makes it, explain_svg.c draws it.
+ * explain_svg.h: the picture's layout: the place of each table. explain_svg_layout.c makes it, explain_svg.c draws it.
  */
 #ifndef GATHER_EXPLAIN_SVG_H
 #define GATHER_EXPLAIN_SVG_H
@@ -12,7 +12,7 @@ enum {
   GATHER_SVG_MARGIN = 24,
   GATHER_SVG_GAP = 22,  /* where coordinates are left out */
   GATHER_SVG_FOOT = 20, /* a line under a table */
-  GATHER_SVG_TOP = 78   /* the first note stands there */
+  GATHER_SVG_TOP = 78   /* y of the first note */
 };
 
 /* How lines lead from data to the output: where one place gives a whole row, or a whole column, of it. Else each cell of the output
@@ -26,7 +26,7 @@ typedef struct gather_svg_spot {
   int x, y, wide, high; /* all of it */
   int cell, cell_high;  /* of one cell */
   int label, slices;    /* width of the coordinates on the left; how many slices are shown */
-  int above;            /* height of what stands over the first slice: the title, where it is not below */
+  int above;            /* height above the first slice: the title, unless it is below */
   bool origins;         /* cells say where they come from */
 } gather_svg_spot;
 
@@ -47,11 +47,11 @@ int gather_svg_y(const gather_svg_spot *spot, int slice, int r);
 int gather_svg_top(const gather_svg_spot *spot, int slice);
 /* "[2, 0]" under a cell of the output: where it comes from; "" without a source. */
 void gather_svg_origin(const gather_explain *ex, const int64_t *at, char *text, size_t bytes);
-/* Sentence number i, cut where it is too long for a picture; false behind the last. */
+/* Sentence number i, cut where it is too long for a picture; false after the last. */
 bool gather_svg_note(const gather_explain *ex, int i, char *text, size_t bytes);
-/* Columns that UTF-8 text takes in a font of even width. */
+/* Columns that UTF-8 text takes in a monospace font. */
 int gather_svg_columns(const char *text);
-/* One character of UTF-8 text: its number, 0xfffd for what is none; *text moves on. */
+/* The next character of UTF-8 text: its code point, 0xfffd if invalid; advances *text. */
 unsigned gather_svg_next(const char **text);
 
 #endif

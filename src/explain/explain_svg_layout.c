@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_svg_layout.c: where the tables of the picture stand, and how large they are.
+ * explain_svg_layout.c: the places and sizes of the picture's tables.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -98,7 +98,7 @@ void gather_svg_origin(const gather_explain *ex, const int64_t *at, char *text, 
   if (used) snprintf(text + used, bytes - used, "]");
 }
 
-/* How wide the words of a cell are. */
+/* The width of a cell's text. */
 static int words_wide(const gather_svg_picture *p, const gather_svg_spot *spot, const int64_t *at) {
   char to[40] = "", origin[64] = "";
   gather_explain_shown cell;
@@ -122,7 +122,7 @@ static void measure_cells(const gather_svg_picture *p, gather_svg_spot *spot) {
         int wide = words_wide(p, spot, at) + 14;
         if (wide > spot->cell) spot->cell = wide;
       }
-  /* The coordinates are written smaller, and rise. */
+  /* The coordinates are in a smaller font, and ascend. */
   int last = columns->count ? snprintf(number, sizeof number, "%" PRId64, columns->at[columns->count - 1]) * 7 + 6 : 0;
   if (last > spot->cell) spot->cell = last;
   spot->label = spot->table->rank < 2 ? 0 : 26;
@@ -162,7 +162,7 @@ static gather_svg_flow flow_of(const gather_explain *ex) {
   return GATHER_SVG_FLOW_NONE;
 }
 
-/* Beside each other. */
+/* Side by side. */
 static void in_a_row(gather_svg_picture *p, int top) {
   int x = GATHER_SVG_MARGIN, most = 0;
   for (int i = 0; i < 3; i++) {
@@ -175,13 +175,13 @@ static void in_a_row(gather_svg_picture *p, int top) {
   p->high = top + most + GATHER_SVG_MARGIN;
 }
 
-/* Indices and data beside each other, the output under the data. */
+/* Indices and data side by side, the output under the data. */
 static void in_an_angle(gather_svg_picture *p, int top) {
   gather_svg_spot *indices = &p->at[0], *data = &p->at[1], *out = &p->at[2];
   in_a_row(p, top);
   out->x = data->x;
   out->y = top + (indices->high > data->high ? indices->high : data->high) + DOWN_SPACE;
-  /* One label for both, and one cell, so that columns stand under each other. */
+  /* One label for both, and one cell, so that columns are aligned. */
   data->label = out->label = data->label > out->label ? data->label : out->label;
   int wide = out->wide > data->wide ? out->wide : data->wide;
   p->wide = data->x + wide + 8 + GATHER_SVG_MARGIN;
@@ -200,7 +200,7 @@ static void in_a_column(gather_svg_picture *p, int top) {
   p->high = p->at[2].y + p->at[2].high + GATHER_SVG_MARGIN;
 }
 
-/* Wide enough for the lines of words; letters of even width are wider than others. */
+/* Makes the picture wide enough for its lines of text; monospace characters are wider than others. */
 static void widen(gather_svg_picture *p) {
   char text[1024];
   int wide, head = (int)strlen(p->ex->op->name) * 11 + 14;

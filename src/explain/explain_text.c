@@ -8,7 +8,7 @@
 #include "explain/drawing.h"
 #include "format/text.h"
 
-/* The signs of a drawing, all one column wide but for those of ASCII. */
+/* The signs of a drawing, all one column wide except those of ASCII. */
 typedef struct signs {
   const char *top_left, *top_right, *bottom_left, *bottom_right, *across, *down, *dots, *below, *arrow, *from, *bad;
 } signs;
@@ -43,7 +43,8 @@ static void right(gather_growing *to, const char *text, int width) {
   gather_growing_text(to, text);
 }
 
-/* The words of a cell: an index with where it goes, an output cell with its row where neither side of the box tells. */
+/* The text of a cell: an index with its resolved row, an output cell with its source row unless a side of the box shows
+ * it. */
 static void words_of(const drawing *d, const gather_explain_shown *cell, char *text, size_t bytes) {
   char to[40] = "";
   bool by_cell = d->part == GATHER_EXPLAIN_OUT && gather_explain_by(d->ex) == GATHER_EXPLAIN_BY_CELL;
@@ -88,7 +89,7 @@ static void border(const drawing *d, const char *left, const char *end) {
   gather_growing_print(d->to, "%s\n", end);
 }
 
-/* Columns that are left out behind the last. */
+/* Columns that are left out after the last. */
 static void tail(const drawing *d) {
   const gather_explain_pick *columns = gather_explain_columns(d->table);
   if (gather_explain_gap(columns, columns->count)) gather_growing_print(d->to, " %s", d->sign->dots);

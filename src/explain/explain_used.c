@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_used.c: which places of data any index gathers, whether it is drawn or not: what is used must not be drawn as unused because
- * the drawing has no room for where it goes.
+ * explain_used.c: which places of data any index gathers, whether it is drawn or not: used data must not appear unused
+ * because the output cell it goes to is not drawn.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "explain/drawing.h"
 
-/* Of more indices than these only the first are looked at: with a table of rows, and one by one. */
+/* How many indices are examined at most: with a table of rows, and one by one. */
 enum { MOST_AT_ONCE = 1 << 20, MOST_ONE_BY_ONE = 1 << 16 };
 
 static int compare(const void *a, const void *b) {
@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-/* Sorts, and leaves each number once. */
+/* Sorts, and removes duplicates. */
 static int64_t distinct(int64_t *numbers, int64_t count) {
   int64_t kept = 0;
   qsort(numbers, (size_t)count, sizeof *numbers, compare);
@@ -35,7 +35,7 @@ static void coordinates(const gather_tensor *indices, int64_t number, int64_t *a
   }
 }
 
-/* What tells a place of data from others: the cell where each index gives one, else the row of its batch. */
+/* The key of a place of data: the cell if each index gives one cell, else the row within its batch. */
 static int64_t place_of(const gather_explain *ex, const int64_t *data) {
   const gather_tensor *tensor = &ex->data;
   if (ex->by_cell) return gather_explain_offset(tensor->rank, tensor->shape, data);
@@ -63,7 +63,7 @@ static int64_t place_at(const gather_explain *ex, int64_t number) {
 }
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the drawing");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the drawing");
 }
 
 gather_status gather_explain_find_used(gather_explain *ex, gather_error *error) {

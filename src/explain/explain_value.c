@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_value.c: one element of a tensor as short ASCII text. Packed elements are taken out by the library: a gather of
- * one element puts it at the beginning of its bytes.
+ * explain_value.c: one element of a tensor as short ASCII text. The library extracts packed elements: a gather of one
+ * element puts it at the beginning of its bytes.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -107,7 +107,7 @@ static void put_hex(const unsigned char *element, int64_t size, int64_t shown, c
   if (size > shown) snprintf(text + used, bytes - used, "..");
 }
 
-/* Letters that every terminal and picture can show; others are dots. */
+/* Characters that every terminal and picture can show; others become dots. */
 static void put_string(const gather_string *string, char *text, size_t bytes) {
   size_t used = (size_t)snprintf(text, bytes, "\""), shown = string->bytes > 10 ? 8 : string->bytes;
   for (size_t i = 0; i < shown; i++) {
@@ -141,7 +141,7 @@ static void put_complex(gather_type type, const unsigned char *element, bool swa
   snprintf(text, bytes, "%s%s%sj", parts[0], sign ? "" : "+", parts[1]);
 }
 
-/* An element that was taken out. string: where it is a string. */
+/* An extracted element. string: if it is a string. */
 static void put_element(const gather_tensor *tensor, const gather_string *string, unsigned char *element, int64_t size,
                         char *text, size_t bytes) {
   double number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_words.c: the lines of words round a drawing.
+ * explain_words.c: the lines of text around a drawing.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -39,11 +39,11 @@ void gather_explain_formula(const gather_explain *ex, char *text, size_t bytes) 
 
 void gather_explain_rules(const gather_explain *ex, char *text, size_t bytes) {
   const char *policy = ex->on_bad == GATHER_ON_BAD_ERROR   ? "is an error"
-                       : ex->on_bad == GATHER_ON_BAD_CLAMP ? "goes to the nearest end"
-                       : ex->on_bad == GATHER_ON_BAD_WRAP  ? "wraps round"
+                       : ex->on_bad == GATHER_ON_BAD_CLAMP ? "is clamped to the nearest end"
+                       : ex->on_bad == GATHER_ON_BAD_WRAP  ? "wraps around"
                        : ex->on_bad == GATHER_ON_BAD_ZERO  ? "gives zeros"
                                                            : "gives ";
-  if (ex->promised) policy = "is promised not to be there";
+  if (ex->promised) policy = "is not checked";
   const char *fill = ex->on_bad == GATHER_ON_BAD_FILL ? ex->fill_text : "";
   snprintf(text, bytes, "%s: an index below 0 %s, one out of range %s%.*s", ex->op->rules,
            ex->negative ? "counts from the end" : "is out of range", policy, gather_explain_fit(fill, 40), fill);
@@ -56,18 +56,18 @@ static void batches(const gather_explain *ex, char *text, size_t bytes) {
   if (ex->batch == 0) return;
   letters(group, sizeof group, 0, ex->batch < 4 ? ex->batch : 4, &comma);
   if (ex->batch > 4) append(group, sizeof group, ", ...");
-  snprintf(text, bytes, "batch_dims %d: idx[%s] picks only from data[%s], group by group", (int)ex->batch, group,
+  snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch", (int)ex->batch, group,
            group);
 }
 
 void gather_explain_shorten(const char *name, char *text, size_t bytes) {
   enum { LONGEST = 60 };
   size_t len = strlen(name), from = len > LONGEST ? len - LONGEST : 0;
-  while (from && ((unsigned char)name[from] & 0xc0) == 0x80) from++; /* whole letters of UTF-8 */
+  while (from && ((unsigned char)name[from] & 0xc0) == 0x80) from++; /* whole UTF-8 characters */
   snprintf(text, bytes, "%s%.60s", from ? "..." : "", name + from);
 }
 
-/* Where in the model the gather stands, and what its operands are called there. */
+/* Where the gather is in the model, and the names of its operands. */
 static void place(const gather_explain *ex, char *text, size_t bytes) {
   char where[1024], names[4][80];
   const gather_model_node *n = ex->node;
@@ -101,7 +101,7 @@ bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t byt
     return true;
   }
   if (ex->node && ex->made_up && i-- == 0) {
-    snprintf(text, bytes, "The values of data are not known: each cell shows its number, counted row by row.");
+    snprintf(text, bytes, "The values of data are not known: each cell shows its number in row-major order.");
     return true;
   }
   return false;

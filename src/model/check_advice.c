@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_advice.c: what would make an unknown node known. Nothing is advised that a check, or what looks at one node, then refuses.
+ * check_advice.c: what would make an unknown node known. It advises nothing that a check, or a function for one node,
+ * then rejects.
  */
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "base/error.h"
 #include "model/model_check.h"
 
-/* Advice asks the model again: not for very many nodes, nor in very large models. */
+/* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */
 enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16 };
 
 struct gather_check_advice {
@@ -17,12 +18,12 @@ struct gather_check_advice {
   const gather_check *check;
   gather_advice *nodes;
   int asked, dim_count;
-  const char *dims[MOST_DIMS]; /* names of dimensions, and whether a check takes them */
+  const char *dims[MOST_DIMS]; /* names of dimensions, and whether a check accepts them */
   bool taken[MOST_DIMS];
 };
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for advice on the nodes");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for advice on the nodes");
 }
 
 static bool is_input(const gather_model *model, const char *name) {
@@ -32,7 +33,7 @@ static bool is_input(const gather_model *model, const char *name) {
   return false;
 }
 
-/* Whether a check takes that name: one that is only in a subgraph it does not. */
+/* Whether a check accepts that name. It rejects names that are only in a subgraph. */
 static gather_status find_dim(gather_check_advice *advice, const char *name, bool *taken, gather_error *error) {
   gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
   const gather_model_dim dim = {name, 1};
@@ -67,7 +68,7 @@ static gather_status set_names(gather_check_advice *advice, gather_advice_kind k
   return GATHER_OK;
 }
 
-/* The values that the indices are made of: inputs of the model, or values in between. */
+/* The values that the indices are computed from: inputs of the model, or intermediate values. */
 static gather_status take_missing(gather_check_advice *advice, const gather_model_operands *operands,
                                   gather_advice *out, gather_error *error) {
   enum { MOST_NAMES = 64 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_text.c: a check as text for people: one line for all, one line per node, and below it what a bad or unknown
- * one needs.
+ * check_text.c: a check as text for people: one summary line, one line per node, and details below bad and unknown
+ * nodes.
  */
 #include "model/check_text.h"
 
@@ -16,7 +16,7 @@
 
 enum { OP_BYTES = 100, SHAPES_BYTES = 200, WIDEST_SHAPES = 44 };
 
-/* The words of one node's line, and how wide they are. */
+/* The texts of one node's line, and their widths. */
 typedef struct line {
   char op[OP_BYTES], axis[32], shapes[SHAPES_BYTES];
 } line;
@@ -74,7 +74,7 @@ static void put_wide(gather_growing *to, const char *text, int width) {
   gather_growing_print(to, "%*s", left > 0 ? left + 2 : 2, "");
 }
 
-/* A line of words under a node. */
+/* A line of text under a node. */
 static void put_word(gather_growing *to, const char *label, const char *text) {
   if (!*text) return;
   gather_growing_print(to, "         %-8s ", label);
@@ -127,7 +127,7 @@ static void put_path(gather_growing *to, const gather_model_node *node) {
   gather_text_put(to, *node->name ? node->name : number);
 }
 
-/* In neutral words: "a tensor for 'a', a tensor for 'b'". */
+/* Without command-line syntax: "a tensor for 'a', a tensor for 'b'". */
 static void write_neutral(const gather_advice *advice, char *text, size_t bytes) {
   size_t at = 0;
   text[0] = '\0';
@@ -180,7 +180,7 @@ static const char *not_executed(const gather_check *check, char *text, size_t by
   return text;
 }
 
-/* The line about all of it. */
+/* The summary line. */
 static void put_counts(gather_growing *to, const gather_check *check, const gather_check_text_options *options) {
   int64_t count = gather_check_count(check);
   char skipped[60];
@@ -198,7 +198,7 @@ static void put_counts(gather_growing *to, const gather_check *check, const gath
   if (gather_model_not_checked_count(check->model) > 0) {
     gather_growing_text(to, "; ");
     int64_t nodes = gather_model_not_checked_words(check->model, to);
-    gather_growing_text(to, nodes == 1 ? " is not looked at" : " are not looked at");
+    gather_growing_text(to, nodes == 1 ? " is not checked" : " are not checked");
   }
   gather_growing_text(to, count == 0 || options->compact ? "\n" : "\n\n");
 }
@@ -230,8 +230,8 @@ gather_status gather_check_text(const gather_check *check, const gather_check_te
   GATHER_TRY(gather_struct_read(&full, sizeof full, options, "gather_check_text_options",
                                 "GATHER_CHECK_TEXT_OPTIONS_INIT", error));
   if (full.node >= gather_check_count(check) || full.node < GATHER_CHECK_TEXT_HEAD)
-    return gather_fail(error, GATHER_USAGE, "the check has %" PRId64 " nodes, and no number %" PRId64,
-                       gather_check_count(check), full.node);
+    return gather_fail(error, GATHER_USAGE, "no such node %" PRId64 "; the check has %" PRId64 " nodes", full.node,
+                       gather_check_count(check));
   bool nothing = full.only_bad && gather_check_verdicts(check, GATHER_VERDICT_BAD) == 0;
   if (!nothing && full.node < 0) {
     put_counts(&to, check, &full);

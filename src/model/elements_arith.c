@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * elements_arith.c: arithmetic on one element: exact, and on intervals. An exact result that overflows, divides by 0, or is
- * rounded differently by different runtimes is not known. An interval is passed on only where the other operand leaves it as it is.
+ * elements_arith.c: arithmetic on one element: exact, and on intervals. An exact result that overflows, divides by 0,
+ * or is rounded differently by different runtimes is unknown. An interval is passed on only if the other operand does
+ * not change it.
  */
 #include "base/checked.h"
 #include "model/values.h"
 
 static bool is_number(const gather_dim *part, int64_t number) { return part->min == number && part->max == number; }
 
-/* Elements that are exact are combined by the exact function (intervals.c); nothing is known of others. */
+/* The exact function combines exact elements (intervals.c); all others become unknown. */
 static gather_dim unknown(const gather_dim *in, int32_t count) {
   (void)in;
   (void)count;
@@ -99,7 +100,7 @@ static bool floor_modulo(const gather_step *step, const int64_t *in, int32_t cou
 }
 const gather_exact gather_exact_floor_modulo = {gather_follow_elements, floor_modulo, 2, GATHER_NUMBERS};
 
-/* The sign of the divisor: ONNX's Mod without fmod; else the sign of the dividend. */
+/* ONNX's Mod without fmod has the sign of the divisor; the others have the sign of the dividend. */
 static bool modulo(const gather_step *step, const int64_t *in, int32_t count, int64_t *value) {
   bool truncates = step->openvino;
   if (in[1] == 0 || (!step->openvino && !gather_step_flag(step, "fmod", false, &truncates))) return false;

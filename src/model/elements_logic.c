@@ -14,7 +14,7 @@
   }                                                                                                     \
   const gather_exact gather_exact_##name = {gather_follow_elements, exact_##name, 2, types};
 
-/* yes, no: when the intervals a and b decide it. */
+/* yes, no: the conditions on the intervals a and b that decide the result. */
 #define GATHER_BOUNDS(name, yes, no)                                       \
   static gather_dim interval_##name(const gather_dim *in, int32_t count) { \
     const gather_dim *a = &in[0], *b = &in[1];                             \

@@ -2,17 +2,18 @@
  *
  * flow.c: nodes whose outputs are another graph's: If, Loop, Scan, and calls of the model's own functions.
  *
- * A function's body is walked again for each call, with what is known of that call's inputs; its nodes are not listed again.
- * Calls in calls could make that work grow without end: so there is only so much of it, and the rest is not known.
+ * A function's body is walked again for each call, with what is known of that call's inputs; its nodes are not listed
+ * again. Nested calls could make that work grow exponentially, so it is limited; outputs of calls beyond the limit are
+ * unknown.
  */
 #include <string.h>
 
 #include "base/error.h"
 #include "model/model_check.h"
 
-/* ---- what bodies give */
+/* ---- outputs of bodies */
 
-/* A value of a body as an output of the node; the elements come along. */
+/* A value of a body as an output of the node, with its elements. */
 static gather_known as_output(const gather_step *step, const gather_known *value) {
   gather_known out = *value;
   out.source = GATHER_SOURCE_COMPUTED;
@@ -30,7 +31,7 @@ static void set_either(gather_step *step, const gather_known *a, const gather_kn
   gather_step_shape(step, a->rank, dims);
 }
 
-/* A body's value, once for each round, along a new axis. */
+/* A body's value of each iteration, stacked along a new axis. */
 static void set_stacked(gather_step *step, const gather_known *value, int64_t at, gather_dim rounds) {
   gather_dim dims[GATHER_MAX_RANK];
   int32_t axis;
@@ -43,7 +44,7 @@ static void set_stacked(gather_step *step, const gather_known *value, int64_t at
 int gather_check_branch(gather_step *step) {
   int64_t count;
   if (!step->row || step->row->shape != gather_infer_if) return -1;
-  const gather_dim *parts = gather_step_parts(step, gather_step_in(step, 0), &count);
+  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, 0), &count);
   return parts && count == 1 && gather_is_exact(parts) ? parts->min == 0 : -1;
 }
 
@@ -61,7 +62,8 @@ void gather_infer_if(gather_step *step) {
   }
 }
 
-/* Values that go round: as they come in, where there is no round, or as the body leaves them; then those of each round. */
+/* First the loop-carried values: the initial ones if there is no iteration, else those that the body returns. Then the
+ * values stacked over the iterations. */
 void gather_infer_loop(gather_step *step) {
   const gather_bodies *bodies = step->bodies;
   int32_t carried = step->node->input_count - 2;
@@ -115,7 +117,7 @@ static uint64_t hash(const char *domain, const char *name) {
   return h ^ h >> 32;
 }
 
-/* The slot of the function of that name, or the empty one where it would stand. */
+/* The slot of the function of that name, or the empty slot for it. */
 static gather_callee *find_slot(const gather_check *check, const char *domain, const char *name) {
   uint64_t at = hash(domain, name) & check->callee_mask;
   for (;; at = (at + 1) & check->callee_mask) {
@@ -132,7 +134,7 @@ gather_status gather_check_functions(gather_check *check, gather_error *error) {
   check->callee_mask = (uint64_t)slots - 1;
   check->call_room = GATHER_ALL_CALLS;
   check->callees = gather_arena_take(&check->arena, slots, sizeof *check->callees);
-  if (!check->callees) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the functions of a model");
+  if (!check->callees) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the functions of a model");
   for (int64_t i = 0; i < file->function_count; i++) {
     gather_callee *callee = find_slot(check, file->functions[i].domain, file->functions[i].name);
     callee->ambiguous = callee->function != NULL;
@@ -144,7 +146,7 @@ gather_status gather_check_functions(gather_check *check, gather_error *error) {
 static gather_status call(gather_check *check, const gather_scope *scope, const gather_graph *body, gather_step *step,
                           int depth, gather_error *error) {
   gather_known *results = gather_arena_take(&check->arena, body->output_count, sizeof *results);
-  if (!results) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the outputs of a function");
+  if (!results) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the outputs of a function");
   const gather_check_walk walk = {
       .path = scope->path, .depth = depth + 1, .call = step->node, .caller = scope, .results = results};
   for (int64_t i = 0; i < body->output_count; i++) results[i].rank = -1;
@@ -162,7 +164,7 @@ gather_status gather_check_call(gather_check *check, const gather_scope *scope, 
   if (node->output_count == 0 || step->openvino) return GATHER_OK;
   const gather_callee *callee = find_slot(check, node->domain, node->op);
   if (!callee->function) return GATHER_OK;
-  /* A function may have the name of an operator: it is meant then. */
+  /* A function may have the name of an operator; the function then has precedence. */
   for (int32_t i = 0; i < node->output_count; i++)
     step->outs[i] = (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = node};
   if (callee->ambiguous || depth >= GATHER_MAX_DEPTH || check->call_room <= 0) return GATHER_OK;

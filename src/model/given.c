@@ -32,7 +32,7 @@ static const gather_value *find_input(const gather_check *check, const char *nam
   return NULL;
 }
 
-/* The name of the input's value, where it is called by another one (OpenVINO IR). */
+/* The name of the input's value, if the caller used another name of it (OpenVINO IR). */
 static const char *own_name(const gather_check *check, const char *name) {
   const char *other = find_input(check, name) ? NULL : gather_run_layer_input(check->model->graph_file->graph, name);
   return other && find_input(check, other) ? other : name;
@@ -68,7 +68,7 @@ static gather_status check_dim(const gather_check *check, const gather_model_dim
   return GATHER_OK;
 }
 
-/* Notes what a name stands for, or finds that it stands for something else. */
+/* Records the length of a named dimension; fails if it has another length already. */
 static gather_status bind(gather_check *check, const char *name, int64_t len, const char *where, gather_error *error) {
   for (int64_t i = 0; i < check->dim_count; i++) {
     if (strcmp(check->dims[i].name, name) != 0) continue;
@@ -87,11 +87,11 @@ static gather_status bind_input(gather_check *check, const gather_model_input *i
   if (!value) return no_input(check, input->name, error);
   GATHER_TRY(gather_tensor_check_input(tensor, "input", error));
   if (value->type != GATHER_TYPE_NONE && value->type != tensor->type)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, and %s was given",
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "the input '%.80s' is declared as %s, but %s was given",
                        input->name, gather_type_get(value->type)->name, gather_type_get(tensor->type)->name);
   if (value->rank >= 0 && value->rank != tensor->rank)
     return gather_fail(error, GATHER_RANK_MISMATCH,
-                       "the input '%.80s' has rank %" PRId32 ", and rank %" PRId32 " was given", input->name,
+                       "the input '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", input->name,
                        value->rank, tensor->rank);
   for (int32_t d = 0; d < value->rank; d++) {
     const gather_dim *dim = &value->dims[d];
@@ -110,7 +110,7 @@ gather_status gather_check_given(gather_check *check, const gather_check_options
   GATHER_TRY(gather_struct_read(&check->options, sizeof check->options, options, "gather_check_options",
                                 "GATHER_CHECK_OPTIONS_INIT", error));
   gather_model_input *inputs = gather_arena_take(&check->arena, check->options.input_count, sizeof *inputs);
-  if (!inputs) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the inputs");
+  if (!inputs) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the inputs");
   for (int64_t i = 0; i < check->options.input_count; i++) {
     inputs[i] = check->options.inputs[i];
     inputs[i].name = own_name(check, inputs[i].name);
@@ -122,7 +122,7 @@ gather_status gather_check_given(gather_check *check, const gather_check_options
     if (value && value->rank > 0) room += value->rank;
   }
   check->dims = gather_arena_take(&check->arena, room, sizeof *check->dims);
-  if (!check->dims) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the dimensions");
+  if (!check->dims) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the dimensions");
   for (int64_t i = 0; i < check->options.dim_count; i++) {
     const gather_model_dim *dim = &check->options.dims[i];
     GATHER_TRY(check_dim(check, dim, error));

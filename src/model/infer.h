@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer.h: what a node's outputs are, from what its inputs are. The operators are the rows of infer.def.
+ * infer.h: infers a node's outputs from its inputs. The operators are the rows of infer.def.
  */
 #ifndef GATHER_MODEL_INFER_H
 #define GATHER_MODEL_INFER_H
@@ -55,7 +55,7 @@ typedef struct gather_bodies {
   int64_t counts[2];
 } gather_bodies;
 
-/* One node being inferred. The functions fill in `out`, the output number `at`; what they do not know they leave. */
+/* One node being inferred. The functions fill in `out`, the output number `at`; they leave what they do not know. */
 struct gather_step {
   gather_arena *arena;
   const gather_model *model;
@@ -64,14 +64,14 @@ struct gather_step {
   const gather_operator *row; /* NULL: the operator has no row in infer.def */
   const gather_bodies *bodies;
   bool openvino;
-  int64_t *parts_left; /* how many elements may still be followed, so that no file can make them fill the memory */
+  int64_t *parts_left; /* how many more elements may be followed, so that no file can exhaust the memory */
   gather_known out;
   int32_t at;
-  gather_known *outs; /* all outputs, node->output_count of them; the one being made stands in `out` */
+  gather_known *outs; /* all outputs, node->output_count of them; the current one is in `out` */
   bool no_memory;
 };
 
-/* The row of the node's operator; NULL where there is none. Set row, before gather_infer_node. */
+/* The row of the node's operator, or NULL. Set `row` to it before gather_infer_node. */
 const gather_operator *gather_infer_row(const gather_step *step);
 /* Infers the outputs of a node into outs; all are unknown where the node's operator has no row. */
 GATHER_CHECKED gather_status gather_infer_node(gather_step *step, gather_error *error);
@@ -86,38 +86,38 @@ bool gather_is_exact(const gather_dim *dim);
 gather_dim gather_join_dims(const gather_dim *a, const gather_dim *b);
 gather_dim gather_add_dims(const gather_dim *a, const gather_dim *b);
 
-/* Goes on with output number i, which must be one of the node's: `out` is that one from now on. */
+/* Continues with output number i of the node: `out` is that output from now on. */
 void gather_step_output(gather_step *step, int32_t i);
 
-/* Input number i; where it is left out or leads nowhere, a value of which nothing is known. Never NULL. */
+/* Input number i; a value of which nothing is known if it is omitted or its name is undefined. Never NULL. */
 const gather_known *gather_step_in(const gather_step *step, int32_t i);
 /* Whether input i is given at all. */
 bool gather_step_has(const gather_step *step, int32_t i);
-/* Memory of the step's arena; NULL notes that there was none. */
+/* Memory of the step's arena; NULL, with no_memory set, if there is none. */
 void *gather_step_take(gather_step *step, int64_t count, size_t bytes);
 /* Sets the shape. */
 void gather_step_shape(gather_step *step, int32_t rank, const gather_dim *dims);
 /* The elements of a small integer tensor; NULL where they are not known or too many. */
-const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count);
-/* The same where every one is known exactly. */
+const gather_dim *gather_step_elements(gather_step *step, const gather_known *known, int64_t *count);
+/* The same if all are known exactly; otherwise NULL. */
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count);
-/* Room for the elements of a small output; NULL also where no more elements may be followed. */
-gather_dim *gather_step_new_parts(gather_step *step, int64_t count);
+/* Memory for the elements of a small output; NULL also where no more elements may be followed. */
+gather_dim *gather_step_new_elements(gather_step *step, int64_t count);
 /* Sets the elements of a small output, whose shape is set: count of them. Where all are exact it becomes a tensor. */
-void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t count);
+void gather_step_set_elements(gather_step *step, const gather_dim *parts, int64_t count);
 /* Sets the elements to those of `from` in the shape that is set, where that fits. */
 void gather_step_alias(gather_step *step, const gather_known *from);
-/* Whole lengths of a known shape; false where one is not known. */
+/* The lengths of a shape; false if one is not known exactly. */
 bool gather_known_lengths(const gather_known *known, int64_t lengths[GATHER_MAX_RANK]);
-/* The attribute, also one that a function's body has from the node that calls it; NULL. Where that node does not say it, the
- * attribute is a GATHER_ATTRIBUTE_REFERENCE still: its value is not known. */
+/* The attribute, also one that a function's body has from the node that calls it; NULL. If that node does not have it,
+ * the attribute stays a GATHER_ATTRIBUTE_REFERENCE: its value is unknown. */
 const gather_attribute *gather_scope_attribute(const gather_scope *scope, const gather_node *node, const char *name);
 const gather_attribute *gather_step_find(const gather_step *step, const char *name);
 /* The type that a text attribute of OpenVINO names; the fallback where it is absent. */
 gather_type gather_step_named_type(const gather_step *step, const char *name, gather_type fallback);
-/* An integer attribute, or the fallback where it is absent; false where it is there and cannot be read. */
+/* An integer attribute, or the fallback if it is absent; false if it is present but cannot be read. */
 bool gather_step_integer(const gather_step *step, const char *name, int64_t fallback, int64_t *value);
-/* Likewise for one that is yes or no: 1, true, True. */
+/* The same for a boolean attribute: 1, true, True. */
 bool gather_step_flag(const gather_step *step, const char *name, bool fallback, bool *value);
 /* Whether a text attribute is absent or one of the words, without case; `word` says which, 0 for absent. */
 bool gather_step_word(const gather_step *step, const char *name, const char *const *words, int32_t count,
@@ -131,7 +131,7 @@ const int64_t *gather_step_attribute(gather_step *step, const char *name, int64_
 bool gather_wrap_axis(int64_t axis, int32_t rank, int32_t *wrapped);
 /* Element number i, in row-major order, of an integer or bool tensor: false for other types. */
 bool gather_tensor_integer(const gather_tensor *tensor, int64_t i, int64_t *value);
-/* The number at a place in memory; the bits of unsigned ones. false: the type is no integer and no bool. */
+/* The integer at an address; of unsigned ones the bits. False if the type is neither integer nor bool. */
 bool gather_integer_load(const char *at, gather_type type, bool swapped, int64_t *value);
 
 /* ---- for the functions that follow values */
@@ -141,9 +141,9 @@ extern const gather_dim gather_any_number;
 
 /* Bits of a whole-byte integer type, bool as one; 0 for others. */
 int32_t gather_integer_bits(gather_type type);
-/* Whether every part stands in the type. */
+/* Whether every element fits the type. */
 bool gather_parts_fit(const gather_dim *parts, int64_t count, gather_type to);
-/* Sets every element of a small output to one part. */
+/* Sets every element of a small output to the same value. */
 void gather_step_fill(gather_step *step, gather_dim part);
 
 /* ---- broadcasting (infer_broadcast.c) */
@@ -164,9 +164,10 @@ void gather_step_broadcast(gather_step *step, int64_t since);
 #undef GATHER_INFER
 #undef GATHER_FLOW
 
-/* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN; with scope NULL, one that
- * is an input. Returns GATHER_FILE_MALFORMED for an attribute that is no integer, or given twice; GATHER_UNSUPPORTED for one
- * that only the caller of a function knows; what is wrong is unknown in the options then. */
+/* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN; with scope
+ * NULL, one that is an input. Returns GATHER_FILE_MALFORMED for an attribute that is not an integer, or is given twice;
+ * GATHER_UNSUPPORTED for one that only the caller of a function knows. The attribute at fault is then unknown in the
+ * options. */
 GATHER_CHECKED gather_status gather_node_options(const gather_model *model, const gather_scope *scope,
                                                  const gather_node *node, gather_options *options, gather_error *error);
 

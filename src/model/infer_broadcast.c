@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_broadcast.c: shapes that are stretched to each other: element-wise operators, Expand, Broadcast, Tile,
- * ConstantOfShape.
+ * infer_broadcast.c: operators that broadcast shapes: element-wise operators, Expand, Broadcast, Tile, ConstantOfShape.
  */
 #include <string.h>
 
 #include "base/checked.h"
 #include "model/values.h"
 
-/* Lengths of which one may be stretched to the other. */
+/* The broadcast of two lengths. */
 static gather_dim broadcast(const gather_dim *a, const gather_dim *b) {
   if (a->min == 1 && a->max == 1) return *b;
   if (b->min == 1 && b->max == 1) return *a;
@@ -58,15 +57,15 @@ void gather_step_fill(gather_step *step, gather_dim part) {
   if (!gather_known_lengths(&step->out, lengths)) return;
   for (int32_t d = 0; d < step->out.rank; d++)
     if (!gather_mul(len, lengths[d], &len)) return;
-  gather_dim *parts = len <= GATHER_MAX_PARTS ? gather_step_new_parts(step, len) : NULL;
+  gather_dim *parts = len <= GATHER_MAX_PARTS ? gather_step_new_elements(step, len) : NULL;
   for (int64_t i = 0; parts && i < len; i++) parts[i] = part;
-  if (parts) gather_step_set_parts(step, parts, len);
+  if (parts) gather_step_set_elements(step, parts, len);
 }
 
-/* A shape that a tensor holds: its lengths, or as many that are not known. Returns the rank, -1 where that is not known. */
+/* A shape that is the value of a tensor: its lengths, or as many unknown ones. Returns the rank, -1 if unknown. */
 static int32_t wanted_shape(gather_step *step, const gather_known *target, gather_dim dims[GATHER_MAX_RANK]) {
   int64_t count;
-  const gather_dim *parts = gather_step_parts(step, target, &count);
+  const gather_dim *parts = gather_step_elements(step, target, &count);
   if (!parts && target->rank == 1 && gather_is_exact(&target->dims[0]))
     count = target->dims[0].min;
   else if (!parts)
@@ -80,7 +79,7 @@ static int32_t wanted_shape(gather_step *step, const gather_known *target, gathe
   return (int32_t)count;
 }
 
-/* Stretches input 0 to a shape, either way. */
+/* Broadcasts input 0 and a shape to each other. */
 static void expand_to(gather_step *step, int32_t rank, const gather_dim *target) {
   const gather_known *in = gather_step_in(step, 0);
   int64_t count;
@@ -88,7 +87,7 @@ static void expand_to(gather_step *step, int32_t rank, const gather_dim *target)
   if (rank < 0 || in->rank < 0) return;
   const gather_known wanted = {.rank = rank, .dims = target};
   gather_step_shape(step, gather_broadcast_shapes(in, &wanted, 0, dims), dims);
-  const gather_dim *parts = gather_step_parts(step, in, &count);
+  const gather_dim *parts = gather_step_elements(step, in, &count);
   if (parts && count == 1) gather_step_fill(step, parts[0]);
   gather_follow_expand(step);
 }
@@ -113,7 +112,7 @@ void gather_infer_broadcast(gather_step *step) {
     return;
   }
   gather_step_shape(step, rank, target);
-  const gather_dim *parts = rank >= 0 ? gather_step_parts(step, in, &count) : NULL;
+  const gather_dim *parts = rank >= 0 ? gather_step_elements(step, in, &count) : NULL;
   if (parts && count == 1) gather_step_fill(step, parts[0]);
   gather_follow_expand(step);
 }

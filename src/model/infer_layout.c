@@ -70,7 +70,7 @@ static gather_dim scale_dim(const gather_dim *dim, const gather_tensor *scales, 
   return len > (double)whole || len < (double)whole ? gather_any_dim : gather_exact_dim(whole);
 }
 
-/* Sets the axes that are named (all where none is) to the sizes, or to what the scales make of them. */
+/* Sets the axes that are named (all where none is) to the sizes, or to the lengths that the scales give. */
 static bool resize_axes(gather_step *step, gather_dim *dims, const gather_dim *sizes, const gather_tensor *scales,
                         int64_t count) {
   const gather_known *in = gather_step_in(step, 0);
@@ -100,7 +100,7 @@ void gather_infer_resize(gather_step *step) {
   step->out.type = in->type;
   if (in->rank < 1) return;
   memcpy(dims, in->dims, (size_t)in->rank * sizeof *dims);
-  const gather_dim *sizes = old ? NULL : gather_step_parts(step, gather_step_in(step, 3), &count);
+  const gather_dim *sizes = old ? NULL : gather_step_elements(step, gather_step_in(step, 3), &count);
   if (sizes && gather_step_word(step, "keep_aspect_ratio_policy", WORDS, 1, &word))
     done = resize_axes(step, dims, sizes, NULL, count);
   else if (!sizes && scales && (old || !gather_step_has(step, 3)))

@@ -14,7 +14,7 @@ void gather_infer_matmul(gather_step *step) {
   if (a->rank < 1 || b->rank < 1 || !gather_step_flag(step, "transpose_a", false, &turn_a) ||
       !gather_step_flag(step, "transpose_b", false, &turn_b))
     return;
-  /* A vector on the left is a row, on the right a column; that axis is gone afterwards. */
+  /* A vector on the left is a row, on the right a column; that axis is removed afterwards. */
   gather_known left = *a, right = *b;
   if (a->rank == 1) {
     ones[0][0] = gather_exact_dim(1), ones[0][1] = a->dims[0];
@@ -88,7 +88,8 @@ void gather_infer_einsum(gather_step *step) {
   gather_step_shape(step, rank, dims);
 }
 
-/* As the query, with the value's last length. With heads folded into the last axis (rank 3 in ONNX) nothing is said. */
+/* As the query, with the value's last length. With heads folded into the last axis (rank 3 in ONNX) the shape is left
+ * unknown. */
 void gather_infer_attention(gather_step *step) {
   const gather_known *query = gather_step_in(step, 0), *value = gather_step_in(step, 2);
   gather_dim dims[GATHER_MAX_RANK];

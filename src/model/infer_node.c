@@ -27,7 +27,7 @@ static const gather_operator ROWS[] = {
 
 enum { ROW_COUNT = (int)(sizeof ROWS / sizeof *ROWS) };
 
-/* Only operators of the documents: a Reshape of somebody's own domain may be anything. */
+/* Only operators of the standard domains: a Reshape of another domain may do anything. */
 static int dialect_of(const gather_step *step) {
   const char *domain = step->node->domain;
   if (step->openvino) return strncmp(domain, "opset", 5) == 0 ? OPENVINO : 0;
@@ -69,8 +69,8 @@ static gather_known nothing(const gather_step *step) {
   return (gather_known){.rank = -1, .source = GATHER_SOURCE_COMPUTED, .maker = step->node};
 }
 
-/* Values that the file alone gives, but for elements that cannot be read: the outputs that are not known lack the same ones. What
- * also needs an input of the model is not known for that reason. */
+/* For nodes that depend only on the file, if elements of an input cannot be read: the unknown outputs lack the same
+ * elements. If the node also needs an input of the model, its outputs are unknown for that reason. */
 static void pass_unreadable(gather_step *step) {
   const gather_file_tensor *unreadable = NULL;
   const gather_operator *row = step->row;
@@ -99,6 +99,6 @@ gather_status gather_infer_node(gather_step *step, gather_error *error) {
     gather_step_output(step, step->at);
   }
   if (step->outs) pass_unreadable(step);
-  if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for shapes and constants");
+  if (step->no_memory) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for shapes and constants");
   return GATHER_OK;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_reduce.c: operators that take an axis away, shorten it or add one: Reduce*, ArgMax, TopK, NonZero, OneHot, GatherND.
+ * infer_reduce.c: operators that remove, shorten or add an axis: Reduce*, ArgMax, TopK, NonZero, OneHot, GatherND.
  */
 #include <string.h>
 
 #include "base/checked.h"
 #include "model/infer.h"
 
-/* Takes the marked axes away, or makes them 1. */
+/* Removes the marked axes, or sets their length to 1. */
 static void reduce_marked(gather_step *step, const bool *gone, bool keep) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
@@ -19,14 +19,14 @@ static void reduce_marked(gather_step *step, const bool *gone, bool keep) {
   gather_step_shape(step, rank, dims);
 }
 
-/* The axes are not known, only how many they are, if that. */
+/* For unknown axes, of which at most the number is known. */
 static void reduce_unknown(gather_step *step, const gather_known *axes, bool keep) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
   int64_t count = 0;
   if (!keep && (axes->rank != 1 || !gather_is_exact(&axes->dims[0]))) return;
   if (!keep) count = axes->dims[0].min;
-  /* Nobody knows what an empty list means here, and one axis may be named twice. */
+  /* What an empty list means here is unknown, and an axis may be given twice. */
   if (count < 0 || (!keep && count != 1) || count > in->rank) return;
   for (int32_t d = 0; d < in->rank; d++) dims[d] = gather_any_dim;
   gather_step_shape(step, in->rank - (int32_t)count, dims);
@@ -68,14 +68,14 @@ void gather_infer_arg(gather_step *step) {
   reduce_marked(step, gone, keep);
 }
 
-/* k: an input, or an attribute before opset 10. Any length where it is not known. */
+/* k: an input, or an attribute before opset 10. Any length if it is unknown. */
 static gather_dim top_count(gather_step *step) {
   int64_t count, k;
   if (!gather_step_has(step, 1)) {
     const bool is_there = gather_step_find(step, "k") != NULL;
     return is_there && gather_step_integer(step, "k", 0, &k) && k >= 0 ? gather_exact_dim(k) : gather_any_dim;
   }
-  const gather_dim *parts = gather_step_parts(step, gather_step_in(step, 1), &count);
+  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, 1), &count);
   return parts && count == 1 && parts[0].min >= 0 ? parts[0] : gather_any_dim;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_shape.c: operators that change shapes: Unsqueeze, Squeeze, Reshape, Flatten, Transpose, Concat; and those that leave them alone.
+ * infer_shape.c: operators that change shapes: Unsqueeze, Squeeze, Reshape, Flatten, Transpose, Concat; and operators
+ * that keep them.
  */
 #include <string.h>
 
 #include "base/checked.h"
 #include "model/values.h"
 
-/* The lengths themselves are shared: nothing changes them. */
+/* The lengths themselves are shared: they never change. */
 void gather_infer_like(gather_step *step) {
   const gather_known *in = gather_step_in(step, 0);
   step->out.rank = in->rank;
@@ -63,7 +64,7 @@ void gather_infer_squeeze(gather_step *step) {
   int64_t count;
   const int64_t *axes = gather_step_axes(step, "axes", 1, &count, &given);
   step->out.type = in->type;
-  /* An empty list is none to OpenVINO; ONNX does not say what it is. */
+  /* To OpenVINO an empty list means no list; ONNX does not define it. */
   if (in->rank < 0 || (given && !axes) || (given && count == 0 && !step->openvino)) return;
   given = given && count > 0;
   bool gone[GATHER_MAX_RANK] = {false};
@@ -82,7 +83,7 @@ void gather_infer_squeeze(gather_step *step) {
   gather_step_alias(step, in);
 }
 
-/* Lengths whose product is to be taken: numbers as one, and each that is not known by itself. */
+/* A product of lengths: the product of the known ones, and a list of the unknown ones. */
 typedef struct {
   int64_t known;
   const gather_dim *others[GATHER_MAX_RANK];
@@ -97,7 +98,7 @@ static void add_factor(factors *all, const gather_dim *dim) {
     all->lost = true;
 }
 
-/* Takes out one length that is the same: the very same axis, or one of the same name. */
+/* Removes one factor that is the same length: the same axis, or an axis of the same name. */
 static bool take_factor(factors *all, const gather_dim *dim) {
   for (int32_t i = 0; i < all->count; i++)
     if (all->others[i] == dim ||
@@ -108,7 +109,8 @@ static bool take_factor(factors *all, const gather_dim *dim) {
   return false;
 }
 
-/* The one length that is -1: what the others leave. from: each other length, or the axis of the input that it copies. */
+/* The one length that is -1, computed from the others. from: each other length, or the axis of the input that it
+ * copies. */
 static gather_dim rest_of(const gather_known *in, const gather_dim *const *from, int64_t count, int64_t at) {
   factors all = {.known = 1}, others = {.known = 1};
   if (in->rank < 0) return gather_any_dim;
@@ -141,7 +143,7 @@ void gather_infer_reshape(gather_step *step) {
   gather_dim dims[GATHER_MAX_RANK];
   const gather_dim *from[GATHER_MAX_RANK];
   step->out.type = in->type;
-  const gather_dim *target = gather_step_parts(step, wanted, &count);
+  const gather_dim *target = gather_step_elements(step, wanted, &count);
   if (!target && wanted->rank == 1 && gather_is_exact(&wanted->dims[0]))
     count = wanted->dims[0].min;
   else if (!target)
@@ -206,20 +208,20 @@ void gather_infer_transpose(gather_step *step) {
   gather_follow_transpose(step, axes);
 }
 
-/* The elements of all inputs one after the other. */
+/* The elements of all inputs, concatenated. */
 static void concat_parts(gather_step *step) {
   const gather_dim *len = &step->out.dims[0];
   if (len->min != len->max || len->min > GATHER_MAX_PARTS) return;
-  gather_dim *parts = gather_step_new_parts(step, len->min);
+  gather_dim *parts = gather_step_new_elements(step, len->min);
   int64_t at = 0;
   for (int32_t i = 0; parts && i < step->node->input_count; i++) {
     int64_t count;
-    const gather_dim *some = gather_step_parts(step, gather_step_in(step, i), &count);
+    const gather_dim *some = gather_step_elements(step, gather_step_in(step, i), &count);
     if (!some || count > len->min - at) return;
     if (count > 0) memcpy(parts + at, some, (size_t)count * sizeof *some);
     at += count;
   }
-  if (parts) gather_step_set_parts(step, parts, at);
+  if (parts) gather_step_set_elements(step, parts, at);
 }
 
 void gather_infer_concat(gather_step *step) {

@@ -12,7 +12,7 @@ typedef struct {
   int64_t start, end, by;
 } cut;
 
-/* Start and end of a slice with step 1 or any other, made definite for a length. */
+/* Start and end of a slice with step 1 or any other, resolved for a length. */
 static int64_t clamp(int64_t value, int64_t len, int64_t low, int64_t high) {
   if (value < 0) value = value < -len ? low : value + len;
   return value < low ? low : value > high ? high : value;
@@ -25,7 +25,7 @@ static int64_t slice_len(int64_t *start, int64_t end, int64_t by, int64_t len) {
   return *start > end ? (*start - end - 1) / (by == INT64_MIN ? INT64_MAX : -by) + 1 : 0;
 }
 
-/* The length that a cut leaves; of a known length it also makes the start definite. */
+/* The length that a cut leaves; for a known length it also resolves the start. */
 static gather_dim cut_dim(const gather_dim *dim, cut *c) {
   if (gather_is_exact(dim)) return gather_exact_dim(slice_len(&c->start, c->end, c->by, dim->min));
   if (c->start == 0 && c->by == 1 && c->end >= dim->max) return *dim; /* of it all */
@@ -34,14 +34,14 @@ static gather_dim cut_dim(const gather_dim *dim, cut *c) {
 
 static void slice_values(gather_step *step, const gather_known *in, const cut *c, int64_t len) {
   int64_t count;
-  const gather_dim *parts = in->rank == 1 ? gather_step_parts(step, in, &count) : NULL;
-  gather_dim *some = parts && len <= GATHER_MAX_PARTS ? gather_step_new_parts(step, len) : NULL;
+  const gather_dim *parts = in->rank == 1 ? gather_step_elements(step, in, &count) : NULL;
+  gather_dim *some = parts && len <= GATHER_MAX_PARTS ? gather_step_new_elements(step, len) : NULL;
   if (!some) return;
   for (int64_t i = 0; i < len; i++) some[i] = parts[c->start + i * c->by];
-  gather_step_set_parts(step, some, len);
+  gather_step_set_elements(step, some, len);
 }
 
-/* What a Slice is told. Any of the lists may be NULL: not known, or (axes, steps) not given. */
+/* The operands of a Slice. Any list may be NULL: unknown, or (axes, steps) not given. */
 typedef struct {
   const int64_t *starts, *ends, *axes, *steps;
   int64_t starts_count, ends_count, axes_count, steps_count;
@@ -66,7 +66,7 @@ static slice read_slice(gather_step *step) {
   return s;
 }
 
-/* Some axes are cut, nobody knows how: those that are named, else all. */
+/* Some axes are cut in an unknown way: those that are given, else all. */
 static void unknown_slice(gather_step *step, const slice *s) {
   const gather_known *in = gather_step_in(step, 0);
   gather_dim dims[GATHER_MAX_RANK];
@@ -158,7 +158,7 @@ static cut strided_cut(const strided *s, int64_t i, int64_t by) {
   return c;
 }
 
-/* The shape of the cut; false where it cannot be. only: the last cut, whose start is definite. */
+/* The shape of the cut; false if it is impossible. only: the last cut, with its start resolved. */
 static bool strided_shape(const strided *s, const gather_known *in, gather_dim *dims, int32_t *rank, cut *only) {
   int32_t d = 0;
   bool dotted = false;
@@ -185,13 +185,13 @@ static bool strided_shape(const strided *s, const gather_known *in, gather_dim *
   return d == in->rank;
 }
 
-/* Takes axis `from` of the view as the next axis of what comes out, but for one that is shrunk. */
+/* Makes axis `from` of the view the next axis of the output, unless it is shrunk. */
 static void take_axis(gather_view *to, const gather_view *view, int32_t from) {
   to->lengths[to->rank] = view->lengths[from];
   to->strides[to->rank++] = view->strides[from];
 }
 
-/* The elements of the cut, which has a shape: false where it shrinks to one that is not surely there. */
+/* The elements of the cut, whose shape is set; false if it shrinks to an element that may not exist. */
 static bool strided_view(const strided *s, gather_view view, gather_view *to) {
   int32_t d = 0, rank = view.rank;
   to->rank = 0;
@@ -245,7 +245,7 @@ void gather_infer_strided_slice(gather_step *step) {
     slice_values(step, in, &only, dims[0].min);
     return;
   }
-  const gather_dim *parts = gather_step_parts(step, in, &count);
+  const gather_dim *parts = gather_step_elements(step, in, &count);
   int64_t at = s.begin[0] < 0 ? s.begin[0] + in->dims[0].min : s.begin[0];
   if (parts && at >= 0 && at < count && !is_set(&s.begin_mask, 0)) gather_step_fill(step, parts[at]);
 }
@@ -288,7 +288,7 @@ static bool equal_lens(const gather_step *step, const gather_dim *dim, gather_di
   return true;
 }
 
-/* Lengths that are given, one of them -1 in OpenVINO: the rest. */
+/* Lengths that are given; in OpenVINO one may be -1, which means the rest. */
 static bool given_lens(const gather_step *step, const gather_dim *dim, const gather_dim *parts, int64_t count,
                        gather_dim *lens) {
   int64_t sum = 0, rest = -1;
@@ -305,15 +305,15 @@ static bool given_lens(const gather_step *step, const gather_dim *dim, const gat
   return true;
 }
 
-/* The lengths that the node is told: an input, or an attribute. told: whether it is. NULL where they are not known. */
+/* The lengths that an input or an attribute gives. told: whether there is one. NULL if they are unknown. */
 static const gather_dim *split_sizes(gather_step *step, int64_t *count, bool *told) {
   int32_t i = step->openvino ? 2 : 1;
   *told = gather_step_has(step, i);
-  if (*told) return gather_step_parts(step, gather_step_in(step, i), count);
+  if (*told) return gather_step_elements(step, gather_step_in(step, i), count);
   *told = gather_step_find(step, "split") != NULL;
   const int64_t *sizes = gather_step_attribute(step, "split", count);
   if (sizes && *count != step->node->output_count) return NULL;
-  gather_dim *parts = sizes ? gather_step_new_parts(step, *count) : NULL;
+  gather_dim *parts = sizes ? gather_step_new_elements(step, *count) : NULL;
   for (int64_t k = 0; parts && k < *count; k++) parts[k] = gather_exact_dim(sizes[k]);
   return parts;
 }

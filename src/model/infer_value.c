@@ -24,7 +24,7 @@ void gather_infer_shape_of(gather_step *step) {
   gather_dim len = {end - start, end - start, NULL};
   gather_step_shape(step, 1, &len);
   static const gather_dim NONE[1] = {{0, 0, NULL}};
-  gather_step_set_parts(step, in->dims ? in->dims + start : NONE, end - start);
+  gather_step_set_elements(step, in->dims ? in->dims + start : NONE, end - start);
 }
 
 void gather_infer_size(gather_step *step) {
@@ -35,7 +35,7 @@ void gather_infer_size(gather_step *step) {
   gather_step_shape(step, 0, NULL);
   if (!part || !gather_known_lengths(in, lengths) || !gather_shape_len(in->rank, lengths, &part->min)) return;
   part->max = part->min;
-  gather_step_set_parts(step, part, 1);
+  gather_step_set_elements(step, part, 1);
 }
 
 /* Whether each value of `from` has the same value in `to`. */
@@ -70,11 +70,11 @@ void gather_infer_cast(gather_step *step) {
     step->out.tensor = in->tensor;
     return;
   }
-  const gather_dim *parts = gather_step_parts(step, in, &count);
-  if (parts && gather_parts_fit(parts, count, step->out.type)) gather_step_set_parts(step, parts, count);
+  const gather_dim *parts = gather_step_elements(step, in, &count);
+  if (parts && gather_parts_fit(parts, count, step->out.type)) gather_step_set_elements(step, parts, count);
 }
 
-/* An integer attribute that may be left out: then *value stays. */
+/* An optional integer attribute; if it is absent, *value is unchanged. */
 static gather_status read_attribute(const gather_scope *scope, const gather_node *node, const char *name,
                                     int64_t *value, gather_error *error) {
   const gather_attribute *attribute = gather_scope_attribute(scope, node, name);
@@ -105,16 +105,16 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   return status;
 }
 
-/* Elements of a small tensor, picked by known indices. */
+/* Elements of a small tensor, gathered by known indices. */
 static void gather_parts(gather_step *step, const gather_op *op, const gather_known *data, const gather_known *indices,
                          const gather_options *options) {
   int64_t count, data_shape[GATHER_MAX_RANK], out_shape[GATHER_MAX_RANK], out_len;
-  const gather_dim *parts = gather_step_parts(step, data, &count);
+  const gather_dim *parts = gather_step_elements(step, data, &count);
   if (!parts || !indices->tensor || options->axis == GATHER_AXIS_UNKNOWN || !gather_known_lengths(data, data_shape) ||
       !gather_known_lengths(&step->out, out_shape) || !gather_shape_len(step->out.rank, out_shape, &out_len) ||
       out_len > GATHER_MAX_PARTS)
     return;
-  gather_dim *copy = gather_step_new_parts(step, count), *picked = gather_step_new_parts(step, out_len);
+  gather_dim *copy = gather_step_new_elements(step, count), *picked = gather_step_new_elements(step, out_len);
   if (!copy || !picked) return;
   if (count > 0) memcpy(copy, parts, (size_t)count * sizeof *copy);
   gather_tensor from = {.data = copy,
@@ -127,7 +127,7 @@ static void gather_parts(gather_step *step, const gather_op *op, const gather_kn
   to.rank = step->out.rank;
   to.shape = out_shape;
   if (gather_infer_value(op, &from, indices->tensor, &to, options, NULL) == GATHER_OK)
-    gather_step_set_parts(step, picked, out_len);
+    gather_step_set_elements(step, picked, out_len);
 }
 
 void gather_infer_gather(gather_step *step) {
@@ -153,7 +153,7 @@ void gather_infer_gather(gather_step *step) {
 /* One whole number; NULL where it is not known, not even as a name. */
 static const gather_dim *number_of(gather_step *step, int32_t i) {
   int64_t count;
-  const gather_dim *parts = gather_step_parts(step, gather_step_in(step, i), &count);
+  const gather_dim *parts = gather_step_elements(step, gather_step_in(step, i), &count);
   return parts && count == 1 ? parts : NULL;
 }
 

@@ -15,7 +15,7 @@ typedef struct {
   bool ceil;
 } window;
 
-enum { SMALL = 1 << 30 }; /* larger numbers than this are left alone: none of the sums below can go round */
+enum { SMALL = 1 << 30 }; /* larger numbers are not followed, so that the sums below cannot overflow */
 
 static bool read_list(gather_step *step, const char *name, int64_t wanted, int64_t low, const int64_t **list) {
   int64_t count;
@@ -58,7 +58,7 @@ static bool read_window(gather_step *step, int32_t axes, window *w) {
          read_padding(step, w);
 }
 
-/* How many places a window of `kernel` elements has along one axis. */
+/* How many positions a window of `kernel` elements has along one axis. */
 static gather_dim places(const window *w, int32_t i, const gather_dim *dim, const gather_dim *kernel) {
   int64_t by = w->strides ? w->strides[i] : 1, apart = w->dilations ? w->dilations[i] : 1;
   int64_t begin = w->begins && !w->valid ? w->begins[i] : 0, end = w->ends && !w->valid ? w->ends[i] : 0;
@@ -69,11 +69,12 @@ static gather_dim places(const window *w, int32_t i, const gather_dim *dim, cons
   if (w->same) return apart != 1 || w->ceil ? gather_any_dim : gather_exact_dim(dim->min / by + (dim->min % by != 0));
   int64_t room = dim->min + begin + end - reach;
   if (room < 0 || (w->ceil && room % by != 0))
-    return gather_any_dim; /* whether a last, partial window counts is disputed */
+    return gather_any_dim; /* runtimes differ on whether a last, partial window counts */
   return gather_exact_dim(room / by + 1);
 }
 
-/* The axes behind the first two, moved over; the kernel is said by the node or is the shape of the weights from `from` on. */
+/* The axes after the first two, under a moving window; the kernel is an attribute, or the shape of the weights from
+ * `from` on. */
 static bool move(gather_step *step, gather_dim *dims, const gather_known *weights, int32_t from) {
   const gather_known *in = gather_step_in(step, 0);
   window w;
@@ -86,7 +87,7 @@ static bool move(gather_step *step, gather_dim *dims, const gather_known *weight
   return true;
 }
 
-/* grouped: the weights have an axis of groups in front. */
+/* grouped: the weights have a leading axis of groups. */
 static void convolve(gather_step *step, bool grouped) {
   const gather_known *in = gather_step_in(step, 0), *weights = gather_step_in(step, 1);
   gather_dim dims[GATHER_MAX_RANK];
@@ -119,7 +120,7 @@ void gather_infer_pool(gather_step *step) {
   if (move(step, dims, NULL, 0)) gather_step_shape(step, in->rank, dims);
 }
 
-/* The second output is where each largest element was. */
+/* The second output has the positions of the largest elements. */
 void gather_infer_max_pool(gather_step *step) {
   gather_infer_pool(step);
   const gather_known values = step->out;

@@ -9,7 +9,7 @@ const gather_dim gather_any_number = {INT64_MIN, GATHER_DIM_UNBOUNDED, NULL};
 
 enum { MOST_INPUTS = 8 };
 
-/* Inputs of equal counts, or of one element, which goes with each of the others. */
+/* Inputs of equal counts, or of one element, which is combined with each of the others. */
 typedef struct {
   const gather_dim *parts[MOST_INPUTS];
   int64_t counts[MOST_INPUTS];
@@ -23,14 +23,14 @@ static bool read_operands(gather_step *step, operands *all) {
   all->count = 1;
   if (all->inputs != step->node->input_count || all->inputs < 1 || all->inputs > MOST_INPUTS) return false;
   for (int32_t i = 0; i < all->inputs; i++) {
-    all->parts[i] = gather_step_parts(step, gather_step_in(step, i), &all->counts[i]);
+    all->parts[i] = gather_step_elements(step, gather_step_in(step, i), &all->counts[i]);
     if (!all->parts[i] || (all->counts[i] != 1 && all->count != 1 && all->counts[i] != all->count)) return false;
     if (all->counts[i] != 1) all->count = all->counts[i];
   }
   return true;
 }
 
-/* The exact function where every operand is exact and the intervals alone do not say it. */
+/* The exact function, if every operand is exact and the intervals do not decide the result. */
 static gather_dim combine(const gather_step *step, const gather_dim *in, int32_t count) {
   const gather_operator *row = step->row;
   int64_t values[MOST_INPUTS], value;
@@ -61,12 +61,12 @@ void gather_follow_intervals(gather_step *step) {
   bool numbers = step->row->exact->types == GATHER_NUMBERS, any = false;
   if (step->out.rank < 0 || !may_follow(step) || !read_operands(step, &all)) return;
   if (all.inputs > 1 && step->out.rank > 1) return; /* a shape of more axes is not two lists */
-  gather_dim *parts = gather_step_new_parts(step, all.count);
+  gather_dim *parts = gather_step_new_elements(step, all.count);
   for (int64_t i = 0; parts && i < all.count; i++) {
     for (int32_t k = 0; k < all.inputs; k++) in[k] = all.parts[k][all.counts[k] == 1 ? 0 : i];
     parts[i] = combine(step, in, all.inputs);
     if (numbers) keep_fitting(&parts[i], step->out.type);
     any |= parts[i].min != INT64_MIN;
   }
-  if (parts && (any || all.count == 0)) gather_step_set_parts(step, parts, all.count);
+  if (parts && (any || all.count == 0)) gather_step_set_elements(step, parts, all.count);
 }

@@ -12,7 +12,7 @@
 static gather_status count_nodes(gather_model *model, const gather_graph *graph, int depth, gather_error *error) {
   if (depth > GATHER_MAX_DEPTH)
     return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1,
-                            "its graphs are nested more than %d deep", GATHER_MAX_DEPTH);
+                            "its graphs are nested more than %d levels deep", GATHER_MAX_DEPTH);
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];
     model->node_count += gather_model_is_gather(model, node);
@@ -24,7 +24,7 @@ static gather_status count_nodes(gather_model *model, const gather_graph *graph,
   return GATHER_OK;
 }
 
-/* Inputs that no initializer gives a value to. A table finds them: models may have thousands. */
+/* Inputs without an initializer. A hash table finds them: models may have thousands. */
 static gather_status list_inputs(gather_model *model, gather_error *error) {
   const gather_graph *graph = model->graph_file->graph;
   gather_arena names = {NULL};
@@ -32,7 +32,7 @@ static gather_status list_inputs(gather_model *model, gather_error *error) {
   gather_status status = gather_scope_open(&names, graph, NULL, "", &scope, error);
   model->input_names = gather_arena_take(&model->arena, graph->input_count, sizeof *model->input_names);
   if (status == GATHER_OK && !model->input_names)
-    status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a model's inputs");
+    status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model's inputs");
   for (int64_t i = 0; status == GATHER_OK && i < graph->constant_count; i++)
     (void)gather_scope_make(&scope, graph->constants[i].tensor.name);
   for (int64_t i = 0; status == GATHER_OK && i < graph->input_count; i++)
@@ -46,7 +46,7 @@ static gather_status fill(gather_model *model, gather_error *error) {
   const gather_graph_file *graph_file = model->graph_file;
   if (!graph_file || !graph_file->graph)
     return gather_fail_file(error, GATHER_UNSUPPORTED, model->file ? model->file->name : "", -1,
-                            "it holds tensors and no model");
+                            "it contains tensors, not a model");
   GATHER_TRY(gather_siblings_begin(model, error));
   GATHER_TRY(count_nodes(model, graph_file->graph, 0, error));
   for (int64_t i = 0; i < graph_file->function_count; i++)
@@ -58,7 +58,7 @@ static gather_status fill(gather_model *model, gather_error *error) {
 static gather_status create(const gather_file *file, const gather_graph_file *graph_file, gather_model **model,
                             gather_error *error) {
   gather_model *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a model");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a model");
   made->file = file;
   made->graph_file = graph_file;
   gather_status status = fill(made, error);

@@ -23,7 +23,7 @@ const char *gather_verdict_name(gather_verdict verdict) {
 static gather_status check_function(gather_check *check, const gather_function *function, gather_error *error) {
   size_t room = strlen(function->name) + sizeof "function:";
   char *path = gather_arena_take(&check->arena, (int64_t)room, 1);
-  if (!path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a function's name");
+  if (!path) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a function's name");
   (void)snprintf(path, room, "function:%s", function->name);
   const gather_check_walk walk = {.path = path};
   return gather_check_graph(check, function->graph, &walk, error);
@@ -36,11 +36,11 @@ static gather_status check_all(gather_check *check, const gather_check_options *
   check->nodes = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->nodes);
   check->graphs = gather_arena_take(&check->arena, check->model->node_count, sizeof *check->graphs);
   if (!check->nodes || !check->graphs)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the nodes of a model");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the nodes of a model");
   GATHER_TRY(gather_check_functions(check, error));
   GATHER_TRY(gather_check_graph(check, file->graph, &whole, error));
   for (int64_t i = 0; i < file->function_count; i++) GATHER_TRY(check_function(check, &file->functions[i], error));
-  if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
+  if (!gather_check_causes(check)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
   return GATHER_OK;
 }
 
@@ -55,7 +55,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
   if (!model || !check) return gather_fail(error, GATHER_USAGE, "the model or the place for the check is NULL");
   *check = NULL;
   gather_check *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a check");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;
   made->overrides = overrides;
   made->override_count = override_count;
@@ -72,7 +72,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
 gather_status gather_check_probe(const gather_model *model, const gather_check_options *options, int64_t number,
                                  bool *known, gather_error *error) {
   gather_check *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a check");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;
   made->parts_left = GATHER_ALL_PARTS;
   made->repeated_left = GATHER_ALL_REPEATED;

@@ -9,9 +9,9 @@
 
 /* Graphs in graphs: deeper models are refused. */
 enum { GATHER_MAX_DEPTH = 64 };
-/* How much work calls of functions may be in all, in values and 16 times nodes: far above what real models need. */
+/* Limit of the work of all function calls, counted in values and 16 times nodes: far above what real models need. */
 enum { GATHER_ALL_CALLS = 1 << 20 };
-/* How many indices may be looked at in all that are fewer in memory, repeated by Expand and its like. */
+/* Limit of all indices checked that are fewer in memory, repeated by Expand and similar operators. */
 enum { GATHER_ALL_REPEATED = 1 << 26 };
 
 /* A value of a graph that the caller gives, or that was computed, in place of what the file says of it. */
@@ -41,15 +41,15 @@ struct gather_check {
   int64_t dim_count;
   int64_t parts_left;
   int64_t repeated_left;
-  bool probe;             /* only which values are known: no index is looked at */
+  bool probe;             /* only which values are known: no index is checked */
   gather_callee *callees; /* a table of names, each found by its hash */
   uint64_t callee_mask;
-  int64_t call_room;        /* how much work calls may still be */
+  int64_t call_room;        /* how much work is left to calls */
   int quiet;                /* above 0 in a call: the nodes are listed elsewhere */
   const char *not_executed; /* in a branch that is not taken: why; NULL */
 };
 
-/* gather_model_check with values in between that are known. */
+/* gather_model_check with known intermediate values. */
 GATHER_CHECKED gather_status gather_check_create(const gather_model *model, const gather_check_options *options,
                                                  const gather_override *overrides, int64_t override_count,
                                                  gather_check **check, gather_error *error);
@@ -62,7 +62,7 @@ GATHER_CHECKED gather_status gather_check_given(gather_check *check, const gathe
                                                 gather_error *error);
 /* The given input of that name; NULL. */
 const gather_model_input *gather_check_input(const gather_check *check, const char *name);
-/* A declared length with what its name stands for. */
+/* A declared length, with the recorded length of its name. */
 gather_dim gather_check_dim(const gather_check *check, const gather_dim *dim);
 
 /* How a graph is walked. */
@@ -81,7 +81,7 @@ GATHER_CHECKED gather_status gather_check_graph(gather_check *check, const gathe
 
 /* Which of an If's graphs its condition takes, where that is known: 0 or 1; -1. */
 int gather_check_branch(gather_step *step);
-/* The outputs of a node that calls a function of the model; others are left alone. */
+/* The outputs of a node that calls a function of the model; does not change other nodes. */
 GATHER_CHECKED gather_status gather_check_call(gather_check *check, const gather_scope *scope, gather_step *step,
                                                int depth, gather_error *error);
 /* Makes the table of functions. */
@@ -91,7 +91,7 @@ GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                                gather_model_node *out, gather_error *error);
 
-/* Fills in the likely cause of each node with bad indices, when all nodes are known. False without memory. */
+/* Fills in the likely cause of each node with bad indices, when all nodes are known. False if out of memory. */
 bool gather_check_causes(gather_check *check);
 
 #endif

@@ -9,7 +9,7 @@
 #include "format/graph.h"
 #include "gather/model.h"
 
-/* An operator that takes indices and is not looked at. */
+/* An operator that takes indices and is not checked. */
 typedef struct gather_unchecked {
   const char *op;
   int64_t count;      /* of nodes */
@@ -34,14 +34,14 @@ GATHER_CHECKED gather_status gather_model_from_graph(const gather_graph_file *gr
 
 /* Whether a node is a gather node, by operator and domain. */
 bool gather_model_is_gather(const gather_model *model, const gather_node *node);
-/* The rules of a gather node; NULL where its version is none of ours. */
+/* The rules of a gather node; NULL if its version is unknown. */
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node);
 
 bool gather_model_is_openvino(const gather_model *model);
-/* Whether two names of operators are one to the model's dialect: OpenVINO reads the types of layers in any case. */
+/* Whether two operator names are the same in the model's dialect: OpenVINO ignores case in layer types. */
 bool gather_model_same_op(const gather_model *model, const char *a, const char *b);
 
-/* Counts the nodes that take indices and are not looked at (siblings.c): begin, then each node, then end. */
+/* Counts the nodes that take indices and are not checked (siblings.c): begin, then each node, then end. */
 GATHER_CHECKED gather_status gather_siblings_begin(gather_model *model, gather_error *error);
 void gather_siblings_count(gather_model *model, const gather_node *node);
 void gather_siblings_end(gather_model *model);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_op.c: which of a model's nodes are gather nodes, and whose rules they follow.
+ * model_op.c: which of a model's nodes are gather nodes, and which rules they follow.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 
-/* OpenVINO reads the types of layers in any case. */
+/* OpenVINO ignores case in layer types. */
 static bool same_name(const char *a, const char *b) {
   for (; *a && *b; a++, b++)
     if ((*a | 32) != (*b | 32)) return false;

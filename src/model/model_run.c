@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_run.c: runs a model: its nodes one after the other, each when its inputs are there.
+ * model_run.c: runs a model: its nodes in sequence, each once its inputs are ready.
  */
 #include "model/model_run.h"
 
@@ -35,7 +35,8 @@ const gather_model_input *gather_model_result_at(const gather_model_result *resu
 
 /* ---- the order of nodes */
 
-/* The first input of a node that waits for another node: its number; -1 = none. What nothing gives is told, or marked. */
+/* The first input of a node that waits for another node: its number; -1 = none. A value that nothing produces is an
+ * error, or is marked missing. */
 static gather_status next_needed(gather_running *run, const gather_node *node, int64_t *needed, gather_error *error) {
   *needed = -1;
   for (int32_t i = 0; i < node->input_count; i++) {
@@ -48,10 +49,10 @@ static gather_status next_needed(gather_running *run, const gather_node *node, i
     }
     run->at = node;
     if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_OPEN)
-      return gather_fail(error, GATHER_FILE_MALFORMED, "the nodes round '%.100s' need each other", value->name);
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the nodes around '%.100s' form a cycle", value->name);
     value->missing = true;
     if (!run->one_node)
-      return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the value '%.100s'", value->name);
+      return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the value '%.100s'", value->name);
   }
   return GATHER_OK;
 }
@@ -64,7 +65,7 @@ static bool lacks_inputs(const gather_running *run, const gather_node *node) {
   return false;
 }
 
-/* Computes a node. With one node alone wanted, others that lack inputs leave what they would give missing. */
+/* Computes a node. If only one node is wanted, the outputs of nodes that lack inputs are missing. */
 static gather_status finish_node(gather_running *run, int64_t number, gather_error *error) {
   const gather_node *node = &run->graph->nodes[number];
   run->states[number] = GATHER_RUN_DONE;
@@ -76,7 +77,7 @@ static gather_status finish_node(gather_running *run, int64_t number, gather_err
   return GATHER_OK;
 }
 
-/* Computes a node and whatever it needs before. stack: room for every node of the graph; a node stands on it once. */
+/* Computes a node, after the nodes that it needs. stack: an entry per node of the graph; a node is on it once. */
 static gather_status run_from(gather_running *run, int64_t number, int64_t *stack, gather_error *error) {
   int64_t height = 0, needed;
   if (run->states[number] == GATHER_RUN_DONE) return GATHER_OK;
@@ -104,25 +105,27 @@ gather_status gather_run_compute(gather_running *run, const gather_run_value *va
 
 /* ---- what is to be run */
 
-/* Says which operator is none of ours, before any work. */
+/* Rejects an unsupported operator, before any work. */
 static gather_status check_operators(gather_running *run, gather_error *error) {
   for (int64_t i = 0; i < run->graph->node_count; i++) {
     const gather_node *node = &run->graph->nodes[i];
     if (gather_run_supports(run->model, node)) continue;
     run->at = node;
-    return gather_fail(error, GATHER_UNSUPPORTED,
-                       "node '%.100s' is %.60s%s%.60s, and only gather nodes and what comes with them are run; one of "
-                       "them alone can be",
-                       gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
+    return gather_fail(
+        error, GATHER_UNSUPPORTED,
+        "node '%.100s' is %.60s%s%.60s, which cannot be run: only gather nodes and some operators around them can; "
+        "a single gather node can be run on its own",
+        gather_run_name(node), node->op, *node->domain ? " of " : "", node->domain);
   }
   return GATHER_OK;
 }
 
-/* Sequences and the like could pass through; no tensor is taken for one. */
+/* Sequences and similar values could pass through, and are not tensors. */
 static gather_status check_tensors(const gather_value *values, int64_t count, const char *what, gather_error *error) {
   for (int64_t i = 0; i < count; i++)
     if (values[i].no_tensor)
-      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is no tensor", what, values[i].name);
+      return gather_fail(error, GATHER_UNSUPPORTED, "the %s '%.100s' of the model is not a tensor", what,
+                         values[i].name);
   return GATHER_OK;
 }
 
@@ -139,14 +142,14 @@ static gather_status check_inputs(const gather_running *run, gather_error *error
     if (!gather_run_find(run, run->graph->inputs[i].name)->ready)
       (void)add_name(missing, sizeof missing, run->graph->inputs[i].name);
   if (!*missing) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "these inputs of the model are not given: %s", missing);
+  return gather_fail(error, GATHER_USAGE, "missing inputs of the model: %s", missing);
 }
 
 static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
                              gather_error *error) {
   const gather_run_value *value = gather_run_find(run, name);
   if (!value || !value->ready)
-    return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model gives the output '%.100s'", name);
+    return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
   GATHER_TRY(gather_run_readable(value, error));
   result->outputs[i].name = name;
   GATHER_TRY(gather_run_dense(run, &value->tensor, &result->outputs[i].tensor, error));
@@ -193,8 +196,7 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
   }
   run->at = node;
   if (*missing)
-    return gather_fail(error, GATHER_USAGE, "node '%.100s': these of its inputs are not given: %s",
-                       gather_run_name(node), missing);
+    return gather_fail(error, GATHER_USAGE, "node '%.100s': missing inputs: %s", gather_run_name(node), missing);
   for (int32_t i = 0; i < node->output_count; i++) GATHER_TRY(collect(run, result, i, node->outputs[i], error));
   return GATHER_OK;
 }
@@ -207,7 +209,7 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
     run->one_node = true;
     if (!gather_run_supports(run->model, node)) {
       run->at = node;
-      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not run here",
+      return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported",
                          gather_run_name(node), node->op);
     }
   } else {
@@ -227,7 +229,7 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
   gather_model_run_options full;
   *result = NULL;
   if (!model || input_count < 0 || (input_count > 0 && !inputs))
-    return gather_fail(error, GATHER_USAGE, "a run needs a model, and as many inputs as it is told");
+    return gather_fail(error, GATHER_USAGE, "the model is NULL, or the inputs are NULL but their count is above 0");
   GATHER_TRY(read_options(options, &full, error));
   gather_model_result *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_run_no_memory(error);

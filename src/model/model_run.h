@@ -17,15 +17,15 @@ typedef struct gather_run_value {
   struct gather_run_value *next; /* of the same hash */
   const char *name;
   gather_tensor tensor;
-  bool ready;                           /* the tensor stands */
+  bool ready;                           /* the tensor is set */
   bool given;                           /* by the caller: no node computes it */
-  bool missing;                         /* cannot be had: neither given nor computed */
+  bool missing;                         /* neither given nor computed */
   int64_t producer;                     /* number of the node; -1 = none */
   const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
 } gather_run_value;
 
 struct gather_model_result {
-  gather_arena arena; /* this structure lies outside of it */
+  gather_arena arena; /* this structure is outside of it */
   gather_model_input *outputs;
   int64_t output_count;
 };
@@ -39,38 +39,39 @@ typedef struct gather_running {
   gather_run_value **buckets;
   int64_t bucket_count;  /* a power of two */
   uint8_t *states;       /* gather_run_state of each node */
-  bool one_node;         /* values that cannot be had are no fault of the file */
+  bool one_node;         /* missing values are not a fault of the file */
   bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
-  const gather_node *at; /* the node that is computed: the one to be named after a failure */
+  const gather_node *at; /* the node being computed, for error messages */
 } gather_running;
 
 /* ---- model_run.c */
 
-/* Computes a value and whatever it needs; it stays unready where something is missing (with one_node). */
+/* Computes a value and the values that it needs; it stays unready if one is missing (with one_node). */
 GATHER_CHECKED gather_status gather_run_compute(gather_running *run, const gather_run_value *value,
                                                 gather_error *error);
 
 /* ---- run_values.c */
 
-/* Makes the table: constants (of enclosing graphs too), and which node gives which value. */
+/* Makes the table: constants (of enclosing graphs too), and which node produces which value. */
 GATHER_CHECKED gather_status gather_run_values(gather_running *run, gather_error *error);
 /* The value of that name; NULL. */
 gather_run_value *gather_run_find(const gather_running *run, const char *name);
-/* The caller's tensor takes the place of whatever the file or a node gives. */
+/* The caller's tensor replaces the value of the file or of a node. */
 void gather_run_set(gather_run_value *value, const gather_tensor *tensor);
-/* Whether an operator is the dialect's own, not one of somebody else's of the same name. */
+/* Whether an operator belongs to the dialect itself, not to another domain. */
 bool gather_run_is_own(const gather_model *model, const gather_node *node);
 /* Whether the node needs only the shapes of its inputs. */
 bool gather_run_needs_shape(const gather_model *model, const gather_node *node);
-/* Whether a node can use the value: with skips_unreadable, one whose elements cannot be read serves only for its shape. */
+/* Whether a node can use the value: with skips_unreadable, of one whose elements cannot be read, only the shape is
+ * usable. */
 bool gather_run_usable(const gather_running *run, const gather_node *node, const gather_run_value *value);
-/* Says whether a value's elements are there; fails as gather_file_tensor_check does. */
+/* Checks that a value's elements can be read; fails as gather_file_tensor_check does. */
 GATHER_CHECKED gather_status gather_run_readable(const gather_run_value *value, gather_error *error);
-/* The tensor of input number i; NULL where it is left out. */
+/* The tensor of input number i; NULL if it is omitted. */
 const gather_tensor *gather_run_operand(const gather_running *run, const gather_node *node, int32_t i);
-/* The value that output number 0 gives becomes that tensor. */
+/* Sets the value of output number 0 to that tensor. */
 void gather_run_give(gather_running *run, const gather_node *node, const gather_tensor *tensor);
-/* Takes the caller's tensors in. Names are checked against what the graph declares, types and shapes too. */
+/* Sets the caller's tensors as values. Names, types and shapes are checked against the graph's declarations. */
 GATHER_CHECKED gather_status gather_run_inputs(gather_running *run, const gather_model_input *inputs, int64_t count,
                                                gather_error *error);
 
@@ -81,11 +82,11 @@ GATHER_CHECKED gather_status gather_run_find_node(const gather_model *model, con
                                                   const gather_graph **graph, const gather_node **node,
                                                   gather_error *error);
 
-/* The type that a graph, or one round it, declares for a value; GATHER_TYPE_NONE. */
+/* The type that a graph, or an enclosing one, declares for a value; GATHER_TYPE_NONE. */
 gather_type gather_graph_value_type(const gather_graph *graph, const char *name);
-/* A node's name, or of one without: its first output's. */
+/* A node's name, or its first output's if it has none. */
 const char *gather_run_name(const gather_node *node);
-/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name gives; NULL. */
+/* OpenVINO IR: the value that has this other name, or that the Parameter layer of that name produces; NULL. */
 const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */
@@ -94,7 +95,7 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 bool gather_run_supports(const gather_model *model, const gather_node *node);
 /* Computes a node whose inputs are all ready. */
 GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
-/* Says whether node number i could read what the file gives it. */
+/* Checks that node number i can read its constants from the file. */
 GATHER_CHECKED gather_status gather_run_check_readable(gather_running *run, int64_t i, gather_error *error);
 GATHER_CHECKED gather_status gather_run_no_memory(gather_error *error);
 /* A copy of a shape in the result's memory. */

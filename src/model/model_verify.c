@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_verify.c: one gather node: its operands, its indices, and the verdict. The engine that gathers also checks here.
+ * model_verify.c: one gather node: its operands, its indices, and the verdict. The code that gathers also checks the
+ * indices here.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "model/model_check.h"
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
 }
 
 static gather_operand operand_of(const gather_scope *scope, const gather_node *node, int32_t i) {
@@ -115,20 +116,21 @@ static void operand_shape(const gather_operand *operand, gather_shape *shape) {
   if (operand->rank > 0) memcpy(shape->dims, operand->dims, (size_t)operand->rank * sizeof *shape->dims);
 }
 
-/* Whether the node could be legal at all: operands, types, ranks, axis, shapes. GATHER_OK or what is wrong. */
+/* Whether the node is valid apart from its indices: operands, types, ranks, axis, shapes. GATHER_OK or what is
+ * wrong. */
 static gather_status find_fault(const gather_model_node *out, const gather_options *options, gather_error *why) {
   gather_shape shapes[3];
   if (!*out->data.name || !*out->indices.name)
     return gather_fail(why, GATHER_FILE_MALFORMED, "the node has no %s", *out->data.name ? "indices" : "data");
   if (out->indices.type != GATHER_TYPE_NONE && !gather_type_is_index(out->indices.type))
-    return gather_fail_input(why, GATHER_TYPE_UNSUPPORTED, "indices", "indices of type %s are no integers",
+    return gather_fail_input(why, GATHER_TYPE_UNSUPPORTED, "indices", "indices of type %s are not integers",
                              gather_type_get(out->indices.type)->name);
   operand_shape(&out->data, &shapes[0]);
   operand_shape(&out->indices, &shapes[1]);
   return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
 }
 
-/* A constant that should be in another file, which is not there. */
+/* A constant whose external data cannot be read. */
 static gather_status unreadable(gather_check *check, const char *what, const char *name,
                                 const gather_file_tensor *tensor, gather_model_node *out, gather_error *error) {
   char text[sizeof((gather_error *)0)->message + 160];
@@ -138,7 +140,7 @@ static gather_status unreadable(gather_check *check, const char *what, const cha
   return say(check, out, error, text);
 }
 
-/* Where indices come from that are not known before the model runs. */
+/* Says where indices come from that are unknown before the model runs. */
 static gather_status unknown_indices(gather_check *check, const gather_scope *scope, gather_model_node *out,
                                      gather_error *error) {
   char text[512];
@@ -146,7 +148,7 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
   if (out->indices.unreadable)
     return unreadable(check, "indices", out->indices.name, out->indices.unreadable, out, error);
   if (known && known->tensor && gather_type_is_index(known->tensor->type))
-    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to look at",
+    (void)snprintf(text, sizeof text, "the indices '%.100s' are %" PRId64 " repeated elements, too many to check",
                    out->indices.name, gather_tensor_len(known->tensor));
   else if (out->indices.source == GATHER_SOURCE_INPUT)
     (void)snprintf(text, sizeof text, "the indices come from the input '%.100s', which was not given",
@@ -161,10 +163,10 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
     (void)snprintf(text, sizeof text, "the indices come from '%.100s', an input of %.200s", out->indices.name,
                    out->graph);
   else if (known)
-    (void)snprintf(text, sizeof text, "nothing in the model makes the indices '%.100s' before this node",
+    (void)snprintf(text, sizeof text, "nothing in the model produces the indices '%.100s' before this node",
                    out->indices.name);
   else
-    (void)snprintf(text, sizeof text, "nothing in the model makes the indices '%.100s'", out->indices.name);
+    (void)snprintf(text, sizeof text, "nothing in the model produces the indices '%.100s'", out->indices.name);
   return say(check, out, error, text);
 }
 
@@ -185,7 +187,8 @@ static gather_status unknown_length(gather_check *check, gather_model_node *out,
   return say(check, out, error, text);
 }
 
-/* Shape of bytes with the axis' length and otherwise as small as the rules let it be: only the indices are of interest. */
+/* The shape of a tensor of bytes with the axis' length, otherwise as small as the rules allow: only the indices are
+ * checked. */
 static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape,
                               gather_error *why) {
   const gather_tensor *indices = out->indices.value;
@@ -221,7 +224,7 @@ static gather_status compare(gather_check *check, gather_model_node *out, gather
   if (status != GATHER_INDEX_OUT_OF_RANGE || out->rules->on_bad == GATHER_ON_BAD_ERROR)
     return bad(check, out, &why, error);
   char text[160];
-  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros by the rules %s",
+  (void)snprintf(text, sizeof text, "%" PRId64 " of %" PRId64 " indices %s out of range: zeros under the rules %s",
                  out->bad, out->index_count, out->bad == 1 ? "is" : "are", out->rules->rules);
   return say(check, out, error, text);
 }
@@ -278,7 +281,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
   describe(check, scope, node, &options, out);
   if (check->probe) return GATHER_OK;
-  if (!out->rules) return say(check, out, error, "the version of the operator is none that this library knows");
+  if (!out->rules) return say(check, out, error, "the version of the operator is unknown");
   if (check->not_executed) {
     out->not_executed = true;
     return say(check, out, error, check->not_executed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * node_path.c: what a node of a model is called, unnamed ones too.
+ * node_path.c: the name of a node of a model, also of an unnamed one.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * operands.c: one gather node and what it works on: a check says what the file tells; what the check does not follow is computed
- * like in a run; then the check is told of it.
+ * operands.c: one gather node and its operands. A check gives what follows from the file. Values that the check does
+ * not follow are computed as in a run, and given to a second check.
  */
 #include "model/operands.h"
 
@@ -23,12 +23,12 @@ struct gather_model_operands {
   int64_t missing_count;
 };
 
-/* What is being found out. */
+/* The state of a search. */
 typedef struct finding {
   const gather_model *model;
   gather_model_operands *made;
   gather_check_options options; /* inputs: those of the main graph */
-  gather_model_input *inner;    /* values in between */
+  gather_model_input *inner;    /* intermediate values */
   int64_t inner_count;
   int64_t number; /* of the gather node in the check */
   gather_running run;
@@ -37,7 +37,7 @@ typedef struct finding {
 } finding;
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a node's operands");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a node's operands");
 }
 
 static bool is_main_input(const gather_graph *graph, const char *name) {
@@ -46,7 +46,7 @@ static bool is_main_input(const gather_graph *graph, const char *name) {
   return false;
 }
 
-/* Inputs of the model, which a check takes, and other values. */
+/* Separates inputs of the model, which a check accepts, from other values. */
 static gather_status sort_inputs(finding *f, const gather_check_options *options, gather_error *error) {
   const gather_graph *graph = f->model->graph_file->graph;
   static const gather_check_options INIT = GATHER_CHECK_OPTIONS_INIT;
@@ -93,11 +93,11 @@ static gather_status check_fit(const finding *f, const gather_operand *operand, 
   gather_type wanted = declared != GATHER_TYPE_NONE ? declared : operand->type;
   bool integers = declared == GATHER_TYPE_NONE && gather_type_is_index(wanted) && gather_type_is_index(tensor->type);
   if (wanted != GATHER_TYPE_NONE && wanted != tensor->type && !integers)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "the value '%.80s' is of type %s, and %s was given", operand->name,
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "the value '%.80s' has type %s, but %s was given", operand->name,
                        gather_type_get(wanted)->name, gather_type_get(tensor->type)->name);
   if (operand->rank >= 0 && operand->rank != tensor->rank)
     return gather_fail(error, GATHER_RANK_MISMATCH,
-                       "the value '%.80s' has rank %" PRId32 ", and rank %" PRId32 " was given", operand->name,
+                       "the value '%.80s' has rank %" PRId32 ", but rank %" PRId32 " was given", operand->name,
                        operand->rank, tensor->rank);
   for (int32_t d = 0; d < operand->rank; d++)
     if (tensor->shape[d] < operand->dims[d].min || tensor->shape[d] > operand->dims[d].max)
@@ -140,7 +140,7 @@ static gather_status give_inner(finding *f, gather_error *error) {
   return GATHER_OK;
 }
 
-/* What a check has taken already. An inner graph may have a value of its own of that name. */
+/* The values that a check has accepted. An inner graph may have a value of its own of that name. */
 static void give_main(finding *f) {
   const gather_graph *graph = f->model->graph_file->graph;
   for (int64_t i = 0; i < f->options.input_count; i++) {
@@ -167,7 +167,7 @@ static void add_missing(gather_model_operands *made, const char *name) {
   if (made->missing_count < MOST_MISSING) made->missing[made->missing_count++] = name;
 }
 
-/* From the indices, and an axis that is an input, back to what would have to be given. */
+/* Goes from the indices, and from an axis that is an input, back to the values that must be given. */
 static gather_status list_missing(finding *f, gather_error *error) {
   const gather_graph *graph = f->run.graph;
   const gather_node **stack = gather_arena_take(&f->made->arena, graph->node_count + 1, sizeof *stack);
@@ -193,8 +193,8 @@ static gather_status list_missing(finding *f, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Inputs of the model are easier to give than values in between: those, where a check follows them, and none that it does not
- * need. */
+/* Inputs of the model are easier to give than intermediate values: lists the inputs that a check needs, if it can
+ * follow them. */
 static gather_status prefer_inputs(finding *f, gather_error *error) {
   gather_model_operands *made = f->made;
   const char *names[MOST_MISSING];
@@ -210,7 +210,7 @@ static gather_status prefer_inputs(finding *f, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Computes what the first check left open. */
+/* Computes the values that the first check left unknown. */
 static gather_status find_values(finding *f, gather_error *error) {
   gather_error why;
   const gather_model_node *node = f->made->node;

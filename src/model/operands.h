@@ -8,13 +8,14 @@
 #include "model/model_check.h"
 #include "model/model_run.h"
 
-/* The number, in the check, of the gather node that a name means; NULL means the only one. Returns GATHER_NAME_NOT_FOUND or
- * GATHER_USAGE with the nodes that there are. */
+/* The number, in the check, of the gather node that a name means; NULL means the only one. Returns
+ * GATHER_NAME_NOT_FOUND or
+ * GATHER_USAGE with a list of the nodes. */
 GATHER_CHECKED gather_status gather_operands_choose(const gather_check *check, const char *name, int64_t *number,
                                                     gather_error *error);
 
-/* The inputs of the model that a check would have to be given besides, so that it knows the node's indices: at most 8, in names.
- * None where that would not do, or the node is in an inner graph. */
+/* The further inputs of the model that a check needs to know the node's indices: at most 8, in names. None if inputs
+ * are not enough, or if the node is in an inner graph. */
 GATHER_CHECKED gather_status gather_operands_inputs(const gather_check *check, const gather_check_options *given,
                                                     int64_t number, gather_running *run, const char **names,
                                                     int64_t *count, gather_error *error);

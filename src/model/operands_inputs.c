@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * operands_inputs.c: which inputs of the model would make a node's indices known. Followed back from the indices, and tried: a
- * check is given zeros for them.
+ * operands_inputs.c: which inputs of the model would make a node's indices known. It follows the indices back to inputs
+ * and tries them: a check gets zeros for them.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { MOST_INPUTS = 8 };
 
-/* Inputs of the main graph that were not given, behind a node's indices. */
+/* Inputs of the main graph that were not given and lead to a node's indices. */
 typedef struct leading {
   const gather_value *inputs[MOST_INPUTS];
   bool used[MOST_INPUTS];
@@ -20,7 +20,7 @@ typedef struct leading {
 } leading;
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a node's operands");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a node's operands");
 }
 
 static void add_input(const gather_graph *graph, const char *name, leading *found) {
@@ -57,7 +57,7 @@ static gather_status follow_back(gather_running *run, const char *indices, leadi
   return GATHER_OK;
 }
 
-/* Zeros that fit the input: one element in memory, as often as it has to be there. */
+/* Zeros that fit the input: one element in memory, repeated. */
 static bool zeros(const gather_check *check, const gather_value *input, gather_arena *arena, gather_model_input *made) {
   static char ZEROS[64];
   int32_t rank = input->rank < 0 ? 1 : input->rank;
@@ -95,7 +95,7 @@ static gather_status try_used(const gather_check *check, const gather_check_opti
   return gather_check_probe(check->model, &options, number, known, error);
 }
 
-/* Whatever was not given may lead to it. */
+/* Adds all inputs that were not given: any may lead to the indices. */
 static void add_all(const gather_check *check, leading *found) {
   const gather_model *model = check->model;
   for (int64_t i = 0; i < model->input_count && !found->too_many; i++)
@@ -103,13 +103,13 @@ static void add_all(const gather_check *check, leading *found) {
       add_input(model->graph_file->graph, model->input_names[i], found);
 }
 
-/* Which of those that were found make the indices known, and none that it does not need. */
+/* Chooses those of the found inputs that are needed to make the indices known. */
 static gather_status choose(const gather_check *check, const gather_check_options *given, int64_t number,
                             leading *found, gather_arena *arena, bool *known, gather_error *error) {
   bool still;
   *known = false;
   if (found->too_many || found->count == 0) return GATHER_OK;
-  for (int round = 0; !*known && round < 2; round++) { /* integers alone, then whatever there is */
+  for (int round = 0; !*known && round < 2; round++) { /* integers only, then any type */
     for (int32_t k = 0; k < found->count; k++)
       found->used[k] = round == 1 || gather_type_is_index(found->inputs[k]->type);
     GATHER_TRY(try_used(check, given, number, found, arena, known, error));
@@ -133,7 +133,7 @@ gather_status gather_operands_inputs(const gather_check *check, const gather_che
     GATHER_TRY(follow_back(run, check->nodes[number].indices.name, &found, error));
     GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));
   }
-  if (!known) { /* what the graphs of an If take is not among its inputs */
+  if (!known) { /* values that the graphs of an If use are not among its inputs */
     found = (leading){.count = 0};
     add_all(check, &found);
     GATHER_TRY(choose(check, given, number, &found, run->arena, &known, error));

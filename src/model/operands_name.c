@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "model/operands.h"
 
-/* How well a name means a node: the more is written, the better. */
+/* How well a name matches a node: the more of the path it has, the better. */
 typedef enum fit { FIT_NONE = 0, FIT_OUTPUT, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
 
-/* What stands behind the path of the graph; NULL where another path is written. */
+/* The part of the name after the path of the graph; NULL if it has another path. */
 static const char *behind_path(const char *wanted, const char *path) {
   size_t len = strlen(path);
   return strncmp(wanted, path, len) == 0 && wanted[len] == '/' ? wanted + len + 1 : NULL;
@@ -29,7 +29,7 @@ static fit fit_of(const gather_model_node *node, const char *wanted) {
   return strcmp(rest ? rest : wanted, node->output.name) == 0 ? FIT_OUTPUT : FIT_NONE;
 }
 
-/* Lists the nodes that fit so well, as something that can be written for each. */
+/* Lists the nodes that match so well, each by a name that selects it. */
 static void list(const gather_check *check, const char *wanted, fit best, char *text, size_t bytes) {
   size_t at = 0;
   int64_t left = 0;
@@ -68,7 +68,8 @@ gather_status gather_operands_choose(const gather_check *check, const char *name
   if (name && count == 0)
     return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no gather node '%.80s'; it has %s", name, names);
   if (!name)
-    return gather_fail(error, GATHER_USAGE, "the model has %" PRId64 " gather nodes; which one is meant: %s", count,
+    return gather_fail(error, GATHER_USAGE, "the model has %" PRId64 " gather nodes; name one of them: %s", count,
                        names);
-  return gather_fail(error, GATHER_USAGE, "'%.80s' means %" PRId64 " gather nodes: %s", name, count, names);
+  return gather_fail(error, GATHER_USAGE, "'%.80s' is ambiguous: it matches %" PRId64 " gather nodes: %s", name, count,
+                     names);
 }

@@ -11,7 +11,7 @@
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
-/* How well a name means a node: the more is written, the better. */
+/* How well a name matches a node: the more of the path it has, the better. */
 typedef enum match_kind { FIT_NONE = 0, FIT_NUMBER, FIT_NAME, FIT_PATH } match_kind;
 
 typedef struct search {
@@ -19,7 +19,7 @@ typedef struct search {
   const gather_graph *graph;
   const gather_node *node;
   match_kind best;
-  int64_t count;     /* how many nodes the name means so well */
+  int64_t count;     /* how many nodes match the name so well */
   char nearest[300]; /* names of gather nodes, for the message */
   const gather_model *model;
 } search;
@@ -41,7 +41,8 @@ static void note(search *s, const gather_node *node) {
                  gather_run_name(node));
 }
 
-/* A node without a name goes by its output's, and by operator and number as a check writes it: "main/Gather_5". */
+/* A node without a name is found by its output's name, and by operator and number as a check prints it:
+ * "main/Gather_5". */
 static match_kind fit_of(const char *wanted, const gather_node *node, const char *path, int64_t number) {
   char text[128];
   const char *name = gather_run_name(node);
@@ -92,7 +93,7 @@ gather_status gather_run_find_node(const gather_model *model, const char *name, 
   if (s.count == 0)
     return gather_fail(error, GATHER_NAME_NOT_FOUND, "the model has no node '%.100s'%s", name, s.nearest);
   if (s.count > 1)
-    return gather_fail(error, GATHER_USAGE, "%d nodes are called '%.100s': write the path of its graph before the name",
+    return gather_fail(error, GATHER_USAGE, "%d nodes are named '%.100s': write the path of the graph before the name",
                        (int)s.count, name);
   *graph = s.graph;
   *node = s.node;
@@ -110,7 +111,7 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name) 
   return NULL;
 }
 
-/* Whether a layer of that name gives the value, or is the Result that takes it. */
+/* Whether a layer of that name produces the value, or is the Result that takes it. */
 static bool layer_has(const gather_node *node, const char *name, const char *value) {
   if (strcmp(node->name, name) != 0) return false;
   if (strcmp(node->op, "Result") == 0 && node->input_count == 1 && strcmp(node->inputs[0], value) == 0) return true;

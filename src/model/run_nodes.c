@@ -44,7 +44,7 @@ static gather_status cast(gather_running *run, const gather_node *node, gather_e
   gather_tensor made;
   GATHER_TRY(cast_target(node, !gather_model_is_openvino(run->model), &type, error));
   if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
-    return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s, and only integers are cast to integers here",
+    return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s; only casts between integer types are supported",
                        gather_type_get(data->type)->name,
                        gather_type_get(type) ? gather_type_get(type)->name : "an unknown type");
   GATHER_TRY(gather_run_cast(run, data, type, &made, error));
@@ -73,7 +73,7 @@ static gather_status gather_it(gather_running *run, const gather_node *node, gat
   GATHER_TRY(gather_run_shape(run, out.rank, shape, &out.shape, error));
   GATHER_TRY(gather_run_allocate(run, &out, error));
   out.flags = data->flags & GATHER_TENSOR_BYTE_SWAPPED;
-  options.fresh_output = true; /* nobody sees it after an error */
+  options.fresh_output = true; /* discarded after an error */
   GATHER_TRY(gather_apply(op, data, indices, &out, &options, error));
   gather_run_give(run, node, &out);
   return GATHER_OK;
@@ -127,7 +127,7 @@ static gather_status name_node(const gather_node *node, gather_error *error, gat
   return status;
 }
 
-/* What a node takes must be there; the shape of something is known without it. */
+/* The elements of a node's inputs must be readable, unless it needs only their shapes. */
 static gather_status check_readable(const gather_running *run, const gather_node *node, gather_error *error) {
   if (gather_run_needs_shape(run->model, node)) return GATHER_OK;
   for (int32_t i = 0; i < node->input_count; i++) {
@@ -157,7 +157,7 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_run_value *value = gather_run_find(run, node->outputs[i]);
     if (value && !value->ready)
-      return gather_fail(error, GATHER_UNSUPPORTED, "a %s of a kind that cannot be read", node->op);
+      return gather_fail(error, GATHER_UNSUPPORTED, "this form of %s is not supported", node->op);
   }
   return GATHER_OK;
 }

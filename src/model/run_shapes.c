@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_shapes.c: operators that give the same elements another shape, and the one that reads a shape. The elements stay where
- * they are unless they have gaps.
+ * run_shapes.c: operators that change the shape of a tensor, and the one that returns it. The elements are copied only
+ * if they are not dense.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static bool is_onnx(const gather_running *run) { return strcmp(run->model->graph_file->dialect, "onnx") == 0; }
 
-/* A list of integers: input number 1, or (older ONNX versions) an attribute. *count -1: neither is there. */
+/* A list of integers: input number 1, or (older ONNX versions) an attribute. *count -1: there is neither. */
 static gather_status read_list(const gather_running *run, const gather_node *node, const char *name,
                                int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error) {
   const gather_tensor *tensor = gather_run_operand(run, node, 1);
@@ -41,7 +41,7 @@ static gather_status rename_shape(gather_running *run, const gather_node *node, 
   return GATHER_OK;
 }
 
-/* Whether a 0 in the target means the length that stands there now. */
+/* Whether a 0 in the target copies the current length. */
 static gather_status zero_copies(const gather_running *run, const gather_node *node, bool *copies,
                                  gather_error *error) {
   const char *name = is_onnx(run) ? "allowzero" : "special_zero";
@@ -53,15 +53,15 @@ static gather_status zero_copies(const gather_running *run, const gather_node *n
   return GATHER_OK;
 }
 
-/* Replaces 0 and finds out -1. */
+/* Resolves 0 and -1. */
 static gather_status resolve_target(const gather_tensor *data, bool copies, int32_t rank, int64_t *target,
                                     gather_error *error) {
   int64_t len = gather_tensor_len(data), known = 1;
   int32_t open = -1;
   for (int32_t d = 0; d < rank; d++) {
     if (target[d] == 0 && copies && d >= data->rank)
-      return gather_fail(error, GATHER_SHAPE_MISMATCH, "length %" PRId32 " is to be kept, and the rank is %" PRId32, d,
-                         data->rank);
+      return gather_fail(error, GATHER_SHAPE_MISMATCH,
+                         "the target shape copies dimension %" PRId32 ", but the rank is %" PRId32, d, data->rank);
     if (target[d] == 0 && copies) target[d] = data->shape[d];
     if (target[d] < -1 || (target[d] == -1 && open >= 0))
       return gather_fail(error, GATHER_SHAPE_MISMATCH, "the target shape has a length below -1, or -1 twice");
@@ -87,7 +87,7 @@ gather_status gather_run_reshape(gather_running *run, const gather_node *node, g
   return rename_shape(run, node, rank, target, error);
 }
 
-/* Marks the axes in a row of flags; each may stand once (Unsqueeze) or often (Squeeze). */
+/* Marks the axes in a row of flags; each may be given once (Unsqueeze) or repeatedly (Squeeze). */
 static gather_status mark_axes(const int64_t *axes, int32_t count, int32_t rank, bool *marked, gather_error *error) {
   memset(marked, 0, GATHER_MAX_RANK * sizeof *marked);
   for (int32_t i = 0; i < count; i++) {
@@ -129,7 +129,7 @@ gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node,
   int32_t rank = data->rank + count;
   GATHER_TRY(mark_axes(axes, count, rank, marked, error));
   for (int32_t d = 0; d < rank; d++) {
-    if (!marked[d] && at == data->rank) return gather_fail(error, GATHER_SHAPE_MISMATCH, "an axis stands twice");
+    if (!marked[d] && at == data->rank) return gather_fail(error, GATHER_SHAPE_MISMATCH, "an axis is given twice");
     lengths[d] = marked[d] ? 1 : data->shape[at++];
   }
   return rename_shape(run, node, rank, lengths, error);

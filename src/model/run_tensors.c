@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_tensors.c: memory for what is computed, copies without gaps, and integers of one type as another.
+ * run_tensors.c: memory for computed values, dense copies, and casts between integer types.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "model/model_run.h"
 
 gather_status gather_run_no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to run the model");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to run the model");
 }
 
 gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t *lengths, const int64_t **shape,
@@ -49,7 +49,7 @@ static bool is_dense(const gather_tensor *tensor) {
   return true;
 }
 
-/* All rows, one after the other, are a copy without gaps, whatever the type. A scalar is made a row first. */
+/* A gather of all rows is a dense copy, whatever the type. A scalar becomes a row first. */
 static gather_status copy_rows(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
                                gather_error *error) {
   static const int64_t ONE[1] = {1};
@@ -65,7 +65,8 @@ static gather_status copy_rows(gather_running *run, const gather_tensor *tensor,
   return gather_apply(gather_op_find("Gather", "onnx-13"), &from, &indices, &to, &options, error);
 }
 
-/* Whether the bits behind the last element of a row-major packed tensor are 0: a view of a file has what stands there. */
+/* Whether the padding bits after the last element of a row-major packed tensor are 0; in a view of a file they may be
+ * anything. */
 static bool ends_clean(const gather_tensor *tensor) {
   static const int64_t NUMBERS[8] = {0, 1, 2, 3, 4, 5, 6, 7};
   const gather_type_info *type = gather_type_get(tensor->type);
@@ -133,7 +134,7 @@ gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
     return gather_fail(error, GATHER_TYPE_UNSUPPORTED, "%s: the numbers are %s, not integers", what,
                        gather_type_get(tensor->type)->name);
   if (tensor->rank > 1)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "%s: a list has rank %" PRId32, what, tensor->rank);
+    return gather_fail(error, GATHER_RANK_MISMATCH, "%s: expected a list, got rank %" PRId32, what, tensor->rank);
   int64_t len = gather_tensor_len(tensor);
   if (len > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_UNSUPPORTED, "%s: more than %d numbers", what, GATHER_MAX_RANK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_values.c: the values of a graph by name: what the file holds, what nodes give, and what the caller gives.
+ * run_values.c: the values of a graph by name: constants of the file, outputs of nodes, and the caller's tensors.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ bool gather_run_usable(const gather_running *run, const gather_node *node, const
   return !run->skips_unreadable || !value->unreadable || gather_run_needs_shape(run->model, node);
 }
 
-/* The value of that name, made where it is not there. */
+/* The value of that name, added if missing. */
 static gather_run_value *ensure(gather_running *run, const char *name) {
   gather_run_value *value = gather_run_find(run, name);
   if (value) return value;
@@ -95,8 +95,8 @@ static gather_status add_outputs(gather_running *run, int64_t number, gather_err
     if (!value) return gather_run_no_memory(error);
     if (value->producer >= 0)
       return gather_fail_file(error, GATHER_FILE_MALFORMED, "the model", node->file_offset,
-                              "two nodes give the value '%.100s'", node->outputs[k]);
-    if (strcmp(node->op, "Parameter") != 0) value->producer = number; /* what a Parameter gives, the caller gives */
+                              "two nodes produce the value '%.100s'", node->outputs[k]);
+    if (strcmp(node->op, "Parameter") != 0) value->producer = number; /* the caller gives the value of a Parameter */
   }
   return GATHER_OK;
 }
@@ -146,7 +146,7 @@ static const gather_value *declaration(const gather_graph *graph, const char *na
   return NULL;
 }
 
-/* The lengths that names stand for, as the inputs so far have them. */
+/* The lengths of named dimensions, from the inputs so far. */
 typedef struct symbol {
   const char *name, *input;
   int64_t len;
@@ -177,13 +177,13 @@ static gather_status check_shape(const gather_value *value, const gather_tensor 
   if (value->rank < 0) return GATHER_OK;
   gather_shape_text(shape, sizeof shape, tensor->rank, tensor->shape);
   if (value->rank != tensor->rank)
-    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", given is %s",
+    return gather_fail(error, GATHER_RANK_MISMATCH, "input '%.100s': the model declares rank %" PRId32 ", got %s",
                        value->name, value->rank, shape);
   for (int32_t d = 0; d < value->rank; d++) {
     const gather_dim *dim = &value->dims[d];
     if (tensor->shape[d] < dim->min || tensor->shape[d] > dim->max)
       return gather_fail(error, GATHER_SHAPE_MISMATCH,
-                         "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", given is %s",
+                         "input '%.100s': the model declares %" PRId64 "%s for dimension %" PRId32 ", got %s",
                          value->name, tensor->shape[d] < dim->min ? dim->min : dim->max,
                          dim->min == dim->max          ? ""
                          : tensor->shape[d] < dim->min ? " or more"
@@ -199,7 +199,7 @@ static gather_status check_declared(const gather_value *value, const gather_tens
                                     gather_error *error) {
   const gather_type_info *wanted = gather_type_get(value->type), *is = gather_type_get(tensor->type);
   if (wanted && wanted != is)
-    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, given is %s", value->name,
+    return gather_fail(error, GATHER_TYPE_MISMATCH, "input '%.100s': the model declares %s, got %s", value->name,
                        wanted->name, is->name);
   return check_shape(value, tensor, known, error);
 }

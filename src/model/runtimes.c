@@ -75,7 +75,7 @@ static const behaviour ROWS[] = {
 size_t gather_runtime_count(void) { return RUNTIME_COUNT; }
 const char *gather_runtime_name(size_t i) { return i < RUNTIME_COUNT ? RUNTIMES[i].name : NULL; }
 
-/* Whether OpenVINO reads the table in its way for shapes, which checks nothing. */
+/* Whether OpenVINO treats the table as a shape, by code that checks nothing. */
 static bool is_short(const gather_model_node *node) {
   const gather_type_info *type = gather_type_get(node->data.type);
   bool integers = type && (type->kind == GATHER_KIND_INT || type->kind == GATHER_KIND_UINT) && type->bits >= 16;
@@ -109,7 +109,7 @@ const char *gather_runtime_behaviour(size_t i, const gather_model_node *node) {
   if (i >= RUNTIME_COUNT || !node || !node->rules || !(node->error || is_repaired(node))) return "";
   if (!RUNTIMES[i].reads_ir && strcmp(node->rules->dialect, "openvino") == 0) return "does not read OpenVINO IR";
   if (node->error && node->error->status != GATHER_INDEX_OUT_OF_RANGE)
-    return "refuses the model, or fails when the node runs";
+    return "rejects the model, or fails when the node runs";
   kind is = kind_of(node);
   const char *sentence = find(i, node->rules, is);
   if (!sentence) sentence = find(i, node->rules, is == KIND_SHORT_NEGATIVE ? KIND_NEGATIVE : KIND_RANGE);

@@ -21,11 +21,11 @@ gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph, 
   while (slots < names * 2) slots *= 2;
   *scope = (gather_scope){.parent = parent, .graph = graph, .path = path, .mask = (uint64_t)slots - 1};
   scope->slots = gather_arena_take(arena, slots, sizeof *scope->slots);
-  if (!scope->slots) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the values of a graph");
+  if (!scope->slots) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the values of a graph");
   return GATHER_OK;
 }
 
-/* The slot of that name, or the empty one where it would stand. */
+/* The slot of that name, or the empty slot for it. */
 static gather_known *slot(const gather_scope *scope, const char *name) {
   uint64_t at = hash(name) & scope->mask;
   while (scope->slots[at].name && strcmp(scope->slots[at].name, name) != 0) at = (at + 1) & scope->mask;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.h: what is known of the values of one graph, by name. A subgraph sees the values of the graphs round it.
+ * scope.h: what is known of the values of one graph, by name. A subgraph sees the values of the enclosing graphs.
  */
 #ifndef GATHER_MODEL_SCOPE_H
 #define GATHER_MODEL_SCOPE_H
@@ -19,7 +19,7 @@ typedef struct gather_known {
   gather_source source;
   int32_t rank; /* -1 = not known */
   const gather_dim *dims;
-  const gather_tensor *tensor; /* all its elements; integers may stand in another integer type than `type` */
+  const gather_tensor *tensor; /* all its elements; integers may be stored in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
   const gather_node *maker;             /* the node it comes from; NULL */
@@ -38,13 +38,13 @@ typedef struct gather_scope {
   uint64_t mask;
 } gather_scope;
 
-/* Makes room for every name of the graph. Returns GATHER_OUT_OF_MEMORY. */
+/* Allocates a slot for every name of the graph. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_scope_open(gather_arena *arena, const gather_graph *graph,
                                                const gather_scope *parent, const char *path, gather_scope *scope,
                                                gather_error *error);
-/* The value of that name in this graph, made where it is not there yet. NULL for "". */
+/* The value of that name in this graph, added if missing. NULL for "". */
 gather_known *gather_scope_make(gather_scope *scope, const char *name);
-/* The value of that name, here or in a graph round it; NULL. */
+/* The value of that name, in this graph or an enclosing one; NULL. */
 const gather_known *gather_scope_find(const gather_scope *scope, const char *name);
 
 #endif

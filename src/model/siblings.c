@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * siblings.c: the nodes of a model that take indices and that no check looks at.
+ * siblings.c: the nodes of a model that take indices and are not checked.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ static unsigned home_of(const gather_model *model, const char *domain) {
   return strcmp(domain, "com.microsoft") == 0 ? MICROSOFT : 0;
 }
 
-/* The operator's place in the table, where that domain has it; NULL. */
+/* The operator's entry in the table, if that domain has it; otherwise NULL. */
 static gather_unchecked *find(const gather_model *model, const char *domain, const char *op, unsigned *home) {
   *home = home_of(model, domain);
   for (int i = 0; *home && i < ROW_COUNT; i++)
@@ -40,7 +40,7 @@ static gather_unchecked *find(const gather_model *model, const char *domain, con
 gather_status gather_siblings_begin(gather_model *model, gather_error *error) {
   const gather_graph_file *file = model->graph_file;
   model->siblings = gather_arena_take(&model->arena, ROW_COUNT, sizeof *model->siblings);
-  if (!model->siblings) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the operators of a model");
+  if (!model->siblings) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the operators of a model");
   for (int64_t i = 0; i < file->function_count; i++) {
     unsigned home;
     gather_unchecked *sibling = find(model, file->functions[i].domain, file->functions[i].name, &home);

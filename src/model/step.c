@@ -121,18 +121,18 @@ static bool spend(gather_step *step, int64_t count) {
   return true;
 }
 
-gather_dim *gather_step_new_parts(gather_step *step, int64_t count) {
+gather_dim *gather_step_new_elements(gather_step *step, int64_t count) {
   return spend(step, count) ? gather_step_take(step, count, sizeof(gather_dim)) : NULL;
 }
 
-const gather_dim *gather_step_parts(gather_step *step, const gather_known *known, int64_t *count) {
+const gather_dim *gather_step_elements(gather_step *step, const gather_known *known, int64_t *count) {
   if (known->parts) {
     *count = known->part_count;
     return known->parts;
   }
   if (!known->tensor || gather_tensor_len(known->tensor) > GATHER_MAX_PARTS) return NULL;
   *count = gather_tensor_len(known->tensor);
-  gather_dim *parts = gather_step_new_parts(step, *count);
+  gather_dim *parts = gather_step_new_elements(step, *count);
   for (int64_t i = 0; parts && i < *count; i++) {
     if (!gather_tensor_integer(known->tensor, i, &parts[i].min)) return NULL;
     if (known->tensor->type == GATHER_TYPE_UINT64 && parts[i].min < 0) return NULL; /* too large to be a length */
@@ -142,7 +142,7 @@ const gather_dim *gather_step_parts(gather_step *step, const gather_known *known
 }
 
 const int64_t *gather_step_integers(gather_step *step, const gather_known *known, int64_t *count) {
-  const gather_dim *parts = gather_step_parts(step, known, count);
+  const gather_dim *parts = gather_step_elements(step, known, count);
   int64_t *integers = parts && spend(step, *count) ? gather_step_take(step, *count, sizeof *integers) : NULL;
   for (int64_t i = 0; integers && i < *count; i++) {
     if (parts[i].min != parts[i].max) return NULL;
@@ -151,7 +151,7 @@ const int64_t *gather_step_integers(gather_step *step, const gather_known *known
   return integers;
 }
 
-/* Exact parts as a tensor, of int32 where the output is and every element fits, else of int64. */
+/* Exact elements as a tensor, of int32 where the output is and every element fits, else of int64. */
 static void make_tensor(gather_step *step, const gather_dim *parts, int64_t count, const int64_t *lengths) {
   bool narrow = step->out.type == GATHER_TYPE_INT32;
   for (int64_t i = 0; i < count; i++) narrow = narrow && parts[i].min >= INT32_MIN && parts[i].min <= INT32_MAX;
@@ -175,7 +175,7 @@ static void make_tensor(gather_step *step, const gather_dim *parts, int64_t coun
   step->out.tensor = tensor;
 }
 
-void gather_step_set_parts(gather_step *step, const gather_dim *parts, int64_t count) {
+void gather_step_set_elements(gather_step *step, const gather_dim *parts, int64_t count) {
   int64_t lengths[GATHER_MAX_RANK], len;
   if (!gather_known_lengths(&step->out, lengths) || !gather_shape_len(step->out.rank, lengths, &len) || len != count)
     return;

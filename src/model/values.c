@@ -57,7 +57,7 @@ bool gather_step_set_view(gather_step *step, const gather_view *view) {
   return true;
 }
 
-/* Large tensors leave half of what may be followed to shapes. */
+/* Large tensors may use only half of the limit; the rest is for shapes. */
 static bool spend(const gather_step *step, int64_t count) {
   int64_t kept = count > GATHER_MAX_PARTS ? GATHER_ALL_PARTS / 2 : 0;
   if (count > *step->parts_left - kept) return false;
@@ -90,7 +90,7 @@ void gather_step_copy_view(gather_step *step, const gather_view *from) {
   if (gather_step_each(step, from, 1, NULL, &flat)) (void)gather_step_set_view(step, &to);
 }
 
-/* No number that is counted with is above the largest of 8 signed bytes. */
+/* Numbers above INT64_MAX are not followed. */
 static bool load(const char *at, gather_type type, bool swapped, int64_t *value) {
   return gather_integer_load(at, type, swapped, value) && (type != GATHER_TYPE_UINT64 || *value >= 0);
 }
@@ -118,7 +118,7 @@ void gather_view_put(const gather_view *view, int64_t i, int64_t value) {
 
 enum { MOST_INPUTS = 8 };
 
-/* The element that all views stand at. */
+/* The element at the current position of all views. */
 static bool one(const gather_step *step, const gather_view *from, const char *const *at, int32_t count,
                 gather_element_fn function, char *to, gather_type type) {
   int64_t in[MOST_INPUTS], value;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * values.h: whole tensors of integers and of yes or no, followed from node to node: exactly what a runtime computes, or nothing.
- * Where elements only move, the output is another view of the same memory, where one can say it.
+ * values.h: whole tensors of integers and bools, followed from node to node: exactly what a runtime computes, or
+ * unknown. If elements only move, the output is another view of the same memory where strides allow it.
  */
 #ifndef GATHER_MODEL_VALUES_H
 #define GATHER_MODEL_VALUES_H
 
 #include "model/infer.h"
 
-/* Elements at equal steps in memory, in a shape of their own. */
+/* A strided view of elements, with a shape of its own. */
 typedef struct gather_view {
   const char *data;
   gather_type type; /* as they are stored */
@@ -28,8 +28,8 @@ bool gather_step_new_view(gather_step *step, gather_view *view);
 /* The output's elements become those of the view, in row-major order, whatever its shape. */
 void gather_step_copy_view(gather_step *step, const gather_view *from);
 
-/* Writes each element of `to` from those of count views of the same shape; false where one of them is not sure, or does not
- * stand in the type of the output. function NULL: as it is. */
+/* Computes each element of `to` from those of count views of the same shape; false if one is uncertain, or does not fit
+ * the type of the output. function NULL: copies. */
 bool gather_step_each(const gather_step *step, const gather_view *from, int32_t count, gather_element_fn function,
                       const gather_view *to);
 
@@ -38,7 +38,7 @@ void gather_view_put(const gather_view *view, int64_t i, int64_t value);
 
 /* Stretches a view to the lengths of the output as numpy does; false where it does not fit. */
 bool gather_view_stretch(gather_view *view, int32_t rank, const int64_t *lengths);
-/* Cuts one axis: len elements from start on, by so many. The cut is inside. */
+/* Slices one axis: len elements from start on, `by` apart. The slice must be inside the axis. */
 void gather_view_cut(gather_view *view, int32_t axis, int64_t start, int64_t by, int64_t len);
 
 /* Element-wise operators (values_each.c): the output where all inputs are known whole. Clip has bounds of its own; a Reduce makes one
@@ -48,7 +48,8 @@ void gather_follow_clip(gather_step *step);
 void gather_follow_fold(gather_step *step);
 /* Element-wise operators on small inputs of which some elements are intervals or names (intervals.c). */
 void gather_follow_intervals(gather_step *step);
-/* The same elements in another shape; Expand and Broadcast; one element as often as the output has room; Transpose; Concat along an axis; Tile; a gather whose data and indices are known (values_move.c). */
+/* The same elements in another shape; Expand and Broadcast; one element repeated over the output; Transpose; Concat
+ * along an axis; Tile; a gather whose data and indices are known (values_move.c). */
 void gather_follow_reshape(gather_step *step, const gather_tensor *from);
 void gather_follow_expand(gather_step *step);
 void gather_follow_fill(gather_step *step, const gather_tensor *element);

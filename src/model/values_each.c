@@ -12,7 +12,7 @@ enum { MOST = 8 };
 /* Whether the output can become known here. */
 static bool is_open(const gather_step *step) { return step->out.rank >= 0 && gather_integer_bits(step->out.type) > 0; }
 
-/* The types that the model says of the inputs; their elements may be stored in others. */
+/* The types that the model declares for the inputs; their elements may be stored in others. */
 static bool types_fit(const gather_step *step, gather_demand types, int32_t count) {
   bool selects = types == GATHER_SELECT;
   gather_type first = gather_step_in(step, selects)->type;
@@ -23,7 +23,7 @@ static bool types_fit(const gather_step *step, gather_demand types, int32_t coun
   return types == GATHER_LOGIC ? first == GATHER_TYPE_BOOL : gather_integer_bits(first) > 0;
 }
 
-/* Given values may be beyond the type that the model says; then nobody knows what a runtime would be given. */
+/* Given values may exceed the type that the model declares; what a runtime would read is then unknown. */
 static bool reads_truly(const gather_step *step, const gather_view *view, gather_type type) {
   char place[8];
   gather_step reading = *step;
@@ -36,13 +36,13 @@ static bool reads_truly(const gather_step *step, const gather_view *view, gather
   return gather_step_each(&reading, view, 1, NULL, &nowhere);
 }
 
-/* Before opset 8 some inputs were stretched otherwise: only equal shapes. */
+/* Before opset 8 some inputs were broadcast differently: only equal shapes are followed. */
 static bool stretches(const gather_step *step, gather_view *view, const gather_view *to) {
   return (step->openvino || step->node->opset >= 8 || view->rank == to->rank) &&
          gather_view_stretch(view, to->rank, to->lengths);
 }
 
-/* Makes the output of the views; types: what the model says of each. */
+/* Computes the output from the views; types: the declared type of each. */
 static void make(gather_step *step, gather_view *views, const gather_type *types, int32_t count) {
   gather_view to;
   if (!gather_step_new_view(step, &to)) return;

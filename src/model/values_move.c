@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * values_move.c: elements that are repeated, put one after the other, or picked.
+ * values_move.c: elements that are repeated, concatenated or gathered.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static bool is_open(const gather_step *step, int64_t lengths[GATHER_MAX_RANK]) {
   return !step->out.tensor && gather_known_lengths(&step->out, lengths);
 }
 
-/* Gives the view the lengths of the output, where only axes of length 1 come and go. */
+/* Gives the view the lengths of the output, if only axes of length 1 are added or removed. */
 static bool same_axes(gather_view *view, int32_t rank, const int64_t *lengths) {
   int64_t strides[GATHER_MAX_RANK];
   int32_t from = 0;
@@ -42,7 +42,7 @@ void gather_follow_reshape(gather_step *step, const gather_tensor *from) {
     gather_step_copy_view(step, &view);
 }
 
-/* Whether a tensor lies in row-major order, so that another shape is another view of it. */
+/* Whether a tensor is in row-major order, so that another shape is another view of it. */
 static bool is_dense(const gather_tensor *tensor) { return tensor->strides == NULL; }
 
 void gather_step_alias(gather_step *step, const gather_known *from) {

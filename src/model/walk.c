@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk.c: through a graph in the file's order: what its declarations say, what each node makes of it, and the graphs inside.
+ * walk.c: walks a graph in the file's order: its declarations, what each node computes, and the graphs inside.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "model/model_check.h"
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to check a model");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
 }
 
-/* What a declaration adds to what is known: the inferred wins where both know. */
+/* Adds a declaration to what is known; inferred values have precedence. */
 static gather_status add_declaration(gather_check *check, const gather_value *value, gather_known *known,
                                      gather_error *error) {
   if (known->type == GATHER_TYPE_NONE) known->type = value->type;
@@ -80,7 +80,7 @@ static gather_status declare_inputs(gather_check *check, gather_scope *scope, bo
   return GATHER_OK;
 }
 
-/* Values that are known whole, whatever would compute them. */
+/* Declares values that are known whole, in place of what nodes compute. */
 static gather_status declare_overrides(gather_check *check, gather_scope *scope, gather_error *error) {
   for (int64_t i = 0; i < check->override_count; i++) {
     const gather_override *override = &check->overrides[i];
@@ -92,7 +92,7 @@ static gather_status declare_overrides(gather_check *check, gather_scope *scope,
   return GATHER_OK;
 }
 
-/* What the file says of an output of some node, by name: a table of its own would be as large as the scope. */
+/* Adds what the file declares of outputs of nodes, by name. A separate table would be as large as the scope. */
 static gather_status add_declarations(gather_check *check, gather_scope *scope, const gather_value *values,
                                       int64_t count, gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
@@ -143,7 +143,7 @@ static gather_status place_results(gather_check *check, const gather_node *node,
   return GATHER_OK;
 }
 
-/* Why nothing in the branch is executed; NULL without memory. */
+/* Why nothing in the branch is executed; NULL if out of memory. */
 static const char *skipped_text(gather_check *check, const gather_node *node, int taken) {
   char text[400];
   (void)snprintf(text, sizeof text, "not executed: the condition '%.100s' of %.60s%s%.100s%s is %s", node->inputs[0],
@@ -219,7 +219,7 @@ static void find_results(const gather_scope *scope, gather_known *results) {
   }
 }
 
-/* The inputs of an IR body are values of the graph round it, where its port map says so. */
+/* The inputs of an IR body are values of the enclosing graph, as its port map says. */
 static gather_status take_sources(gather_check *check, gather_scope *scope, gather_error *error) {
   const gather_graph *graph = scope->graph;
   for (int64_t i = 0; graph->sources && scope->parent && i < graph->input_count; i++) {
@@ -252,8 +252,8 @@ static void pass_inputs(gather_scope *scope) {
   }
 }
 
-/* What the file says before any node: the inferred wins where both know (add_declaration). Declarations in a function hold for
- * none of its calls in particular. */
+/* What the file says before any node; inferred values have precedence (add_declaration). Declarations in a function do
+ * not hold for a particular call. */
 static gather_status declare(gather_check *check, gather_scope *scope, gather_error *error) {
   const gather_graph *graph = scope->graph;
   GATHER_TRY(declare_constants(check, scope, error));
@@ -268,7 +268,7 @@ static gather_status declare(gather_check *check, gather_scope *scope, gather_er
   return add_declarations(check, scope, graph->outputs, graph->output_count, error);
 }
 
-/* Whether a call may go on: it takes its part of what all calls may take. */
+/* Whether a call may be walked; charges it to the limit of all calls. */
 static bool may_go_on(gather_check *check, const gather_scope *scope) {
   if (!check->quiet) return true;
   check->call_room -= (int64_t)scope->mask + 16 * scope->graph->node_count;
@@ -279,8 +279,8 @@ gather_status gather_check_graph(gather_check *check, const gather_graph *graph,
                                  gather_error *error) {
   gather_scope scope;
   if (check->quiet && (walk->depth > GATHER_MAX_DEPTH || check->call_room <= 0)) return GATHER_OK;
-  if (walk->depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deep");
-  /* A graph in the graph that the file does not call its parent sees nothing of it. */
+  if (walk->depth > GATHER_MAX_DEPTH) return gather_fail(error, GATHER_UNSUPPORTED, "graphs are nested too deeply");
+  /* A graph without a parent in the file sees no values of the graph around it. */
   const gather_scope *parent = graph->parent ? walk->parent : NULL;
   GATHER_TRY(gather_scope_open(&check->arena, graph, parent, walk->path, &scope, error));
   scope.call = walk->call;

@@ -17,7 +17,7 @@
 /* ---- what is asked for */
 
 static gather_status no_memory(gather_error *error) {
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a shuffle");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a shuffle");
 }
 
 /* Replaces a text of the caller's, which may be NULL, by a copy. */
@@ -49,16 +49,16 @@ static gather_status keep_all(gather_shuffle *job, const char *const *paths, gat
   return kept && keep_text(job, &job->output) ? GATHER_OK : no_memory(error);
 }
 
-/* A link that may be replaced stays: the file behind it is replaced. */
+/* If the output is a link, its target is replaced, not the link. */
 static gather_status find_target(gather_shuffle *job, gather_error *error) {
   static const char PREFIX[] = ".gather-shuffle-";
   char words[GATHER_SHUFFLE_WORDS], *path = job->folder.path;
   errno = 0;
   char *real = job->options.replace ? realpath(job->output, NULL) : NULL;
   const int number = errno;
-  if (number == ENOMEM || number == EIO) /* what else is wrong with the name, writing there will say */
-    return gather_fail_file(error, gather_shuffle_status_of(number), job->output, -1,
-                            "cannot find out what it stands for: %s", gather_shuffle_words(number, words));
+  if (number == ENOMEM || number == EIO) /* writing reports other errors of the name */
+    return gather_fail_file(error, gather_shuffle_status_of(number), job->output, -1, "cannot resolve the path: %s",
+                            gather_shuffle_words(number, words));
   const char *target = real ? real : job->output, *slash = strrchr(target, '/');
   const size_t len = strlen(target), folder = slash ? (size_t)(slash + 1 - target) : 0;
   const bool fits = len < sizeof job->target && len + sizeof PREFIX <= sizeof job->folder.path;
@@ -83,7 +83,7 @@ static gather_status find_output(gather_shuffle *job, gather_error *error) {
 
 static gather_status check_options(const gather_shuffle_options *options, gather_error *error) {
   if (options->seed < -1) return gather_fail(error, GATHER_USAGE, "seed is below 0");
-  if (options->passes < 0 || options->passes > 2) return gather_fail(error, GATHER_USAGE, "passes is neither 1 nor 2");
+  if (options->passes < 0 || options->passes > 2) return gather_fail(error, GATHER_USAGE, "passes must be 1 or 2");
   if (options->memory_bytes < 0) return gather_fail(error, GATHER_USAGE, "memory is below 0");
   return GATHER_OK;
 }
@@ -127,10 +127,10 @@ gather_status gather_shuffle_create(const char *const *paths, int32_t count, con
 
 /* ---- the calls, in their order */
 
-/* Begins a call: what went wrong in an earlier one stays wrong. */
+/* Begins a call: an error of an earlier call is permanent. */
 static gather_status enter(gather_shuffle *job, const char *call, gather_error *error) {
   if (!job) return gather_fail(error, GATHER_USAGE, "%s: the shuffle is NULL", call);
-  if (job->ended) return gather_fail(error, GATHER_USAGE, "%s: the shuffle has run or has failed", call);
+  if (job->ended) return gather_fail(error, GATHER_USAGE, "%s: the shuffle has already run or failed", call);
   return GATHER_OK;
 }
 
@@ -148,7 +148,7 @@ gather_status gather_shuffle_open(gather_shuffle *shuffle, gather_error *error) 
   gather_error local;
   if (!error) error = &local; /* some errors are reworded */
   GATHER_TRY(enter(shuffle, "gather_shuffle_open", error));
-  if (shuffle->opened) return gather_fail(error, GATHER_USAGE, "gather_shuffle_open: the shuffle is open");
+  if (shuffle->opened) return gather_fail(error, GATHER_USAGE, "gather_shuffle_open: the shuffle is already open");
   const gather_status status = open_shuffle(shuffle, error);
   shuffle->ended = status != GATHER_OK;
   return status;
@@ -158,7 +158,7 @@ static gather_status keep_order(gather_shuffle *job, const gather_tensor *order,
                                 gather_error *error) {
   job->given = order != NULL;
   if (!order) return GATHER_OK;
-  if (job->options.seed >= 0) return gather_fail(error, GATHER_USAGE, "seed makes an order, and another one is given");
+  if (job->options.seed >= 0) return gather_fail(error, GATHER_USAGE, "seed and an order are both given");
   job->order = order->data;
   job->order_file = file;
   return GATHER_OK;
@@ -195,7 +195,7 @@ gather_status gather_shuffle_plan(gather_shuffle *shuffle, const gather_tensor *
   gather_error local;
   if (!error) error = &local;
   GATHER_TRY(enter(shuffle, "gather_shuffle_plan", error));
-  if (shuffle->planned) return gather_fail(error, GATHER_USAGE, "gather_shuffle_plan: the shuffle is planned");
+  if (shuffle->planned) return gather_fail(error, GATHER_USAGE, "gather_shuffle_plan: the shuffle is already planned");
   const gather_status status = plan_shuffle(shuffle, order, order_file, error);
   shuffle->ended = status != GATHER_OK;
   return status;
@@ -217,7 +217,7 @@ const gather_shuffle_info *gather_shuffle_describe(const gather_shuffle *shuffle
 
 void gather_shuffle_close(gather_shuffle *shuffle) {
   if (!shuffle) return;
-  /* Until here a program that is killed resumes to the same answer. */
+  /* A program that is killed before this point resumes to the same result. */
   if (shuffle->finished) gather_shuffle_folder_forget(&shuffle->folder);
   gather_shuffle_folder_close(&shuffle->folder);
   gather_writer_abort(shuffle->writer);
@@ -237,7 +237,7 @@ static gather_status number(int64_t seed, int64_t rows, int64_t first, int64_t l
   gather_permutation permutation;
   if (seed < 0) return gather_fail(error, GATHER_USAGE, "seed is below 0");
   if (first < 0 || len < 0 || first > rows || len > rows - first || (len > 0 && !to))
-    return gather_fail(error, GATHER_USAGE, "not all of these rows exist");
+    return gather_fail(error, GATHER_USAGE, "the rows are outside [0, rows), or the place for their numbers is NULL");
   gather_permutation_make(&permutation, (uint64_t)seed, (uint64_t)rows);
   gather_permutation_numbers(&permutation, first, len, places, to);
   return GATHER_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_advice.c: advice to the system, where it takes any.
+ * shuffle_advice.c: advice to the system, where it accepts any.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sync_file_range, madvise */

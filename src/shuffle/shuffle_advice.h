@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_advice.h: what the system may be told of reads, writes and memory to come. It may ignore all of it.
+ * shuffle_advice.h: hints to the system about coming reads, writes and memory use. It may ignore them.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 #define GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 
 #include <stdint.h>
 
-/* Has the disk begin with these bytes of a file. */
+/* Starts the write-back of these bytes of a file. */
 void gather_shuffle_begin_writing(int fd, int64_t size, int64_t offset);
 /* Tells the system that these bytes will be read soon. */
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset);
-/* Tells the system that a file is read front to back. */
+/* Tells the system that a file is read sequentially. */
 void gather_shuffle_read_in_order(int fd);
-/* Gives back the memory of pages of a mapped file, read-only, that lie whole in these bytes; they are read again when they are
- * touched. */
+/* Releases the memory of the pages of a read-only mapped file that are entirely in these bytes; they are read again on
+ * access. */
 void gather_shuffle_drop_pages(const void *memory, int64_t bytes);
 
 #endif

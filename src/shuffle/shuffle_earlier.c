@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_earlier.c: what an earlier run left, and what is chosen where neither it nor the caller says anything.
+ * shuffle_earlier.c: the state that an earlier run left, and the defaults where neither it nor the caller gives a
+ * value.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -30,7 +31,7 @@ gather_status gather_shuffle_find_earlier(gather_shuffle *job, gather_error *err
   GATHER_TRY(find_journal(job, error));
   if (*memory == 0 && !gather_shuffle_journal_number(job, "memory", memory)) *memory = gather_shuffle_memory();
   if (job->passes_asked == 0) (void)gather_shuffle_journal_number(job, "passes", &job->passes_asked);
-  if (job->passes_asked < 0 || job->passes_asked > 2) job->passes_asked = 0; /* the comparison will say so */
+  if (job->passes_asked < 0 || job->passes_asked > 2) job->passes_asked = 0; /* the comparison reports it */
   return GATHER_OK;
 }
 
@@ -42,7 +43,7 @@ static gather_status fresh_seed(const gather_shuffle *job, int64_t *seed, gather
   *seed = (int64_t)(number >> (64 - FRESH_BITS));
   if (got) return GATHER_OK;
   return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_SEED,
-                               gather_fail(error, GATHER_IO_ERROR, "no random number can be had here"));
+                               gather_fail(error, GATHER_IO_ERROR, "no source of random numbers is available"));
 }
 
 gather_status gather_shuffle_choose_seed(gather_shuffle *job, gather_error *error) {

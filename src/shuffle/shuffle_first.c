@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_first.c: the first of two passes: the table front to back, each row to the bucket of its place.
+ * shuffle_first.c: the first of two passes: reads the table sequentially and writes each row to the bucket of its
+ * place.
  */
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_spread.h"
 #include "shuffle/shuffle_system.h"
 
-enum { ROWS_PER_STOP = 1024 }; /* between two questions whether the work is to end */
+enum { ROWS_PER_STOP = 1024 }; /* between two checks for cancellation */
 
 typedef struct first_pass {
   gather_shuffle *job;
@@ -45,7 +46,7 @@ static gather_status start(first_pass *f, gather_error *error) {
     f->starts = gather_alloc((job->ranges + 1) * (int64_t)sizeof *f->starts);
   }
   if (!f->block || !f->numbers || (job->given && (!f->pairs || !f->other || !f->starts)))
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the first pass");
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the first pass");
   return start_spreads(f, error);
 }
 
@@ -67,7 +68,7 @@ static gather_status add(first_pass *f, const char *row, int64_t place, gather_e
   return gather_spread_add(&f->places, bucket, &in_bucket, error);
 }
 
-/* Makes durable what was done, where it is worth it. At the end the journal is told of the next step. */
+/* Makes finished work durable, if there is enough of it. At the end the journal records the next step. */
 static gather_status keep(first_pass *f, bool always, gather_error *error) {
   gather_shuffle *job = f->job;
   gather_shuffle_show(job, GATHER_SHUFFLE_FIRST_PASS, f->done, job->out_rows);
@@ -108,7 +109,7 @@ static gather_status move_pairs(first_pass *f, int64_t len, gather_error *error)
       f->numbers[i] = pair[i].row;
       if (pair[i].row < 0 || pair[i].row >= job->rows || pair[i].place < 0 || pair[i].place >= job->out_rows)
         return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
-                                "its file pairs is none of a shuffle");
+                                "its file pairs does not belong to a shuffle");
     }
     GATHER_TRY(gather_shuffle_take_rows(job, f->numbers, now, f->block, error));
     for (int64_t i = 0; i < now; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_folder.c: the folder beside the output: its lock, its files, the room that they take. Nothing in it is followed elsewhere: files
- * are opened in the folder itself, and no links.
+ * shuffle_folder.c: the folder beside the output: its lock, its files, their disk space. No link in it is followed:
+ * files are opened relative to the folder.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* F_OFD_SETLK */
@@ -29,7 +29,8 @@ static gather_status fail_folder(const gather_shuffle_folder *folder, const char
                           gather_shuffle_words(number, words));
 }
 
-/* A lock of this open file, which other threads of the process respect too; else, where there is none, of the process. */
+/* A lock of the open file description, which also excludes other threads of the process; where the system has none, a
+ * lock of the process. */
 static int set_lock(int fd) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 #if defined(F_OFD_SETLK)
@@ -45,7 +46,7 @@ static gather_status take_lock(gather_shuffle_folder *folder, gather_error *erro
   if (folder->lock < 0) return fail_folder(folder, "lock it", error);
   if (set_lock(folder->lock) == 0) return GATHER_OK;
   if (errno == EACCES || errno == EAGAIN)
-    return gather_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "another shuffle is at work in it");
+    return gather_fail_file(error, GATHER_IO_ERROR, folder->path, -1, "another shuffle is using it");
   return fail_folder(folder, "lock it", error);
 }
 
@@ -63,12 +64,12 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
     GATHER_TRY(gather_shuffle_folder_find(job, error));
     if (folder->fd >= 0) GATHER_TRY(gather_shuffle_folder_remove(folder, error));
   }
-  gather_shuffle_folder_forget(folder); /* of an output that is no more */
+  gather_shuffle_folder_forget(folder); /* of an output that no longer exists */
   if (mkdir(folder->path, 0700) != 0) { /* its files may be more private than their modes say */
-    if (errno != EEXIST) return fail_folder(folder, "make this folder", error);
+    if (errno != EEXIST) return fail_folder(folder, "create this folder", error);
     return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_RESUME,
                                  gather_fail_file(error, GATHER_FILE_EXISTS, folder->path, -1,
-                                                  "an earlier shuffle left this folder, or is at work in it"));
+                                                  "an earlier shuffle left this folder, or is still using it"));
   }
   GATHER_TRY(gather_shuffle_folder_find(job, error));
   if (folder->fd >= 0) return GATHER_OK;
@@ -76,7 +77,7 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
   return fail_folder(folder, "open this folder", error);
 }
 
-/* Takes the room from the disk, so that a full one is found here. */
+/* Reserves disk space, so that a full disk fails here. */
 static gather_status reserve(const gather_shuffle *job, int fd, const char *name, int64_t size, gather_error *error) {
   int number;
   char words[GATHER_SHUFFLE_WORDS];
@@ -88,7 +89,7 @@ static gather_status reserve(const gather_shuffle *job, int fd, const char *name
 #endif
     number = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
   if (number == 0) return GATHER_OK;
-  return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot reserve the room of its file %s: %s",
+  return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot reserve disk space for its file %s: %s",
                           name, gather_shuffle_words(number, words));
 }
 
@@ -100,7 +101,7 @@ static gather_status check_room(const gather_shuffle *job, gather_error *error) 
   uint64_t blocks = (uint64_t)need / room.f_frsize + 1;
   if (blocks <= room.f_bavail) return GATHER_OK;
   return gather_fail_file(
-      error, GATHER_IO_ERROR, job->folder.path, -1, "the disk is too full: %s are needed, and %s of them are missing",
+      error, GATHER_IO_ERROR, job->folder.path, -1, "not enough disk space: %s are needed, %s are missing",
       gather_text_bytes(need, needs, sizeof needs),
       gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
 }
@@ -112,9 +113,9 @@ static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, ga
   folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
   const bool second_name = job->step == GATHER_SHUFFLE_PUBLISH; /* the output may be the other one */
-  if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "look at a file in it", error);
+  if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "inspect a file in it", error);
   if (S_ISREG(about.st_mode) && (about.st_nlink == 1 || second_name)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s is none of a shuffle",
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s does not belong to a shuffle",
                           FILES[file]);
 }
 
@@ -123,17 +124,17 @@ static gather_status size_file(gather_shuffle *job, gather_shuffle_file file, in
   const int fd = job->folder.file[file];
   if (fd < 0) return GATHER_OK;
   if (!job->resumed) return reserve(job, fd, FILES[file], size, error);
-  if (fstat(fd, &about) != 0) return fail_folder(&job->folder, "look at a file in it", error);
+  if (fstat(fd, &about) != 0) return fail_folder(&job->folder, "inspect a file in it", error);
   if ((int64_t)about.st_size >= size) return GATHER_OK;
   return gather_shuffle_advise(
       job, GATHER_SHUFFLE_REMEDY_REPLACE,
-      gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file %s was cut short", FILES[file]));
+      gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file %s is truncated", FILES[file]));
 }
 
 gather_status gather_shuffle_folder_files(gather_shuffle *job, gather_error *error) {
   const int64_t rows = job->out_rows * job->row_bytes, places = job->out_rows * (int64_t)sizeof(uint32_t),
                 pairs = job->out_rows * (int64_t)sizeof(gather_shuffle_pair);
-  /* The output may have its name already, and `rows` its last length. */
+  /* The output may have its name already, and `rows` its final length. */
   const int64_t slack = job->step == GATHER_SHUFFLE_PUBLISH ? 0 : job->bucket_rows * job->row_bytes;
   GATHER_TRY(open_file(job, GATHER_SHUFFLE_FILE_ROWS, error));
   if (job->passes == 2) GATHER_TRY(open_file(job, GATHER_SHUFFLE_FILE_PLACES, error));
@@ -147,7 +148,7 @@ gather_status gather_shuffle_folder_files(gather_shuffle *job, gather_error *err
 
 gather_status gather_shuffle_sync(const gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
   if (job->folder.file[file] < 0 || fdatasync(job->folder.file[file]) == 0) return GATHER_OK;
-  return fail_folder(&job->folder, "have the disk keep its files", error);
+  return fail_folder(&job->folder, "sync its files to disk", error);
 }
 
 static void remove_files(const gather_shuffle_folder *folder) {
@@ -163,7 +164,7 @@ static gather_status remove_rest(gather_shuffle_folder *folder, gather_error *er
 }
 
 gather_status gather_shuffle_folder_remove(gather_shuffle_folder *folder, gather_error *error) {
-  (void)unlinkat(folder->fd, "journal", 0); /* first: without its files it would promise too much */
+  (void)unlinkat(folder->fd, "journal", 0); /* first: a journal without its files would be wrong */
   remove_files(folder);
   return remove_rest(folder, error);
 }
@@ -176,7 +177,7 @@ gather_status gather_shuffle_folder_finish(gather_shuffle_folder *folder, gather
   char last[GATHER_SHUFFLE_LAST_PATH];
   gather_shuffle_folder_last(folder, last);
   remove_files(folder);
-  (void)renameat(folder->fd, "journal", AT_FDCWD, last); /* the name may be too long: then it goes with the rest */
+  (void)renameat(folder->fd, "journal", AT_FDCWD, last); /* too long a name: it is removed with the rest */
   return remove_rest(folder, error);
 }
 

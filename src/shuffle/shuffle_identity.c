@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_identity.c: the identity of a shuffle: everything that decides about its bytes and its steps, one line each. It stands in the
- * journal, and a run that goes on must have the same. Names have no blanks and line breaks: those stand as %20 and %0a.
+ * shuffle_identity.c: the identity of a shuffle: everything that determines its bytes and its steps, one line each. It
+ * is in the journal; a run can resume only with the same identity. Blanks and line breaks in names are written as %20
+ * and %0a.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #define _FILE_OFFSET_BITS 64
@@ -25,7 +26,7 @@ static void put_name(gather_shuffle_text *to, const char *name) {
   }
 }
 
-/* The files that hold the rows, with the signs by which a change of them is seen. */
+/* The files that hold the rows, with what reveals a change of them. */
 static gather_status put_data(const gather_shuffle *job, gather_shuffle_text *to, gather_error *error) {
   gather_table_part part;
   for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++) {
@@ -36,7 +37,7 @@ static gather_status put_data(const gather_shuffle *job, gather_shuffle_text *to
       int number = errno;
       char words[GATHER_SHUFFLE_WORDS];
       gather_free(whole);
-      return gather_fail_file(error, gather_shuffle_status_of(number), part.path, -1, "cannot look at it: %s",
+      return gather_fail_file(error, gather_shuffle_status_of(number), part.path, -1, "cannot inspect it: %s",
                               gather_shuffle_words(number, words));
     }
     gather_shuffle_text_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
@@ -73,7 +74,8 @@ gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, ga
   gather_shuffle_text_print(&to, "gather shuffle, journal 1\n");
   gather_status status = put_data(job, &to, error);
   put_rest(job, &to);
-  if (status == GATHER_OK && to.failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
+  if (status == GATHER_OK && to.failed)
+    status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
   *text = status == GATHER_OK ? to.text : NULL;
   if (status != GATHER_OK) gather_shuffle_text_clear(&to);
   return status;
@@ -85,7 +87,7 @@ gather_status gather_shuffle_identity_check(const gather_shuffle *job, gather_er
   if (status == GATHER_OK && strcmp(now, job->identity) != 0)
     status = gather_shuffle_advise(
         job, GATHER_SHUFFLE_REMEDY_REPLACE,
-        gather_fail_file(error, GATHER_IO_ERROR, job->paths[0], -1, "it was changed while it was shuffled"));
+        gather_fail_file(error, GATHER_IO_ERROR, job->paths[0], -1, "it changed during the shuffle"));
   gather_free(now);
   return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_journal.c: the journal of a shuffle: a text that says what was asked for, as the identity of the job, and then what is
- * durable. It is written anew each time and gets its name by a rename, so that it is always whole:
+ * shuffle_journal.c: the journal of a shuffle: a text with the identity of the job and what is durable. It is written
+ * atomically, by a rename:
  *
  *     ... the identity (shuffle_identity.c)
  *     step collect
@@ -54,9 +54,9 @@ static gather_status fail_system(const gather_shuffle *job, const char *what, ga
 
 static gather_status check_sum(gather_shuffle *job, size_t bytes, gather_error *error) {
   char line[SUM_BYTES + 1], *text = job->journal;
-  if (bytes < SUM_BYTES || strlen(text) != bytes) return fail(job, "is broken", error);
+  if (bytes < SUM_BYTES || strlen(text) != bytes) return fail(job, "is corrupt", error);
   (void)snprintf(line, sizeof line, "sum %016" PRIx64 "\n", sum_of(text, bytes - SUM_BYTES));
-  if (strcmp(text + bytes - SUM_BYTES, line) != 0) return fail(job, "is broken", error);
+  if (strcmp(text + bytes - SUM_BYTES, line) != 0) return fail(job, "is corrupt", error);
   text[bytes - SUM_BYTES] = 0;
   return GATHER_OK;
 }
@@ -64,7 +64,7 @@ static gather_status check_sum(gather_shuffle *job, size_t bytes, gather_error *
 static gather_status read_whole(gather_shuffle *job, int fd, int64_t size, gather_error *error) {
   int64_t at = 0;
   job->journal = gather_alloc(size + 1);
-  if (!job->journal) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
+  if (!job->journal) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
   while (at < size) {
     ssize_t got = read(fd, job->journal + at, (size_t)(size - at));
     if (got < 0 && errno == EINTR) continue;
@@ -93,14 +93,14 @@ gather_status gather_shuffle_journal_read(gather_shuffle *job, bool last, gather
   if (fstat(fd, &about) != 0)
     status = fail_system(job, "open", error);
   else if (!S_ISREG(about.st_mode) || about.st_size > MOST_JOURNAL)
-    status = fail(job, "is none", error);
+    status = fail(job, "is not a journal", error);
   else
     status = read_whole(job, fd, (int64_t)about.st_size, error);
   (void)close(fd);
   return status;
 }
 
-/* The text behind "\nKEY "; NULL. */
+/* The text after "\nKEY "; NULL. */
 static const char *behind(const char *text, const char *key) {
   const size_t len = strlen(key);
   for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -125,10 +125,10 @@ static int line_len(const char *line) {
 static gather_status fail_other(const gather_shuffle *job, const char *was, const char *is, gather_error *error) {
   while (*was && *was == *is) was++, is++;
   while (was > job->journal && was[-1] != '\n') was--, is--;
-  return gather_shuffle_advise(
-      job, GATHER_SHUFFLE_REMEDY_REPLACE,
-      gather_fail_file(error, GATHER_USAGE, job->folder.path, -1, "it is of another shuffle: there '%.*s', here '%.*s'",
-                       line_len(was), was, line_len(is), is));
+  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_REPLACE,
+                               gather_fail_file(error, GATHER_USAGE, job->folder.path, -1,
+                                                "it belongs to another shuffle: '%.*s' there, '%.*s' here",
+                                                line_len(was), was, line_len(is), is));
 }
 
 static gather_status use_fills(gather_shuffle *job, const char *text, gather_error *error) {
@@ -136,14 +136,14 @@ static gather_status use_fills(gather_shuffle *job, const char *text, gather_err
   for (int64_t i = 0; i < job->fill_count; i++) {
     bool number =
         gather_shuffle_read_number(&text, &job->fills[i]) && job->fills[i] <= gather_shuffle_bucket_len(job, i);
-    if (!number || *text != (i + 1 < job->fill_count ? ' ' : '\n')) return fail(job, "has wrong numbers", error);
+    if (!number || *text != (i + 1 < job->fill_count ? ' ' : '\n')) return fail(job, "has invalid numbers", error);
     text++;
     sum += job->fills[i];
   }
-  return sum == job->at ? GATHER_OK : fail(job, "has wrong numbers", error);
+  return sum == job->at ? GATHER_OK : fail(job, "has invalid numbers", error);
 }
 
-/* How far a step can be. */
+/* The largest progress of a step. */
 static int64_t step_len(const gather_shuffle *job) {
   switch (job->step) {
     case GATHER_SHUFFLE_SORT_ORDER:
@@ -163,16 +163,16 @@ gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *erro
   if (strncmp(job->journal, job->identity, same) != 0) return fail_other(job, job->journal, job->identity, error);
   const char *state = job->journal + same, *name = behind(state, "step"), *at = behind(state, "at"),
              *fills = behind(state, "fills");
-  if (!name || !at || !fills) return fail(job, "says no step", error);
+  if (!name || !at || !fills) return fail(job, "has no step", error);
   while (step < GATHER_SHUFFLE_STEPS &&
          (strncmp(name, STEPS[step], strlen(STEPS[step])) != 0 || name[strlen(STEPS[step])] != '\n'))
     step++;
   bool ours = job->passes == 1 ? step == GATHER_SHUFFLE_ONLY_PASS || step == GATHER_SHUFFLE_PUBLISH
                                : step != GATHER_SHUFFLE_ONLY_PASS && (job->given || step != GATHER_SHUFFLE_SORT_ORDER);
-  if (step == GATHER_SHUFFLE_STEPS || !ours) return fail(job, "has a wrong step", error);
+  if (step == GATHER_SHUFFLE_STEPS || !ours) return fail(job, "has an invalid step", error);
   job->step = (gather_shuffle_step)step;
   if (!gather_shuffle_read_number(&at, &job->at) || *at != '\n' || job->at > step_len(job))
-    return fail(job, "has wrong numbers", error);
+    return fail(job, "has invalid numbers", error);
   return job->step == GATHER_SHUFFLE_FIRST_PASS ? use_fills(job, fills, error) : GATHER_OK;
 }
 
@@ -186,7 +186,7 @@ static gather_status make_text(const gather_shuffle *job, gather_shuffle_text *t
   gather_shuffle_text_print(text, "\n");
   if (!text->failed) gather_shuffle_text_print(text, "sum %016" PRIx64 "\n", sum_of(text->text, text->bytes));
   if (!text->failed) return GATHER_OK;
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the journal");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
 }
 
 static bool write_file(const gather_shuffle *job, const char *text, size_t bytes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_open.c: the table that is shuffled, the order, and what will be written. The order of the steps is the order of
- * complaints that gather_take promises.
+ * shuffle_open.c: the table that is shuffled, the order, and what will be written. The order of the steps is the order
+ * of errors that gather_take documents.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,14 +36,14 @@ gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error
   return GATHER_OK;
 }
 
-/* The descr that .npy keeps, as for rows that are taken. */
+/* The descr that .npy keeps, as for a take. */
 static gather_status keep_descr(gather_shuffle *job, gather_error *error) {
   const gather_table_info *data = job->data;
   job->writing.descr = data->descr;
   if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
   const int64_t bytes = (int64_t)strlen(data->type_name) + 3;
   char *descr = gather_arena_take(&job->memory, 1, bytes);
-  if (!descr) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
+  if (!descr) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a descr");
   (void)snprintf(descr, (size_t)bytes, "'%s'", data->type_name);
   job->writing.descr = descr;
   return GATHER_OK;
@@ -65,7 +65,8 @@ static gather_status describe_output(gather_shuffle *job, gather_error *error) {
   return keep_descr(job, error);
 }
 
-/* The shape of the output, and with it whether the order's type and rank will do. The indices themselves come later. */
+/* The shape of the output, and with it whether the order's type and rank are valid. The indices themselves are checked
+ * later. */
 static gather_status plan_order(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
   static const gather_options OPTIONS = GATHER_OPTIONS_INIT;
   job->out_rows = job->rows;
@@ -80,7 +81,7 @@ static gather_status plan_order(gather_shuffle *job, const gather_tensor *order,
   return GATHER_OK;
 }
 
-/* An executor for the check of a long order, which then ends soon where that is asked for. */
+/* An executor for the check of a long order, which can then be cancelled soon. */
 static void run_all(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   gather_shuffle_parallel(context, NULL, count, task, argument);
 }
@@ -103,7 +104,7 @@ gather_status gather_shuffle_open_output(gather_shuffle *job, const gather_tenso
   GATHER_TRY(describe_output(job, error));
   GATHER_TRY(plan_order(job, order, error));
   if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
-    return gather_fail(error, GATHER_OVERFLOW, "the output would be too big for any file");
+    return gather_fail(error, GATHER_OVERFLOW, "the output is larger than any file can be");
   if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
   GATHER_TRY(check_indices(job, error));
   gather_permutation_make(&job->permutation, (uint64_t)job->seed, (uint64_t)job->rows);

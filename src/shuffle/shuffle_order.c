@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_order.c: a given order as row numbers, whatever integers it is made of.
+ * shuffle_order.c: a given order as row numbers, of any integer type.
  */
 #include "format/format.h"
 #include "shuffle/shuffle_advice.h"
@@ -15,10 +15,10 @@ static gather_status check_rows(const gather_shuffle *job, const int64_t *rows, 
   bool wrong = gather_bad_count(bad) > 0;
   for (int64_t i = 0; i < len; i++) wrong |= rows[i] < 0 || rows[i] >= job->rows;
   if (!wrong) return GATHER_OK;
-  return gather_fail(error, GATHER_IO_ERROR, "the indices were changed while they were used");
+  return gather_fail(error, GATHER_IO_ERROR, "the indices changed while they were in use");
 }
 
-/* Whether all of the order lies in the mapping of its file: other memory would lose what it holds. */
+/* Whether the whole order is in the mapping of its file: other memory would lose its content. */
 static bool is_mapped(const gather_shuffle *job) {
   if (!job->order_file || !job->order_file->map.owned) return false;
   const uintptr_t map = (uintptr_t)job->order_file->map.bytes, order = (uintptr_t)job->order;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_pairs.c: a given order that need not fit into memory, turned round: for each row of the table the places where it goes. The
- * pairs of row and place go to a file, ordered by ranges of rows; each range is sorted when its turn comes.
+ * shuffle_pairs.c: the inverse of a given order, which need not fit into memory: for each row of the table the places
+ * where it goes. The pairs of row and place go to a file, ordered by ranges of rows; each range is sorted when its turn
+ * comes.
  */
 #include <string.h>
 
@@ -53,7 +54,7 @@ static gather_status spread_pairs(gather_shuffle *job, int64_t *starts, gather_e
 
 gather_status gather_shuffle_run_pairs(gather_shuffle *job, gather_error *error) {
   int64_t *starts = gather_alloc((job->ranges + 1) * (int64_t)sizeof *starts);
-  if (!starts) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the ranges of an order");
+  if (!starts) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the ranges of an order");
   gather_status status = spread_pairs(job, starts, error);
   gather_free(starts);
   if (status == GATHER_OK) status = gather_shuffle_sync(job, GATHER_SHUFFLE_FILE_PAIRS, error);

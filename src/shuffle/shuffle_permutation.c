@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_permutation.c: a Feistel network with cycle walking. The order of a seed never changes; it is defined here, and in
- * docs/shuffle.md. All numbers are unsigned and have 64 bits; sums and products are taken modulo 2^64.
+ * shuffle_permutation.c: a Feistel network with cycle walking. The order of a seed never changes; it is defined here,
+ * and in docs/shuffle.md. All numbers are unsigned and have 64 bits; sums and products are taken modulo 2^64.
  *
  *   mix(x):     x ^= x >> 32;  x *= A;  x ^= x >> 29;  x *= B;  x ^= x >> 32
  *               A = 0x9e3779b97f4a7c15, B = 0xb7e151628aed2a6b, C = 0x243f6a8885a308d3 (the golden ratio, e and pi)
@@ -14,8 +14,8 @@
  *               the result is left * 2^right_bits + right (a shift by 64 gives 0)
  *   at(i):      v = i; v = once(v), and again until v < rows
  *
- * Sums, not exclusive or: else every order of 16 rows or more would be an even permutation. Small tables need the more rounds, as a
- * round does less there.
+ * Sums, not exclusive or: else every order of 16 rows or more would be an even permutation. Small tables need more
+ * rounds, because a round mixes less there.
  */
 #include "shuffle/shuffle_permutation.h"
 
@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t x) {
   return x ^ x >> 32;
 }
 
-/* The first bits of a number; none are 0. */
+/* The highest bits of a number; 0 for no bits. */
 static uint64_t first_bits(uint64_t x, int bits) { return x >> 1 >> (WORD_BITS - 1 - bits); }
 
 static uint64_t last_bits(uint64_t x, int bits) { return x & (((uint64_t)1 << bits) - 1); }

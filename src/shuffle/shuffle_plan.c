@@ -2,9 +2,10 @@
  *
  * shuffle_plan.c: one pass or two, and what each part of the memory is for.
  *
- * Of the ceiling on memory a quarter is the table's. The rest, in the first pass: three eighths for the buffers of the buckets, an eighth for the
- * rows that were just read, an eighth for the pairs of a given order and for sorting them. In the second: a half for the bucket,
- * an eighth for what was just read of it. With one pass: a half for the part of the output that is being made.
+ * The table gets a quarter of the memory limit. The rest, in the first pass: three eighths for the buffers of the
+ * buckets, an eighth for the rows that were just read, an eighth for the pairs of a given order and for sorting them.
+ * In the second: a half for the bucket, an eighth for what was just read of it. With one pass: a half for the part of
+ * the output that is being made.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
@@ -23,7 +24,7 @@ enum {
   PAIR_BYTES = (int)sizeof(gather_shuffle_pair),
   ROW_NUMBER = 8,
   BYTES_PER_RANGE = 1024,
-  LEAST_BUFFER = 4096, /* bytes: a disk gives no less */
+  LEAST_BUFFER = 4096, /* bytes: the least that a disk reads */
   MOST_BUFFER = MIB,   /* bytes: longer writes are no faster */
   FEW_SWEEPS =
       2, /* reading the table so often and writing the output costs no more than two passes, which read and write twice */
@@ -31,9 +32,10 @@ enum {
   DEFAULT_SHARE = 4
 };
 
-/* A disk with many reads in flight gives rows of this length anywhere nearly as fast as front to back, and two passes read and write
- * everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two (tests/cli/measure_shuffle.py measures it). Shorter
- * rows would be faster in one pass on some disks, and far slower on those that turn. */
+/* With many reads in flight a disk reads rows of this length at random nearly as fast as sequentially, and two passes
+ * read and write everything twice: 4 GiB in such rows took 15 s in one pass and 59 s in two
+ * (tests/cli/measure_shuffle.py measures it). Shorter rows would be faster in one pass on some disks, and far slower on
+ * rotating ones. */
 static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
                      MOST_BUCKET_ROWS = INT32_MAX;
 
@@ -71,13 +73,13 @@ static gather_status check_memory(const gather_shuffle *job, gather_error *error
       job->row_bytes > INT64_MAX / ROWS_IN_MEMORY / 2 ? INT64_MAX : LEAST_MEMORY + job->row_bytes * ROWS_IN_MEMORY;
   if (job->options.memory_bytes >= least && job->options.memory_bytes <= PTRDIFF_MAX) return GATHER_OK;
   if (job->options.memory_bytes > PTRDIFF_MAX)
-    return gather_fail(error, GATHER_USAGE, "memory is more than this program can have");
-  return gather_fail(error, GATHER_USAGE, "memory %s is too little for rows of %" PRId64 " bytes; %s would do",
+    return gather_fail(error, GATHER_USAGE, "memory exceeds what this program can address");
+  return gather_fail(error, GATHER_USAGE, "memory %s is too little for rows of %" PRId64 " bytes; use at least %s",
                      gather_text_bytes(job->options.memory_bytes, asked, sizeof asked), job->row_bytes,
                      gather_text_bytes(least, enough, sizeof enough));
 }
 
-/* Whether two passes are possible: each bucket has a buffer that is worth a write. */
+/* Whether two passes are possible: each bucket has a buffer that is large enough for a write. */
 static bool plan_buckets(gather_shuffle *job) {
   const int64_t memory = job->options.memory_bytes, record = job->row_bytes + PLACE_BYTES;
   job->bucket_rows = smaller(smaller(memory / 2 / job->row_bytes, MOST_BUCKET_ROWS), job->out_rows);

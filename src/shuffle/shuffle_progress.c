@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_progress.c: telling the caller how far the work is, and asking whether it is to end.
+ * shuffle_progress.c: reports progress to the caller, and checks for cancellation.
  */
 #include "shuffle/shuffle_internal.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_publish.c: the finished file gets its name, and the folder is removed. No other file is replaced unless that was asked for.
+ * shuffle_publish.c: renames the finished file to the output, and removes the folder. It replaces another file only if
+ * the caller asked for that.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -28,11 +29,11 @@ static gather_status fail(const gather_shuffle *job, int number, gather_error *e
   if (number == EEXIST)
     return gather_fail_file(error, GATHER_FILE_EXISTS, job->target, -1, "the file exists already and is kept");
   char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot give the finished file its name: %s",
+  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot rename the finished file: %s",
                           gather_shuffle_words(number, words));
 }
 
-/* A second name can be made only if it is free. Where there are no second names, an empty file takes it first. */
+/* A hard link fails if the name exists. On file systems without hard links an empty file reserves the name first. */
 static int name_exclusively(const gather_shuffle *job) {
   const int folder = job->folder.fd;
   if (linkat(folder, "rows", AT_FDCWD, job->target, 0) == 0) return 0;
@@ -56,7 +57,8 @@ static gather_status keep_permissions(const gather_shuffle *job, gather_error *e
   return status == GATHER_FILE_NOT_FOUND ? GATHER_OK : status;
 }
 
-/* The name itself must be on the disk before the folder goes. A directory that cannot be read cannot be synced. */
+/* The name itself must be on the disk before the folder is removed. A directory that cannot be read cannot be
+ * synced. */
 static gather_status keep_name(const gather_shuffle *job, gather_error *error) {
   int fd = openat(job->folder.fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return GATHER_OK;
@@ -64,7 +66,7 @@ static gather_status keep_name(const gather_shuffle *job, gather_error *error) {
   (void)close(fd);
   if (number == 0) return GATHER_OK;
   char words[GATHER_SHUFFLE_WORDS];
-  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot be sure that the disk keeps its name: %s",
+  return gather_fail_file(error, GATHER_IO_ERROR, job->target, -1, "cannot sync its directory: %s",
                           gather_shuffle_words(number, words));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_read.c: rows of the table, front to back or by their numbers, and the numbers that a random order gives them.
+ * shuffle_read.c: rows of the table, sequentially or by number, and the numbers that a random order gives them.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -19,7 +19,7 @@ static gather_status go_to(const gather_shuffle *job, gather_shuffle_reading *re
     if (reading->number >= 0) (void)close(reading->fd);
     if (!gather_table_part_at(job->table, ++reading->number, &reading->part)) {
       reading->number = -1;
-      return gather_fail(error, GATHER_IO_ERROR, "no part of the table holds row %lld", (long long)row);
+      return gather_fail(error, GATHER_IO_ERROR, "no part of the table contains row %lld", (long long)row);
     }
     reading->fd = gather_shuffle_open_at(AT_FDCWD, reading->part.path, O_RDONLY);
     if (reading->fd < 0) {

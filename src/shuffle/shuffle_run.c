@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_run.c: the steps of a shuffle, one after the other, from the beginning or from where an earlier run ended.
+ * shuffle_run.c: the steps of a shuffle in sequence, from the beginning or from where an earlier run ended.
  */
 #include "shuffle/shuffle_internal.h"
 
 static gather_status start_fills(gather_shuffle *job, gather_error *error) {
   job->fill_count = job->passes == 2 ? job->buckets : 0;
   job->fills = gather_alloc((job->fill_count + 1) * (int64_t)sizeof *job->fills);
-  return job->fills ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the buckets");
+  return job->fills ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the buckets");
 }
 
 /* The first step that keeps anything. */
@@ -16,7 +16,7 @@ static gather_shuffle_step first_step(const gather_shuffle *job) {
   return job->given ? GATHER_SHUFFLE_SORT_ORDER : GATHER_SHUFFLE_FIRST_PASS;
 }
 
-/* From now on a run that ends early leaves something. */
+/* From now on an interrupted run leaves something to resume. */
 static void note(gather_shuffle *job) {
   job->noted = true;
   gather_shuffle_show(job, GATHER_SHUFFLE_PREPARE, 0, 0);
@@ -24,7 +24,7 @@ static void note(gather_shuffle *job) {
 
 static gather_status begin_anew(gather_shuffle *job, gather_error *error) {
   job->step = first_step(job);
-  /* A folder without a journal holds nothing: its run ended before it had begun. */
+  /* A folder without a journal has no state to resume: its run ended before the first step. */
   if (job->folder.fd >= 0) GATHER_TRY(gather_shuffle_folder_remove(&job->folder, error));
   GATHER_TRY(gather_shuffle_folder_make(job, error));
   job->made = true;

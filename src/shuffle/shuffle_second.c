@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_second.c: the second of two passes: each bucket is put in order in memory, and becomes rows of the output.
+ * shuffle_second.c: the second of two passes: sorts each bucket in memory and writes it as rows of the output.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool take_place(second_pass *s, uint32_t place) {
   return !(atomic_fetch_or_explicit(&s->taken[place / 32], bit, memory_order_relaxed) & bit);
 }
 
-/* Rows that lie anyhow in a chunk go to their places. */
+/* Copies the rows of a chunk, which are in any order, to their places. */
 static void place_some(void *argument, int64_t i) {
   second_pass *s = argument;
   const int64_t bytes = s->job->row_bytes, begin = i * ROWS_PER_TASK, rest = s->len - begin;
@@ -63,10 +63,11 @@ static gather_status read_bucket(second_pass *s, int64_t b, gather_error *error)
     GATHER_TRY(gather_shuffle_go_on(job, error));
   }
   if (!atomic_load(&s->wrong)) return GATHER_OK;
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1, "its file places is none of a shuffle");
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, job->folder.path, -1,
+                          "its file places does not belong to a shuffle");
 }
 
-/* What this bucket becomes lies where the one before was, so it must be on the disk before the next one is written. */
+/* The rows of this bucket overwrite the previous bucket, so they must be on the disk before the next one is written. */
 static gather_status collect(second_pass *s, gather_error *error) {
   gather_shuffle *job = s->job;
   for (int64_t b = job->at; b < job->buckets; b++) {
@@ -87,7 +88,7 @@ gather_status gather_shuffle_run_collect(gather_shuffle *job, gather_error *erro
   s.taken = gather_alloc((job->bucket_rows / 32 + 1) * (int64_t)sizeof *s.taken);
   gather_status status = s.bucket && s.chunk && s.places && s.taken
                              ? collect(&s, error)
-                             : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a bucket");
+                             : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a bucket");
   gather_free(s.bucket);
   gather_free(s.chunk);
   gather_free(s.places);

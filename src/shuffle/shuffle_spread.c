@@ -20,7 +20,7 @@ gather_status gather_spread_start(gather_spread *spread, int fd, const char *fil
   }
   if (spread->region && spread->buffers) return GATHER_OK;
   gather_spread_end(spread);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the buffers of a shuffle");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the buffers of a shuffle");
 }
 
 static gather_status write_region(gather_spread *spread, int64_t i, gather_error *error) {
@@ -29,7 +29,7 @@ static gather_status write_region(gather_spread *spread, int64_t i, gather_error
   if (region->held == 0) return GATHER_OK;
   if (region->held > region->room - region->written)
     return gather_fail_file(error, GATHER_IO_ERROR, spread->file, region->offset,
-                            "the order of the rows was changed while it was used");
+                            "the order of the rows changed while it was in use");
   GATHER_TRY(gather_shuffle_write_at(spread->fd, spread->file, from, region->held * spread->record_bytes,
                                      region->offset + region->written * spread->record_bytes, error));
   region->written += region->held;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_spread.h: records of one size that go to many regions of a file: each region has a buffer, so that the disk sees few and
- * long writes.
+ * shuffle_spread.h: records of one size that go to many regions of a file: each region has a buffer, so that writes are
+ * few and long.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_SPREAD_H
 #define GATHER_SHUFFLE_SHUFFLE_SPREAD_H
 
 #include "gather/gather.h"
 
-/* A region: where it is in the file, and how much of it is there. */
+/* A region: its place in the file, and how much of it is written. */
 typedef struct gather_region {
   int64_t offset;        /* in the file, in bytes */
   int64_t room, written; /* in records */
-  int64_t held;          /* records in the buffer, behind those that were written */
+  int64_t held;          /* records in the buffer, after those that were written */
 } gather_region;
 
 typedef struct gather_spread {

@@ -14,7 +14,7 @@
 #include "shuffle/shuffle_advice.h"
 #include "shuffle/shuffle_internal.h"
 
-/* Some systems refuse more than 2 GiB at once; reads are shorter, so that a stop is soon seen between two of them. */
+/* Some systems refuse more than 2 GiB at once; reads are shorter, so that a cancellation is noticed soon. */
 enum { READ_AT_MOST = 16 << 20, WRITE_AT_MOST = 1 << 30 };
 
 const char *gather_shuffle_words(int number, char room[GATHER_SHUFFLE_WORDS]) {
@@ -42,7 +42,7 @@ static gather_status fail_read(const char *file, int64_t offset, ssize_t got, ga
   const int number = errno;
   return gather_fail_file(error, got < 0 ? gather_shuffle_status_of(number) : GATHER_IO_ERROR, file, offset,
                           "cannot read it: %s",
-                          got < 0 ? gather_shuffle_words(number, words) : "it was cut short while it was used");
+                          got < 0 ? gather_shuffle_words(number, words) : "it was truncated while it was in use");
 }
 
 gather_status gather_shuffle_read_at(const gather_shuffle *job, int fd, const char *file, void *bytes, int64_t size,

@@ -19,11 +19,11 @@ gather_status gather_shuffle_failure_of(int number);
  * file that O_CREAT makes has the permissions that the umask leaves. Returns a descriptor, or -1 with errno set. */
 int gather_shuffle_open_at(int folder, const char *path, int flags);
 
-/* Reads exactly `size` bytes from byte `offset` on, piece by piece as long as the shuffle is not stopped. file: its name, for the error.
- * Returns GATHER_IO_ERROR, also where the file ends before that, GATHER_OUT_OF_MEMORY or GATHER_CANCELLED. */
+/* Reads exactly `size` bytes from byte `offset` on, in pieces, until the shuffle is cancelled. file: its name, for the
+ * error. Returns GATHER_IO_ERROR, also where the file ends before that, GATHER_OUT_OF_MEMORY or GATHER_CANCELLED. */
 GATHER_CHECKED gather_status gather_shuffle_read_at(const gather_shuffle *job, int fd, const char *file, void *bytes,
                                                     int64_t size, int64_t offset, gather_error *error);
-/* Writes bytes at a place of a file, and has the disk begin with them. Returns GATHER_IO_ERROR. */
+/* Writes bytes at an offset of a file, and starts their write-back. Returns GATHER_IO_ERROR. */
 GATHER_CHECKED gather_status gather_shuffle_write_at(int fd, const char *file, const void *bytes, int64_t size,
                                                      int64_t offset, gather_error *error);
 

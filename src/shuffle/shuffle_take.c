@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_take.c: the output in one pass: part after part of it is taken from the table.
+ * shuffle_take.c: the output in one pass, taken from the table part by part.
  */
 #include "shuffle/shuffle_internal.h"
 
@@ -32,7 +32,7 @@ gather_status gather_shuffle_run_take(gather_shuffle *job, gather_error *error) 
   int64_t *numbers = gather_alloc(job->take_rows * (int64_t)sizeof *numbers);
   char *part = gather_alloc(job->take_rows * job->row_bytes);
   gather_status status =
-      numbers && part ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a part of the output");
+      numbers && part ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a part of the output");
   if (status == GATHER_OK && job->row_bytes > 0) status = take_parts(job, numbers, part, error);
   if (status == GATHER_OK) status = settle(job, error);
   gather_free(numbers);

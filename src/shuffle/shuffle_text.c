@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_text.c: a text that grows, and numbers in one.
+ * shuffle_text.c: a growing text, and numbers in a text.
  */
 #include "shuffle/shuffle_text.h"
 

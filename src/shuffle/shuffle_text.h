@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_text.h: the text of journals: one that grows, and numbers in one.
+ * shuffle_text.h: the text of journals: a growing text, and numbers in a text.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_TEXT_H
 #define GATHER_SHUFFLE_SHUFFLE_TEXT_H
@@ -15,14 +15,14 @@
 typedef struct gather_shuffle_text {
   char *text;
   size_t bytes, room;
-  bool failed; /* there was no memory: the text is not whole */
+  bool failed; /* out of memory: the text is incomplete */
 } gather_shuffle_text;
 
 /* Adds a formatted text. */
 GATHER_PRINTF(2, 3) void gather_shuffle_text_print(gather_shuffle_text *to, const char *format, ...);
 void gather_shuffle_text_clear(gather_shuffle_text *to);
 
-/* Reads a decimal number without a sign; *text stands behind it then. False where none begins there, or where it does not fit. */
+/* Reads a decimal number without a sign; *text is advanced past it. False if there is none, or if it does not fit. */
 bool gather_shuffle_read_number(const char **text, int64_t *number);
 
 #endif

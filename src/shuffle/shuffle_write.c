@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_write.c: the output's header and rows, as they are written to the file `rows`. The library's writer knows headers and byte
- * orders; it writes each part where the file stands.
+ * shuffle_write.c: the output's header and rows, as they are written to the file `rows`. The library's writer knows
+ * headers and byte orders; it writes each part at the current file position.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -12,7 +12,7 @@
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
-/* Rows are written in pieces of about so many bytes, so that a stop is soon seen between two of them. */
+/* Rows are written in pieces of about so many bytes, so that a cancellation is noticed soon. */
 enum { PIECE_BYTES = 64 << 20 };
 
 static gather_status fail(const gather_shuffle *job, gather_error *error) {

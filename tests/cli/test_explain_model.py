@@ -44,14 +44,14 @@ def test_drawings(gather, models, name):
     code, *words = CASES[name]
     answer = gather("explain", *words, env={"COLUMNS": "100"})
     assert answer.code == code, answer
-    drawing, _, runtimes = answer.text.partition("\nWhat a runtime does with a bad index here:\n")
+    drawing, _, runtimes = answer.text.partition("\nWhat each runtime does with this index out of range:\n")
     assert drawing == (SNAPSHOTS / f"{name}.txt").read_text(encoding="utf-8")
     assert bool(answer.err) == bool(runtimes) == (code != 0)
 
 
 @pytest.mark.parametrize("words", [["embed.onnx", "--input", "ids=[[0, 4], [-5, 1]]"], ["pick7.xml", "--input", "ids=[[0, 3], [-1, 2]]"]])
 def test_runtimes_are_those_of_check(gather, models, words):
-    runtimes = gather("explain", *words).text.partition("bad index here:\n")[2]
+    runtimes = gather("explain", *words).text.partition("this index out of range:\n")[2]
     node = one_object(gather("check", *words, "--json").out)["nodes"][0]
     likely = [f"  likely       {node['cause']}"] if "cause" in node else []
     assert runtimes.splitlines() == likely + [f"  {name:12} {said}" for name, said in node["runtimes"].items()]

@@ -283,7 +283,7 @@ def test_a_disk_without_room(gather):
     for length, passes in [(1 << 20, 1), (4096, 2)]:
         words = ("--type", "uint8", "--shape", f"{(8 << 40) // length}x{length}", "--memory", "1GiB", "-o", "o.npy")
         error = gather.fails("io_error", "shuffle", "x.bin", *words, "--passes", passes)
-        assert "TiB are needed" in error["message"] and "missing" in error["message"]
+        assert "TiB are needed" in error["message"] and "are missing" in error["message"]
         assert gather.names() == {"x.bin"}
 
 

@@ -151,7 +151,7 @@ def test_a_run_that_ended_behind_its_output(ready, data, number):
     expected = ready.load("o.npy")
     state()
     error = ready.fails("usage", *WORDS, "--seed", 4, "--resume")
-    assert "'seed 3', here 'seed 4'" in error["message"]
+    assert "'seed 3' there, 'seed 4' here" in error["message"]
     assert left_of(ready) and (ready.load("o.npy") == expected).all()
     answer = ready.json(*WORDS, "--seed", 3, "--resume")
     assert answer["resumed"] is True and not left_of(ready) and (ready.load("o.npy") == expected).all()
@@ -245,10 +245,10 @@ def test_resume_without_a_folder_begins(ready):
 def test_another_command_is_refused_with_the_difference(ready, data):
     leave(ready, "--seed", 3)
     for change, word in [
-        (("--seed", 4), "'seed 3', here 'seed 4'"),
+        (("--seed", 4), "'seed 3' there, 'seed 4' here"),
         (("--seed", 3, "--memory", "4300001"), "memory 4300001"),
         (("--seed", 3, "--passes", 1), "passes 1"),
-        (("--order", "i.npy"), "here 'order "),
+        (("--order", "i.npy"), " there, 'order "),
     ]:
         words = [*WORDS[:4], *([] if "--memory" in change else WORDS[4:]), *change, "--resume"]
         error = ready.fails("usage", *words)
@@ -289,7 +289,7 @@ def test_two_at_once(ready, data):
     try:
         for more in (["--resume"], ["-f"], []):
             answer = ready(*WORDS, "--seed", 6, *more)
-            assert answer.code == 3 and ("at work" in answer.errors), answer
+            assert answer.code == 3 and ("using it" in answer.errors), answer
     finally:
         os.kill(first.pid, signal.SIGCONT)
     assert first.wait(120) == 0

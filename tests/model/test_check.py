@@ -344,7 +344,7 @@ def test_ir(tmp_path, opset, rules, verdict):
     assert (node["rules"], node["domain"], node["verdict"], node["axis"]) == (rules, opset, verdict, 0)
     assert (node["indices"]["source"], node["indices"]["bad"], node["output"]["shape"]) == ("constant", 1, [3, 4])
     if verdict == "ok":
-        text, words = call("check", tmp_path / "m.xml"), "1 of 3 indices is out of range: zeros by the rules openvino-8"
+        text, words = call("check", tmp_path / "m.xml"), "1 of 3 indices is out of range: zeros under the rules openvino-8"
         assert node["reason"] == words and words in text and "error" not in node
         assert "zeros" in node["runtimes"]["openvino"] and all(f"{name} " in text for name in RUNTIMES)
     assert set(node["runtimes"]) == RUNTIMES
@@ -384,20 +384,20 @@ def test_a_value_in_between_that_declares_no_type(path, tmp_path):
 
 
 CAUSES = {
-    "one too large": ([10], 10, "the index equals the length: it may count from 1"),
-    "one too large, 0-D": (10, 10, "the index equals the length: it may count from 1"),
-    "all one too large": ([10, 10], 10, "the largest index equals the length: it may count from 1"),
-    "count from 1": ([1, 10], 10, "the largest index equals the length: it may count from 1"),
-    "much too large": ([500], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 500): it may belong to another vocabulary"),
-    "much too large, 0-D": (500, 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 500): it may belong to another vocabulary"),
-    "some": ([3, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 12): it may belong to another vocabulary"),
-    "all": ([30, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 30): it may belong to another vocabulary"),
-    "from the end too": ([-10, 12], 10, "the table is shorter than the ids that are looked up (10 rows, the largest id is 12): it may belong to another vocabulary"),
-    "one too small": ([-11, 3], 10, "the smallest index is one below the lowest that is valid: it may be off by one"),
+    "one too large": ([10], 10, "the index equals the length of the axis: the indices may count from 1"),
+    "one too large, 0-D": (10, 10, "the index equals the length of the axis: the indices may count from 1"),
+    "all one too large": ([10, 10], 10, "the largest index equals the length of the axis: the indices may count from 1"),
+    "count from 1": ([1, 10], 10, "the largest index equals the length of the axis: the indices may count from 1"),
+    "much too large": ([500], 10, "the table has 10 rows and the largest id is 500: it may belong to another vocabulary"),
+    "much too large, 0-D": (500, 10, "the table has 10 rows and the largest id is 500: it may belong to another vocabulary"),
+    "some": ([3, 12], 10, "the table has 10 rows and the largest id is 12: it may belong to another vocabulary"),
+    "all": ([30, 12], 10, "the table has 10 rows and the largest id is 30: it may belong to another vocabulary"),
+    "from the end too": ([-10, 12], 10, "the table has 10 rows and the largest id is 12: it may belong to another vocabulary"),
+    "one too small": ([-11, 3], 10, "the smallest index is one below the valid range: the indices may be off by one"),
     "too small": ([-13, 3], 10, None),
     "both": ([-13, 13], 10, None),
-    "garbage": ([2**50], 10, "an index of this size looks like memory that was never written"),
-    "no rows": ([0], 0, "the axis has no elements: something before this node made an empty tensor"),
+    "garbage": ([2**50], 10, "an index this large is probably uninitialised memory"),
+    "no rows": ([0], 0, "the axis has no elements: an earlier node may have produced an empty tensor"),
 }  # fmt: skip
 
 
@@ -412,14 +412,14 @@ def test_likely_causes(name, path):
 def test_a_longer_axis(path):
     save(path, [gather_node("g", axis=1)], [value("ids", None, T.INT64)], [table(10, 4)])
     cause = only(check(path, "--input", "ids=[7]", code=1))["cause"]
-    assert cause == "the largest index is 7 and the axis has the length 4: the indices may be those of a longer axis"
+    assert cause == "the largest index is 7 and the axis has length 4: the indices may belong to a longer axis"
 
 
 def test_swapped_inputs(path):
     """Two tables, and ids that fit the other one."""
     nodes = [gather_node("words", indices="ids"), gather_node("types", data="small", indices="kinds")]
     save(path, nodes, [value("ids", [3], T.INT64), value("kinds", [3], T.INT64)], [table(100), table(2, name="small")])
-    swapped = "the inputs 'kinds' and 'ids' may be swapped: these indices fit the table 'table' of the other, with 100 rows"
+    swapped = "the inputs 'kinds' and 'ids' may be swapped: these indices are in range for the table 'table' of the other node, which has 100 rows"
     for more in ([], ["--input", "ids=[0, 1, 1]"]):
         assert check(path, "--input", "kinds=[7, 30, 99]", *more, code=1)["nodes"][1]["cause"] == swapped
     for kinds, more in (("[7, 30, 100]", []), ("[0, 30, 99]", []), ("[7, 7, 7]", []), ("[7, 30, 99]", ["--input", "ids=[5, 1, 1]"])):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What check and info say of nodes that take indices and are not looked at; and that every name that check prints can be given."""
+"""What check and info say of nodes that take indices and are not checked; and that every name that check prints can be given."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_exported_models(path):
     first = call("check", path).splitlines()[0]
     for op, count in wanted.items():
         assert f"{count} {op} {'node' if count == 1 else 'nodes'}" in first
-    assert ("not looked at" in first) == bool(wanted)
+    assert ("not checked" in first) == bool(wanted)
 
 
 def test_there_are_such_exports():
@@ -48,12 +48,12 @@ def test_there_are_such_exports():
 
 
 def test_a_bad_index_that_no_check_sees(tmp_path):
-    """The exit code stays 0: nothing bad was found. But it is said what was not looked at."""
+    """The exit code stays 0: nothing bad was found. But the answer says what was not checked."""
     path = TORCH / "rows_dynamo18.onnx"
     np.save(tmp_path / "x.npy", np.zeros((6, 3), np.float32))
     np.save(tmp_path / "index.npy", np.full((1, 4), 6))
     given = [word for name in ("x", "index") for word in ("--input", f"{name}={tmp_path / name}.npy")]
-    assert call("check", path, *given) == f"{path}: onnx, no gather nodes; 1 GatherND node is not looked at\n"
+    assert call("check", path, *given) == f"{path}: onnx, no gather nodes; 1 GatherND node is not checked\n"
     assert check(path, *given)["not_checked"] == [{"op": "GatherND", "count": 1}]
     assert call("check", path, *given, "-q") == ""
 
@@ -71,7 +71,7 @@ def test_several_operators(tmp_path):
     counts = [{"op": "GatherBlockQuantized", "count": 1}, {"op": "GatherND", "count": 2}, {"op": "ScatterND", "count": 1}]
     assert check(path)["not_checked"] == counts
     words = "1 GatherBlockQuantized node, 2 GatherND nodes and 1 ScatterND node"
-    assert call("check", path).splitlines()[0].endswith(f": 1 ok, 0 unknown, 0 bad; {words} are not looked at")
+    assert call("check", path).splitlines()[0].endswith(f": 1 ok, 0 unknown, 0 bad; {words} are not checked")
     assert call("info", path).endswith(f"\n{words}, which gather check does not look at\n")
 
 
@@ -89,7 +89,7 @@ def test_a_bad_node_beside_them(tmp_path):
          [table(), tensor([10], "c")])
     answer = check(path, code=1)
     assert (answer["bad"], answer["not_checked"]) == (1, [{"op": "GatherND", "count": 1}])
-    assert "1 bad; 1 GatherND node is not looked at\n\nbad " in call("check", path, "-q", code=1)
+    assert "1 bad; 1 GatherND node is not checked\n\nbad " in call("check", path, "-q", code=1)
 
 
 IR = """<?xml version="1.0"?><net name="m" version="11"><layers>
@@ -108,7 +108,7 @@ def test_ir(op, opset, tmp_path):
     (tmp_path / "m.xml").write_text(IR.format(op=op, opset=opset))
     (tmp_path / "m.bin").write_bytes(b"")
     assert check(tmp_path / "m.xml")["not_checked"] == [{"op": op, "count": 1}]
-    assert f"no gather nodes; 1 {op} node is not looked at\n" in call("check", tmp_path / "m.xml")
+    assert f"no gather nodes; 1 {op} node is not checked\n" in call("check", tmp_path / "m.xml")
 
 
 def printed_names(text: str) -> list[str]:

@@ -227,7 +227,7 @@ def test_model(tmp_path):
     assert str(picture) == command("explain", path, "--node", "far").stdout.decode().rstrip("\n")
     assert isinstance(picture.error, errors.GatherIndexError)
     assert picture.error.node == "far"
-    assert "What a runtime does with a bad index here" in str(picture)
+    assert "What each runtime does with this index out of range" in str(picture)
     assert Model(path).explain("main/near").error is None
 
 

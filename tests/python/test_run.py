@@ -71,7 +71,7 @@ def test_one_node():
     for node in ("g", "main/g"):
         assert model.run({"x": x, "other": [3, -1]}, node=node)["y"].tolist() == [[6, 7], [6, 7]]
     inside = Model(parsed(INSIDE))
-    with pytest.raises(errors.GatherValueError, match="2 nodes are called 'g'"):
+    with pytest.raises(errors.GatherValueError, match="2 nodes are named 'g'"):
         inside.run({"x": x}, node="g")
     path = next(node.path for node in inside.check() if node.verdict == "bad")
     with pytest.raises(errors.GatherIndexError) as caught:

@@ -244,7 +244,7 @@ def test_an_interrupted_run_is_resumed(folder, data, moment):
 
 def test_what_is_left_is_of_one_shuffle(folder, data):
     leave(3)
-    with pytest.raises(libgather.GatherValueError, match="'seed 3', here 'seed 4'; replace=True without resume"):
+    with pytest.raises(libgather.GatherValueError, match="'seed 3' there, 'seed 4' here; replace=True without resume"):
         libgather.shuffle("x.npy", "o.npy", seed=4, resume=True)
     libgather.shuffle("x.npy", "o.npy", seed=4, replace=True)
     assert np.array_equal(np.load("o.npy"), data[orders(4, ROWS)])
@@ -308,7 +308,7 @@ def test_two_at_once(folder, data):
             libgather.shuffle("x.npy", "o.npy", seed=3, passes=2, **SMALL)
     finally:
         signal.signal(signal.SIGALRM, before)
-    assert len(said) == 1 and "at work" in said[0]
+    assert len(said) == 1 and "is using it" in said[0]
     assert np.array_equal(np.load("o.npy"), data[orders(3, ROWS)])
 
 

@@ -258,7 +258,7 @@ static void a_promise_is_shown_as_one(void **state) {
   gather_explain *made = explain_table(ids, DIMS(2), &gather);
   assert_int_equal(gather_explain_facts_of(made)->on_bad, GATHER_ON_BAD_CLAMP);
   assert_null(gather_explain_facts_of(made)->error);
-  assert_drawn(made, "is promised not to be there");
+  assert_drawn(made, "is not checked");
 }
 
 /* "%g" writes the point of the program's locale; a drawing has a point in each. */
@@ -367,7 +367,7 @@ static void a_node(void **state) {
   assert_int_equal(gather_explain_facts_of(made)->error->value, 7);
   char *text = text_of(made, NULL);
   assert_in(text, "of the model: ");
-  assert_in(text, "\nWhat a runtime does with a bad index here:\n");
+  assert_in(text, "\nWhat each runtime does with this index out of range:\n");
   assert_in(text, "\n  onnxruntime  ");
   gather_text_free(text);
   gather_explain_destroy(made);

@@ -70,7 +70,7 @@ typedef struct repaired {
 } repaired;
 
 static const repaired REPAIRED[] = {
-    {GATHER_TYPE_FLOAT64, {0, 4, -4, -5}, "2 of 4 indices are out of range", "gives zeros"},
+    {GATHER_TYPE_FLOAT64, {0, 4, -4, -5}, "2 of 4 indices are out of range", "silently returns zeros"},
     {GATHER_TYPE_INT64, {0, 4, -4, 3}, "1 of 4 indices is out of range", "does not check"},
     {GATHER_TYPE_INT64, {0, INT64_C(1) << 32, -4, 3}, "1 of 4 indices is out of range", "low 32 bits"},
     {GATHER_TYPE_INT64, {0, 3, -4, -1}, "", ""},

@@ -137,11 +137,11 @@ static void circles(void **state) {
   world w;
   (void)state;
   begin(&w, alone, 1, OUT("y"), 1);
-  fails(&w, NULL, GATHER_FILE_MALFORMED, "g", "need each other");
+  fails(&w, NULL, GATHER_FILE_MALFORMED, "g", "form a cycle");
   begin(&w, alone, 1, OUT("y"), 1);
-  fails(&w, "g", GATHER_FILE_MALFORMED, "g", "need each other");
+  fails(&w, "g", GATHER_FILE_MALFORMED, "g", "form a cycle");
   begin(&w, three, 3, OUT("z"), 1);
-  fails(&w, NULL, GATHER_FILE_MALFORMED, "b", "need each other");
+  fails(&w, NULL, GATHER_FILE_MALFORMED, "b", "form a cycle");
 }
 
 static void values_that_nothing_gives(void **state) {
@@ -161,7 +161,7 @@ static void two_producers(void **state) {
   (void)state;
   begin(&w, nodes, 2, OUT("y"), 1);
   assert_status(run(&w, NULL, NULL, 0), GATHER_FILE_MALFORMED);
-  assert_non_null(strstr(w.error.message, "two nodes give the value 'y'"));
+  assert_non_null(strstr(w.error.message, "two nodes produce the value 'y'"));
   assert_null(w.result);
   end(&w);
 }
