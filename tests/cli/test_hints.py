@@ -112,7 +112,7 @@ def test_hints_are_in_the_json_answer(gather, files):
 def test_long_lists_of_tensors_end(gather):
     np.savez(gather.folder / "many.npz", **{f"layer.{i}.weight": np.zeros((1, 2), np.float32) for i in range(100)})
     message = gather.fails("name_not_found", "take", "many.npz", "0", "-o", "o.npy")["message"]
-    assert "it holds 100 tensors" in message and "'layer.0.weight' float32 [1, 2]" in message
+    assert "the file has 100 tensors" in message and "'layer.0.weight' float32 [1, 2]" in message
     assert message.endswith(" more") and len(message) < 500
 
 
