@@ -54,7 +54,7 @@ static int wait_for_disk(int fd, int64_t first, int64_t last) {
   return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: the file system has nothing to sync */
 }
 
-/* Drops the pages that were written, except for the last `keep` bytes. */
+/* Waits until the disk has all but the last `keep` bytes, and drops their pages. */
 static gather_status settle(gather_output *output, int64_t keep, gather_error *error) {
   int64_t last = output->written - keep;
   if (last <= output->settled) return GATHER_OK;
