@@ -48,7 +48,7 @@ TRIES = [
     ("info nodir/two.npz", 3, ["no such folder: nodir"]),
     ("take two.npz/emb 0 -o o.npy", 3, ["named two.npz:emb"]),
     ("take two.npz 0 -o o.npy", 3, ["2 tensors", "'emb' float32 [4, 3], 'pos' float64 [2]", "FILE:NAME"]),
-    ("take two.npz:zzzzzz 0 -o o.npy", 3, ["it has 'emb' float32 [4, 3], 'pos' float64 [2]"]),
+    ("take two.npz:zzzzzz 0 -o o.npy", 3, ["the file has: 'emb' float32 [4, 3], 'pos' float64 [2]"]),
     ("take two.npz:embb 0 -o o.npy", 3, ["the nearest is 'emb'"]),
     ("bench two.npz", 3, ["'emb' float32 [4, 3], 'pos' float64 [2]"]),
     ("take x.npy f.npy -o o.npy", 1, ["indices are integers"]),

@@ -137,7 +137,7 @@ def test_tensors_that_are_wrong(order: str) -> None:
         (("t", [31], 2, 0), 21, "a multiple of the block length 32 (Q4_0)"),
         (("t", [], 8, 0), 13, "a multiple of the block length 32 (Q8_0)"),
         (("t", [128, 2], 12, 0), 29, "a multiple of the block length 256 (Q4_K)"),
-        (("t", [1], 24, 1), 25, "no multiple of the alignment 32"),
+        (("t", [1], 24, 1), 25, "not a multiple of the alignment 32"),
         (("t", [1], 24, 1 << 63), 25, "past the end"),
         (("t", [1], 24, 64), None, "truncated"),
         (("t", [33], 24, 0), None, "truncated"),
