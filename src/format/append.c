@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * append.c: an output that is written part by part, and does not fill the page cache: the disk gets each part at once, and the
- * pages of what it has are given back.
+ * append.c: an output that is written part by part and does not fill the page cache: each part goes to the disk at
+ * once, and the pages already written are dropped.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@ static gather_status write_all(const gather_output *output, const char *bytes, i
   return GATHER_OK;
 }
 
-/* Asks the disk to begin with the bytes [first, last). What goes wrong shows when they are waited for. */
+/* Starts writing the bytes [first, last) to the disk. Errors are reported by wait_for_disk. */
 static void begin_writing(int fd, int64_t first, int64_t last) {
 #if defined(SYNC_FILE_RANGE_WRITE)
   (void)sync_file_range(fd, (off_t)first, (off_t)(last - first), SYNC_FILE_RANGE_WRITE);
@@ -51,10 +51,10 @@ static int wait_for_disk(int fd, int64_t first, int64_t last) {
 #else
   (void)first, (void)last;
 #endif
-  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: a file system that has nothing to wait for */
+  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: the file system has nothing to sync */
 }
 
-/* Gives the pages of what was written back, all but the last `keep` bytes. */
+/* Waits until the disk has all but the last `keep` bytes, and drops their pages. */
 static gather_status settle(gather_output *output, int64_t keep, gather_error *error) {
   int64_t last = output->written - keep;
   if (last <= output->settled) return GATHER_OK;
@@ -67,7 +67,7 @@ static gather_status settle(gather_output *output, int64_t keep, gather_error *e
   return GATHER_OK;
 }
 
-/* One step of writing: at most so many bytes wait more than the window allows. */
+/* One write. It may exceed the window by at most `size` bytes. */
 static gather_status append_step(gather_output *output, const char *bytes, int64_t size, int64_t window_bytes,
                                  gather_error *error) {
   GATHER_TRY(write_all(output, bytes, size, error));

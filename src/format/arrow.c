@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow.c: Arrow's file format, which Feather's version 2 is as well: a footer that says where the record batches are. Each column of
- * fixed size is a tensor; one in several batches is one tensor for each, NAME@0, NAME@1 and so on.
+ * arrow.c: Arrow's file format, also known as Feather version 2: a footer gives the positions of the record batches.
+ * Each column of fixed size is a tensor; a column in several batches is one tensor per batch: NAME@0, NAME@1 and so
+ * on.
  * Source: the document "Arrow Columnar Format" and the descriptions that it names.
  */
 #include "format/arrow.h"
@@ -18,9 +19,9 @@ enum { MAGIC_BYTES = 6, START_BYTES = 8, LENGTH_BYTES = 4, END_BYTES = LENGTH_BY
 enum { FOOTER_VERSION, FOOTER_SCHEMA, FOOTER_DICTIONARIES, FOOTER_BATCHES };
 /* Versions of the metadata: V4 (Arrow 0.8) and V5 (1.0). */
 enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 };
-/* Where a batch is: its offset, the bytes of its metadata (of 4, then 4 unused), the bytes of its body. */
+/* A Block of the footer: offset, metadata length (4 bytes, then 4 unused), body length. */
 enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
-/* Names of chunks may take so much more than four times the file. */
+/* Chunk names may use four times the file size and this many bytes more. */
 enum { NAMES_FREE = 16 << 20 };
 
 bool gather_arrow_recognise(const uint8_t *bytes, int64_t size) {
@@ -34,12 +35,12 @@ static gather_status open_footer(gather_arrow *arrow, gather_flat *flat) {
   int64_t end = map->size - END_BYTES;
   if (end < START_BYTES || memcmp(map->bytes + end + LENGTH_BYTES, MAGIC, MAGIC_BYTES) != 0)
     return GATHER_ARROW_WRONG(arrow, map->size,
-                              "it is cut short, or its writer was not closed: an Arrow file ends with %s", MAGIC);
+                              "it is truncated, or its writer was not closed: an Arrow file ends with %s", MAGIC);
   int64_t bytes = gather_read_i32(map->bytes + end);
   *flat = (gather_flat){arrow->file, arrow->error, end - bytes, end};
   if (bytes > 0 && bytes <= end - START_BYTES) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, end, "its footer has %" PRId64 " bytes, and there is room for %" PRId64, bytes,
-                            end - START_BYTES);
+  return GATHER_ARROW_WRONG(arrow, end, "the footer length is %" PRId64 "; only %" PRId64 " bytes are left in the file",
+                            bytes, end - START_BYTES);
 }
 
 static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, gather_flat_vector *blocks) {
@@ -47,16 +48,17 @@ static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, g
   GATHER_TRY(gather_flat_root(flat, &footer));
   GATHER_TRY(gather_flat_number(flat, &footer, FOOTER_VERSION, 2, &arrow->version));
   if (arrow->version < VERSION_LOWEST || arrow->version > VERSION_HIGHEST)
-    return GATHER_ARROW_REFUSE(arrow, footer.at, "version V%" PRId64 " of Arrow's metadata is not known; V4 and V5 are",
+    return GATHER_ARROW_REFUSE(arrow, footer.at,
+                               "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are",
                                arrow->version + 1);
   GATHER_TRY(gather_flat_inner(flat, &footer, FOOTER_SCHEMA, &schema));
-  if (schema.at == 0) return GATHER_ARROW_WRONG(arrow, footer.at, "its footer has no schema");
+  if (schema.at == 0) return GATHER_ARROW_WRONG(arrow, footer.at, "the footer has no schema");
   GATHER_TRY(gather_arrow_schema(arrow, flat, &schema));
   return gather_flat_list(flat, &footer, FOOTER_BATCHES, BLOCK_BYTES, blocks);
 }
 
-/* Batches may stand in any order, but not share the bytes that describe them: else a small file could speak of more chunks than
- * anybody has memory for. */
+/* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
+ * fit in memory. */
 static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, const gather_flat_vector *blocks,
                                   gather_arrow_batch **batches) {
   int64_t room = arrow->file->map.size, row = 0;
@@ -65,12 +67,12 @@ static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, 
     int64_t at = blocks->at + BLOCK_BYTES * i;
     const uint8_t *said = arrow->file->map.bytes + at;
     gather_arrow_block block = {gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA), at};
-    if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "its record batches take more bytes than there are");
+    if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "the record batches are longer than the file");
     GATHER_TRY(gather_arrow_batch_read(arrow, &block, flat->start, &(*batches)[i]));
     room -= block.bytes;
     (*batches)[i].first_row = row;
     if (!gather_add(row, (*batches)[i].rows, &row))
-      return GATHER_ARROW_WRONG(arrow, at, "the number of its rows does not fit in 64 bits");
+      return GATHER_ARROW_WRONG(arrow, at, "the row count does not fit in 64 bits");
   }
   return GATHER_OK;
 }
@@ -92,7 +94,7 @@ static gather_status check_names(gather_arrow *arrow, int64_t batches) {
   for (int64_t i = 0; i < arrow->len; i++) {
     if (!gather_mul((int64_t)strlen(arrow->columns[i].name), batches, &bytes) || bytes > room)
       return GATHER_ARROW_REFUSE(arrow, arrow->columns[i].field,
-                                 "the names of its columns are too long for %" PRId64 " record batches", batches);
+                                 "the column names are too long for %" PRId64 " record batches", batches);
     room -= bytes;
   }
   return GATHER_OK;
@@ -110,7 +112,7 @@ static gather_status list_pieces(gather_arrow *arrow, int64_t batches) {
   return GATHER_OK;
 }
 
-/* Chunks of a column are neighbours. Without a batch a column is a tensor without rows. */
+/* The chunks of a column are consecutive. Without a batch, a column is a tensor of 0 rows. */
 static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batches, int64_t len) {
   gather_file *file = arrow->file;
   int64_t each = len > 0 ? len : 1, all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_batch.c: the record batches of an Arrow file: the chunk that each has of a column, as a view of the file.
+ * arrow_batch.c: the record batches of an Arrow file; each column's chunk is a view of the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,21 +18,20 @@ enum { PAIR_BYTES = 16, PREFIX_BYTES = 8 };
 
 /* ---- the message */
 
-/* Its metadata stand behind their length; before 0.15 there was no mark before that. */
+/* The metadata follow their length; since 0.15 a marker precedes the length. */
 static gather_status open_message(gather_arrow *arrow, const gather_arrow_block *block, int64_t end,
                                   gather_flat *flat) {
   int64_t at = block->at, bytes = block->bytes;
   if (at < 0 || bytes < PREFIX_BYTES || at > end || bytes > end - at)
     return GATHER_ARROW_WRONG(arrow, block->said_at,
-                              "a record batch is not in the file: %" PRId64 " bytes from byte %" PRId64 " on", bytes,
-                              at);
+                              "a record batch is outside the file: %" PRId64 " bytes at byte %" PRId64, bytes, at);
   const uint8_t *start = arrow->file->map.bytes + at;
   int64_t prefix = gather_read_u32(start) == UINT32_MAX ? PREFIX_BYTES : PREFIX_BYTES / 2;
   int64_t length = gather_read_i32(start + prefix - 4);
   *flat = (gather_flat){arrow->file, arrow->error, at + prefix, at + prefix + length};
   if (length > 0 && length <= bytes - prefix) return GATHER_OK;
   return GATHER_ARROW_WRONG(arrow, at,
-                            "a record batch's description has %" PRId64 " bytes, and there is room for %" PRId64,
+                            "the metadata of a record batch are %" PRId64 " bytes long; there is room for %" PRId64,
                             length, bytes - prefix);
 }
 
@@ -47,10 +46,10 @@ static gather_status read_compression(gather_arrow *arrow, const gather_flat *fl
   GATHER_TRY(gather_flat_number(flat, &compression, 0, 1, &batch->compression));
   GATHER_TRY(gather_flat_number(flat, &compression, 1, 1, &method));
   if ((batch->compression == 0 || batch->compression == 1) && method == 0) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, compression.at, "a record batch is compressed in a way that there is not");
+  return GATHER_ARROW_WRONG(arrow, compression.at, "unknown compression of a record batch");
 }
 
-/* Adds up what the batch says of fields of views, so that nothing about the buffers is left to check. */
+/* Adds up the buffer counts of the view fields, so that the number of buffers can be checked once. */
 static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, const gather_flat_table *header,
                                  gather_arrow_batch *batch, int64_t *total) {
   gather_flat_vector views;
@@ -58,12 +57,12 @@ static gather_status check_views(gather_arrow *arrow, const gather_flat *flat, c
   batch->buffers_of_views = views.at;
   *total = 0;
   if (views.len < arrow->all.views)
-    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch tells of %" PRId64 " of %" PRId64 " columns of views",
+    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " view columns",
                               views.len, arrow->all.views);
   for (int64_t i = 0; i < arrow->all.views; i++) {
     int64_t more = gather_read_i64(arrow->file->map.bytes + views.at + 8 * i);
     if (more < 0 || !gather_add(*total, more, total))
-      return GATHER_ARROW_WRONG(arrow, views.at + 8 * i, "a column of views has %" PRId64 " buffers", more);
+      return GATHER_ARROW_WRONG(arrow, views.at + 8 * i, "invalid number of buffers of a view column: %" PRId64, more);
   }
   return GATHER_OK;
 }
@@ -78,10 +77,10 @@ static gather_status read_lists(gather_arrow *arrow, const gather_flat *flat, co
   batch->nodes = nodes.at;
   batch->buffers = buffers.at;
   if (nodes.len < arrow->all.nodes)
-    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch tells of %" PRId64 " of %" PRId64 " fields", nodes.len,
-                              arrow->all.nodes);
+    return GATHER_ARROW_WRONG(arrow, header->at, "a record batch describes %" PRId64 " of %" PRId64 " fields",
+                              nodes.len, arrow->all.nodes);
   if (gather_add(needed, arrow->all.buffers, &needed) && buffers.len >= needed) return GATHER_OK;
-  return GATHER_ARROW_WRONG(arrow, header->at, "a record batch has %" PRId64 " buffers, and its columns need more",
+  return GATHER_ARROW_WRONG(arrow, header->at, "a record batch has %" PRId64 " buffers; its columns need more",
                             buffers.len);
 }
 
@@ -97,11 +96,11 @@ gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_bl
   GATHER_TRY(gather_flat_number(&flat, &message, MESSAGE_BODY_BYTES, 8, &batch->body_bytes));
   GATHER_TRY(gather_flat_inner(&flat, &message, MESSAGE_HEADER, &header));
   if (kind != RECORD_BATCH || header.at == 0)
-    return GATHER_ARROW_WRONG(arrow, message.at, "there is no record batch where the file says it is");
+    return GATHER_ARROW_WRONG(arrow, message.at, "no record batch at the position given in the footer");
   batch->body = block->at + block->bytes;
   if (batch->body_bytes < 0 || batch->body_bytes > end - batch->body)
     return GATHER_ARROW_WRONG(arrow, message.at,
-                              "a record batch of %" PRId64 " bytes from byte %" PRId64 " on is not in the file",
+                              "a record batch of %" PRId64 " bytes at byte %" PRId64 " is outside the file",
                               batch->body_bytes, batch->body);
   GATHER_TRY(gather_flat_number(&flat, &header, BATCH_LENGTH, 8, &batch->rows));
   if (batch->rows < 0) return GATHER_ARROW_WRONG(arrow, header.at, "a record batch has %" PRId64 " rows", batch->rows);
@@ -111,7 +110,7 @@ gather_status gather_arrow_batch_read(gather_arrow *arrow, const gather_arrow_bl
 
 /* ---- chunks */
 
-/* A column's chunk in a batch that is being read. */
+/* A column's chunk in the current batch. */
 typedef struct chunk {
   gather_arrow *arrow;
   gather_arrow_batch *batch;
@@ -131,19 +130,20 @@ static gather_status unreadable(const chunk *of, int64_t at, const char *why) {
   return gather_file_unreadable(of->arrow->file, &error, of->tensor, of->arrow->error);
 }
 
-/* Nulls of a chunk: how many, where the file says so, and at which level of its lists; and how many values there make a row. */
+/* Nulls of a chunk: how many, where the file says so, at which level of its lists, and how many values of that level
+ * make a row. */
 typedef struct chunk_nulls {
   int64_t count, said_at, row_len;
   int32_t level;
 } chunk_nulls;
 
-/* The lengths of the lists round the elements, and of the elements, must be those of the rows. */
+/* The lengths of the lists around the elements, and of the elements, must match the rows. */
 static gather_status check_nodes(const chunk *of, chunk_nulls *nulls) {
   int64_t at = of->batch->nodes + PAIR_BYTES * of->column->node, needed = of->batch->rows, row_len = 1;
   for (int32_t level = 0; level <= of->column->lists; level++, at += PAIR_BYTES) {
     int64_t length = pair(of, at, 0), null_count = pair(of, at, 1);
     if (level == 0 ? length != needed : length < needed)
-      return GATHER_ARROW_WRONG(of->arrow, at, "column '%.100s' has %" PRId64 " values, and its rows need %" PRId64,
+      return GATHER_ARROW_WRONG(of->arrow, at, "column '%.100s' has %" PRId64 " values; its rows need %" PRId64,
                                 of->column->name, length, needed);
     if (null_count < 0 || null_count > length)
       return GATHER_ARROW_WRONG(of->arrow, at + 8, "column '%.100s' has %" PRId64 " nulls among %" PRId64 " values",
@@ -159,10 +159,11 @@ static gather_status check_nodes(const chunk *of, chunk_nulls *nulls) {
 
 #define UNPACKED "write it with compression='uncompressed' (Feather) or compression=None (IPC)"
 
-/* Each buffer of a compressed batch begins with its length; -1 says that it was left as it is. */
+/* Each buffer of a compressed batch begins with its length; -1 means not compressed. */
 static gather_status look_into(const chunk *of, int64_t *start, int64_t *bytes) {
   const uint8_t *prefix = of->arrow->file->map.bytes + *start;
-  if (*bytes < 8) return GATHER_ARROW_WRONG(of->arrow, *start, "a compressed buffer has %" PRId64 " bytes", *bytes);
+  if (*bytes < 8)
+    return GATHER_ARROW_WRONG(of->arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
   *start += 8;
   *bytes -= 8;
   of->tensor->offset = *start;
@@ -171,15 +172,15 @@ static gather_status look_into(const chunk *of, int64_t *start, int64_t *bytes) 
                     of->batch->compression == 0 ? "is compressed (lz4); " UNPACKED : "is compressed (zstd); " UNPACKED);
 }
 
-/* Points the tensor to the elements' buffer: behind those of the lists, and the elements' own that says which are valid. */
+/* Points the tensor to the elements' buffer, which follows those of the lists and the elements' validity bitmap. */
 static gather_status place(const chunk *of) {
   const gather_arrow_column *column = of->column;
   int64_t number = column->buffer + of->batch->passed_buffers + column->lists + 1;
   int64_t at = of->batch->buffers + PAIR_BYTES * number, offset = pair(of, at, 0), bytes = pair(of, at, 1);
   if (offset < 0 || bytes < 0 || offset > of->batch->body_bytes || bytes > of->batch->body_bytes - offset)
     return GATHER_ARROW_WRONG(of->arrow, at,
-                              "a buffer of column '%.100s' is not in its record batch: %" PRId64
-                              " bytes from byte %" PRId64 " of it on",
+                              "a buffer of column '%.100s' is outside its record batch: %" PRId64
+                              " bytes at byte %" PRId64 " of the batch",
                               column->name, bytes, offset);
   int64_t start = of->batch->body + offset;
   of->tensor->offset = start;
@@ -187,13 +188,13 @@ static gather_status place(const chunk *of) {
   if (of->batch->compression >= 0) GATHER_TRY(look_into(of, &start, &bytes));
   if (of->tensor->unreadable) return GATHER_OK;
   if (of->tensor->bytes > bytes)
-    return GATHER_ARROW_WRONG(of->arrow, at, "column '%.100s' needs %" PRId64 " bytes, and its buffer has %" PRId64,
+    return GATHER_ARROW_WRONG(of->arrow, at, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64,
                               column->name, of->tensor->bytes, bytes);
   of->tensor->tensor.data = (void *)(uintptr_t)(of->arrow->file->map.bytes + start);
   return GATHER_OK;
 }
 
-/* The steps between elements whose axes lie in another order than they are meant in. */
+/* The strides of elements whose axes are stored in another order. */
 static gather_status set_strides(const chunk *of) {
   const gather_arrow_column *column = of->column;
   int64_t *strides = NULL, step = column->item_bytes, stored[GATHER_ARROW_DEPTH_MAX], steps[GATHER_ARROW_DEPTH_MAX];
@@ -231,7 +232,7 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
                             column->name);
 }
 
-/* The row of the file that has the first null, by the bits that say which values are valid; -1 where they do not tell. */
+/* The row of the file with the first null, from the validity bitmap; -1 if unknown. */
 static int64_t first_null(const chunk *of, const chunk_nulls *nulls) {
   const gather_arrow_batch *batch = of->batch;
   int64_t number = of->column->buffer + batch->passed_buffers + nulls->level, rows = batch->rows;
@@ -270,7 +271,7 @@ static gather_status read_chunk(const chunk *of) {
   return set_strides(of);
 }
 
-/* Moves on over the buffers of the fields of views before a column. */
+/* Skips the buffers of the view fields before a column. */
 static void pass_views(gather_arrow *arrow, gather_arrow_batch *batch, const gather_arrow_column *column) {
   for (; batch->passed < column->views; batch->passed++)
     batch->passed_buffers += gather_read_i64(arrow->file->map.bytes + batch->buffers_of_views + 8 * batch->passed);

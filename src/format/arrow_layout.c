@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_layout.c: Arrow's types, and which buffers of a record batch each has.
+ * arrow_layout.c: Arrow's types, and the buffers of each in a record batch.
  */
 #include "format/arrow.h"
 
-/* The types in the order of their numbers: the buffers of each in a batch, those of its children not counted. */
+/* The types in the order of their numbers: the number of buffers of each in a batch, without its children's. */
 static const gather_arrow_layout LAYOUTS[] = {
     {NULL, 0, false},
     {"null", 0, false},

@@ -13,8 +13,9 @@ enum { UNION_MODE, UNION_DENSE = 1, FIRST_VERSION_WITHOUT_VALIDITY = 4 };
 
 /* ---- what a field has in a batch */
 
-/* The walk over a schema. A field takes more than 4 bytes of it, so that more fields than that are the same ones again and again:
- * children may be one table, and theirs too, and a small schema then speaks of more fields than anybody can count. */
+/* The traversal of a schema. A field needs more than 4 bytes, so more fields than bytes / 4 must be repeated ones:
+ * several children may point to one table, and theirs too, so that a small schema could describe exponentially many
+ * fields. */
 typedef struct schema_walk {
   gather_arrow *arrow;
   const gather_flat *flat;
@@ -28,7 +29,7 @@ static gather_status count_children(schema_walk *walk, const gather_flat_table *
   gather_flat_table child;
   GATHER_TRY(gather_flat_list(walk->flat, field, GATHER_ARROW_FIELD_CHILDREN, 4, &children));
   if (children.len > 0 && depth == GATHER_ARROW_DEPTH_MAX)
-    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "its columns are nested more than %d deep",
+    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "columns are nested deeper than %d levels",
                                GATHER_ARROW_DEPTH_MAX);
   for (int64_t i = 0; i < children.len; i++) {
     GATHER_TRY(gather_flat_item(walk->flat, &children, i, &child));
@@ -37,7 +38,7 @@ static gather_status count_children(schema_walk *walk, const gather_flat_table *
   return GATHER_OK;
 }
 
-/* A union has type numbers, a dense one places as well; before V5 also which are valid. */
+/* A union has type numbers, a dense one also offsets; before V5 also a validity bitmap. */
 static gather_status count_union(schema_walk *walk, const gather_flat_table *field) {
   gather_flat_table type;
   int64_t mode = 0;
@@ -51,15 +52,13 @@ static gather_status count_field(schema_walk *walk, const gather_flat_table *fie
   gather_flat_table dictionary;
   int64_t number = 0;
   if (walk->counts.nodes >= (walk->flat->end - walk->flat->start) / 4)
-    return GATHER_ARROW_WRONG(walk->arrow, field->at, "its columns hold one another");
+    return GATHER_ARROW_WRONG(walk->arrow, field->at, "its columns contain each other");
   GATHER_TRY(gather_flat_number(walk->flat, field, GATHER_ARROW_FIELD_TYPE_NUMBER, 1, &number));
   GATHER_TRY(gather_flat_inner(walk->flat, field, GATHER_ARROW_FIELD_DICTIONARY, &dictionary));
   const gather_arrow_layout *layout = gather_arrow_layout_of(number);
-  if (!layout)
-    return GATHER_ARROW_REFUSE(walk->arrow, field->at, "a column is of type number %" PRId64 ", which is not known",
-                               number);
+  if (!layout) return GATHER_ARROW_REFUSE(walk->arrow, field->at, "unknown column type number %" PRId64, number);
   walk->counts.nodes++;
-  if (dictionary.at != 0) { /* numbers that stand for the values, whatever these are */
+  if (dictionary.at != 0) { /* indices into the dictionary, whatever its values are */
     walk->counts.buffers += 2;
     return GATHER_OK;
   }
@@ -88,7 +87,7 @@ static bool comes_before(const void *a, const void *b) {
   return strcmp(((const gather_arrow_column *)a)->name, ((const gather_arrow_column *)b)->name) < 0;
 }
 
-/* Columns may have one name; then it does not say which is meant. */
+/* Columns with the same name are ambiguous. */
 static gather_status mark_twins(gather_arrow *arrow) {
   const void **sorted = NULL;
   GATHER_TRY(gather_arrow_take(arrow, arrow->len, sizeof *sorted, &sorted));
@@ -98,7 +97,7 @@ static gather_status mark_twins(gather_arrow *arrow) {
     gather_arrow_column *first = &arrow->columns[(const gather_arrow_column *)sorted[i - 1] - arrow->columns];
     gather_arrow_column *second = &arrow->columns[(const gather_arrow_column *)sorted[i] - arrow->columns];
     if (strcmp(first->name, second->name) == 0)
-      first->why = second->why = "is not the only column of this name; give each its own";
+      first->why = second->why = "has the same name as another column; rename one of them";
   }
   return GATHER_OK;
 }
@@ -110,7 +109,7 @@ gather_status gather_arrow_schema(gather_arrow *arrow, const gather_flat *flat, 
   int64_t endianness = 0;
   GATHER_TRY(gather_flat_number(flat, schema, SCHEMA_ENDIANNESS, 2, &endianness));
   if (endianness != 0 && endianness != 1)
-    return GATHER_ARROW_WRONG(arrow, schema->at, "its byte order is number %" PRId64, endianness);
+    return GATHER_ARROW_WRONG(arrow, schema->at, "unknown byte order number %" PRId64, endianness);
   arrow->big_endian = endianness == 1;
   GATHER_TRY(gather_flat_list(flat, schema, SCHEMA_FIELDS, 4, &fields));
   GATHER_TRY(gather_arrow_take(arrow, fields.len, sizeof *arrow->columns, &arrow->columns));

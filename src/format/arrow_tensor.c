@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_tensor.c: columns whose rows are tensors of one shape: Arrow's extension arrow.fixed_shape_tensor. To Arrow they are lists of
- * fixed size, and the shape is a JSON text beside the type: {"shape": [2, 3], "permutation": [1, 0], "dim_names": ["a", "b"]}.
- * Strings and whole numbers of JSON are those of Python, so that one reader does for both.
+ * arrow_tensor.c: columns whose rows are tensors of one shape: Arrow's extension arrow.fixed_shape_tensor. Arrow
+ * stores them as fixed-size lists, with the shape as JSON text in the field's metadata: {"shape": [2, 3],
+ * "permutation": [1, 0], "dim_names": ["a", "b"]}. JSON strings and integers are also Python literals, so one reader
+ * handles both.
  */
 #include <string.h>
 
@@ -74,7 +75,7 @@ static bool read_json(gather_flat_text text, numbers *shape, numbers *order) {
 
 /* ---- the shape */
 
-/* Is it each number below its count, once? No numbers: the order is as it is. */
+/* Whether it has each number below its count once. No numbers: the stored order. */
 static bool is_permutation(const numbers *order, int32_t rank) {
   bool seen[GATHER_ARROW_DEPTH_MAX] = {false};
   if (order->count != 0 && order->count != rank) return false;
@@ -94,7 +95,7 @@ static bool fits(const numbers *shape, const numbers *order, const gather_arrow_
          is_permutation(order, shape->count);
 }
 
-/* The shape says how the elements lie; the permutation makes it the one that is meant. */
+/* The shape is that in memory; the permutation gives the logical one. */
 static gather_status keep_shape(gather_arrow *arrow, const numbers *shape, const numbers *order,
                                 gather_arrow_column *column) {
   int64_t *lengths = NULL;
@@ -133,6 +134,6 @@ gather_status gather_arrow_tensor_type(gather_arrow *arrow, const gather_flat *f
   numbers shape = {0}, order = {0};
   if (metadata.text && read_json(metadata, &shape, &order) && fits(&shape, &order, column))
     return keep_shape(arrow, &shape, &order, column);
-  column->why = "holds tensors, and what it says of their shape (ARROW:extension:metadata) does not fit its rows";
+  column->why = "holds tensors whose shape (ARROW:extension:metadata) does not fit its rows";
   return GATHER_OK;
 }

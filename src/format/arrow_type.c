@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow_type.c: from the type of a column of Arrow's to the type and shape of a tensor. Dates and times become their whole numbers;
- * what has no number type here and a fixed size is opaque.
+ * arrow_type.c: maps the type of an Arrow column to the type and shape of a tensor. Dates and times become integers;
+ * other types of fixed size are opaque.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void set_type(gather_arrow_column *column, gather_type type) {
   column->has_order = column->item_bytes > 1;
 }
 
-/* Elements that are bytes, in the order in which the file has them. */
+/* Elements that are bytes, as stored. */
 static gather_status set_opaque(gather_arrow *arrow, gather_arrow_column *column, int64_t bytes) {
   char *text = NULL;
   GATHER_TRY(gather_arrow_take(arrow, 2, 32, &text));
@@ -35,7 +35,7 @@ static gather_status set_opaque(gather_arrow *arrow, gather_arrow_column *column
   return GATHER_OK;
 }
 
-/* A whole number of that many bits; false where there is none. */
+/* An integer of that many bits; false if there is no such type. */
 static bool set_integer(gather_arrow_column *column, int64_t bits, bool is_signed) {
   static const gather_type TYPES[][2] = {{GATHER_TYPE_UINT8, GATHER_TYPE_INT8},
                                          {GATHER_TYPE_UINT16, GATHER_TYPE_INT16},
@@ -51,7 +51,7 @@ static bool set_integer(gather_arrow_column *column, int64_t bits, bool is_signe
 
 /* ---- elements */
 
-/* A type that is being read: its table, and the number of its first field, which most types have. */
+/* The type being read: its table, and the number of its first field, which most types have. */
 typedef struct element {
   gather_arrow *arrow;
   const gather_flat *flat;
@@ -60,7 +60,7 @@ typedef struct element {
 } element;
 
 static gather_status no_such(const element *of, const char *what, int64_t number) {
-  return GATHER_ARROW_WRONG(of->arrow, of->type.at, "a column's %s is %" PRId64 ", which there is not", what, number);
+  return GATHER_ARROW_WRONG(of->arrow, of->type.at, "invalid %s of a column: %" PRId64, what, number);
 }
 
 static gather_status read_int(element *of) {
@@ -140,19 +140,19 @@ static gather_status read_element(element *of, int64_t number) {
     case GATHER_ARROW_BINARY_FIXED:
       return read_bytes(of);
     case GATHER_ARROW_BOOL:
-      of->column->why = "holds bools of one bit each, which no type here does; write it as uint8";
+      of->column->why = "holds 1-bit bools, which are not supported; write it as uint8";
       return GATHER_OK;
     default:
       of->column->why =
-          "has values of no fixed size; columns of numbers, of fixed_size_binary, and of fixed_size_list of them can "
-          "be read";
+          "has values of variable size; supported are numbers, fixed_size_binary, and fixed_size_list of "
+          "them";
       return GATHER_OK;
   }
 }
 
 /* ---- columns */
 
-/* Goes from a field that is a list of fixed size to what is in it, and writes the length down. */
+/* Goes from a fixed-size list field to its child, and keeps the length. */
 static gather_status enter_list(element *of, gather_flat_table *field, int64_t lengths[GATHER_ARROW_DEPTH_MAX]) {
   gather_flat_vector children;
   int64_t length = 0;
@@ -160,14 +160,15 @@ static gather_status enter_list(element *of, gather_flat_table *field, int64_t l
   if (length < 0) return no_such(of, "length of lists", length);
   GATHER_TRY(gather_flat_list(of->flat, field, GATHER_ARROW_FIELD_CHILDREN, 4, &children));
   if (children.len != 1)
-    return GATHER_ARROW_WRONG(of->arrow, field->at, "a column of lists has %" PRId64 " fields in it", children.len);
+    return GATHER_ARROW_WRONG(of->arrow, field->at, "a list column has %" PRId64 " child fields; expected 1",
+                              children.len);
   lengths[of->column->lists++] = length;
   if (!gather_mul(of->column->row_len, length, &of->column->row_len))
     return GATHER_ARROW_WRONG(of->arrow, field->at, "the length of a column's rows does not fit in 64 bits");
   return gather_flat_item(of->flat, &children, 0, field);
 }
 
-/* Reads the type of a field; where it is one of a dictionary, that is all there is to say. */
+/* Reads the type of a field. A dictionary-encoded one is not read further. */
 static gather_status open_type(element *of, const gather_flat_table *field, int64_t *number) {
   gather_flat_table dictionary;
   *number = 0;
@@ -176,7 +177,7 @@ static gather_status open_type(element *of, const gather_flat_table *field, int6
   GATHER_TRY(gather_flat_inner(of->flat, field, GATHER_ARROW_FIELD_DICTIONARY, &dictionary));
   if (of->type.at == 0) return GATHER_ARROW_WRONG(of->arrow, field->at, "a column has no type");
   if (dictionary.at == 0) return GATHER_OK;
-  of->column->why = "is dictionary-encoded; write its values, with dictionary_decode() of pyarrow";
+  of->column->why = "is dictionary-encoded; write its values (pyarrow: dictionary_decode())";
   *number = 0;
   return GATHER_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * below.c: opening a file below a folder without following symbolic links, name by name: each is opened in the folder that was opened
- * before, so that links that are made meanwhile are not followed either.
+ * below.c: opens a file below a directory without following symbolic links, name by name: each is opened relative to
+ * the directory opened before, so that links created meanwhile are not followed either.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* O_PATH */
@@ -25,11 +25,11 @@ enum { FOLDER = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 static int open_at(int folder, const char *path, int flags) {
   int fd;
   do fd = openat(folder, path, flags);
-  while (fd < 0 && errno == EINTR); /* network file systems may be interrupted */
+  while (fd < 0 && errno == EINTR); /* network file systems may return EINTR */
   return fd;
 }
 
-/* Opens one name in a folder. A link in place of a folder would only be said to be none. */
+/* Opens one name in a directory. With O_DIRECTORY alone, a link would be reported as ENOTDIR, not as a link. */
 static int open_step(int folder, const char *name, int flags) {
   struct stat about;
   int fd = open_at(folder, name, flags | O_NOFOLLOW);
@@ -40,7 +40,7 @@ static int open_step(int folder, const char *name, int flags) {
   return -1;
 }
 
-/* Opens the name at `at`, up to the next slash, and closes the folder that it is in. *next: what is behind its slashes. */
+/* Opens the name at `at`, up to the next slash, and closes its directory. *next: what follows the slashes. */
 static int descend(int folder, char *at, char **next, int flags) {
   char *end = at + strcspn(at, "/"), last = *end;
   *next = end + strspn(end, "/");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bytes.h: numbers that files hold in little-endian order, at any address.
+ * bytes.h: reads little-endian numbers at any address.
  */
 #ifndef GATHER_FORMAT_BYTES_H
 #define GATHER_FORMAT_BYTES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * csv.c: splitting text into the fields of a table. A quote must not swallow a line of a file with tabs, whose other writers do not
- * quote.
+ * csv.c: splits text into the fields of a table. In a tab-separated file, a quote must not swallow a line: most
+ * writers of such files do not quote.
  */
 #include "format/csv.h"
 
@@ -26,7 +26,7 @@ static void begin_field(gather_csv *c) {
   c->match = 0;
 }
 
-/* One byte of a field's content: whether it is still a number, and still the name. */
+/* One byte of a field's content: updates whether it is still a number and still the name. */
 static void add_byte(gather_csv *c, int byte) {
   bool sign = c->word.bytes == 0 && (byte == '-' || byte == '+');
   c->empty = false;
@@ -44,7 +44,7 @@ static void add_byte(gather_csv *c, int byte) {
 
 bool gather_csv_is_name(const gather_csv *c) { return c->match >= 0 && (size_t)c->match == c->name_bytes; }
 
-/* Takes what ends a field. */
+/* Consumes the end of a field. */
 static gather_status end_field(gather_csv *c) {
   int byte = gather_text_next(c->in);
   GATHER_TRY(c->in->status);
@@ -65,11 +65,10 @@ static gather_status read_quoted(gather_csv *c) {
   for (int byte;;) {
     byte = gather_text_next(in);
     if (byte < 0 && in->status == GATHER_OK)
-      return GATHER_CSV_WRONG(c, c->place, "line %" PRId64 ": the quote that begins here is not closed", c->place.line);
+      return GATHER_CSV_WRONG(c, c->place, "line %" PRId64 ": this quote is not closed", c->place.line);
     GATHER_TRY(in->status);
     if (c->separator == '\t' && (byte == '\n' || byte == '\r'))
-      return GATHER_CSV_WRONG(c, c->place, "line %" PRId64 ": the quote that begins here is not closed on its line",
-                              c->place.line);
+      return GATHER_CSV_WRONG(c, c->place, "line %" PRId64 ": this quote is not closed on its line", c->place.line);
     if (byte == '"') {
       if (gather_text_peek(in) != '"') break;
       (void)gather_text_next(in);
@@ -78,7 +77,8 @@ static gather_status read_quoted(gather_csv *c) {
   }
   gather_text_place place = gather_text_here(in);
   if (!ends_field(c, gather_text_peek(in)))
-    return GATHER_CSV_WRONG(c, place, "line %" PRId64 ": something follows the closing quote of a field", place.line);
+    return GATHER_CSV_WRONG(c, place, "line %" PRId64 ": unexpected text after the closing quote of a field",
+                            place.line);
   return end_field(c);
 }
 
@@ -109,8 +109,8 @@ bool gather_csv_at_record(gather_text_input *in) {
 
 static gather_status keep_first(gather_csv *c, int byte) {
   if (c->first_bytes == FIRST_MAX)
-    return GATHER_CSV_REFUSE(c, GATHER_FILE_MALFORMED, "its first record is longer than %d bytes, so it is no table",
-                             FIRST_MAX);
+    return GATHER_CSV_REFUSE(c, GATHER_FILE_MALFORMED,
+                             "the first record is longer than %d bytes, so this is not a table", FIRST_MAX);
   if (c->first_bytes == c->first_room) {
     int64_t room = c->first_room ? c->first_room * 2 : FIRST_ROOM;
     char *first = gather_alloc(room);
@@ -124,7 +124,7 @@ static gather_status keep_first(gather_csv *c, int byte) {
   return GATHER_OK;
 }
 
-/* A quote opens where a field begins, whatever the separator is. */
+/* A quote opens only at the start of a field, whatever the separator is. */
 gather_status gather_csv_read_first(gather_csv *c, int64_t counts[3]) {
   bool quoted = false, begins = true;
   int last = 0;

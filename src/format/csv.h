@@ -7,13 +7,13 @@
 
 #include "format/text_input.h"
 
-/* What comes after a field. */
+/* What ended a field. */
 typedef enum gather_csv_end { GATHER_CSV_END_FIELD, GATHER_CSV_END_RECORD, GATHER_CSV_END_FILE } gather_csv_end;
 
 typedef struct gather_csv {
   gather_text_input *in;
   char separator;
-  /* The column that is wanted. */
+  /* The requested column. */
   const char *name; /* without quotes */
   size_t name_bytes;
   bool is_number, is_quoted, has_sign; /* digits only; "NAME"; #NUMBER */
@@ -22,30 +22,31 @@ typedef struct gather_csv {
   /* The first record. */
   char *first;
   int64_t first_bytes, first_room;
-  /* The field that was read. */
+  /* The field just read. */
   gather_text_place place;
   gather_text_word word;
   gather_text_whole whole;
   bool is_whole, quoted, empty;
-  int match;             /* how many bytes of the name agree; -1 = it differs */
-  gather_csv_end ending; /* what followed the field */
+  int match;             /* bytes of the name that match; -1 = it differs */
+  gather_csv_end ending; /* what ended it */
 } gather_csv;
 
 #define GATHER_CSV_WRONG(csv, place, ...) \
   gather_fail_file((csv)->in->error, GATHER_FILE_MALFORMED, (csv)->in->name, (place).byte, __VA_ARGS__)
 #define GATHER_CSV_REFUSE(csv, status, ...) gather_fail_file((csv)->in->error, status, (csv)->in->name, -1, __VA_ARGS__)
 
-/* Reads a field and what ends it. Spaces around a field that is not quoted do not belong to it. */
+/* Reads a field and its end. Spaces around an unquoted field are dropped. */
 GATHER_CHECKED gather_status gather_csv_read_field(gather_csv *c);
-/* Whether the field that was read is the name of the column. */
+/* Whether the field just read is the name of the column. */
 bool gather_csv_is_name(const gather_csv *c);
-/* Passes over empty lines; false at the end of the text. */
+/* Skips empty lines; false at the end of the text. */
 bool gather_csv_at_record(gather_text_input *in);
-/* Keeps the first record in c->first, which the caller frees, and counts tabs, commas and semicolons outside quotes. */
+/* Copies the first record to c->first, which the caller frees, and counts tabs, commas and semicolons outside
+ * quotes. */
 GATHER_CHECKED gather_status gather_csv_read_first(gather_csv *c, int64_t counts[3]);
-/* The first record as a text of its own. */
+/* The first record as a separate text. */
 gather_text_input gather_csv_first_again(const gather_csv *c, gather_text_place place);
-/* Sets c->separator by these counts. */
+/* Chooses c->separator from these counts. */
 GATHER_CHECKED gather_status gather_csv_choose_separator(gather_csv *c, const int64_t counts[3],
                                                          gather_text_place place);
 

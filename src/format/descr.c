@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descr.c: from NumPy's description of a type to the size and the byte order of its elements.
+ * descr.c: parses NumPy's description of a type into the size and byte order of its elements.
  * Source: numpy.lib.format.descr_to_dtype and the array interface protocol.
  */
 #include "format/descr.h"
@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/tensor.h"
 
-/* Lists within lists deeper than this are refused: every level is a call, and no file that anybody made has ten. */
+/* Nesting deeper than this is refused: every level is a call, and real files have fewer than ten. */
 enum { DEPTH_LIMIT = 64 };
 
 /* What the letter of a plain description means. */
@@ -20,11 +20,11 @@ typedef struct letter_row {
   bool sized;      /* any size may follow */
   bool unit_later; /* a [unit] may follow: datetime64, timedelta64 */
   int64_t scale;   /* bytes for each unit of the size */
-  int64_t parts;   /* with a byte order, an element has this many parts; 0 = none has */
-  int sizes[5];    /* the sizes there are, where not any */
+  int64_t parts;   /* parts of an element that have a byte order; 0 = none */
+  int sizes[5];    /* the allowed sizes, if not any */
 } letter_row;
 
-/* Sizes above 8 (f) and 16 (c) are the long double of some machine. */
+/* Sizes above 8 (f) and 16 (c) are some machine's long double. */
 static const letter_row LETTERS[] = {
     {'b', false, false, 1, 0, {1}},
     {'i', false, false, 1, 1, {1, 2, 4, 8}},
@@ -39,7 +39,7 @@ static const letter_row LETTERS[] = {
     {'U', true, false, 4, 0, {0}},
 };
 
-/* Letters that stand alone, C's types of this machine among them, and what they mean. */
+/* Letters without a size, among them this machine's C types, and what they mean. */
 static const struct {
   char letter, means;
   int bytes;
@@ -96,7 +96,7 @@ static bool is_time_unit(const char *text, int64_t bytes) {
   return false;
 }
 
-/* The type of this letter and size: the table of types says which have a name. */
+/* The type of this letter and size, by the table of types. */
 static gather_type find_type(char letter, int64_t size) {
   char name[16];
   if (size > 99) return GATHER_TYPE_OPAQUE;
@@ -110,7 +110,7 @@ static gather_type find_type(char letter, int64_t size) {
 
 static bool refuse(gather_literal *literal, int64_t at, gather_literal_text text) {
   int shown = text.bytes > 60 ? 60 : (int)text.bytes;
-  return gather_literal_fail(literal, GATHER_UNSUPPORTED, at, "the type '%.*s' is not known", shown, text.text);
+  return gather_literal_fail(literal, GATHER_UNSUPPORTED, at, "unknown type '%.*s'", shown, text.text);
 }
 
 static bool refuse_objects(gather_literal *literal, int64_t at) {
@@ -119,7 +119,7 @@ static bool refuse_objects(gather_literal *literal, int64_t at) {
                              "it is read; save the array with a dtype of fixed size");
 }
 
-/* Takes the number that is next in text, *at moving on; -1 where there is none, false where it does not fit. */
+/* Consumes the next number in text and advances *at; *size is -1 if there is none; false if it does not fit. */
 static bool take_size(gather_literal_text text, int64_t *at, int64_t *size) {
   int64_t start = *at;
   *size = 0;
@@ -139,7 +139,7 @@ static bool resolve_alone(char *letter, int64_t *size) {
   return false;
 }
 
-/* NumPy's full names ("float32") stand in no file that NumPy wrote, but it reads them. */
+/* NumPy reads full names ("float32"), though it never writes them. */
 static bool resolve_name(gather_literal_text text, char *letter, int64_t *size) {
   for (int number = 1; gather_type_get((gather_type)number); number++) {
     const gather_type_info *info = gather_type_get((gather_type)number);
@@ -186,14 +186,14 @@ bool gather_descr_plain(gather_literal *literal, int64_t where, gather_literal_t
 
 static bool parse_value(gather_literal *literal, gather_descr *descr, int depth);
 
-/* Makes descr an array of the shape that is next, a tuple or a single length. */
+/* Makes descr an array of the shape that follows, a tuple or a single length. */
 static bool parse_sub_array(gather_literal *literal, gather_descr *descr) {
   int64_t shape[GATHER_MAX_RANK], len;
   int32_t rank = 1;
   char next = gather_literal_peek(literal);
   int64_t start = literal->at;
-  if (descr->item_bytes == 0 && !descr->structured) /* to NumPy the length is the elements' size then, or an error */
-    return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "an array of elements without size is not known");
+  if (descr->item_bytes == 0 && !descr->structured) /* NumPy takes the length as the element size then, or fails */
+    return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "arrays of elements of size 0 are not supported");
   if (next == '(' ? !gather_literal_shape(literal, shape, &rank) : !gather_literal_int(literal, shape)) return false;
   if (shape[0] < 0 && rank == 1)
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a field has a negative length");
@@ -258,7 +258,7 @@ static bool parse_value(gather_literal *literal, gather_descr *descr, int depth)
     return gather_descr_plain(literal, start, text, descr);
   }
   if (depth == DEPTH_LIMIT)
-    return gather_literal_fail(literal, GATHER_UNSUPPORTED, literal->at, "the type is nested more than %d deep",
+    return gather_literal_fail(literal, GATHER_UNSUPPORTED, literal->at, "the type is nested deeper than %d levels",
                                DEPTH_LIMIT);
   if (gather_literal_accept(literal, '[')) return parse_fields(literal, descr, depth + 1);
   if (depth > 0 && gather_literal_accept(literal, '(')) return parse_tuple(literal, descr, depth + 1);

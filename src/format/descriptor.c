@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * descriptor.c: writing to a descriptor of the caller's, by POSIX.
+ * descriptor.c: writes to a descriptor of the caller's (POSIX).
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -22,7 +22,7 @@ gather_status gather_descriptor_check(int fd, gather_error *error) {
   return GATHER_OK;
 }
 
-/* After a failed write: 0 = try again, else the errno. A descriptor that does not block is waited for. */
+/* After a failed write: 0 = try again, else the errno. Waits for a non-blocking descriptor. */
 static int retry(int fd, int number) {
   if (number == EINTR) return 0;
   if (number != EAGAIN && number != EWOULDBLOCK) return number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.c: opening a file by its content, and its tensors.
+ * file.c: opens a file by its content, and finds its tensors.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +26,7 @@ gather_status gather_file_open(const char *path, gather_file **file, gather_erro
   return gather_file_open_with(path, NULL, file, error);
 }
 
-/* Fields that this version does not know may only be zero; those that a program does not know have their defaults. */
+/* Fields that this version does not know must be zero; fields that the program does not know get their defaults. */
 static gather_status read_options(const gather_file_options *given, gather_file_options *options, gather_error *error) {
   *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
   if (!given) return GATHER_OK;
@@ -35,7 +35,7 @@ static gather_status read_options(const gather_file_options *given, gather_file_
     return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
   for (size_t i = sizeof *options; i < given->size; i++)
     if (((const char *)given)[i] != 0)
-      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not know");
+      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not support");
   memcpy(options, given, known);
   return GATHER_OK;
 }
@@ -74,7 +74,7 @@ const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
   return i >= 0 && i < file->len ? &file->tensors[i] : NULL;
 }
 
-/* The only tensor of that name in all graphs of a model; NULL. */
+/* The tensor of that name, if all graphs of a model have only one; NULL. */
 static const gather_file_tensor *find_plain(const gather_file *file, const char *name) {
   const gather_file_tensor *found = NULL;
   for (int64_t i = 0; i < file->len; i++) {
@@ -85,7 +85,7 @@ static const gather_file_tensor *find_plain(const gather_file *file, const char 
   return found;
 }
 
-/* The tensor that has this as one of its other names; without the graphs it stands in only if it is the only one. */
+/* The tensor that has this as one of its other names; a name without its graphs must be unique. */
 static const gather_file_tensor *find_other(const gather_file *file, const char *name) {
   int64_t found = -1;
   bool is_only = true;
@@ -110,17 +110,17 @@ int64_t gather_file_pieces(const gather_file *file, const char *name, int64_t *f
 
 static gather_status fail_in_pieces(const gather_file *file, const char *name, int64_t count, gather_error *error) {
   return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
-                          "'%.100s' is no single tensor: it is in %" PRId64 " pieces, '%.100s@0' to '%.100s@%" PRId64
-                          "', one for each record batch; tables take '%.100s' whole",
+                          "'%.100s' is not a single tensor: it has %" PRId64 " chunks, '%.100s@0' to '%.100s@%" PRId64
+                          "', one for each record batch; a table takes all of '%.100s'",
                           name, count, name, name, count - 1, name);
 }
 
 static gather_status fail_unnamed(const gather_file *file, gather_error *error) {
   char names[300];
-  if (file->len == 0) return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "it holds no tensors");
+  if (file->len == 0) return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "the file has no tensors");
   gather_first_names(file, names, sizeof names);
-  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "it holds %" PRId64 " tensors; name one of %s",
-                          file->len, names);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
+                          "the file has %" PRId64 " tensors; name one: %s", file->len, names);
 }
 
 gather_status gather_file_find(const gather_file *file, const char *name, const gather_file_tensor **tensor,
@@ -135,16 +135,16 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (unnamed) return fail_unnamed(file, error);
   if (file->len == 1 && file->tensors[0].name[0] == '\0')
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
-                            "there is no tensor '%.100s': it holds one tensor, which has no name", name);
+                            "no such tensor '%.100s'; the file has one tensor, without a name", name);
   int64_t first = 0, pieces = gather_file_pieces(file, name, &first);
   if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
-  static const char FIRST[] = "; it has ";
+  static const char FIRST[] = "; the file has: ";
   char nearest[300];
   gather_nearest_names(file, name, nearest, sizeof nearest);
   if (!*nearest && file->len > 0) {
     memcpy(nearest, FIRST, sizeof FIRST);
     gather_first_names(file, nearest + sizeof FIRST - 1, sizeof nearest - sizeof FIRST + 1);
   }
-  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
-                          "there is no tensor '%.100s' among its %" PRId64 "%s", name, file->len, nearest);
+  return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1, "no such tensor '%.100s' among %" PRId64 "%s",
+                          name, file->len, nearest);
 }

@@ -53,11 +53,11 @@ gather_status gather_single_create(gather_file *file, int64_t text_bytes, gather
 gather_status gather_single_place(gather_file *file, gather_single *single, int64_t offset, gather_error *error) {
   gather_file_tensor *tensor = &single->tensor;
   tensor->offset = offset;
-  if (!tensor->type_name) tensor->type_name = gather_type_get(tensor->tensor.type)->name; /* else the format's own */
-  /* Compared this way round, nothing can overflow. */
+  if (!tensor->type_name) tensor->type_name = gather_type_get(tensor->tensor.type)->name; /* else set by the format */
+  /* In this order nothing can overflow. */
   if (offset > file->map.size || tensor->bytes > file->map.size - offset)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, file->map.size,
-                            "it is cut short: %" PRId64 " bytes from byte %" PRId64 " on are needed, it has %" PRId64
+                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
                             " bytes in all",
                             tensor->bytes, offset, file->map.size);
   if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + offset);

@@ -27,7 +27,7 @@ const gather_format *gather_format_named(const char *name) {
   return NULL;
 }
 
-/* Is the word in a list with spaces between? */
+/* Whether the word is in a space-separated list. */
 static bool lists(const char *list, const char *word) {
   size_t length = strlen(word);
   for (const char *at = list; length > 0 && (at = strstr(at, word)) != NULL; at++)

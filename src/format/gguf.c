@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * gguf.c: reading GGUF files, versions 2 and 3 and either byte order: the head, and the metadata, of which only the alignment says
- * something about tensors. Of a model that was split into several files, each is a file of its own.
- * Source: the format's description (docs/gguf.md of ggml), and where it is open the gguf package 0.19 and ggml's reader.
+ * gguf.c: reads GGUF files, versions 2 and 3, either byte order: the header and the metadata, of which only the
+ * alignment concerns tensors. Each file of a split model is read by itself.
+ * Source: the format's description (docs/gguf.md of ggml), and where it is open the gguf package 0.19 and ggml's
+ * reader.
  */
 #include "format/gguf.h"
 
@@ -11,7 +12,7 @@
 
 enum { VERSION_AT = 4, DEPTH_MAX = 16 };
 
-/* A value's type in the metadata, and its bytes; 0: texts and lists. */
+/* Types of metadata values, and their sizes in bytes; 0: strings and arrays. */
 enum { IS_UINT32 = 4, IS_STRING = 8, IS_ARRAY = 9 };
 static const int8_t VALUE_BYTES[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 enum { VALUE_TYPES = sizeof VALUE_BYTES };
@@ -22,19 +23,19 @@ bool gather_gguf_recognise(const uint8_t *bytes, int64_t size) { return size >= 
 
 static gather_status skip_text(gather_gguf *gguf) {
   int64_t bytes = 0;
-  GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a text", &bytes));
+  GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a string", &bytes));
   gguf->at += bytes;
   return GATHER_OK;
 }
 
 static gather_status check_type(gather_gguf *gguf, int64_t at, uint32_t type) {
   if (type < VALUE_TYPES) return GATHER_OK;
-  return GATHER_GGUF_WRONG(gguf, at, "the metadata have a value of type %" PRIu32 ", which is none", type);
+  return GATHER_GGUF_WRONG(gguf, at, "unknown type %" PRIu32 " of a metadata value", type);
 }
 
 static gather_status skip_value(gather_gguf *gguf, uint32_t type, int depth);
 
-/* Each element takes a byte or more, so no length makes this run longer than the file is. */
+/* Each element takes a byte or more, so the file size bounds the loop. */
 static gather_status skip_list(gather_gguf *gguf, int depth) {
   int64_t at = gguf->at, count = 0;
   uint32_t type = 0;
@@ -42,11 +43,11 @@ static gather_status skip_list(gather_gguf *gguf, int depth) {
   GATHER_TRY(check_type(gguf, at, type));
   if (depth > DEPTH_MAX)
     return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, at,
-                            "the metadata have lists in lists, more than %d deep", DEPTH_MAX);
+                            "arrays in the metadata are nested deeper than %d levels", DEPTH_MAX);
   int64_t least = type == IS_STRING ? 8 : type == IS_ARRAY ? 12 : VALUE_BYTES[type];
-  GATHER_TRY(gather_gguf_count(gguf, least, "values of a list", &count));
+  GATHER_TRY(gather_gguf_count(gguf, least, "elements of an array", &count));
   if (VALUE_BYTES[type] != 0) {
-    gguf->at += count * VALUE_BYTES[type]; /* within the file, as was just seen */
+    gguf->at += count * VALUE_BYTES[type]; /* within the file: gather_gguf_count checked it */
     return GATHER_OK;
   }
   for (int64_t i = 0; i < count; i++) GATHER_TRY(skip_value(gguf, type, depth + 1));
@@ -57,18 +58,18 @@ static gather_status skip_value(gather_gguf *gguf, uint32_t type, int depth) {
   if (type == IS_STRING) return skip_text(gguf);
   if (type == IS_ARRAY) return skip_list(gguf, depth);
   if (gguf->file->map.size - gguf->at < VALUE_BYTES[type])
-    return GATHER_GGUF_WRONG(gguf, gguf->file->map.size, "it is cut short within its metadata");
+    return GATHER_GGUF_WRONG(gguf, gguf->file->map.size, "the file is truncated within its metadata");
   gguf->at += VALUE_BYTES[type];
   return GATHER_OK;
 }
 
 static gather_status read_alignment(gather_gguf *gguf, int64_t at, uint32_t type) {
   uint32_t alignment = 0;
-  if (gguf->alignment != 0) return GATHER_GGUF_WRONG(gguf, at, "the key 'general.alignment' stands twice");
-  if (type != IS_UINT32) return GATHER_GGUF_WRONG(gguf, at, "'general.alignment' is no number of the type uint32");
+  if (gguf->alignment != 0) return GATHER_GGUF_WRONG(gguf, at, "the key 'general.alignment' is given twice");
+  if (type != IS_UINT32) return GATHER_GGUF_WRONG(gguf, at, "'general.alignment' is not a uint32");
   GATHER_TRY(gather_gguf_u32(gguf, &alignment));
   if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-    return GATHER_GGUF_WRONG(gguf, gguf->at - 4, "the alignment %" PRIu32 " is no power of two", alignment);
+    return GATHER_GGUF_WRONG(gguf, gguf->at - 4, "the alignment %" PRIu32 " is not a power of two", alignment);
   gguf->alignment = alignment;
   return GATHER_OK;
 }
@@ -89,7 +90,7 @@ static gather_status read_pair(gather_gguf *gguf) {
 
 /* ---- the file */
 
-/* Nothing else says the byte order: the version is a small number. */
+/* The version also gives the byte order: it is a small number. */
 static gather_status read_version(gather_gguf *gguf) {
   uint32_t version = 0;
   gguf->at = VERSION_AT;
@@ -101,11 +102,11 @@ static gather_status read_version(gather_gguf *gguf) {
   }
   if (version == 2 || version == 3) return GATHER_OK;
   return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, VERSION_AT,
-                          "version %" PRIu32 " of GGUF is not read; 2 and 3 are", version);
+                          "version %" PRIu32 " of GGUF is not supported; 2 and 3 are", version);
 }
 
-/* The least that an entry takes: of a tensor its name's length, the number of its dimensions, its type and place; of the metadata
- * a key's length, a type and a byte. */
+/* The minimum size of an entry. A tensor: length of its name, number of dimensions, type, offset. A metadata pair:
+ * length of its key, type, one byte. */
 enum { TENSOR_LEAST = 24, PAIR_LEAST = 13 };
 
 gather_status gather_gguf_open(gather_file *file, gather_error *error) {

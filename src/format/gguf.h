@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gguf.h: what the readers of GGUF files share: numbers and texts of a file in its byte order.
+ * gguf.h: what the readers of GGUF files share: numbers and strings in the file's byte order.
  */
 #ifndef GATHER_FORMAT_GGUF_H
 #define GATHER_FORMAT_GGUF_H
@@ -9,27 +9,28 @@
 #include "format/format.h"
 #include "format/span.h"
 
-/* The reading of one file. */
+/* The state of reading one file. */
 typedef struct gather_gguf {
   gather_file *file;
   gather_error *error;
   int64_t at;        /* the next byte to read */
   bool big;          /* numbers are big-endian, elements too */
-  int64_t alignment; /* of the tensors' places */
+  int64_t alignment; /* of the tensors' offsets */
   gather_file_span *spans;
   const gather_file_span **sorted;
 } gather_gguf;
 
-/* Fails about a byte of the file. */
+/* Fails and reports a byte of the file. */
 #define GATHER_GGUF_WRONG(gguf, offset, ...) \
   gather_fail_file((gguf)->error, GATHER_FILE_MALFORMED, (gguf)->file->name, offset, __VA_ARGS__)
 
-/* Takes a number of 4 or 8 bytes. */
+/* Reads a number of 4 or 8 bytes. */
 GATHER_CHECKED gather_status gather_gguf_u32(gather_gguf *gguf, uint32_t *value);
 GATHER_CHECKED gather_status gather_gguf_u64(gather_gguf *gguf, uint64_t *value);
-/* Takes how many bytes, elements or entries there are: each takes at least `least` bytes of those that are left. */
+/* Reads a count of bytes, elements or entries, each of at least `least` bytes; fails if they cannot fit in the bytes
+ * left. */
 GATHER_CHECKED gather_status gather_gguf_count(gather_gguf *gguf, int64_t least, const char *what, int64_t *count);
-/* Takes the descriptions of `count` tensors; the data begin behind them. */
+/* Reads the descriptions of `count` tensors; the data follow them. */
 GATHER_CHECKED gather_status gather_gguf_tensors(gather_gguf *gguf, int64_t count);
 
 #endif

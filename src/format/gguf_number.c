@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * gguf_number.c: the numbers of a GGUF file, in its byte order.
+ * gguf_number.c: reads the numbers of a GGUF file, in its byte order.
  */
 #include <inttypes.h>
 
@@ -9,8 +9,8 @@
 static gather_status take(gather_gguf *gguf, int bytes, uint64_t *value) {
   const gather_map *map = &gguf->file->map;
   if (map->size - gguf->at < bytes)
-    return GATHER_GGUF_WRONG(gguf, map->size, "it is cut short: a number of %d bytes stands at byte %" PRId64, bytes,
-                             gguf->at);
+    return GATHER_GGUF_WRONG(gguf, map->size, "the file is truncated: expected a number of %d bytes at byte %" PRId64,
+                             bytes, gguf->at);
   *value = 0;
   for (int i = 0; i < bytes; i++) *value = *value << 8 | map->bytes[gguf->at + (gguf->big ? i : bytes - 1 - i)];
   gguf->at += bytes;
@@ -32,8 +32,8 @@ gather_status gather_gguf_count(gather_gguf *gguf, int64_t least, const char *wh
   GATHER_TRY(take(gguf, 8, &number));
   int64_t left = gguf->file->map.size - gguf->at;
   if (number > (uint64_t)(left / least))
-    return GATHER_GGUF_WRONG(gguf, at, "%" PRIu64 " %s are said to follow, more than the %" PRId64 " bytes that do",
-                             number, what, left);
+    return GATHER_GGUF_WRONG(gguf, at, "%" PRIu64 " %s cannot fit in the %" PRId64 " bytes that are left", number, what,
+                             left);
   *count = (int64_t)number;
   return GATHER_OK;
 }

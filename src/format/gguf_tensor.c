@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * gguf_tensor.c: the tensors of GGUF files. Lengths stand innermost first there; here, as in NumPy, last. A quantised row is a row
- * of blocks, which are not looked into: their numbers keep the byte order of the file.
+ * gguf_tensor.c: the tensors of GGUF files. GGUF lists lengths innermost first, libgather (as NumPy) innermost last. A
+ * quantised row is a row of blocks, undecoded: their numbers keep the byte order of the file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 typedef struct gguf_type {
   uint32_t number;
-  const char *name, *descr; /* descr: of a block, as NumPy calls so many bytes */
+  const char *name, *descr; /* descr: NumPy's for the bytes of a block */
   gather_type type;
   int64_t block_len, block_bytes;
 } gguf_type;
@@ -41,9 +41,9 @@ static gather_status read_name(gather_gguf *gguf, gather_file_tensor *tensor) {
   GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a tensor's name", &bytes));
   const char *text = (const char *)gguf->file->map.bytes + gguf->at;
   int64_t wrong = gather_utf8_check(text, bytes);
-  if (wrong >= 0) return GATHER_GGUF_WRONG(gguf, gguf->at + wrong, "a tensor's name is no UTF-8");
+  if (wrong >= 0) return GATHER_GGUF_WRONG(gguf, gguf->at + wrong, "a tensor name is not UTF-8");
   const char *zero = memchr(text, '\0', (size_t)bytes);
-  if (zero) return GATHER_GGUF_WRONG(gguf, gguf->at + (zero - text), "a tensor's name has a zero byte");
+  if (zero) return GATHER_GGUF_WRONG(gguf, gguf->at + (zero - text), "a tensor name contains a zero byte");
   tensor->name = gather_arena_text(&gguf->file->arena, text, (size_t)bytes);
   gguf->at += bytes;
   return tensor->name ? GATHER_OK : no_memory(gguf);
@@ -72,7 +72,7 @@ static gather_status read_shape(gather_gguf *gguf, gather_file_tensor *tensor) {
   return GATHER_OK;
 }
 
-/* A type of which not even the size is known: the others can be read all the same. */
+/* A type of unknown size: the other tensors can still be read. */
 static gather_status mark_unknown(const gather_gguf *gguf, int64_t at, uint32_t number, gather_file_tensor *tensor) {
   char name[24];
   gather_error why;
@@ -81,11 +81,11 @@ static gather_status mark_unknown(const gather_gguf *gguf, int64_t at, uint32_t 
   tensor->type_name = gather_arena_text(&gguf->file->arena, name, strlen(name));
   if (!tensor->type_name) return no_memory(gguf);
   (void)gather_fail_file(&why, GATHER_UNSUPPORTED, gguf->file->name, at,
-                         "the tensor '%.100s' is of type %" PRIu32 ", which is not known", tensor->name, number);
+                         "the tensor '%.100s' has the unknown type %" PRIu32, tensor->name, number);
   return gather_file_unreadable(gguf->file, &why, tensor, gguf->error);
 }
 
-/* The innermost length counts elements in the file, and whole blocks here. */
+/* The innermost length counts elements in the file, blocks here. */
 static gather_status count_blocks(const gather_gguf *gguf, int64_t at, const gguf_type *type,
                                   gather_file_tensor *tensor) {
   gather_tensor *t = &tensor->tensor;
@@ -93,9 +93,10 @@ static gather_status count_blocks(const gather_gguf *gguf, int64_t at, const ggu
   tensor->descr = type->descr;
   int64_t *inner = t->rank > 0 ? (int64_t *)(uintptr_t)&t->shape[t->rank - 1] : NULL;
   if (!inner || *inner % type->block_len != 0)
-    return GATHER_GGUF_WRONG(
-        gguf, at, "the tensor '%.100s' has rows of %" PRId64 " elements, which are no whole blocks of %" PRId64 " (%s)",
-        tensor->name, inner ? *inner : 1, type->block_len, type->name);
+    return GATHER_GGUF_WRONG(gguf, at,
+                             "the tensor '%.100s' has rows of %" PRId64
+                             " elements, not a multiple of the block length %" PRId64 " (%s)",
+                             tensor->name, inner ? *inner : 1, type->block_len, type->name);
   *inner /= type->block_len;
   return GATHER_OK;
 }
@@ -114,7 +115,7 @@ static gather_status read_type(gather_gguf *gguf, gather_file_tensor *tensor) {
   return GATHER_OK;
 }
 
-/* The place counts from the first byte of the data, which is not known yet. */
+/* The offset counts from the first byte of the data, which is not known yet. */
 static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, gather_file_span *span) {
   uint64_t place = 0;
   *span = (gather_file_span){.tensor = tensor, .said_at = gguf->at};
@@ -127,11 +128,12 @@ static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, 
   int64_t at = gguf->at;
   GATHER_TRY(gather_gguf_u64(gguf, &place));
   if (place % (uint64_t)gguf->alignment != 0)
-    return GATHER_GGUF_WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", no multiple of the alignment %" PRId64,
+    return GATHER_GGUF_WRONG(gguf, at,
+                             "the tensor '%.100s' is at %" PRIu64 ", not a multiple of the alignment %" PRId64,
                              tensor->name, place, gguf->alignment);
   if (place > (uint64_t)gguf->file->map.size)
-    return GATHER_GGUF_WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", behind the end of the file",
-                             tensor->name, place);
+    return GATHER_GGUF_WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", past the end of the file", tensor->name,
+                             place);
   tensor->offset = (int64_t)place;
   return GATHER_OK;
 }
@@ -139,20 +141,20 @@ static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, 
 static gather_status place_tensor(const gather_gguf *gguf, int64_t data_at, gather_file_tensor *tensor,
                                   gather_file_span *span) {
   const gather_map *map = &gguf->file->map;
-  tensor->offset += data_at; /* both are at most about the size of the file */
+  tensor->offset += data_at; /* no overflow: both are at most about the file size */
   span->begin = tensor->offset;
   span->end = tensor->offset;
   if (tensor->bytes == 0) return GATHER_OK;
   if (tensor->offset > map->size || tensor->bytes > map->size - tensor->offset)
     return GATHER_GGUF_WRONG(gguf, map->size,
-                             "it is cut short: the tensor '%.100s' takes %" PRId64 " bytes from byte %" PRId64 " on",
+                             "the file is truncated: the tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64,
                              tensor->name, tensor->bytes, tensor->offset);
   span->end += tensor->bytes;
   tensor->tensor.data = (void *)(uintptr_t)(map->bytes + tensor->offset);
   return GATHER_OK;
 }
 
-/* Two tensors in the same bytes are a wrong number in the file. Holes are not: of a type that is not known, the end is not either. */
+/* Tensors must not overlap. Gaps are allowed: the end of a tensor of unknown type is unknown. */
 static gather_status check_places(const gather_gguf *gguf, int64_t count) {
   gather_file_spans_by_place(gguf->sorted, count);
   for (int64_t i = 0, end = 0; i < count; i++) {

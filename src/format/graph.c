@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.c: looking things up in a model's graph.
+ * graph.c: finds aliases and attributes in a model's graph.
  */
 #include "format/graph.h"
 
@@ -30,7 +30,7 @@ const gather_attribute *gather_node_attribute(const gather_node *node, const cha
   return found;
 }
 
-/* A whole decimal number that fits; blanks round it are allowed, as OpenVINO's own reader does. */
+/* A decimal integer that fits; blanks around it are allowed, as in OpenVINO. */
 static bool parse_integer(gather_string text, int64_t *value) {
   size_t at = 0, end = text.bytes;
   while (at < end && text.text[at] == ' ') at++;
@@ -38,7 +38,7 @@ static bool parse_integer(gather_string text, int64_t *value) {
   bool negative = at < end && text.text[at] == '-';
   if (at < end && (text.text[at] == '-' || text.text[at] == '+')) at++;
   if (at == end) return false;
-  int64_t number = 0; /* kept negative: INT64_MIN has no positive twin */
+  int64_t number = 0; /* negative: INT64_MIN has no positive counterpart */
   for (; at < end; at++) {
     int digit = text.text[at] - '0';
     if (digit < 0 || digit > 9 || number < (INT64_MIN + digit) / 10) return false;
@@ -77,7 +77,7 @@ gather_status gather_attribute_wrong(const gather_attribute *attribute, const ch
                                      const char *words, gather_error *error) {
   if (attribute->kind == GATHER_ATTRIBUTE_REFERENCE)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "attribute '%.60s' is '%.60s' of the node that calls the function, which is not known here",
+                       "attribute '%.60s' refers to attribute '%.60s' of the calling node, which is not known here",
                        name, attribute->text.text);
   if (attribute == &gather_attribute_twice)
     return gather_fail(error, GATHER_FILE_MALFORMED, "attribute '%.60s' is given twice", name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * graph.h: a model as its file says it, the same for ONNX and OpenVINO IR. The readers (onnx.c, ir.c) make it; src/model/ reads
- * it. Nothing here is checked beyond the file's own sanity: operators may be unknown, names may lead nowhere.
+ * graph.h: a model as stored, the same for ONNX and OpenVINO IR. The readers (onnx.c, ir.c) make it; src/model/ uses
+ * it. Only the file format is checked: operators may be unknown, names undefined.
  *
- * All texts end with a zero byte and are UTF-8 or were made so; all memory belongs to the model's arena, tensors are views of
- * the mapped files (or of the arena, where a file stores numbers in a form that is no view). Absent texts are "", not NULL.
+ * All texts end with a zero byte and are UTF-8, converted if needed. All memory belongs to the model's arena; tensors
+ * are views of the mapped files, or of the arena if the stored form cannot be viewed. Absent texts are "", not NULL.
  */
 #ifndef GATHER_FORMAT_GRAPH_H
 #define GATHER_FORMAT_GRAPH_H
@@ -16,20 +16,20 @@
 typedef struct gather_graph gather_graph;
 
 typedef enum gather_attribute_kind {
-  GATHER_ATTRIBUTE_OTHER = 0, /* understood enough to be skipped */
+  GATHER_ATTRIBUTE_OTHER = 0, /* skipped */
   GATHER_ATTRIBUTE_INT,
   GATHER_ATTRIBUTE_FLOAT,
   GATHER_ATTRIBUTE_TEXT, /* ONNX STRING; every attribute of an IR layer's <data> */
   GATHER_ATTRIBUTE_INTS,
   GATHER_ATTRIBUTE_TENSOR,
   GATHER_ATTRIBUTE_GRAPH,    /* ONNX: a body; IR: "body", "then_body", "else_body" */
-  GATHER_ATTRIBUTE_REFERENCE /* in an ONNX function: the name of the function's attribute is `text` */
+  GATHER_ATTRIBUTE_REFERENCE /* in an ONNX function: `text` names the function's attribute */
 } gather_attribute_kind;
 
 typedef struct gather_attribute {
   const char *name;
   gather_attribute_kind kind;
-  const char *type; /* ONNX: its type as the file says it ("STRING"), static memory; NULL in IR, where all are text */
+  const char *type; /* ONNX: its type as stored ("STRING"), static memory; NULL in IR, where all are text */
   int64_t integer;
   double number;
   gather_string text; /* may hold any bytes; a zero byte follows it */
@@ -39,37 +39,37 @@ typedef struct gather_attribute {
   gather_graph *graph;
 } gather_attribute;
 
-/* A value's declaration. dims are NULL at rank -1 (unknown) and 0. */
+/* A value's declaration. dims is NULL for rank -1 (unknown) and rank 0. */
 typedef struct gather_value {
   const char *name;
-  gather_type type; /* GATHER_TYPE_NONE where it is not said, or is no tensor */
+  gather_type type; /* GATHER_TYPE_NONE if not given, or not a tensor */
   int32_t rank;
   const gather_dim *dims;
-  bool no_tensor; /* it is declared to be something else: a sequence, a map */
+  bool no_tensor; /* declared as something else: a sequence, a map */
 } gather_value;
 
 typedef struct gather_node {
-  const char *name; /* "" where it has none */
-  const char *op;   /* "Gather" */
-  const char
-      *domain;   /* ONNX: "" or "ai.onnx" are both given as ""; IR: the layer's version as it is written ("opset8") */
-  int64_t opset; /* ONNX: what the model (or function) imports for the domain; IR: N of opsetN; 0 = not known */
-  const char *const *inputs; /* value names; "" = left out */
+  const char *name;   /* "" if it has none */
+  const char *op;     /* "Gather" */
+  const char *domain; /* ONNX: "" also for "ai.onnx"; IR: the layer's version as written ("opset8") */
+  int64_t
+      opset; /* ONNX: the version that the model (or function) imports for the domain; IR: N of opsetN; 0 = unknown */
+  const char *const *inputs; /* value names; "" = omitted */
   int32_t input_count;
   const char *const *outputs;
   int32_t output_count;
   const gather_attribute *attributes;
   int32_t attribute_count;
-  int64_t file_offset; /* where the file says so, for messages; -1 */
+  int64_t file_offset; /* its position in the file, for messages; -1 */
 } gather_node;
 
-/* A tensor that the file holds, by the name of the value it gives. */
+/* A tensor in the file, under the name of the value it defines. */
 typedef struct gather_constant {
   gather_file_tensor tensor; /* tensor.name is the value's name */
-  bool is_initializer;       /* false: the output of a Constant or Const node, which also stands among the nodes */
+  bool is_initializer;       /* false: the output of a Constant or Const node, which is also among the nodes */
 } gather_constant;
 
-/* Another name of a value: an IR's port may have many. */
+/* Another name of a value: an IR port may have many. */
 typedef struct gather_alias {
   struct gather_alias *next;
   const char *name, *value;
@@ -77,20 +77,20 @@ typedef struct gather_alias {
 
 struct gather_graph {
   const char *name;
-  gather_graph *parent;     /* the graph whose names can be seen from here; NULL for the main graph and for functions */
-  const gather_node *nodes; /* in the file's order; IR: in an order in which inputs come first */
+  gather_graph *parent;     /* the graph whose names are visible here; NULL for the main graph and for functions */
+  const gather_node *nodes; /* in file order; IR: in topological order */
   int64_t node_count;
-  const gather_value *inputs, *outputs, *infos; /* infos: declarations of values in between */
+  const gather_value *inputs, *outputs, *infos; /* infos: declarations of intermediate values */
   int64_t input_count, output_count, info_count;
   const gather_constant *constants;
   int64_t constant_count;
-  const char *const *sources; /* IR bodies: the value of the graph round it that input i is; "" and NULL = not known */
-  const int32_t *places;      /* IR bodies: the output of its node that output i gives; -1 = none */
+  const char *const *sources; /* IR bodies: the outer graph's value that input i gets; "" and NULL = unknown */
+  const int32_t *places;      /* IR bodies: the output of its node that output i becomes; -1 = none */
   const gather_alias
-      *aliases; /* in the file's order; none is the name of a value of this graph, unless the file says it twice */
+      *aliases; /* in file order; none is also the name of a value of this graph, unless the file repeats it */
 };
 
-/* A local function of an ONNX model: a graph that nodes of this op and domain stand for. */
+/* A local function of an ONNX model: the graph that nodes of this op and domain call. */
 typedef struct gather_function {
   const char *domain, *name;
   gather_graph *graph;
@@ -105,21 +105,23 @@ typedef struct gather_graph_file {
   int64_t function_count;
 } gather_graph_file;
 
-/* The graph of an open file; NULL where its format has none. */
+/* The graph of an open file; NULL if its format has none. */
 const gather_graph_file *gather_file_graph(const gather_file *file);
 
-/* The value of this graph that has this other name; NULL. Names of values themselves go before other names. */
+/* The value of this graph with this alias; NULL. A value's own name has precedence over aliases. */
 const char *gather_graph_alias(const gather_graph *graph, const char *name);
 
-/* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) have one name: the first. */
+/* The attribute of that name; NULL. gather_attribute_twice: the node has two. Bodies in a list (GRAPHS) share one
+ * name: it finds the first. */
 const gather_attribute *gather_node_attribute(const gather_node *node, const char *name);
 extern const gather_attribute gather_attribute_twice; /* of the kind GATHER_ATTRIBUTE_OTHER */
-/* An integer attribute (ONNX: INT; IR: a text that is a whole decimal number of 64 bits). False for any other. */
+/* An integer attribute (ONNX: INT; IR: a text that is a decimal int64). False for any other. */
 bool gather_attribute_integer(const gather_attribute *attribute, int64_t *value);
-/* One that is yes or no (ONNX: INT; IR: true, false, 1, 0 without case). False for any other. */
+/* A boolean attribute (ONNX: INT; IR: true, false, 1, 0, case ignored). False for any other. */
 bool gather_attribute_flag(const gather_attribute *attribute, bool *value);
-/* Fails with GATHER_FILE_MALFORMED: the attribute does not have the type `wanted` ("INT"), of which IR has a text that is
- * `words` ("a 64-bit integer"). GATHER_UNSUPPORTED where it is the caller's of a function, who is not known. */
+/* Fails with GATHER_FILE_MALFORMED: the attribute does not have the type `wanted` ("INT"), which in IR is a text
+ * described by `words` ("a 64-bit integer"). GATHER_UNSUPPORTED if it refers to an attribute of a function's caller,
+ * which is unknown. */
 GATHER_CHECKED gather_status gather_attribute_wrong(const gather_attribute *attribute, const char *name,
                                                     const char *wanted, const char *words, gather_error *error);
 

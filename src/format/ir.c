@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir.c: recognises OpenVINO IR (.xml beside its .bin), and opens it. Its XML is read by expat; a library that was built without
- * expat leaves the format out.
+ * ir.c: recognises and opens OpenVINO IR (.xml with its .bin). expat parses the XML; a build without expat does not
+ * support the format.
  */
 #include "format/ir.h"
 
@@ -26,7 +26,7 @@ static bool begins(const uint8_t *at, const uint8_t *end, const char *text) {
 
 static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* Behind a comment or <?...?> at `at`; NULL where it does not end, `at` where there is none. */
+/* The end of a comment or <?...?> at `at`; NULL if it does not end, `at` if there is none. */
 static const uint8_t *skip_remark(const uint8_t *at, const uint8_t *end) {
   const char *last = begins(at, end, "<?") ? "?>" : begins(at, end, "<!--") ? "-->" : NULL;
   if (!last) return at;
@@ -45,7 +45,7 @@ bool gather_ir_recognise(const uint8_t *bytes, int64_t size) {
     if (!at) return false;
     if (at == start) break;
   }
-  if (begins(at, end, "<!DOCTYPE net")) return true; /* to be refused with a reason */
+  if (begins(at, end, "<!DOCTYPE net")) return true; /* refused later, with a reason */
   return begins(at, end, "<net") && end - at > 4 && (is_blank(at[4]) || at[4] == '>' || at[4] == '/');
 }
 

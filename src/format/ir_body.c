@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir_body.c: which values of the graph round it a body's inputs are, and which outputs of the layer its outputs give: the port maps
- * of If, Loop and TensorIterator. Ids are found by sorting, so that no file makes this slower than its size.
+ * ir_body.c: the port maps of If, Loop and TensorIterator: which outer value each input of a body gets, and which
+ * output of the layer each of its outputs becomes. Ids are sorted, so the time is O(n log n) for any file.
  */
 #include <string.h>
 
 #include "base/error.h"
 #include "format/ir.h"
 
-/* Things that have an id, by their ids. */
+/* Items sorted by id. */
 typedef struct ids {
   void **items;
   int64_t count;
@@ -62,7 +62,7 @@ static gather_status sort_ports(ir_reader *reader, const ir_port *first, int64_t
   return GATHER_OK;
 }
 
-/* A body's input: the value that leads to the layer's port. One that changes from round to round, or has two sources, is "". */
+/* A body's input: the value that the layer's port gets. "" if it changes with each iteration or has two sources. */
 static void map_input(const ir_mapping *mapping, const ids *layers, const ids *ports, const char **sources) {
   const ir_layer layer = {.id = mapping->internal};
   const ir_port port = {.id = mapping->external};

@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "format/ir.h"
 
-/* Longer paths take a layer's id in place of its name, so that a small file does not grow beyond measure. */
+/* Longer paths use a layer's id instead of its name: otherwise a small file could need unlimited memory. */
 enum { LONGEST_PATH = 1000 };
-/* No layer has more; the work is their number times that of the ports. */
+/* No layer has more; the time grows with their number times that of the ports. */
 enum { MOST_BODIES = 2 };
 
-/* A graph while it is filled in. */
+/* A graph under construction. */
 typedef struct ir_draft {
   ir_reader *reader;
   const char *path;
@@ -41,14 +41,14 @@ static gather_status set_dims(ir_reader *reader, const gather_dim *dims, int32_t
   return GATHER_OK;
 }
 
-/* What the port says; OpenVINO itself finds it out anew. */
+/* The port's declaration; OpenVINO itself infers it again. */
 static gather_status declare_port(ir_reader *reader, const ir_port *port, gather_value *value) {
   bool known;
   *value = (gather_value){.name = port->value, .type = gather_ir_type(port->precision, &known)};
   if (!known)
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, port->offset,
-                          "a port of the layer '%.100s' has the precision '%.40s', which is none", port->layer->name,
-                          port->precision);
+                          "invalid precision '%.40s' of a port of the layer '%.100s'", port->precision,
+                          port->layer->name);
   gather_dim dims[GATHER_MAX_RANK];
   for (int32_t d = 0; d < port->rank; d++) {
     bool is_known = port->dims[d] >= 0;
@@ -67,14 +67,14 @@ static gather_status declare_parameter(ir_reader *reader, const ir_layer *layer,
   *value = (gather_value){.name = layer->outputs->value, .type = gather_ir_type(type, &known)};
   if (!known)
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                          "the parameter '%.100s' has the element_type '%.40s', which is none", layer->name, type);
+                          "invalid element_type '%.40s' of the parameter '%.100s'", type, layer->name);
   if (!gather_ir_shape(text, &shape))
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                          "the parameter '%.100s' has the shape '%.80s', which is none", layer->name, text);
+                          "invalid shape '%.80s' of the parameter '%.100s'", text, layer->name);
   return set_dims(reader, shape.dims, shape.rank, value);
 }
 
-/* A value's other names go behind those that the graph has. */
+/* Appends a value's other names to the graph's aliases. */
 static void add_aliases(ir_draft *draft, const ir_port *port) {
   for (gather_alias *other = port->others, *next; other; other = next) {
     next = other->next;
@@ -87,7 +87,7 @@ static void add_aliases(ir_draft *draft, const ir_port *port) {
 
 /* ---- constants */
 
-/* The path and the name. NULL without memory. */
+/* Path and name. NULL: out of memory. */
 static const char *full_name(ir_draft *draft, const char *name) {
   size_t path = strlen(draft->path), length = strlen(name);
   if (path == 0) return name;
@@ -98,7 +98,7 @@ static const char *full_name(ir_draft *draft, const char *name) {
   return full;
 }
 
-/* The constant's other names find it in the file's list too. */
+/* The constant's other names also find it in the file's list. */
 static gather_status list_names(ir_draft *draft, const ir_port *port) {
   gather_file *file = draft->reader->file;
   for (const gather_alias *other = port->others; other; other = other->next) {
@@ -122,7 +122,7 @@ static gather_status add_constant(ir_draft *draft, const ir_layer *layer) {
   gather_file_tensor *listed = &reader->file->tensors[reader->tensor_count];
   *listed = constant->tensor;
 
-  /* Another name that finds it: in the main graph the layer's, in a body the name without the path. */
+  /* Another name that finds it: in the main graph the layer's name, in a body the name without the path. */
   bool is_main = draft->path[0] == '\0';
   reader->plain_names[reader->tensor_count] = is_main ? layer->name : constant->tensor.name;
   listed->name = full_name(draft, constant->tensor.name);
@@ -238,7 +238,7 @@ static gather_status begin_graph(ir_draft *draft, const ir_net *net, gather_grap
   return GATHER_OK;
 }
 
-/* Inputs and outputs keep the file's order; nodes get one in which inputs come first. */
+/* Inputs and outputs keep the file's order; nodes are sorted topologically. */
 gather_status gather_ir_build(ir_reader *reader, ir_net *net, const char *path, gather_graph *parent,
                               gather_graph **graph) {
   ir_draft draft = {.reader = reader, .path = path};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir_names.c: the names of an IR's values. A port may have tensor names; where it has none, or its first belongs to another
- * port, the layer lends its name.
+ * ir_names.c: the names of an IR's values. A port may have tensor names; if it has none, or its first belongs to
+ * another port, its name is made from the layer's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "format/ir.h"
 
-/* Longer names of layers are not repeated for each of their ports: a small file would grow beyond measure. */
+/* Longer layer names are not repeated for each port: otherwise a small file could need unlimited memory. */
 enum { LONGEST_NAME = 1000, MOST_ROUNDS = 8 };
 
-/* The name at *names, which moves behind it and its comma, with its escapes taken out; NULL without memory. */
+/* The name at *names, without its escapes; advances *names past it and its comma. NULL: out of memory. */
 static char *next_name(ir_reader *reader, const char **names) {
   const char *start = *names;
   size_t length = 0, end = 0;
@@ -28,7 +28,7 @@ static char *next_name(ir_reader *reader, const char **names) {
   return name;
 }
 
-/* All of a port's names: the first that is not empty is its value's. */
+/* Reads all of a port's names; the first that is not empty is its value's. */
 static gather_status read_names(ir_reader *reader, ir_port *port) {
   gather_alias **tail = &port->others;
   port->value = "";
@@ -49,7 +49,8 @@ static gather_status read_names(ir_reader *reader, ir_port *port) {
   return GATHER_OK;
 }
 
-/* "layer", or "layer.1" where it has several outputs; round 2 and later add the layer's id. NULL without memory. */
+/* "layer", or "layer.1" if it has several outputs; from the second renaming on with the layer's id. NULL: out of
+ * memory. */
 static const char *lent_name(ir_reader *reader, const ir_port *port) {
   const ir_layer *layer = port->layer;
   size_t length = strlen(layer->name);
@@ -65,14 +66,14 @@ static const char *lent_name(ir_reader *reader, const ir_port *port) {
   return gather_arena_text(&reader->file->arena, text, strlen(text));
 }
 
-/* By name; those that keep their first name before those that were renamed. */
+/* By name; ports with their original name before renamed ones. */
 static int compare_values(const void *a, const void *b) {
   const ir_port *left = a, *right = b;
   int order = strcmp(left->value, right->value);
   return order != 0 ? order : (left->renamed > right->renamed) - (left->renamed < right->renamed);
 }
 
-/* Renames every port but the first that has its name; *clashes says how many. */
+/* Renames every port whose name another port has first; *clashes: how many. */
 static gather_status rename_doubles(ir_reader *reader, void **ports, int64_t count, int64_t *clashes) {
   *clashes = 0;
   const char *before = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir_order.c: who feeds whom, and an order of an IR's layers in which inputs come first. Ids are found by sorting, so that no
- * file makes this slower than its size.
+ * ir_order.c: connects an IR's layers and sorts them topologically. Ids are sorted, so the time is O(n log n) for any
+ * file.
  */
 #include <inttypes.h>
 
@@ -73,7 +73,7 @@ static gather_status check_layer_ids(ir_reader *reader, const ir_net *net, void 
     const ir_layer *layer = items[i];
     if (compare_layers(items[i - 1], layer) == 0)
       return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, layer->offset,
-                            "the layer '%.100s' has the id %" PRId64 " of another layer", layer->name, layer->id);
+                            "the layer '%.100s' has the same id %" PRId64 " as another layer", layer->name, layer->id);
   }
   return GATHER_OK;
 }
@@ -100,12 +100,12 @@ static gather_status follow_edge(ir_reader *reader, const ir_edge *edge, void **
   ir_port *to = find_port(ports, count, edge->to_layer, false, edge->to_port);
   if (!from || !to)
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, edge->offset,
-                          "an edge %s port %" PRId64 " of layer %" PRId64 ", which is no %s of the graph",
+                          "an edge %s port %" PRId64 " of layer %" PRId64 ", which is not an %s of the graph",
                           from ? "to" : "from", from ? edge->to_port : edge->from_port,
                           from ? edge->to_layer : edge->from_layer, from ? "input" : "output");
   if (to->source)
     return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, edge->offset,
-                          "a second edge to port %" PRId64 " of the layer '%.100s'", to->id, to->layer->name);
+                          "a second edge leads to port %" PRId64 " of the layer '%.100s'", to->id, to->layer->name);
   to->source = from;
   return GATHER_OK;
 }
@@ -135,7 +135,7 @@ static void begin(ir_layer *layer, ir_layer *waiting) {
   layer->waiting = waiting;
 }
 
-/* Puts the layer into the order, behind all that it takes. The chain of waiting layers is the stack. */
+/* Appends the layer to the order, after all its inputs. The chain of waiting layers is the stack. */
 static gather_status place(ir_reader *reader, ir_layer *top, ir_layer **order, int64_t *count) {
   if (top->state == IR_DONE) return GATHER_OK;
   begin(top, NULL);
@@ -151,7 +151,7 @@ static gather_status place(ir_reader *reader, ir_layer *top, ir_layer **order, i
     ir_layer *source = port->source->layer;
     if (source->state == IR_BEGUN)
       return GATHER_IR_FAIL(reader, GATHER_FILE_MALFORMED, source->offset,
-                            "the layer '%.100s' takes what is made from its own output", source->name);
+                            "the layer '%.100s' depends on its own output", source->name);
     if (source->state == IR_DONE) continue;
     begin(source, top);
     top = source;

@@ -15,7 +15,7 @@ static const char *skip_blanks(const char *text) {
   return text;
 }
 
-/* The number at *text, which moves behind it. */
+/* Reads the number at *text and advances *text past it. */
 static bool take_integer(const char **text, int64_t *value) {
   const char *start = skip_blanks(*text);
   char *end = NULL;
@@ -85,7 +85,7 @@ gather_type gather_ir_type(const char *name, bool *known) {
 
 /* ---- shapes */
 
-/* "5", "-1", "?", "2..5", "2..", "..5"; *at moves behind it and the blanks that follow. */
+/* "5", "-1", "?", "2..5", "2..", "..5"; advances *at past it and the blanks after it. */
 static bool take_dim(const char **at, gather_dim *dim) {
   *dim = (gather_dim){.min = 0, .max = GATHER_DIM_UNBOUNDED};
   *at = skip_blanks(*at);

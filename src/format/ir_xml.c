@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ir_xml.c: reads an IR's XML with expat into the tree of ir.h. Elements that say nothing about the graph are passed over with
- * all that is in them. Document types are refused: entities can make a small file endless.
+ * ir_xml.c: parses an IR's XML with expat into the tree of ir.h. Elements that do not concern the graph are skipped
+ * with their content. Document types are refused: entities can expand without limit.
  */
 #ifdef GATHER_HAVE_EXPAT
 #include <expat.h>
@@ -36,13 +36,13 @@ typedef struct ir_frame {
   ir_net *net;
   ir_layer *layer;
   ir_port *port;
-  const char *body; /* whose port map it is */
+  const char *body; /* the body that the port map is for */
 } ir_frame;
 
 typedef struct ir_parser {
   ir_reader *reader;
   XML_Parser expat;
-  gather_status status; /* of the first complaint; nothing is read after it */
+  gather_status status; /* of the first error; nothing is read after it */
   int32_t depth;
   ir_frame frames[MOST_DEPTH];
   int64_t dims[GATHER_MAX_RANK]; /* of the port that is open */
@@ -50,7 +50,7 @@ typedef struct ir_parser {
   size_t dim_bytes;
 } ir_parser;
 
-/* ---- expat's memory: ours, which must know how much there was */
+/* ---- expat's memory: our allocator needs the old size */
 
 typedef union ir_block {
   size_t bytes;
@@ -78,7 +78,7 @@ static void *xml_realloc(void *memory, size_t bytes) {
   return larger;
 }
 
-/* ---- complaints and attributes */
+/* ---- errors and attributes */
 
 static int64_t here(const ir_parser *p) { return (int64_t)XML_GetCurrentByteIndex(p->expat); }
 
@@ -108,7 +108,7 @@ static const char *find(const char **attributes, const char *name) {
   return NULL;
 }
 
-/* The text of an attribute that must be there; "" after a complaint. */
+/* The text of a required attribute; "" after an error. */
 static const char *text_of(ir_parser *p, const char **attributes, const char *element, const char *name) {
   const char *text = find(attributes, name);
   if (text) return keep(p, text);
@@ -116,14 +116,14 @@ static const char *text_of(ir_parser *p, const char **attributes, const char *el
   return "";
 }
 
-/* A number that must be there and must not be negative. */
+/* A required attribute that is a non-negative number. */
 static int64_t number_of(ir_parser *p, const char **attributes, const char *element, const char *name) {
   const char *text = find(attributes, name);
   int64_t number = 0;
   if (!text)
     STOP(p, GATHER_FILE_MALFORMED, "a <%s> has no %s", element, name);
   else if (!gather_ir_integer(text, &number) || number < 0)
-    STOP(p, GATHER_FILE_MALFORMED, "a <%s> has the %s '%.40s', which is none", element, name, text);
+    STOP(p, GATHER_FILE_MALFORMED, "invalid %s '%.40s' of a <%s>", name, text, element);
   return number;
 }
 
@@ -146,7 +146,7 @@ static void begin_net(ir_parser *p, const char *element, const char **attributes
   int64_t version = number_of(p, attributes, "net", "version");
   if (p->status != GATHER_OK) return;
   if (version != 10 && version != 11) {
-    STOP(p, GATHER_UNSUPPORTED, "version %" PRId64 " of OpenVINO IR is not read; 10 and 11 are", version);
+    STOP(p, GATHER_UNSUPPORTED, "version %" PRId64 " of OpenVINO IR is not supported; 10 and 11 are", version);
     return;
   }
   const char *name = find(attributes, "name");
@@ -189,7 +189,7 @@ static void begin_edge(ir_parser *p, const char **attributes, const ir_frame *fr
   frame->net->edge_tail = &edge->next;
 }
 
-/* expat itself refuses an attribute that an element has twice. */
+/* expat itself refuses duplicate attributes of an element. */
 static void read_data(ir_parser *p, const char **attributes, ir_layer *layer) {
   if (layer->has_data) {
     STOP(p, GATHER_FILE_MALFORMED, "the layer '%.100s' has two <data> elements", layer->name);
@@ -220,7 +220,7 @@ static void begin_body(ir_parser *p, const char *element, ir_frame *frame) {
   frame->kind = IN_NET;
 }
 
-/* Numbers may be -1, which stands for no port. */
+/* Ids may be -1, which means no port. */
 static int64_t id_of(const char **attributes, const char *name) {
   const char *text = find(attributes, name);
   int64_t number;
@@ -241,7 +241,7 @@ static void begin_mapping(ir_parser *p, const char *element, const char **attrib
   frame->layer->mappings = mapping;
 }
 
-/* The body that a port map is of; NULL: no port map. */
+/* The body of a port map; NULL if the element is not a port map. */
 static const char *mapped_body(const char *element) {
   static const char *const NAMES[][2] = {
       {"port_map", "body"}, {"then_port_map", "then_body"}, {"else_port_map", "else_body"}};
@@ -308,8 +308,7 @@ static void end_dim(ir_parser *p, ir_port *port) {
   int64_t dim;
   p->dim[p->dim_bytes] = '\0';
   if (!gather_ir_integer(p->dim, &dim) || dim < -1)
-    STOP(p, GATHER_FILE_MALFORMED, "a port of the layer '%.100s' has the length '%s', which is none", port->layer->name,
-         p->dim);
+    STOP(p, GATHER_FILE_MALFORMED, "invalid length '%s' of a port of the layer '%.100s'", p->dim, port->layer->name);
   else if (port->rank == GATHER_MAX_RANK)
     STOP(p, GATHER_UNSUPPORTED, "a port of the layer '%.100s' has more than %d dimensions", port->layer->name,
          GATHER_MAX_RANK);
@@ -325,13 +324,13 @@ static void end_port(ir_parser *p, ir_port *port) {
   port->dims = dims;
 }
 
-/* ---- expat's calls */
+/* ---- expat's callbacks */
 
 static void XMLCALL on_start(void *data, const XML_Char *element, const XML_Char **attributes) {
   ir_parser *p = data;
   if (p->status != GATHER_OK) return;
   if (p->depth == MOST_DEPTH) {
-    STOP(p, GATHER_UNSUPPORTED, "its elements are nested more than %d deep", MOST_DEPTH);
+    STOP(p, GATHER_UNSUPPORTED, "elements are nested deeper than %d levels", MOST_DEPTH);
     return;
   }
   ir_frame *frame = &p->frames[p->depth++];
@@ -370,7 +369,7 @@ static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char 
   ir_parser *p = data;
   (void)name, (void)system, (void)public, (void)has_subset;
   if (p->status == GATHER_OK)
-    STOP(p, GATHER_UNSUPPORTED, "it has a document type (<!DOCTYPE>), which no OpenVINO model needs");
+    STOP(p, GATHER_UNSUPPORTED, "a document type (<!DOCTYPE>) is refused: no OpenVINO model needs one");
 }
 
 /* ---- the whole file */
@@ -379,7 +378,7 @@ static gather_status xml_error(ir_parser *p) {
   if (p->status != GATHER_OK) return p->status;
   enum XML_Error code = XML_GetErrorCode(p->expat);
   if (code == XML_ERROR_NO_MEMORY) return GATHER_IR_NO_MEMORY(p->reader);
-  return GATHER_IR_FAIL(p->reader, GATHER_FILE_MALFORMED, here(p), "its XML is wrong: %s", XML_ErrorString(code));
+  return GATHER_IR_FAIL(p->reader, GATHER_FILE_MALFORMED, here(p), "malformed XML: %s", XML_ErrorString(code));
 }
 
 static gather_status feed(ir_parser *p) {
@@ -415,6 +414,6 @@ gather_status gather_ir_parse(ir_reader *reader) {
   return status;
 }
 #else
-/* ISO C wants something in every file. */
+/* ISO C forbids an empty translation unit. */
 typedef int gather_ir_needs_expat;
 #endif

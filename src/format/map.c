@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * map.c: files as memory, by POSIX.
+ * map.c: maps files into memory (POSIX).
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -28,7 +28,7 @@ gather_status gather_fail_system(gather_error *error, const char *path, int numb
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
   if (S_ISREG(mode)) return GATHER_OK;
   if (S_ISDIR(mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
-  const char *kind = S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "no regular file";
+  const char *kind = S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "not a regular file";
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is %s; only regular files can be mapped", kind);
 }
 
@@ -38,16 +38,16 @@ static gather_status map_descriptor(int fd, const char *path, gather_map *map, g
   GATHER_TRY(check_kind(path, about.st_mode, error));
   *map = (gather_map){
       .size = (int64_t)about.st_size, .owned = true, .device = (uint64_t)about.st_dev, .inode = (uint64_t)about.st_ino};
-  if (map->size == 0) return GATHER_OK; /* there is no mapping of no bytes */
+  if (map->size == 0) return GATHER_OK; /* an empty file cannot be mapped */
   if ((uint64_t)map->size > PTRDIFF_MAX)
-    return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too big for the addresses of this program");
+    return gather_fail_file(error, GATHER_OVERFLOW, path, -1, "is too large for the address space");
   void *pages = mmap(NULL, (size_t)map->size, PROT_READ, MAP_SHARED, fd, 0);
   if (pages == MAP_FAILED) return gather_fail_system(error, path, errno, "map it into memory");
   map->bytes = pages;
   return GATHER_OK;
 }
 
-/* Without O_NONBLOCK, opening a pipe would wait for somebody to write to it. */
+/* Without O_NONBLOCK, opening a pipe would wait for a writer. */
 enum { FOR_READING = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
 static gather_status map_opened(int fd, const char *path, gather_map *map, gather_error *error) {
@@ -72,7 +72,8 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
   int fd = gather_open_below(path, folder_bytes, FOR_READING);
   if (fd >= 0) return map_opened(fd, path, map, error);
   if (errno == ELOOP)
-    return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is behind a symbolic link, which is not followed here");
+    return gather_fail_file(error, GATHER_IO_ERROR, path, -1,
+                            "is reached through a symbolic link, which the options forbid");
   return gather_fail_system(error, path, errno, "open it");
 }
 

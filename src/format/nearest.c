@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c: names of tensors for messages: those that are like another, by edit distance, and the first ones.
+ * nearest.c: names of tensors for messages: the nearest by edit distance, and the first ones.
  */
 #include "format/nearest.h"
 
@@ -10,7 +10,8 @@
 
 #include "base/error.h"
 
-/* Longer names are compared by their ends, where the names of weights differ. Three answers are enough to spot a slip. */
+/* Of longer names, only the ends are compared, where the names of weights differ. Three suggestions are enough to
+ * spot a typo. */
 enum { COMPARED = 96, ANSWERS = 3, FIRST = 8 };
 
 static const char *tail(const char *name, size_t *length) {
@@ -19,7 +20,7 @@ static const char *tail(const char *name, size_t *length) {
   return name + (whole - *length);
 }
 
-/* How many characters must be changed, added or removed to make one name the other. */
+/* The edit distance of two names. */
 static size_t distance(const char *a, const char *b) {
   size_t a_len, b_len, row[COMPARED + 1];
   a = tail(a, &a_len);
@@ -77,7 +78,7 @@ void gather_first_names(const gather_file *file, char *text, size_t bytes) {
     (void)gather_shape_text(shape, sizeof shape, tensor->tensor.rank, tensor->tensor.shape);
     int len =
         snprintf(item, sizeof item, "%s'%.60s' %.24s %s", shown ? ", " : "", tensor->name, tensor->type_name, shape);
-    if (len < 0 || at + (size_t)len + 32 > bytes) break; /* room for " and N more" */
+    if (len < 0 || at + (size_t)len + 32 > bytes) break; /* space for " and N more" */
     memcpy(text + at, item, (size_t)len + 1);
     at += (size_t)len;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy.c: reading .npy, versions 1.0, 2.0 and 3.0: as a file, and as a part of one.
+ * npy.c: reads .npy, versions 1.0, 2.0 and 3.0: a whole file, or part of one.
  * Source: numpy.lib.format and the enhancement proposals that it names.
  */
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 static const char MAGIC[] = "\x93NUMPY";
 enum { MAGIC_BYTES = 6, VERSION_AT = 6, LENGTH_AT = 8 };
 
-/* What a header says, and where the file says it. */
+/* A parsed header, and the positions of its parts. */
 typedef struct npy_header {
   int64_t start, end;     /* the bytes of the file that are the .npy */
   gather_literal literal; /* the dictionary's text */
@@ -29,14 +29,14 @@ typedef struct npy_header {
   int64_t shape[GATHER_MAX_RANK];
 } npy_header;
 
-/* A file that ends within the magic bytes is one as well: "cut short" helps more than "not known". */
+/* A file that ends within the magic bytes also counts: "truncated" helps more than "unknown format". */
 bool gather_npy_recognise(const uint8_t *bytes, int64_t size) {
   return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
 }
 
 static gather_status cut_short(const gather_file *file, const npy_header *header, int64_t needed, gather_error *error) {
   return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
-                          "it is cut short: the header takes %" PRId64 " bytes, it has %" PRId64 " in all", needed,
+                          "the file is truncated: the header needs %" PRId64 " bytes, the file has %" PRId64, needed,
                           header->end - header->start);
 }
 
@@ -47,7 +47,7 @@ static gather_status read_frame(const gather_file *file, npy_header *header, gat
   uint8_t major = bytes[VERSION_AT], minor = bytes[VERSION_AT + 1];
   if (major < 1 || major > 3 || minor != 0)
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, header->start + VERSION_AT,
-                            "version %d.%d of .npy is not known; 1.0, 2.0 and 3.0 are", major, minor);
+                            "version %d.%d of .npy is not supported; 1.0, 2.0 and 3.0 are", major, minor);
   int64_t length_bytes = major == 1 ? 2 : 4, text_at = LENGTH_AT + length_bytes, length = 0;
   if (size < text_at) return cut_short(file, header, text_at, error);
   for (int64_t i = length_bytes - 1; i >= 0; i--) length = length << 8 | bytes[LENGTH_AT + i];
@@ -85,7 +85,7 @@ static const struct {
 } KEYS[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
 enum { KEY_COUNT = sizeof KEYS / sizeof *KEYS };
 
-/* Which key a text is; -1. */
+/* The index of a key; -1 if unknown. */
 static int find_key(gather_literal_text text) {
   for (int k = 0; k < KEY_COUNT; k++)
     if (strlen(KEYS[k].key) == (size_t)text.bytes && memcmp(KEYS[k].key, text.text, (size_t)text.bytes) == 0) return k;
@@ -100,9 +100,9 @@ static bool read_entry(npy_header *header, bool seen[KEY_COUNT]) {
   if (!gather_literal_string(literal, &key)) return false;
   int k = find_key(key);
   if (k < 0)
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "the key '%.*s' does not belong in the header",
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "unknown key '%.*s' in the header",
                                key.bytes > 40 ? 40 : (int)key.bytes, key.text);
-  seen[k] = true; /* where a key stands twice, the last counts, as in Python */
+  seen[k] = true; /* of a repeated key the last counts, as in Python */
   return gather_literal_expect(literal, ':') && KEYS[k].read(header);
 }
 
@@ -121,16 +121,16 @@ static bool read_dictionary(npy_header *header) {
                                  KEYS[k].key);
   (void)gather_literal_peek(literal);
   if (literal->at == literal->end) return true;
-  return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "something stands behind the header");
+  return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "unexpected text after the header");
 }
 
 static bool check_text(npy_header *header) {
   const char *text = header->literal.text, *zero = memchr(text, 0, (size_t)header->literal.end);
   if (zero)
-    return gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, zero - text, "a zero byte in the header");
+    return gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, zero - text, "the header contains a zero byte");
   if (!header->is_utf8) return true;
   int64_t wrong = gather_utf8_check(header->literal.text, header->literal.end);
-  return wrong < 0 || gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, wrong, "the header is no UTF-8");
+  return wrong < 0 || gather_literal_fail(&header->literal, GATHER_FILE_MALFORMED, wrong, "the header is not UTF-8");
 }
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
@@ -148,7 +148,7 @@ static gather_status set_shape(gather_file *file, const npy_header *header, gath
   return GATHER_OK;
 }
 
-/* The steps of column-major elements; row-major ones need none. */
+/* The strides of column-major elements; row-major ones need none. */
 static gather_status set_strides(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
                                  gather_error *error) {
   if (!header->fortran_order || header->rank < 2 || tensor->bytes == 0) return GATHER_OK;
@@ -179,12 +179,12 @@ static gather_status set_size(const gather_file *file, const npy_header *header,
                           "the size of the array does not fit in 64 bits");
 }
 
-/* Keeps the descr as the file has it, and for types without a name that text for people. */
+/* Keeps the descr as stored, and a readable form for types without a name. */
 static gather_status set_texts(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
                                gather_error *error) {
   const gather_literal *literal = &header->literal;
   int64_t bytes = header->descr_end - header->descr_start;
-  /* Twice the text, as a name and as UTF-8 of Latin-1, and their ends. */
+  /* The text twice, each up to twice as long (Latin-1 as UTF-8) and terminated. */
   char *text = gather_arena_take(&file->arena, 4 * bytes + 2, 1);
   if (!text) return no_memory(file, error);
   int64_t used = gather_descr_copy(text, literal->text + header->descr_start, bytes, header->is_utf8);
@@ -193,7 +193,7 @@ static gather_status set_texts(gather_file *file, const npy_header *header, gath
   if (header->descr.type != GATHER_TYPE_OPAQUE) {
     tensor->type_name = gather_type_get(header->descr.type)->name;
   } else if (!header->descr.structured) {
-    int64_t quote = text[0] == '\'' || text[0] == '"' ? 1 : 2; /* behind u, where there is one */
+    int64_t quote = text[0] == '\'' || text[0] == '"' ? 1 : 2; /* after the prefix u, if any */
     char *plain = text + used + 1;
     memcpy(plain, text + quote, (size_t)(used - quote - 1));
     tensor->type_name = plain;
@@ -206,7 +206,7 @@ static gather_status set_place(const gather_file *file, const npy_header *header
   tensor->offset = header->data_at;
   if (tensor->bytes > header->end - header->data_at)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, header->end,
-                            "it is cut short: %" PRId64 " bytes from byte %" PRId64 " on are needed, it has %" PRId64
+                            "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
                             " bytes in all",
                             tensor->bytes, header->data_at - header->start, header->end - header->start);
   if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + header->data_at);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_header.c: writing the header of .npy, byte for byte as numpy.save does.
+ * npy_header.c: writes the header of .npy, byte for byte as numpy.save does.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +11,13 @@
 #include "format/format.h"
 #include "format/text.h"
 
-/* Data begins at a multiple of ALIGN; the first length has room to grow to GROWTH digits in place (both as NumPy has them). */
+/* Data begins at a multiple of ALIGN; the first length has space to grow to GROWTH digits in place (both as in
+ * NumPy). */
 enum { ALIGN = 64, GROWTH = 21, PREFIX_V1 = 10, PREFIX_V2 = 12, SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8 };
 
 bool gather_npy_carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
 
-/* Checks a descr that the caller gave against the type. */
+/* Checks the caller's descr against the type. */
 static gather_status check_descr(const gather_writing *what, gather_error *error) {
   gather_literal literal;
   gather_descr descr;
@@ -30,11 +31,11 @@ static gather_status check_descr(const gather_writing *what, gather_error *error
   if (same && what->type == GATHER_TYPE_OPAQUE) same = descr.item_bytes == what->item_bytes;
   if (same && what->type != GATHER_TYPE_OPAQUE) same = descr.unit_bytes <= 1 || descr.swapped == what->byte_swapped;
   if (same) return GATHER_OK;
-  return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s is of another type, size or byte order",
+  return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another type, size or byte order",
                            what->descr);
 }
 
-/* The descr that a type has of its own. */
+/* The default descr of a type. */
 static void own_descr(const gather_writing *what, char *text, size_t bytes) {
   const gather_type_info *type = gather_type_get(what->type);
   bool big = what->byte_swapped != (GATHER_BIG_ENDIAN != 0);
@@ -51,7 +52,7 @@ static void shape_text(const gather_writing *what, char *text, size_t bytes) {
   (void)snprintf(text + at, bytes - at, what->rank == 1 ? ",)" : ")");
 }
 
-/* The dictionary as text of `*size` bytes, with blanks to grow into; there is room behind it for the padding. */
+/* The dictionary as text of `*size` bytes, with blanks to grow into; space for the padding follows it. */
 static char *dictionary(const gather_writing *what, int64_t *size) {
   char own[40], shape[SHAPE_BYTES], first[24] = "";
   own_descr(what, own, sizeof own);
@@ -66,7 +67,7 @@ static char *dictionary(const gather_writing *what, int64_t *size) {
   return text;
 }
 
-/* Puts magic, version and length before the text, and padding and a line end behind it. */
+/* Puts magic, version and length before the text, padding and a newline after it. */
 static void frame(gather_header *header, int version) {
   int64_t prefix = version == 1 ? PREFIX_V1 : PREFIX_V2;
   int64_t padding = ALIGN - (prefix + header->size + 1) % ALIGN, length = header->size + padding + 1;

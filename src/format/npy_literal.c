@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_literal.c: reading Python literals: blanks, strings, numbers, tuples of lengths.
+ * npy_literal.c: parses Python literals: blanks, strings, numbers, tuples of lengths.
  */
 #include "format/npy_literal.h"
 
@@ -28,7 +28,7 @@ bool gather_literal_fail(gather_literal *literal, gather_status status, int64_t 
   va_start(arguments, format);
   (void)vsnprintf(literal->message, sizeof literal->message, format, arguments);
   va_end(arguments);
-  /* What is quoted may be anything; messages are text for terminals and for JSON. */
+  /* Quoted input may contain any bytes; messages must suit terminals and JSON. */
   for (char *c = literal->message; *c != '\0'; c++)
     if (*c < ' ' || *c > '~') *c = '?';
   return false;
@@ -79,7 +79,7 @@ bool gather_literal_word(gather_literal *literal, const char *word) {
   return true;
 }
 
-/* Strings of Python 2 and 3 may have the prefix u; others (b, r, f) never stand in a header. */
+/* Strings may have the prefix u (Python 2 and 3); others (b, r, f) never occur in a header. */
 bool gather_literal_at_string(gather_literal *literal) {
   char c = gather_literal_peek(literal);
   if (c == 'u' || c == 'U') c = look(literal, 1);
@@ -93,21 +93,20 @@ static int digit_value(char c) {
   return 99;
 }
 
-/* Takes what stands behind a backslash. Its value is never needed, but Python must be able to read it once it is written. */
+/* Consumes the escape after a backslash. Its value is not needed, but Python must accept it. */
 static bool take_escape(gather_literal *literal) {
   char c = look(literal, 0);
   int digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
   int64_t start = literal->at - 1, value = 0;
   if (literal->at == literal->end)
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a string that does not end");
-  if (c == 'N')
-    return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "characters by their Unicode name are not read");
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a string is not closed");
+  if (c == 'N') return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "\\N{...} escapes are not supported");
   if (digits > 0 || c == '\\' || c == '\'' || c == '"') literal->at++;
   for (; digits > 0; digits--, literal->at++) {
     int digit = digit_value(look(literal, 0));
     value = value * 16 + digit;
     if (digit > 15 || value > 0x10ffff)
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "an escape of no character");
+      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "an invalid escape");
   }
   return true;
 }
@@ -129,10 +128,10 @@ bool gather_literal_string(gather_literal *literal, gather_literal_text *string)
       return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at - 1, "a control character in a string");
     if (c == '\\' && !take_escape(literal)) return false;
   }
-  return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start - 1, "a string that does not end");
+  return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start - 1, "a string is not closed");
 }
 
-/* The base of the number that is next; its prefix is taken. */
+/* The base of the next number; consumes its prefix. */
 static int take_base(gather_literal *literal) {
   if (look(literal, 0) != '0') return 10;
   char c = look(literal, 1);
@@ -155,10 +154,10 @@ bool gather_literal_int(gather_literal *literal, int64_t *value) {
     int digit = digit_value(c);
     if (digit >= base) break;
     if (!gather_mul(*value, base, value) || !gather_add(*value, sign == '-' ? -digit : digit, value))
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number that does not fit in 64 bits");
+      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number does not fit in 64 bits");
   }
   if (base == 10 && *value != 0 && look(literal, start + (sign == '-' || sign == '+') - literal->at) == '0')
-    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number that begins with 0");
+    return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "a number begins with 0");
   if (look(literal, 0) == 'L') literal->at++;
   if (is_letter(look(literal, 0)) || is_digit(look(literal, 0)) || look(literal, 0) == '.')
     return gather_literal_fail(literal, GATHER_FILE_MALFORMED, literal->at, "expected a whole number");
@@ -175,7 +174,8 @@ bool gather_literal_shape(gather_literal *literal, int64_t *shape, int32_t *rank
     int64_t start = literal->at, length;
     if (!gather_literal_int(literal, &length)) return false;
     if (length < 0)
-      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "the shape has the length %" PRId64, length);
+      return gather_literal_fail(literal, GATHER_FILE_MALFORMED, start, "invalid length %" PRId64 " in the shape",
+                                 length);
     if (*rank == GATHER_MAX_RANK)
       return gather_literal_fail(literal, GATHER_UNSUPPORTED, start, "more than %d dimensions are not supported",
                                  GATHER_MAX_RANK);

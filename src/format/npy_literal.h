@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_literal.h: reading the Python literals of .npy headers, from bytes that nobody vouches for.
- * A function that returns false has written down what is wrong and where; the first complaint stays.
+ * npy_literal.h: parses the Python literals of .npy headers, from untrusted bytes. A function that returns false has
+ * set the error and its position; the first error is kept.
  */
 #ifndef GATHER_NPY_LITERAL_H
 #define GATHER_NPY_LITERAL_H
@@ -11,36 +11,36 @@
 
 typedef struct gather_literal {
   const char *text; /* not terminated */
-  int64_t at, end;  /* the next byte; behind the last */
+  int64_t at, end;  /* the next byte; the end */
   gather_status status;
   int64_t wrong_at;
   char message[240];
 } gather_literal;
 
-/* A string as it stands between its quotes, escapes and all. */
+/* The text of a string between its quotes, with escapes. */
 typedef struct gather_literal_text {
   const char *text;
   int64_t bytes;
 } gather_literal_text;
 
 void gather_literal_init(gather_literal *literal, const char *text, int64_t bytes);
-/* Writes down a complaint about byte `at`; returns false. */
+/* Sets an error at byte `at`; returns false. */
 GATHER_PRINTF(4, 5)
 bool gather_literal_fail(gather_literal *literal, gather_status status, int64_t at, const char *format, ...);
-/* The next byte that is no blank and no comment, which is not taken; '\0' at the end. */
+/* The next byte after blanks and comments, not consumed; '\0' at the end. */
 char gather_literal_peek(gather_literal *literal);
-/* Takes `c` where it is next. */
+/* Consumes `c` if it is next. */
 bool gather_literal_accept(gather_literal *literal, char c);
-/* Takes `c`, or complains. */
+/* Consumes `c`, or fails. */
 bool gather_literal_expect(gather_literal *literal, char c);
-/* Takes a word of letters where it is next ("True"). */
+/* Consumes a word of letters if it is next ("True"). */
 bool gather_literal_word(gather_literal *literal, const char *word);
-/* Is a string next? */
+/* Whether a string is next. */
 bool gather_literal_at_string(gather_literal *literal);
 bool gather_literal_string(gather_literal *literal, gather_literal_text *string);
-/* A whole number: decimal, hexadecimal, octal or binary, with a sign, with underlines, and with the L of Python 2. */
+/* An integer: decimal, hexadecimal, octal or binary, with a sign, underscores, and the L of Python 2. */
 bool gather_literal_int(gather_literal *literal, int64_t *value);
-/* A tuple of lengths that are not negative; a complaint where there are more than GATHER_MAX_RANK. */
+/* A tuple of non-negative lengths; fails if there are more than GATHER_MAX_RANK. */
 bool gather_literal_shape(gather_literal *literal, int64_t *shape, int32_t *rank);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * npz.c: the arrays of .npz, a zip file of .npy files. Those that are stored as they are (np.savez) are views of the file; nothing
- * is unpacked, so those that are packed (np.savez_compressed) are named and cannot be read.
+ * npz.c: the arrays of .npz, a zip file of .npy files. Uncompressed ones (np.savez) are views of the file. Nothing is
+ * decompressed: compressed ones (np.savez_compressed) are listed but cannot be read.
  * Source: numpy.lib.npyio.NpzFile: what counts as an array and what it is called.
  */
 #include <stdio.h>
@@ -16,7 +16,8 @@ bool gather_npz_recognise(const uint8_t *bytes, int64_t size) {
   return size >= 4 && (memcmp(bytes, "PK\x03\x04", 4) == 0 || memcmp(bytes, "PK\x05\x06", 4) == 0);
 }
 
-/* The reading of one file: its members by their names, and of two of one name the later first, which is the one that counts. */
+/* The state of reading one file: its members by name; of two with the same name the later one comes first and
+ * counts. */
 typedef struct npz_reading {
   gather_file *file;
   gather_zip zip;
@@ -46,7 +47,7 @@ static gather_status sort_names(npz_reading *npz, gather_error *error) {
 
 static const gather_zip_member *at_name(const npz_reading *npz, int64_t i) { return npz->by_name[i]; }
 
-/* The member that counts among those of a name; NULL. */
+/* The last member of that name; NULL. */
 static const gather_zip_member *find_member(const npz_reading *npz, const char *name) {
   int64_t low = 0, high = npz->zip.len;
   while (low < high) {
@@ -64,7 +65,7 @@ static bool ends_in(const char *name, const char *end) {
   return length >= wanted && strcmp(name + length - wanted, end) == 0;
 }
 
-/* The array's name is the member's without .npy, unless that is nothing, or another member's whole name. */
+/* The array's name is the member's without .npy, unless that is empty or another member's name. */
 static gather_status name_of(const npz_reading *npz, const gather_zip_member *member, const char **name,
                              gather_error *error) {
   *name = member->name;
@@ -77,11 +78,11 @@ static gather_status name_of(const npz_reading *npz, const gather_zip_member *me
 
 /* ---- arrays */
 
-/* Why a member cannot be read, before a byte of it is looked at; NULL. */
+/* Why a member cannot be read, from its directory entry; NULL. */
 static const char *refuse(const gather_zip_member *member) {
-  if (member->encrypted) return "is encrypted, and no passwords are known here";
+  if (member->encrypted) return "is encrypted, which is not supported";
   if (member->method == GATHER_ZIP_STORED) return NULL;
-  if (!ends_in(member->name, ".npy")) return "is compressed, and no .npy file by its name";
+  if (!ends_in(member->name, ".npy")) return "is compressed and not named .npy";
   return "is compressed; save it with np.savez, not np.savez_compressed";
 }
 
@@ -94,7 +95,7 @@ static gather_status read_stored(npz_reading *npz, const gather_zip_member *memb
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "array '%.100s' %s", name, why);
   if (!gather_npy_recognise(file->map.bytes + at, member->packed_bytes))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, at,
-                            "array '%.100s' does not begin as a .npy file does", name);
+                            "array '%.100s' does not begin with the magic bytes of .npy", name);
   gather_status status = gather_npy_read(npz->file, at, end, tensor, error);
   if (status == GATHER_OK || status == GATHER_OUT_OF_MEMORY) return status;
   size_t length = strlen(error->message);
@@ -102,7 +103,7 @@ static gather_status read_stored(npz_reading *npz, const gather_zip_member *memb
   return status;
 }
 
-/* What is wrong with one member is said of that one; the others can be read. */
+/* An error in one member concerns only that member; the others can be read. */
 static gather_status read_member(npz_reading *npz, const gather_zip_member *member, gather_file_tensor *tensor,
                                  gather_error *error) {
   gather_error why;
@@ -122,12 +123,12 @@ static gather_status read_member(npz_reading *npz, const gather_zip_member *memb
   return gather_file_unreadable(npz->file, &why, tensor, error);
 }
 
-/* Is it the last of its name, and no folder? */
+/* Whether it is the last of its name, and not a folder. */
 static bool counts(const npz_reading *npz, const gather_zip_member *member) {
   return !ends_in(member->name, "/") && find_member(npz, member->name) == member;
 }
 
-/* A zip file of something else is refused as a whole. */
+/* A zip file without arrays is refused. */
 static gather_status check_content(const npz_reading *npz, gather_error *error) {
   bool has_array = npz->file->len == 0, has_pickle = false;
   for (int64_t i = 0; i < npz->zip.len; i++) {
@@ -139,7 +140,7 @@ static gather_status check_content(const npz_reading *npz, gather_error *error) 
   return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s",
                           has_pickle ? "a PyTorch file is refused, because it holds a Python pickle, and reading that "
                                        "can run any code; save the tensors as .npy or .npz"
-                                     : "a zip file that holds no .npy file is not read");
+                                     : "a zip file without .npy files is not supported");
 }
 
 gather_status gather_npz_open(gather_file *file, gather_error *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx.c: ONNX models and single tensors (TensorProto): telling them by their bytes, and opening them.
+ * onnx.c: recognises and opens ONNX models and single tensors (TensorProto).
  */
 #include "format/onnx.h"
 
@@ -8,7 +8,7 @@
 
 enum { IR_VERSION = 1, GRAPH = 7, IMPORT = 8, FUNCTION = 25 };
 
-/* ---- telling them by their bytes */
+/* ---- recognising them by their bytes */
 
 /* A set of wire types that a field may have. */
 enum { ANY_LIST = 1 << GATHER_PROTO_BYTES, NUMBER = 1 << GATHER_PROTO_VARINT };
@@ -25,11 +25,11 @@ static const uint8_t MODEL_WIRES[27] = {
     [1] = NUMBER,   [2] = ANY_LIST, [3] = ANY_LIST,  [4] = ANY_LIST,  [5] = NUMBER,    [6] = ANY_LIST,
     [7] = ANY_LIST, [8] = ANY_LIST, [14] = ANY_LIST, [20] = ANY_LIST, [25] = ANY_LIST, [26] = ANY_LIST};
 
-/* What walking over the outermost fields tells. */
+/* The result of scanning the top-level fields. */
 typedef struct looks {
-  bool tensor, model; /* no field is against it */
+  bool tensor, model; /* no field contradicts it */
   bool has_type, has_graph, has_version;
-  bool whole; /* the walk came to the end */
+  bool whole; /* the scan reached the end */
 } looks;
 
 static void look_at(looks *l, const gather_proto_field *field, bool is_first) {
@@ -43,7 +43,7 @@ static void look_at(looks *l, const gather_proto_field *field, bool is_first) {
     l->has_version = true;
 }
 
-/* Files that are cut short are told as well: what is wrong with them is said when they are opened. */
+/* Truncated files are recognised too: opening them reports what is wrong. */
 static looks look(const uint8_t *bytes, int64_t size) {
   looks l = {.tensor = true, .model = true};
   gather_proto message = {bytes, 0, size};
@@ -82,7 +82,7 @@ gather_status gather_pb_open(gather_file *file, gather_error *error) {
   return gather_onnx_tensor(&onnx, message, &file->tensors[0]);
 }
 
-/* The fields of a model that stand once; the graph's is the last one. */
+/* The singular fields of a model; the last graph counts. */
 static gather_status read_head(gather_onnx *onnx, gather_proto message, gather_graph_file *model,
                                gather_proto_field *graph) {
   static const gather_onnx_import FIRST = {"", 1};
@@ -97,7 +97,7 @@ static gather_status read_head(gather_onnx *onnx, gather_proto message, gather_g
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_VARINT));
     model->version = (int64_t)field.value;
   }
-  /* Before version 3 models did not import, and there was one operator set. */
+  /* Before IR version 3, models had no imports, and there was one operator set. */
   if (onnx->imports.count == 0 && model->version < 3) onnx->imports = (gather_onnx_imports){&FIRST, 1};
   if (graph->number == 0) return GATHER_ONNX_WRONG(onnx, onnx->file->map.size, "the model has no graph");
   return gather_onnx_is(onnx, graph, GATHER_PROTO_BYTES);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_attribute.c: attributes of nodes, and what a Constant node's attributes hold.
+ * onnx_attribute.c: reads attributes of nodes, and the values of Constant nodes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct parts {
   gather_proto_field fields[GRAPHS + 1];
 } parts;
 
-/* The types by their numbers; and where another field has the value. */
+/* The types by number; second: if another field has the value. */
 #define NAMES(type) \
   { type, type " without a value" }
 static const char *const TYPE_NAMES[][2] = {NAMES("UNDEFINED"), NAMES("FLOAT"),   NAMES("INT"),    NAMES("STRING"),
@@ -32,13 +32,13 @@ static const char *const TYPE_NAMES[][2] = {NAMES("UNDEFINED"), NAMES("FLOAT"), 
 
 static const uint32_t FIELD_OF[] = {0, FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TENSORS, GRAPHS};
 
-/* Files of the first versions do not say the type; there the field that is present tells it. */
+/* Files of the first versions do not give the type; there the field that is present determines it. */
 static void find_type(parts *p) {
   for (uint64_t type = IS_FLOAT; type <= IS_GRAPHS && p->type == 0; type++)
     if (p->fields[FIELD_OF[type]].number != 0) p->type = type;
 }
 
-/* Whether the attribute says one type and has a value of another. Writers may leave out a value that is 0 or empty. */
+/* Whether the attribute gives one type but has a value of another. Writers may omit a value that is 0 or empty. */
 static bool is_mixed(const parts *p) {
   bool other = false;
   if (p->type < IS_FLOAT || p->type > IS_GRAPHS || p->fields[FIELD_OF[p->type]].number != 0) return false;
@@ -112,14 +112,14 @@ static gather_status read_tensor(gather_onnx *onnx, const parts *p, gather_attri
   gather_file_tensor *tensor = NULL;
   attribute->kind = GATHER_ATTRIBUTE_TENSOR;
   if (p->fields[TENSOR].number == 0)
-    return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' is a tensor and holds none", p->name);
+    return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' has type TENSOR but no tensor", p->name);
   GATHER_TRY(gather_onnx_is(onnx, &p->fields[TENSOR], GATHER_PROTO_BYTES));
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *tensor, &tensor));
   attribute->tensor = tensor;
   return gather_onnx_tensor(onnx, p->fields[TENSOR].inner, tensor);
 }
 
-/* Lists of floats and of strings have no kind of their own; what a Constant needs of them is a tensor. */
+/* Lists of floats and of strings have no kind of their own; a Constant needs them as a tensor. */
 static gather_status read_floats(gather_onnx *onnx, const parts *p, gather_attribute *attribute) {
   uint64_t *bits = NULL;
   float *numbers = NULL;
@@ -146,7 +146,7 @@ static gather_status read_strings(gather_onnx *onnx, const parts *p, gather_attr
   return gather_onnx_made(onnx, GATHER_TYPE_STRING, strings, count, p->message.at, tensor);
 }
 
-/* Where a graph is: its place in the model. */
+/* Where a graph is in the model. */
 typedef struct place {
   gather_graph *parent;
   const char *path;
@@ -157,7 +157,7 @@ static gather_status graph_path(gather_onnx *onnx, const parts *p, const place *
   char text[256], ordinal[24] = "";
   if (number >= 0) (void)snprintf(ordinal, sizeof ordinal, "_%" PRId64, number);
   int length = snprintf(text, sizeof text, "%s%s%s/", at->path, p->name, ordinal);
-  /* A path that grows without end would make the names of many graphs larger than the file. */
+  /* The length of paths is limited: nested graphs could need names larger than the file. */
   if (length < 0 || (size_t)length >= sizeof text)
     (void)snprintf(text, sizeof text, "graph_%" PRId64 "/", onnx->scopes);
   *path = gather_arena_text(&onnx->file->arena, text, strlen(text));
@@ -170,7 +170,7 @@ static gather_status read_graph(gather_onnx *onnx, const parts *p, const place *
   const char *path = NULL;
   attribute->kind = GATHER_ATTRIBUTE_GRAPH;
   if (field->number == 0)
-    return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' is a graph and holds none", p->name);
+    return GATHER_ONNX_WRONG(onnx, p->message.at, "attribute '%.100s' has type GRAPH but no graph", p->name);
   GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_BYTES));
   GATHER_TRY(graph_path(onnx, p, at, number, &path));
   return gather_onnx_graph(onnx, field->inner, at->parent, path, at->depth + 1, &attribute->graph);

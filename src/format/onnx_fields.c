@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_fields.c: fields of ONNX messages as texts and lists of numbers.
+ * onnx_fields.c: reads fields of ONNX messages as strings and lists of numbers.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ gather_status gather_onnx_next(gather_onnx *onnx, gather_proto *message, gather_
 
 gather_status gather_onnx_is(gather_onnx *onnx, const gather_proto_field *field, gather_proto_wire wire) {
   if (field->wire == wire) return GATHER_OK;
-  return GATHER_ONNX_WRONG(onnx, field->offset, "field %u is of kind %d where kind %d belongs", (unsigned)field->number,
+  return GATHER_ONNX_WRONG(onnx, field->offset, "field %u has wire type %d; expected %d", (unsigned)field->number,
                            (int)field->wire, (int)wire);
 }
 

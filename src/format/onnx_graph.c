@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_graph.c: graphs, functions, and the list of all their constants.
+ * onnx_graph.c: reads graphs and functions, and lists all their constants.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 enum { NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, INFO = 13, SPARSE = 15 };
 
-/* The lists of a graph while it is filled. */
+/* The lists of a graph under construction. */
 typedef struct graph_lists {
   gather_value *inputs, *outputs, *infos;
   gather_constant *constants;
 } graph_lists;
 
-/* A sparse initializer is declared by the name and the type of its values and by its own lengths. */
+/* A sparse initializer is declared by the name and type of its values and by its own dims. */
 static gather_status read_sparse(gather_onnx *onnx, gather_proto message, gather_value *value) {
   uint64_t *lengths = NULL;
   int64_t count = 0;
@@ -89,7 +89,7 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
   graph_lists l;
   gather_proto rest = message;
   if (depth > GATHER_ONNX_DEPTH_MAX)
-    return GATHER_ONNX_WRONG(onnx, message.at, "graphs are nested more than %d deep", GATHER_ONNX_DEPTH_MAX);
+    return GATHER_ONNX_WRONG(onnx, message.at, "graphs are nested deeper than %d levels", GATHER_ONNX_DEPTH_MAX);
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof **graph, graph));
   (*graph)->name = "";
   (*graph)->parent = parent;

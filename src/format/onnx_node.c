@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_node.c: the nodes of a graph or a function.
+ * onnx_node.c: reads the nodes of a graph or a function.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static int64_t version_of(const gather_onnx_imports *imports, const char *domain
   return 0;
 }
 
-/* Where its bodies' tensors get their names from: the node's name, else its operator and number. */
+/* The prefix of its bodies' tensors: the node's name, else its operator and number. */
 static gather_status node_path(gather_onnx *onnx, const gather_node *node, const char *path, int64_t number,
                                const char **target) {
   char text[256], op[64];
@@ -35,7 +35,7 @@ static gather_status node_path(gather_onnx *onnx, const gather_node *node, const
   return gather_fail_file(onnx->error, GATHER_OUT_OF_MEMORY, onnx->file->name, -1, "no memory for a node's name");
 }
 
-/* The lists of a node while it is filled. */
+/* The lists of a node under construction. */
 typedef struct node_lists {
   const char **inputs, **outputs;
   gather_attribute *attributes;
@@ -130,7 +130,7 @@ static gather_status read_node(gather_onnx *onnx, const gather_proto_field *fiel
   return read_attributes(onnx, field->inner, graph, path, depth, node, l.attributes);
 }
 
-/* Appends the constants that nodes give; graph->constants has room for them. */
+/* Appends the constants of nodes; graph->constants has space for them. */
 static gather_status add_constants(gather_onnx *onnx, gather_graph *graph, gather_constant *constants) {
   for (int64_t i = 0; i < graph->node_count; i++) {
     const gather_node *node = &graph->nodes[i];

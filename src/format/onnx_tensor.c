@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_tensor.c: what a TensorProto says: its type, shape and name, and where its values are.
+ * onnx_tensor.c: reads a TensorProto: its type, shape and name, and where its values are.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static gather_status read_lengths(gather_onnx *onnx, const gather_proto_field *f
   return GATHER_OK;
 }
 
-/* A decimal number that is not negative. */
+/* A non-negative decimal number. */
 static gather_status read_decimal(gather_onnx *onnx, const gather_proto_field *field, int64_t *number) {
   const char *text = NULL;
   GATHER_TRY(gather_onnx_text(onnx, field, &text));
@@ -53,13 +53,12 @@ static gather_status read_decimal(gather_onnx *onnx, const gather_proto_field *f
     good = digit >= 0 && digit <= 9 && value <= (INT64_MAX - digit) / 10;
     if (good) value = value * 10 + digit;
   }
-  if (!good)
-    return GATHER_ONNX_WRONG(onnx, field->offset, "external data at '%.60s', which is no number of bytes", text);
+  if (!good) return GATHER_ONNX_WRONG(onnx, field->offset, "invalid offset or length '%.60s' of external data", text);
   *number = value;
   return GATHER_OK;
 }
 
-/* A key and its value; keys that say nothing of the place are passed over. */
+/* A key and its value; other keys than location, offset and length are skipped. */
 static gather_status read_external(gather_onnx *onnx, gather_proto message, gather_onnx_parts *parts) {
   const char *key = "";
   gather_proto_field field, value = {0};
@@ -81,7 +80,7 @@ static gather_proto_wire wire_of_values(uint32_t number) {
   return number == 10 ? GATHER_PROTO_FIXED64 : GATHER_PROTO_VARINT;
 }
 
-/* Counts a field's values. Packed numbers of fixed size are not touched. */
+/* Counts a field's values. Packed numbers of fixed size are not read. */
 static gather_status count_values(gather_onnx *onnx, const gather_proto_field *field, gather_onnx_parts *parts) {
   int64_t *count = &parts->counts[field->number], bytes = field->inner.end - field->inner.at;
   gather_proto_wire wire = wire_of_values(field->number);
@@ -92,7 +91,7 @@ static gather_status count_values(gather_onnx *onnx, const gather_proto_field *f
   } else if (field->wire == GATHER_PROTO_BYTES && wire != GATHER_PROTO_VARINT) {
     int64_t size = wire == GATHER_PROTO_FIXED32 ? 4 : 8;
     if (bytes % size != 0)
-      return GATHER_ONNX_WRONG(onnx, field->offset, "a list of numbers has half a number at its end");
+      return GATHER_ONNX_WRONG(onnx, field->offset, "a packed list of numbers ends within a number");
     *count += bytes / size;
   } else {
     GATHER_TRY(gather_onnx_numbers(onnx, field, wire, NULL, count));
@@ -112,7 +111,7 @@ static gather_status read_field(gather_onnx *onnx, const gather_proto_field *fie
       return gather_onnx_is(onnx, field, GATHER_PROTO_VARINT);
     case 3:
       return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, field->offset,
-                              "a tensor in segments, which ONNX itself does not support");
+                              "tensor segments are not supported");
     case 4:
     case 5:
     case 6:
@@ -129,7 +128,7 @@ static gather_status read_field(gather_onnx *onnx, const gather_proto_field *fie
       return read_external(onnx, field->inner, parts);
     case 14:
       GATHER_TRY(gather_onnx_is(onnx, field, GATHER_PROTO_VARINT));
-      if (field->value > 1) return GATHER_ONNX_WRONG(onnx, field->offset, "the place of the values is neither 0 nor 1");
+      if (field->value > 1) return GATHER_ONNX_WRONG(onnx, field->offset, "data_location is neither 0 nor 1");
       parts->external = field->value == 1;
       return GATHER_OK;
     default:
@@ -154,7 +153,7 @@ gather_status gather_onnx_parts_read(gather_onnx *onnx, gather_proto message, ga
   if (parts->type) return GATHER_OK;
   if (parts->type_number == 0) return GATHER_ONNX_WRONG(onnx, parts->type_offset, "a tensor has no type");
   return gather_fail_file(onnx->error, GATHER_UNSUPPORTED, onnx->file->name, parts->type_offset,
-                          "a tensor is of type %" PRIu64 ", which is not known", parts->type_number);
+                          "a tensor has the unknown type %" PRIu64, parts->type_number);
 }
 
 gather_status gather_onnx_made(gather_onnx *onnx, gather_type type, const void *data, int64_t len, int64_t offset,

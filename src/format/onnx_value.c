@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_value.c: the declaration of a value: its name, and the type and shape that it is said to have.
+ * onnx_value.c: reads the declaration of a value: name, type and shape.
  */
 #include "format/onnx.h"
 
 #ifdef GATHER_HAVE_NANOPB
 
-/* A length or a name for one. Where both stand, the last counts; a length below 0 says nothing. */
+/* A length or its name. If both are given, the last counts; a length below 0 is ignored. */
 static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_dim *dim) {
   *dim = (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL};
   for (;;) {
@@ -26,7 +26,7 @@ static gather_status read_dim(gather_onnx *onnx, gather_proto message, gather_di
   }
 }
 
-/* A rank that is too large for the library is not known to it. */
+/* A rank above GATHER_MAX_RANK is treated as unknown. */
 static gather_status read_shape(gather_onnx *onnx, gather_proto message, gather_value *value) {
   int64_t counts[2];
   gather_dim *dims = NULL;
@@ -64,7 +64,7 @@ static gather_status read_tensor_type(gather_onnx *onnx, gather_proto message, g
   }
 }
 
-/* Types that are no tensors (sequence, map, opaque, sparse tensor, optional) are walked over. */
+/* Types other than tensors (sequence, map, opaque, sparse tensor, optional) are skipped. */
 static gather_status read_type(gather_onnx *onnx, gather_proto message, gather_value *value) {
   for (;;) {
     gather_proto_field field;

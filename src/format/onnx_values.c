@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * onnx_values.c: the values of a TensorProto: a view of the file or of one beside it, or numbers taken out of their list.
+ * onnx_values.c: the values of a TensorProto: a view of the file or of its external data, or numbers decoded from a
+ * list.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static uint32_t list_of(gather_type type) {
   }
 }
 
-/* How many values the list of a type has: parts of complex numbers, bytes of packed types and 6-bit elements stand one by one. */
+/* The number of list values for a tensor: parts of complex numbers, bytes of packed types and 6-bit elements are
+ * separate values. */
 static int64_t list_length(const gather_file_tensor *tensor) {
   const gather_type_info *info = gather_type_get(tensor->tensor.type);
   int64_t len = gather_tensor_len(&tensor->tensor);
@@ -49,14 +51,15 @@ static void set_view(gather_file_tensor *tensor, const uint8_t *bytes, int64_t o
     tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
 }
 
-/* The bytes that elements take in files: of a stream's last group only those that are used. */
+/* The bytes of elements in a file: of the last group of a packed stream only the used ones. */
 static int64_t stored_bytes(const gather_file_tensor *tensor) {
   static const int64_t UNUSED[4] = {0, 2, 1, 0};
   if (gather_type_get(tensor->tensor.type)->packing != GATHER_PACKING_STREAM) return tensor->bytes;
   return tensor->bytes - UNUSED[gather_tensor_len(&tensor->tensor) % 4];
 }
 
-/* A view of `size` bytes at `offset` of a file with all that are stored; a copy where the file ends within the last group. */
+/* A view of `size` bytes at `offset` of a file that has all stored bytes; a copy if the file ends within the last
+ * group. */
 static gather_status use_bytes(gather_onnx *onnx, const uint8_t *bytes, int64_t size, int64_t offset,
                                gather_file_tensor *tensor) {
   uint8_t *copy = NULL;
@@ -70,16 +73,17 @@ static gather_status use_bytes(gather_onnx *onnx, const uint8_t *bytes, int64_t 
 
 static gather_status read_raw(gather_onnx *onnx, const gather_onnx_parts *parts, gather_file_tensor *tensor) {
   if (tensor->tensor.type == GATHER_TYPE_STRING)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW], "tensor '%.100s' holds strings as raw bytes", parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW],
+                             "tensor '%.100s' has strings in raw_data, which ONNX does not allow", parts->name);
   if (parts->counts[RAW] < stored_bytes(tensor))
     return GATHER_ONNX_WRONG(onnx, parts->offsets[RAW],
-                             "tensor '%.100s' needs %" PRId64 " bytes and has %" PRId64 " raw ones", parts->name,
+                             "tensor '%.100s' needs %" PRId64 " bytes; raw_data has %" PRId64, parts->name,
                              stored_bytes(tensor), parts->counts[RAW]);
-  /* raw_data is singular: the last one stands, wherever empty lists of other fields are. */
+  /* raw_data is singular: the last one counts, wherever empty lists of other fields are. */
   return GATHER_OK;
 }
 
-/* One number in the machine's own byte order. */
+/* Stores one number in native byte order. */
 static void store(const gather_type_info *info, uint64_t value, uint8_t *target) {
   const uint8_t u8 = (uint8_t)(info->type == GATHER_TYPE_BOOL ? (uint32_t)value != 0 : value & 0xff);
   const uint16_t u16 = (uint16_t)value;
@@ -106,7 +110,7 @@ typedef struct target {
   gather_type_info info; /* of one value: the parts of a complex number are floats */
 } target;
 
-/* Element number `at` of a stream of 6 bits each, whose bytes begin as zeros. */
+/* Stores element `at` of a stream of 6-bit elements; its bytes are zero at the start. */
 static void store_six(uint64_t value, int64_t at, uint8_t *bytes) {
   uint32_t code = (uint32_t)(value & 63) << at * 6 % 8;
   bytes[at * 6 / 8] |= (uint8_t)(code & 0xff);
@@ -159,7 +163,7 @@ static gather_status read_list(gather_onnx *onnx, gather_proto message, const ga
   int64_t expected = list_length(tensor), len = 0;
   gather_string *strings = NULL;
   if (parts->counts[number] != expected)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' needs %" PRId64 " values and has %" PRId64,
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' needs %" PRId64 " values; it has %" PRId64,
                              parts->name, expected, parts->counts[number]);
   tensor->offset = parts->offsets[number];
   if (number == STRINGS) {
@@ -176,14 +180,15 @@ static gather_status read_list(gather_onnx *onnx, gather_proto message, const ga
   return unpack(onnx, message, number, tensor);
 }
 
-/* The field that holds the values: 0 where there is none. */
+/* The field with the values; 0 if there is none. */
 static gather_status find_values(gather_onnx *onnx, const gather_onnx_parts *parts, uint32_t *number) {
   static const uint8_t NUMBERS[] = {FLOATS, INT32S, STRINGS, INT64S, RAW, DOUBLES, UINT64S};
   *number = 0;
   for (size_t i = 0; i < sizeof NUMBERS; i++) {
     if (parts->counts[NUMBERS[i]] == 0) continue;
     if (*number != 0)
-      return GATHER_ONNX_WRONG(onnx, parts->offsets[NUMBERS[i]], "tensor '%.100s' has its values twice", parts->name);
+      return GATHER_ONNX_WRONG(onnx, parts->offsets[NUMBERS[i]], "tensor '%.100s' has values in two fields",
+                               parts->name);
     *number = NUMBERS[i];
   }
   return GATHER_OK;
@@ -191,22 +196,22 @@ static gather_status find_values(gather_onnx *onnx, const gather_onnx_parts *par
 
 static gather_status check_field(gather_onnx *onnx, const gather_onnx_parts *parts, uint32_t number, bool empty) {
   if (parts->external && number != 0)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has values here and in another file",
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has both values and external data",
                              parts->name);
   if (parts->external && parts->type->type == GATHER_TYPE_STRING)
-    return GATHER_ONNX_WRONG(onnx, parts->external_offset, "tensor '%.100s' keeps strings in another file",
-                             parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->external_offset,
+                             "tensor '%.100s' has strings as external data, which ONNX does not allow", parts->name);
   if (empty && number != 0)
-    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has no elements, but values", parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' has values but no elements", parts->name);
   if (!empty && number == 0 && !parts->external)
-    return GATHER_ONNX_WRONG(onnx, parts->offset, "tensor '%.100s' has elements, but no values", parts->name);
+    return GATHER_ONNX_WRONG(onnx, parts->offset, "tensor '%.100s' has elements but no values", parts->name);
   if (number != 0 && number != RAW && number != list_of(parts->type->type))
     return GATHER_ONNX_WRONG(onnx, parts->offsets[number], "tensor '%.100s' of type %s has its values in field %u",
                              parts->name, parts->type->name, (unsigned)number);
   return GATHER_OK;
 }
 
-/* The last raw_data, which parts do not keep where other fields follow it. */
+/* The last raw_data; parts->view may be of another field after it. */
 static gather_status view_raw(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor) {
   for (;;) {
     gather_proto_field field;
@@ -232,11 +237,11 @@ gather_status gather_onnx_values(gather_onnx *onnx, gather_proto message, const 
 gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *parts, gather_file_tensor *tensor) {
   const int64_t at = parts->external_offset;
   if (!parts->location)
-    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' does not say in which file its values are", parts->name);
+    return GATHER_ONNX_WRONG(onnx, at, "the external data of tensor '%.100s' have no location", parts->name);
   if (tensor->bytes == 0) return GATHER_OK;
   const int64_t needed = stored_bytes(tensor);
   if (parts->data_length >= 0 && parts->data_length < needed)
-    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' needs %" PRId64 " bytes and has %" PRId64 " in '%.100s'",
+    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' needs %" PRId64 " bytes; it has %" PRId64 " in '%.100s'",
                              parts->name, needed, parts->data_length, parts->location);
   const gather_map *map = NULL;
   int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
@@ -248,8 +253,7 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
     return use_bytes(onnx, map->bytes, map->size, offset, tensor);
   gather_error why;
   (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
-                         "tensor '%.100s' needs %" PRId64 " bytes from byte %" PRId64
-                         " on of '%.100s', which has %" PRId64,
+                         "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64,
                          parts->name, length, offset, parts->location, map->size);
   return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
 }

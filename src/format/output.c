@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output.c: files that appear whole or not at all, by POSIX.
+ * output.c: files that are written atomically (POSIX).
  */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
@@ -27,13 +27,13 @@ static char *copy_text(const char *text, size_t bytes) {
   return copy;
 }
 
-/* Length of the folder's part of a path, with its slash. */
+/* Length of the folder part of a path, with its slash. */
 static size_t folder_bytes(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* Says whether a file may be made in the folder of `path`. */
+/* Fails if no file can be created in the folder of `path`. */
 static gather_status check_folder(const char *path, gather_error *error) {
   size_t bytes = folder_bytes(path);
   char *folder = bytes ? copy_text(path, bytes) : copy_text(".", 1);
@@ -43,7 +43,7 @@ static gather_status check_folder(const char *path, gather_error *error) {
   if (stat(folder, &about) != 0)
     status = gather_fail_system(error, path, errno, "write into its folder");
   else if (!S_ISDIR(about.st_mode))
-    status = gather_fail_file(error, GATHER_IO_ERROR, path, -1, "its folder is none");
+    status = gather_fail_file(error, GATHER_IO_ERROR, path, -1, "its parent is not a directory");
   else if (access(folder, W_OK | X_OK) != 0)
     status = gather_fail_system(error, path, errno, "write into its folder");
   gather_free(folder);
@@ -54,20 +54,20 @@ static gather_status fail_exists(const char *path, gather_error *error) {
   return gather_fail_file(error, GATHER_FILE_EXISTS, path, -1, "the file exists already and is kept");
 }
 
-/* Checks what has the name already. replaces: whether there is a file that will be replaced. */
+/* Checks whatever exists under the name. *replaces: a file will be replaced. */
 static gather_status check_target(const char *path, bool replace, bool *replaces, gather_error *error) {
   struct stat about;
   *replaces = false;
   if (path[0] == '\0') return gather_fail(error, GATHER_USAGE, "the name of the output is empty");
   if (path[strlen(path) - 1] == '/')
-    return gather_fail_file(error, GATHER_USAGE, path, -1, "the name of the output is a folder's");
+    return gather_fail_file(error, GATHER_USAGE, path, -1, "the name of the output ends with a slash");
   GATHER_TRY(check_folder(path, error));
   if (lstat(path, &about) != 0)
     return errno == ENOENT ? GATHER_OK : gather_fail_system(error, path, errno, "find out whether it exists");
   if (S_ISDIR(about.st_mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory");
   if (!replace) return fail_exists(path, error);
   if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "follow the link");
-  /* Renaming over a device or a pipe would put a file in its place. */
+  /* Renaming over a device or a pipe would replace it by a file. */
   if (!S_ISREG(about.st_mode))
     return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is not a regular file, so it is not replaced");
   *replaces = true;
@@ -79,11 +79,11 @@ gather_status gather_output_check(const char *path, bool replace, gather_error *
   return check_target(path, replace, &replaces, error);
 }
 
-/* A link that may be replaced stays, and the file behind it is replaced. */
+/* A link is kept; the file that it points to is replaced. */
 static gather_status resolve(const char *path, bool replace, char **target, gather_error *error) {
   errno = 0;
   char *real = replace ? realpath(path, NULL) : NULL;
-  if (replace && !real && errno != ENOENT) return gather_fail_system(error, path, errno, "find out what it stands for");
+  if (replace && !real && errno != ENOENT) return gather_fail_system(error, path, errno, "resolve the link");
   *target = real ? copy_text(real, strlen(real)) : copy_text(path, strlen(path));
   free(real);
   if (*target) return GATHER_OK;
@@ -112,16 +112,16 @@ gather_status gather_output_create(gather_output *output, const char *path, bool
   return status;
 }
 
-/* Has the disk no room for `size` bytes? Asked first, since taking room until there is none would leave none for others,
- * even if it is given back. A file system that does not know its size says 0. */
+/* Whether the disk has less than `size` bytes free. Checked first, since allocating until the disk is full would
+ * hurt other programs, even if freed at once. A file system that does not know its size reports 0. */
 static bool is_too_small(int fd, int64_t size) {
   struct statvfs room;
   if (fstatvfs(fd, &room) != 0 || room.f_blocks == 0 || room.f_frsize == 0) return false;
   return (uint64_t)size / room.f_frsize > (uint64_t)room.f_bavail;
 }
 
-/* Makes the file `size` bytes long and takes the room from the disk; an errno. Where the file system cannot do that, the file
- * is only made long, and a full disk then ends the program that fills it (SIGBUS). */
+/* Makes the file `size` bytes long and allocates its blocks; returns an errno. If the file system cannot allocate,
+ * the file is sparse, and a full disk later kills the program that fills it (SIGBUS). */
 static int reserve_room(int fd, int64_t size) {
 #if defined(_POSIX_ADVISORY_INFO) && _POSIX_ADVISORY_INFO > 0
   int number;
@@ -135,7 +135,7 @@ static int reserve_room(int fd, int64_t size) {
 gather_status gather_output_reserve(gather_output *output, int64_t size, gather_error *error) {
   if (size == 0) return GATHER_OK;
   if ((uint64_t)size > PTRDIFF_MAX || (off_t)size != size)
-    return gather_fail_file(error, GATHER_OVERFLOW, output->target, -1, "is too big for the addresses of this program");
+    return gather_fail_file(error, GATHER_OVERFLOW, output->target, -1, "is too large for the address space");
   int number = is_too_small(output->fd, size) ? ENOSPC : reserve_room(output->fd, size);
   if (number != 0) return gather_fail_system(error, output->target, number, "reserve its size on the disk");
   output->size = size;
@@ -155,8 +155,9 @@ static void unmap(gather_output *output) {
   output->bytes = NULL;
 }
 
-/* Some file systems say only when a file is closed that it could not be written. The file itself stays open: it keeps its lock, and
- * what has no name would be gone. After EINTR the descriptor is closed on Linux, and nothing was lost. */
+/* Some file systems report write errors only on close, so a duplicate is closed. The file itself stays open: it
+ * keeps its lock, and an unnamed file would be deleted. After EINTR the descriptor is closed on Linux, and nothing
+ * is lost. */
 static int flush(const gather_output *output) {
   int copy = dup(output->fd);
   if (copy < 0) return errno;
@@ -177,12 +178,12 @@ gather_status gather_output_publish(gather_output *output, gather_error *error) 
   if (number != 0) return gather_fail_system(error, output->target, number, "give the finished file its name");
   number = output->no_sync ? 0 : gather_output_sync_folder(output);
   if (number == 0) return GATHER_OK;
-  return gather_fail_system(error, output->target, number, "be sure that the disk keeps its name, which it has");
+  return gather_fail_system(error, output->target, number, "sync its directory; the file is complete and has its name");
 }
 
 void gather_output_clear(gather_output *output) {
   unmap(output);
-  if (output->named) (void)unlink(output->temporary); /* before its lock goes */
+  if (output->named) (void)unlink(output->temporary); /* before its lock is released */
   if (output->fd >= 0) (void)close(output->fd);
   if (output->folder >= 0) (void)close(output->folder);
   gather_free(output->temporary);

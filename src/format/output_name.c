@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * output_name.c: the names of a file that is being written. Where the system can, it has none until it is complete: a process
- * that is killed then leaves nothing. Elsewhere, and for the moment in which it replaces another file, it has a temporary name
- * beside its target. Each output is locked (flock) while its process lives, so that a later one for the same target can tell
- * what a killed process left, and removes it.
+ * output_name.c: the names of a file being written. If the system can, it has no name until it is complete: a killed
+ * process leaves nothing behind. Otherwise, and for the moment of replacing another file, it has a temporary name
+ * beside its target. Each output is locked (flock) while its process lives, so that a later one for the same target
+ * can recognise and remove what a killed process left.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* O_TMPFILE, syncfs */
@@ -39,8 +39,8 @@ static void number_name(const gather_output *output, int number) {
                  hash, number);
 }
 
-/* Whether the name is free again: what has it was left by a process that is gone. Only its lock can tell; where there are no
- * locks, it stays. */
+/* Removes a temporary file left by a dead process; true if the name is free again. Only its lock can tell; without
+ * locks it is kept. */
 static bool remove_stale(const char *path) {
   struct stat file, name;
   int fd = gather_open_file(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
@@ -52,7 +52,8 @@ static bool remove_stale(const char *path) {
   return removed;
 }
 
-/* Whether the file can be locked and still has its name: another process may take it for a stale one before it is locked. */
+/* Whether the file can be locked and still has its name: until it is locked, another process may take it for a stale
+ * one. */
 static bool lock(int fd) {
   struct stat about;
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
@@ -78,16 +79,16 @@ static int open_named(gather_output *output, mode_t mode) {
     (void)close(output->fd);
     output->fd = -1;
   }
-  return EIO; /* not EEXIST: it is the temporary names that exist, not the target's */
+  return EIO; /* not EEXIST: the temporary names exist, not the target's */
 }
 
 /* ---- files without a name */
 
 #if defined(O_TMPFILE)
-/* The path by which a file without a name can get one. */
+/* The path by which an unnamed file can get a name. */
 static void write_link(int fd, char text[LINK_BYTES]) { (void)snprintf(text, LINK_BYTES, "/proc/self/fd/%d", fd); }
 
-/* Whether /proc is there to give it a name later. */
+/* Whether /proc can give it a name later. */
 static bool can_be_named(int fd) {
   char link[LINK_BYTES];
   struct stat file, behind;
@@ -96,7 +97,8 @@ static bool can_be_named(int fd) {
          file.st_dev == behind.st_dev;
 }
 
-/* Old systems and many file systems cannot; each says so in its own way. An errno; output->fd stays -1 where it cannot. */
+/* Old systems and many file systems cannot, with various errors. Returns an errno; output->fd stays -1 if it is not
+ * supported. */
 static int open_unnamed(gather_output *output, const char *folder, mode_t mode) {
   int fd = gather_open_file(folder, O_RDWR | O_TMPFILE, mode), number = fd < 0 ? errno : 0;
   if (number == EOPNOTSUPP || number == EISDIR || number == EINVAL || number == ENOENT || number == ENOSYS) return 0;
@@ -127,7 +129,7 @@ static int give_name(const gather_output *output, const char *name) {
 }
 #endif
 
-/* A directory that may be written need not be one that may be read. */
+/* A directory may be writable but not readable. */
 static int open_folder(gather_output *output, const char *folder) {
   output->folder = gather_open_file(folder, O_RDONLY | O_DIRECTORY, 0);
   return output->folder >= 0 || errno == EACCES ? 0 : errno;
@@ -148,12 +150,12 @@ int gather_output_open(gather_output *output, mode_t mode) {
 
 /* ---- the target's name */
 
-/* Where nothing may have the name: a second name for the file can be made only if that name is free. Where a file system has no
- * second names, the name is first taken by an empty file, which the rename then replaces. */
+/* If the name must be free: a hard link fails if the name exists. On a file system without hard links, an empty file
+ * reserves the name, and the rename then replaces it. */
 static int name_exclusively(const gather_output *output) {
   if (!output->named) return give_name(output, output->target);
   if (link(output->temporary, output->target) == 0) {
-    (void)unlink(output->temporary); /* the file has its name, whatever becomes of the other */
+    (void)unlink(output->temporary); /* the file has its final name; errors do not matter */
     return 0;
   }
   int fd = gather_open_file(output->target, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -165,7 +167,7 @@ static int name_exclusively(const gather_output *output) {
   return number;
 }
 
-/* A file without a name cannot replace one: it gets a temporary name, and that is renamed. */
+/* An unnamed file cannot replace another: it first gets a temporary name, which is renamed. */
 static int rename_unnamed(const gather_output *output) {
   int number = EEXIST;
   for (int i = 0; i < NAMES_TRIED && number == EEXIST; i++) {
@@ -185,7 +187,7 @@ static int replace_target(const gather_output *output) {
   if (output->named) return rename(output->temporary, output->target) == 0 ? 0 : errno;
   int number = give_name(output, output->target);
   if (number != EEXIST) return number;
-  /* Between the two steps no signal handler ends the program. */
+  /* No signal handler may end the program between the two steps. */
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_BLOCK, &all, &before);
   number = rename_unnamed(output);
@@ -201,7 +203,7 @@ int gather_output_name(gather_output *output) {
 
 /* ---- the disk */
 
-/* For a directory that cannot be opened: its whole file system is synced. */
+/* For a directory that cannot be opened: syncs its whole file system. */
 static int sync_all(const gather_output *output) {
 #if defined(__linux__)
   return syncfs(output->fd) == 0 ? 0 : errno;
@@ -216,7 +218,7 @@ static int sync_one(int fd) {
   int result;
   do result = fsync(fd);
   while (result != 0 && errno == EINTR);
-  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno; /* some cannot */
+  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno; /* not supported */
 }
 
 int gather_output_sync(const gather_output *output) { return sync_one(output->fd); }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pb.c: writing an ONNX TensorProto: a few numbered fields, by hand.
+ * pb.c: writes an ONNX TensorProto: a few fields, without a library.
  * Source: onnx.proto: dims = 1, data_type = 2, string_data = 6, name = 8, raw_data = 9.
  */
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "format/format.h"
 
-/* A field's key is its number and how its value is stored: 0 = varint, 2 = a length and so many bytes. */
+/* A field's tag is its number and its wire type: 0 = varint, 2 = length-delimited. */
 enum {
   KEY_DIMS = 1 << 3 | 0,
   KEY_DATA_TYPE = 2 << 3 | 0,

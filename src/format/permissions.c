@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * permissions.c: a new file gets who may read it from the file that it replaces, before it holds anything.
+ * permissions.c: copies the permissions of the replaced file to the new one, before it has any content.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sys/xattr.h */
@@ -22,10 +22,11 @@
 #if defined(__linux__)
 static const char ACL[] = "system.posix_acl_access";
 
-/* Copies the access ACL. False: the group bits of the mode would mean something else for the new file than for the old one. */
+/* Copies the access ACL. False on failure: the group bits of the mode would then mean something else for the new
+ * file. */
 static bool copy_acl(const char *path, int fd) {
   ssize_t bytes = getxattr(path, ACL, NULL, 0);
-  if (bytes < 0 && (errno == ENODATA || errno == ENOTSUP)) /* the new file may have one from its directory's default */
+  if (bytes < 0 && (errno == ENODATA || errno == ENOTSUP)) /* the new file may have inherited its directory's default */
     return fremovexattr(fd, ACL) == 0 || errno == ENODATA || errno == ENOTSUP;
   void *list = bytes >= 0 ? gather_alloc(bytes + 1) : NULL;
   bool copied =
@@ -47,10 +48,10 @@ gather_status gather_permissions_copy(const char *path, int fd, gather_error *er
   mode_t mode = old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   bool group = new.st_gid == old.st_gid || fchown(fd, (uid_t)-1, old.st_gid) == 0;
   bool acl = copy_acl(path, fd);
-  /* Another group gets what everybody gets, at most. */
+  /* If the group differs, it gets at most the permissions of others. */
   if (!group || !acl) mode &= (mode_t)~S_IRWXG | (mode & S_IRWXO) << 3;
   if (fchmod(fd, mode) != 0) return gather_fail_system(error, path, errno, "keep its permissions");
-  /* Last: who gives a file away may no longer change its mode. Where this process may not, the file stays its own. */
+  /* Last, because only the owner may change the mode. Without the privilege, the file keeps its owner. */
   const bool owner = new.st_uid == old.st_uid || fchown(fd, old.st_uid, (gid_t)-1) == 0;
   (void)owner;
   return GATHER_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * proto.c: protobuf's wire format, read by nanopb. A stream is made anew for each step, so that its position is always known.
+ * proto.c: reads protobuf's wire format with nanopb. Each step makes a new stream, so that the position is always
+ * known.
  */
 #include "format/proto.h"
 
@@ -21,8 +22,8 @@ static const char *take_tag(gather_proto *message, uint32_t *number, uint32_t *w
   pb_istream_t stream = stream_of(message);
   pb_wire_type_t type = PB_WT_VARINT;
   bool at_end = false;
-  if (!pb_decode_tag(&stream, &type, number, &at_end)) return "a field's number is cut short or too large";
-  if (*number == 0) return "a field has the number 0";
+  if (!pb_decode_tag(&stream, &type, number, &at_end)) return "a field number is truncated or too large";
+  if (*number == 0) return "a field has number 0";
   *wire = (uint32_t)type;
   message->at = position(message, &stream);
   return NULL;
@@ -38,14 +39,14 @@ static const char *take_number(gather_proto *message, uint32_t wire, uint64_t *v
     good = pb_decode_fixed32(&stream, &small);
     *value = small;
   }
-  if (!good) return "a number is cut short or has more than 64 bits";
+  if (!good) return "a number is truncated or longer than 64 bits";
   message->at = position(message, &stream);
   return NULL;
 }
 
 static const char *take_bytes(gather_proto *message, gather_proto *inner) {
   pb_istream_t stream = stream_of(message), content;
-  if (!pb_make_string_substream(&stream, &content)) return "a length leads behind the end";
+  if (!pb_make_string_substream(&stream, &content)) return "a field extends past the end of its message";
   int64_t end = message->end - (int64_t)stream.bytes_left;
   *inner = (gather_proto){message->bytes, end - (int64_t)content.bytes_left, end};
   message->at = end;
@@ -56,10 +57,10 @@ static const char *take_content(gather_proto *message, uint32_t wire, gather_pro
   if (wire == GATHER_PROTO_BYTES) return take_bytes(message, &field->inner);
   if (wire == GATHER_PROTO_VARINT || wire == GATHER_PROTO_FIXED64 || wire == GATHER_PROTO_FIXED32)
     return take_number(message, wire, &field->value);
-  return "a field is of a kind that there is not";
+  return "unknown wire type";
 }
 
-/* Walks over a group, whose fields end with a tag of the same number; nanopb has no groups. */
+/* Skips a group, which ends with a tag of the same number; nanopb does not support groups. */
 static const char *skip_group(gather_proto *message, uint32_t first) {
   uint32_t open[GROUPS_MAX] = {first};
   int depth = 1;
@@ -69,7 +70,7 @@ static const char *skip_group(gather_proto *message, uint32_t first) {
     const char *wrong = take_tag(message, &number, &wire);
     if (wrong) return wrong;
     if (wire == 4) {
-      if (open[--depth] != number) return "a group ends that did not begin";
+      if (open[--depth] != number) return "a group ends without a start";
     } else if (wire == GATHER_PROTO_GROUP) {
       if (depth == GROUPS_MAX) return "groups are nested too deeply";
       open[depth++] = number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * raw.c: bytes without a header, whose type and shape the caller knows.
+ * raw.c: bytes without a header; the caller gives type and shape.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,23 +19,23 @@ static gather_status read_descr(const char *type, gather_descr *descr, gather_er
   gather_literal_init(&literal, type, text.bytes);
   bool good = type[0] == '[' ? gather_descr_parse(&literal, descr) : gather_descr_plain(&literal, 0, text, descr);
   if (good && type[0] == '[' && gather_literal_peek(&literal) != '\0')
-    good = gather_literal_fail(&literal, GATHER_FILE_MALFORMED, literal.at, "something stands behind the list");
+    good = gather_literal_fail(&literal, GATHER_FILE_MALFORMED, literal.at, "unexpected text after the list");
   if (good) return GATHER_OK;
   bool objects = strncmp(literal.message, "Python", 6) == 0;
   return gather_fail(error, objects ? GATHER_UNSUPPORTED : GATHER_USAGE, "the type '%.100s': %s", type,
                      literal.message);
 }
 
-/* The elements of a raw file are little-endian unless the descr says otherwise. */
+/* Raw elements are little-endian unless the descr says otherwise. */
 static gather_status read_type(const char *type, gather_descr *descr, gather_error *error) {
   if (!type) return gather_fail(error, GATHER_USAGE, "raw bytes need a type");
   if (is_descr(type)) return read_descr(type, descr, error);
   const gather_type_info *info = gather_type_get(gather_type_parse(type));
   if (!info)
     return gather_fail(error, GATHER_USAGE,
-                       "'%.100s' is no type; write a name (float32, FLOAT, f32) or a NumPy descr (<f4, |S5)", type);
+                       "unknown type '%.100s'; write a name (float32, FLOAT, f32) or a NumPy descr (<f4, |S5)", type);
   if (!gather_raw_carries(info))
-    return gather_fail(error, GATHER_UNSUPPORTED, "strings cannot be raw bytes: their lengths stand nowhere");
+    return gather_fail(error, GATHER_UNSUPPORTED, "strings cannot be raw bytes, which have no lengths of strings");
   *descr = (gather_descr){.type = info->type,
                           .item_bytes = info->bits / 8,
                           .unit_bytes = 1,
@@ -52,8 +52,9 @@ static gather_status check_raw(const gather_raw *raw, gather_descr *descr, int64
     return gather_fail(error, GATHER_UNSUPPORTED, "rank %" PRId32 ": more than %d dimensions are not supported",
                        raw->rank, GATHER_MAX_RANK);
   for (int32_t d = 0; d < raw->rank; d++)
-    if (raw->shape[d] < 0) return gather_fail(error, GATHER_USAGE, "the shape has the length %" PRId64, raw->shape[d]);
-  if (raw->offset < 0) return gather_fail(error, GATHER_USAGE, "the offset is %" PRId64, raw->offset);
+    if (raw->shape[d] < 0)
+      return gather_fail(error, GATHER_USAGE, "invalid length %" PRId64 " in the shape", raw->shape[d]);
+  if (raw->offset < 0) return gather_fail(error, GATHER_USAGE, "the offset %" PRId64 " is negative", raw->offset);
   int64_t len;
   if (!gather_shape_len(raw->rank, raw->shape, &len) ||
       gather_type_bytes(descr->type, descr->item_bytes, len, bytes) != GATHER_OK)
@@ -61,7 +62,7 @@ static gather_status check_raw(const gather_raw *raw, gather_descr *descr, int64
   return GATHER_OK;
 }
 
-/* Keeps the text of a type without a name: a plain descr also with quotes, so that .npy can be written with it. */
+/* Keeps the text of a type without a name: a plain descr also in quotes, for writing .npy. */
 static void set_texts(gather_single *single, const gather_raw *raw, const gather_descr *descr) {
   gather_file_tensor *tensor = &single->tensor;
   size_t length = strlen(raw->type);
@@ -78,7 +79,7 @@ static void set_texts(gather_single *single, const gather_raw *raw, const gather
   tensor->descr = quoted;
 }
 
-/* Somebody who gives a type and a shape for a file that has its own is most likely mistaken. */
+/* Giving a type and a shape for a file that has its own is probably a mistake. */
 static gather_status check_content(const gather_file *file, const gather_raw *raw, gather_error *error) {
   const char *unknown, *format = raw->as_is ? NULL : gather_format_looks(file, &unknown);
   if (raw->as_is) return GATHER_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * raw_write.c: raw bytes as a format that is written: without a header.
+ * raw_write.c: writes raw bytes: a format without a header.
  */
 #include "format/format.h"
 

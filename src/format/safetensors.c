@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors.c: reading safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements, little-endian
- * and row-major. Source: the format's description and its reference implementation, safetensors 0.8.
+ * safetensors.c: reads safetensors files: a length of eight bytes, a header in JSON, and the tensors' elements,
+ * little-endian and row-major. Source: the format's description and its reference implementation, safetensors 0.8.
  */
 #include "format/safetensors.h"
 
@@ -20,22 +20,23 @@ static gather_status read_length(gather_safetensors *st, const gather_map *map) 
   const gather_json *json = &st->json;
   int64_t length = 0;
   st->size = map->size;
-  if (map->size < LENGTH_BYTES) return GATHER_JSON_WRONG(json, map->size, "it is cut short: it has no whole header");
+  if (map->size < LENGTH_BYTES)
+    return GATHER_JSON_WRONG(json, map->size, "the file is truncated: it has no complete header");
   for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
   if (memcmp(map->bytes + 4, "\0\0\0\0", 4) != 0 || length > GATHER_SAFETENSORS_JSON_MAX)
-    return GATHER_JSON_WRONG(json, 0, "its header is longer than %d bytes, which the format does not allow",
+    return GATHER_JSON_WRONG(json, 0, "the header is longer than %d bytes, which the format does not allow",
                              GATHER_SAFETENSORS_JSON_MAX);
   st->data_at = LENGTH_BYTES + length;
   if (st->data_at > map->size)
     return GATHER_JSON_WRONG(json, map->size,
-                             "it is cut short: the header takes %" PRId64 " bytes, it has %" PRId64 " in all",
+                             "the file is truncated: the header needs %" PRId64 " bytes, the file has %" PRId64,
                              st->data_at, map->size);
   if (length == 0 || map->bytes[LENGTH_BYTES] != '{')
     return GATHER_JSON_WRONG(json, LENGTH_BYTES, "the header does not begin with '{'");
   return GATHER_OK;
 }
 
-/* ---- what is said of a tensor */
+/* ---- the entry of a tensor */
 
 #define WRONG(st, tensor, span, sentence) \
   GATHER_JSON_WRONG(&(st)->json, (span)->said_at, "the tensor '%.100s' " sentence, (tensor)->name)
@@ -72,7 +73,7 @@ static gather_status read_shape(const gather_safetensors *st, const json_t *tree
   for (size_t d = 0; d < rank; d++) {
     const json_t *length = json_array_get(list, d);
     if (!json_is_integer(length) || json_integer_value(length) < 0)
-      return WRONG(st, tensor, span, "has a shape that is not of whole numbers from 0 on");
+      return WRONG(st, tensor, span, "has a shape with a length that is not a non-negative integer");
     shape[d] = (int64_t)json_integer_value(length);
   }
   tensor->tensor.rank = (int32_t)rank;
@@ -85,18 +86,19 @@ static gather_status read_place(const gather_safetensors *st, const json_t *tree
   const json_t *pair = json_object_get(tree, "data_offsets");
   const json_t *begin = json_array_get(pair, 0), *end = json_array_get(pair, 1);
   if (json_array_size(pair) != 2 || !json_is_integer(begin) || !json_is_integer(end))
-    return WRONG(st, tensor, span, "has no two data_offsets");
+    return WRONG(st, tensor, span, "has no pair of data_offsets");
   span->begin = (int64_t)json_integer_value(begin);
   span->end = (int64_t)json_integer_value(end);
-  if (span->begin < 0 || span->end < span->begin) return WRONG(st, tensor, span, "has data_offsets that are no range");
+  if (span->begin < 0 || span->end < span->begin)
+    return WRONG(st, tensor, span, "has data_offsets that are not a range");
   if (span->end <= st->size - st->data_at) return GATHER_OK;
   return GATHER_JSON_WRONG(&st->json, st->size,
-                           "it is cut short: the tensor '%.100s' takes bytes %" PRId64 " to %" PRId64
-                           " behind the header, where there are %" PRId64,
+                           "the file is truncated: the tensor '%.100s' needs bytes %" PRId64 " to %" PRId64
+                           " after the header; only %" PRId64 " bytes follow it",
                            tensor->name, span->begin, span->end, st->size - st->data_at);
 }
 
-/* What NumPy calls so many bytes that are moved as they are. */
+/* NumPy's descr for opaque bytes. */
 static gather_status set_descr(const gather_safetensors *st, gather_file_tensor *tensor) {
   char text[32];
   (void)snprintf(text, sizeof text, "'|V%" PRId64 "'", tensor->tensor.item_bytes);
@@ -104,7 +106,7 @@ static gather_status set_descr(const gather_safetensors *st, gather_file_tensor 
   return tensor->descr ? GATHER_OK : GATHER_JSON_NO_MEMORY(&st->json);
 }
 
-/* A dtype that has no name here: its elements are moved as they are, where they are of whole bytes. */
+/* A dtype without a name here: its elements are opaque if they are whole bytes. */
 static gather_status size_unknown(const gather_safetensors *st, int64_t len, gather_file_tensor *tensor,
                                   const gather_file_span *span) {
   gather_error why;
@@ -116,7 +118,7 @@ static gather_status size_unknown(const gather_safetensors *st, int64_t len, gat
   }
   tensor->tensor.item_bytes = 0;
   (void)gather_fail_file(&why, GATHER_UNSUPPORTED, st->json.name, span->said_at,
-                         "the tensor '%.100s' is of the dtype '%.40s', which is not known, and whose %" PRId64
+                         "the tensor '%.100s' has the unknown dtype '%.40s', and its %" PRId64
                          " elements do not take whole bytes of the %" PRId64,
                          tensor->name, tensor->type_name, len, bytes);
   return gather_file_unreadable(st->json.file, &why, tensor, st->json.error);
@@ -126,10 +128,10 @@ static gather_status check_size(const gather_safetensors *st, gather_file_tensor
                                 const gather_file_span *span) {
   int64_t len;
   if (!gather_shape_len(tensor->tensor.rank, tensor->tensor.shape, &len))
-    return WRONG(st, tensor, span, "is larger than 64 bits can say");
+    return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
   if (tensor->tensor.type == GATHER_TYPE_OPAQUE) return size_unknown(st, len, tensor, span);
   if (gather_tensor_check(&tensor->tensor, NULL) != GATHER_OK)
-    return WRONG(st, tensor, span, "is larger than 64 bits can say");
+    return WRONG(st, tensor, span, "has a size that does not fit in 64 bits");
   tensor->bytes = gather_tensor_bytes(&tensor->tensor);
   if (tensor->bytes == span->end - span->begin) return GATHER_OK;
   return GATHER_JSON_WRONG(&st->json, span->said_at,
@@ -152,7 +154,7 @@ gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_jso
                                         gather_file_tensor *tensor, gather_file_span *span) {
   json_t *tree = NULL;
   if (!gather_json_is(&st->json, value, '{'))
-    return GATHER_JSON_WRONG(&st->json, value.at, "what is said of the tensor '%.100s' is no object", tensor->name);
+    return GATHER_JSON_WRONG(&st->json, value.at, "the entry of the tensor '%.100s' is not an object", tensor->name);
   GATHER_TRY(gather_json_load(&st->json, value, &tree));
   gather_status status = read_tree(st, tree, tensor, span);
   json_decref(tree);
@@ -161,7 +163,7 @@ gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_jso
 
 /* ---- the header */
 
-/* Keys of "__metadata__" say nothing of the tensors: they are not looked at. */
+/* "__metadata__" does not concern the tensors: it is ignored. */
 static gather_status read_members(gather_safetensors *st, gather_json_part header) {
   const gather_json *json = &st->json;
   gather_json_walk walk = {.rest = header};
@@ -169,7 +171,7 @@ static gather_status read_members(gather_safetensors *st, gather_json_part heade
     const char *name = NULL;
     GATHER_TRY(gather_json_next(json, &walk));
     if (walk.ended) return gather_json_end(json, &walk);
-    GATHER_TRY(gather_json_text(json, walk.key, "a tensor's name", &name));
+    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
     if (strcmp(name, "__metadata__") == 0) continue;
     gather_file_tensor *tensor = &st->tensors[st->len];
     gather_file_span *span = &st->spans[st->len++];
@@ -179,21 +181,21 @@ static gather_status read_members(gather_safetensors *st, gather_json_part heade
   }
 }
 
-/* The reference implementation refuses holes and bytes that belong to no tensor, and so does this: a number that is wrong in one
- * place shows as one of them, and a file in which something hides is no safe one. */
+/* Like the reference implementation, this refuses gaps and bytes that belong to no tensor: they reveal a wrong
+ * number or hidden content. */
 static gather_status check_places(const gather_safetensors *st) {
   int64_t at = 0;
   for (int64_t i = 0; i < st->len; i++) {
     const gather_file_span *span = st->sorted[i];
     if (span->begin != at)
-      return GATHER_JSON_WRONG(
-          &st->json, span->said_at,
-          "the tensor '%.100s' begins at byte %" PRId64 " behind the header, %s byte %" PRId64, span->tensor->name,
-          span->begin, span->begin < at ? "inside another, which ends at" : "and nothing fills the bytes from", at);
+      return GATHER_JSON_WRONG(&st->json, span->said_at,
+                               "the tensor '%.100s' begins at byte %" PRId64 " after the header, %s byte %" PRId64,
+                               span->tensor->name, span->begin,
+                               span->begin < at ? "inside another, which ends at" : "which leaves a gap from", at);
     at = span->end;
   }
   if (at == st->size - st->data_at) return GATHER_OK;
-  return GATHER_JSON_WRONG(&st->json, st->data_at + at, "%" PRId64 " bytes behind the last tensor belong to none",
+  return GATHER_JSON_WRONG(&st->json, st->data_at + at, "%" PRId64 " bytes after the last tensor belong to no tensor",
                            st->size - st->data_at - at);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_index.c: models in several safetensors files. The index, JSON, has "weight_map", which says of each tensor the file
- * beside the index that holds it; what it is, and where, that file's header says. Each is mapped and read once.
+ * safetensors_index.c: models in several safetensors files. The index is JSON; its "weight_map" maps each tensor to a
+ * file beside the index, whose header describes the tensor. Each file is mapped and read once.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 #ifdef GATHER_HAVE_JANSSON
 
-/* A tensor of the index, and the file that it is said to be in. */
+/* A tensor of the index, and the file that contains it. */
 typedef struct entry {
   const char *shard;
-  int64_t shard_at; /* where the index names it */
+  int64_t shard_at; /* its position in the index */
   int64_t next;     /* the next tensor of the same file; -1 */
 } entry;
 
@@ -28,7 +28,7 @@ typedef struct index_reader {
 
 /* ---- the index itself */
 
-/* Nothing is known yet of a tensor but its name. */
+/* A tensor of which only the name is known yet. */
 static gather_file_tensor unknown_tensor(const char *name) {
   return (gather_file_tensor){
       .name = name, .type_name = "unknown", .tensor = {.type = GATHER_TYPE_OPAQUE, .flags = GATHER_FILE_VIEW}};
@@ -42,7 +42,7 @@ static gather_status read_map(index_reader *reader, gather_json_part map) {
     const char *name = NULL;
     GATHER_TRY(gather_json_next(json, &walk));
     if (walk.ended) return gather_json_end(json, &walk);
-    GATHER_TRY(gather_json_text(json, walk.key, "a tensor's name", &name));
+    GATHER_TRY(gather_json_text(json, walk.key, "a tensor name", &name));
     file->tensors[file->len] = unknown_tensor(name);
     reader->spans[file->len] = (gather_file_span){.tensor = &file->tensors[file->len], .said_at = walk.key.at};
     entry *made = &reader->entries[file->len++];
@@ -51,7 +51,7 @@ static gather_status read_map(index_reader *reader, gather_json_part map) {
   }
 }
 
-/* The last member of that name counts, of which a sane index has one. */
+/* The weight_map of the index; given twice, it is an error. */
 static gather_status find_map(index_reader *reader, gather_json_part *map) {
   const gather_json *json = &reader->json;
   gather_json_walk walk = {.rest = {0, json->file->map.size}};
@@ -62,7 +62,7 @@ static gather_status find_map(index_reader *reader, gather_json_part *map) {
     if (walk.ended) break;
     GATHER_TRY(gather_json_text(json, walk.key, "a key", &key));
     if (strcmp(key, "weight_map") != 0) continue;
-    if (found) return GATHER_JSON_WRONG(json, walk.key.at, "the key 'weight_map' stands twice");
+    if (found) return GATHER_JSON_WRONG(json, walk.key.at, "the key 'weight_map' is given twice");
     found = true;
     *map = walk.value;
   }
@@ -100,7 +100,7 @@ typedef struct shard {
   gather_error why;
 } shard;
 
-/* A tensor that the file does not give. Its reason names the file whose bytes are wrong. */
+/* Marks a tensor that the file does not have as unreadable. The reason names the file with the wrong bytes. */
 static gather_status give_up(const index_reader *reader, const shard *from, int64_t i) {
   const gather_json *json = &reader->json;
   gather_file_tensor *tensor = &json->file->tensors[i];
@@ -119,7 +119,7 @@ static gather_status read_shard(const index_reader *reader, const char *location
   from->st = (gather_safetensors){.json = {.file = json->file, .name = path, .error = &from->why}};
   if (!gather_safetensors_is_file(from->map->bytes, from->map->size))
     from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
-                                    "it is no safetensors file, but an index of such files names it");
+                                    "it is not a safetensors file, but the index names it");
   else
     from->status = gather_safetensors_read(&from->st, from->map);
   if (from->status != GATHER_OUT_OF_MEMORY) return GATHER_OK;
@@ -127,7 +127,7 @@ static gather_status read_shard(const index_reader *reader, const char *location
   return GATHER_OUT_OF_MEMORY;
 }
 
-/* All tensors of one file, from the one at `first` on. */
+/* Reads all tensors of one file, from the one at `first` on. */
 static gather_status fill_shard(const index_reader *reader, int64_t first) {
   const gather_json *json = &reader->json;
   gather_file_tensor *tensors = json->file->tensors;
@@ -137,7 +137,7 @@ static gather_status fill_shard(const index_reader *reader, int64_t first) {
     if (!from.map) {
       GATHER_TRY(gather_file_sibling(json->file, at->shard, at->shard_at, tensors[i].name, &tensors[i], &from.map,
                                      json->error));
-      if (!from.map) continue; /* the tensor was marked */
+      if (!from.map) continue; /* the tensor was marked as unreadable */
       GATHER_TRY(read_shard(reader, at->shard, &from));
     }
     const gather_file_span *found =
@@ -150,7 +150,7 @@ static gather_status fill_shard(const index_reader *reader, int64_t first) {
   return GATHER_OK;
 }
 
-/* Chains the tensors of each file: the spans again, now with the files' names, and sorted by them. */
+/* Chains the tensors of each file: reuses the spans with the files' names, sorted by them. */
 static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *count) {
   const gather_json *json = &reader->json;
   int64_t len = json->file->len;
@@ -174,7 +174,7 @@ static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *coun
 gather_status gather_safetensors_index_open(gather_file *file, gather_error *error) {
   index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
   int64_t *firsts = NULL, count = 0;
-  file->format = "safetensors"; /* which its tensors are of */
+  file->format = "safetensors"; /* the format of its tensors */
   GATHER_TRY(read_index(&reader));
   GATHER_TRY(chain(&reader, &firsts, &count));
   for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));

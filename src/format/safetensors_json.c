@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_json.c: a walk over JSON of any size. It knows where values begin and end; what they are is Jansson's matter.
+ * safetensors_json.c: iterates over JSON of any size. It finds where values begin and end; Jansson parses them.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,17 +10,17 @@
 
 #ifdef GATHER_HAVE_JANSSON
 
-/* What describes a tensor takes some hundred bytes. */
+/* A tensor's entry takes a few hundred bytes. */
 enum { LONGEST_VALUE = 1 << 20 };
 
 gather_status gather_json_check(const gather_json *json, gather_json_part text) {
   int64_t wrong = gather_utf8_check((const char *)json->bytes + text.at, text.end - text.at);
-  return wrong < 0 ? GATHER_OK : GATHER_JSON_WRONG(json, text.at + wrong, "the JSON in it is no UTF-8");
+  return wrong < 0 ? GATHER_OK : GATHER_JSON_WRONG(json, text.at + wrong, "the JSON is not UTF-8");
 }
 
 static bool is_space(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* The next byte that is no white space; 0 at the end. */
+/* The next byte after white space; 0 at the end. */
 static uint8_t peek(const gather_json *json, gather_json_part *rest) {
   while (rest->at < rest->end && is_space(json->bytes[rest->at])) rest->at++;
   return rest->at < rest->end ? json->bytes[rest->at] : 0;
@@ -32,15 +32,15 @@ static gather_status expect(const gather_json *json, gather_json_part *rest, cha
     rest->at++;
     return GATHER_OK;
   }
-  if (rest->at == rest->end) return GATHER_JSON_WRONG(json, rest->at, "the JSON in it ends where '%c' belongs", c);
+  if (rest->at == rest->end) return GATHER_JSON_WRONG(json, rest->at, "the JSON ends; expected '%c'", c);
   if (found < ' ' || found > '~')
-    return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found the byte %u", c, (unsigned)found);
+    return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found byte %u", c, (unsigned)found);
   return GATHER_JSON_WRONG(json, rest->at, "expected '%c' in the JSON, found '%c'", c, (char)found);
 }
 
 /* ---- where values end */
 
-/* Behind the text that begins at `at`; -1 where it does not end. */
+/* The end of the string that begins at `at`; -1 if it does not end. */
 static int64_t text_end(const gather_json *json, int64_t at, int64_t end) {
   for (at++; at < end; at++) {
     if (json->bytes[at] == '"') return at + 1;
@@ -49,7 +49,8 @@ static int64_t text_end(const gather_json *json, int64_t at, int64_t end) {
   return -1;
 }
 
-/* Behind the list or object that begins at `at`. Brackets of both kinds count alike here: Jansson minds which is which. */
+/* The end of the array or object that begins at `at`. Both kinds of brackets count alike: Jansson checks that they
+ * match. */
 static int64_t nest_end(const gather_json *json, int64_t at, int64_t end) {
   for (int64_t depth = 0; at >= 0 && at < end;) {
     uint8_t c = json->bytes[at];
@@ -78,8 +79,8 @@ static gather_status take_value(const gather_json *json, gather_json_part *rest,
     value->end = nest_end(json, rest->at, rest->end);
   else
     value->end = word_end(json, rest->at, rest->end);
-  if (value->end < 0) return GATHER_JSON_WRONG(json, rest->end, "the JSON in it ends within a value");
-  if (value->end == value->at) return GATHER_JSON_WRONG(json, value->at, "a value is missing in the JSON");
+  if (value->end < 0) return GATHER_JSON_WRONG(json, rest->end, "the JSON ends within a value");
+  if (value->end == value->at) return GATHER_JSON_WRONG(json, value->at, "expected a value in the JSON");
   rest->at = value->end;
   return GATHER_OK;
 }
@@ -115,7 +116,7 @@ gather_status gather_json_end(const gather_json *json, const gather_json_walk *w
   gather_json_part rest = walk->rest;
   (void)peek(json, &rest);
   if (rest.at == rest.end) return GATHER_OK;
-  return GATHER_JSON_WRONG(json, rest.at, "something stands behind the JSON's last bracket");
+  return GATHER_JSON_WRONG(json, rest.at, "unexpected text after the JSON object");
 }
 
 /* ---- values */
@@ -124,8 +125,8 @@ bool gather_json_is(const gather_json *json, gather_json_part value, char first)
   return json->bytes[value.at] == (uint8_t)first;
 }
 
-/* Out of memory, Jansson sometimes says nothing at all, or stumbles over a text in which nothing is wrong: what can be wrong with
- * texts has messages of its own. */
+/* When out of memory, Jansson sometimes gives no message, or one about a valid string: invalid strings have other
+ * messages. */
 static bool lacks_memory(const json_error_t *why) {
   static const char *const DISGUISES[] = {"invalid token near '\"", "string or '}' expected near '\""};
   if (json_error_code(why) == json_error_out_of_memory || why->text[0] == '\0') return true;
@@ -134,12 +135,12 @@ static bool lacks_memory(const json_error_t *why) {
   return false;
 }
 
-/* Jansson counts to the end of what it stumbled over, but for a byte that may not stand in a text: there it ends before. */
+/* Jansson's position is after the invalid token, but before a byte that a string may not contain. */
 static gather_status refuse(const gather_json *json, gather_json_part value, const json_error_t *why) {
   if (lacks_memory(why)) return GATHER_JSON_NO_MEMORY(json);
   bool ends_before = strncmp(why->text, "control", 7) == 0 || strncmp(why->text, "unexpected newline", 18) == 0;
   int64_t at = value.at + why->position - (why->position > 0 && !ends_before);
-  return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "the JSON in it: %.120s", why->text);
+  return GATHER_JSON_WRONG(json, at < value.end ? at : value.end, "malformed JSON: %.120s", why->text);
 }
 
 gather_status gather_json_load(const gather_json *json, gather_json_part value, json_t **tree) {
@@ -148,14 +149,13 @@ gather_status gather_json_load(const gather_json *json, gather_json_part value, 
   *tree = NULL;
   if (bytes > LONGEST_VALUE && !gather_json_is(json, value, '"'))
     return gather_fail_file(json->error, GATHER_UNSUPPORTED, json->name, value.at,
-                            "a value of %" PRId64 " bytes in the JSON; more than %d are not read", bytes,
-                            LONGEST_VALUE);
+                            "a value of %" PRId64 " bytes in the JSON; at most %d are supported", bytes, LONGEST_VALUE);
   const char *text = (const char *)json->bytes + value.at;
   *tree = json_loadb(text, (size_t)bytes, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL, &why);
   return *tree ? GATHER_OK : refuse(json, value, &why);
 }
 
-/* The unit of a \u escape that begins at `at`; -1 where there is none. */
+/* The code unit of a \u escape that begins at `at`; -1 if there is none. */
 static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
   int32_t unit = 0;
   if (end - at < 6 || json->bytes[at] != '\\' || json->bytes[at + 1] != 'u') return -1;
@@ -167,7 +167,7 @@ static int32_t escaped_unit(const gather_json *json, int64_t at, int64_t end) {
   return unit;
 }
 
-/* The UTF-8 bytes of the character that an escape stands for, and in *bytes how long the escape is; -1 where it is none. */
+/* The UTF-8 length of the character of an escape, and in *bytes the length of the escape; -1 if it is invalid. */
 static int64_t escaped_bytes(const gather_json *json, int64_t at, int64_t end, int64_t *bytes) {
   const int32_t unit = escaped_unit(json, at, end);
   *bytes = 2;
@@ -179,7 +179,7 @@ static int64_t escaped_bytes(const gather_json *json, int64_t at, int64_t end, i
   return unit < 0xdc00 && low >= 0xdc00 && low < 0xe000 ? 4 : -1;
 }
 
-/* How long a text is when it is decoded; -1 where something is wrong in it. */
+/* The length of a decoded string; -1 if it is invalid. */
 static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
   int64_t bytes = 0, step;
   for (int64_t at = value.at + 1, end = value.end - 1; at < end; at += step) {
@@ -194,9 +194,9 @@ static int64_t decoded_bytes(const gather_json *json, gather_json_part value) {
 
 gather_status gather_json_text(const gather_json *json, gather_json_part value, const char *what, const char **text) {
   json_t *tree = NULL;
-  if (!gather_json_is(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is no text", what);
-  /* Out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: what comes of it is another text,
-   * or a complaint about a text in which nothing is wrong. */
+  if (!gather_json_is(json, value, '"')) return GATHER_JSON_WRONG(json, value.at, "%s is not a string", what);
+  /* When out of memory, Jansson 2.14 drops the byte for which its buffer should have grown, and goes on: the result
+   * is another string, or an error for a valid one. */
   const int64_t expected = decoded_bytes(json, value);
   const gather_status status = gather_json_load(json, value, &tree);
   if (status != GATHER_OK) return expected < 0 ? status : GATHER_JSON_NO_MEMORY(json);
@@ -204,7 +204,7 @@ gather_status gather_json_text(const gather_json *json, gather_json_part value, 
   const bool whole = (int64_t)bytes == expected, has_zero = memchr(json_string_value(tree), '\0', bytes) != NULL;
   *text = has_zero || !whole ? NULL : gather_arena_text(&json->file->arena, json_string_value(tree), bytes);
   json_decref(tree);
-  if (has_zero && whole) return GATHER_JSON_WRONG(json, value.at, "%s has a zero byte", what);
+  if (has_zero && whole) return GATHER_JSON_WRONG(json, value.at, "%s contains a zero byte", what);
   return *text ? GATHER_OK : GATHER_JSON_NO_MEMORY(json);
 }
 

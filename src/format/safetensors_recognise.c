@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_recognise.c: telling safetensors files and the indices of their shards by their bytes. Also without Jansson, which
- * reads them, so that the answer can say what is missing.
+ * safetensors_recognise.c: recognises safetensors files and shard indices by their bytes. Also built without Jansson,
+ * so that the message can say what is missing.
  */
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 enum { HEADER_AT = 8 };
 
-/* The length of a header in eight bytes, of which a sane one needs four, and the header's first byte. */
+/* The header length in eight bytes, of which a valid one uses four, and the header's first byte. */
 bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size) {
   return size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
 }
 
-/* JSON with the key "weight_map": its place in the object is left open, so all is looked through, up to what an index may have. */
+/* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. */
 bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size) {
   static const char KEY[] = "\"weight_map\"";
   const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;

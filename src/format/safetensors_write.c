@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_write.c: the header of a safetensors file: its length in eight bytes, and JSON that is padded with spaces so that the
- * elements begin at a multiple of 8. The same bytes as the reference implementation (safetensors 0.8) for one tensor.
+ * safetensors_write.c: writes the header of a safetensors file: its length in eight bytes, and JSON padded with spaces
+ * so that the elements begin at a multiple of 8. For one tensor the bytes are those of the reference implementation
+ * (safetensors 0.8).
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #include "format/text.h"
 
 enum { LENGTH_BYTES = 8, ALIGN = 8, NUMBER_BYTES = 21, HEADER_MAX = 100 * 1000 * 1000 };
-/* As large as the longest name of a type. */
+/* As long as the longest name of a type. */
 typedef union longest_dtype {
 #define GATHER_TYPE(ENUM, number, name, kind, bits, packing, onnx, onnx_name, ort, openvino, precision, npy, dlpack, \
                     safetensors)                                                                                     \
@@ -22,7 +23,7 @@ typedef union longest_dtype {
 #include "gather/type.def"
 #undef GATHER_TYPE
 } longest_dtype;
-/* A tensor's text besides its name and the digits of its shape. */
+/* The text of an entry without its name and the digits of its shape. */
 enum {
   FRAME_BYTES =
       sizeof "\"\":{\"dtype\":\"\",\"shape\":[],\"data_offsets\":[,]}," + sizeof(longest_dtype) + 2 * NUMBER_BYTES
@@ -44,7 +45,7 @@ static gather_status check_name(const char *name, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Readers know no tensor that ends within a byte. */
+/* Readers do not support a tensor that ends within a byte. */
 static gather_status check_bits(const gather_writing *what, gather_error *error) {
   const gather_type_info *type = gather_type_get(what->type);
   int64_t bits = type->bits % 8;
@@ -56,7 +57,7 @@ static gather_status check_bits(const gather_writing *what, gather_error *error)
                            type->name);
 }
 
-/* A name as JSON has it, with quotes; at most six bytes for one. */
+/* A name as a JSON string, with quotes; at most six bytes per byte. */
 static char *put_name(char *at, const char *name) {
   static const char SHORT[] = "\bb\tt\nn\ff\rr\"\"\\\\";
   *at++ = '"';
@@ -76,7 +77,7 @@ static char *put_name(char *at, const char *name) {
   return at;
 }
 
-/* Appends to the header, which has room for it (room_of). */
+/* Appends to the header, which is large enough (room_of). */
 GATHER_PRINTF(3, 4) static char *put(char *at, const char *end, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -92,7 +93,7 @@ static char *put_tensor(char *at, const char *end, const gather_writing *what, c
   return put(at, end, "],\"data_offsets\":[%" PRId64 ",%" PRId64 "]}", place->at, place->at + place->bytes);
 }
 
-/* The most bytes that a header may need; -1 where it is beyond what readers take. */
+/* The maximum bytes of a header; -1 if readers would refuse it. */
 static int64_t room_of(const gather_writing *tensors, int64_t count) {
   int64_t room = LENGTH_BYTES + ALIGN + 3;
   for (int64_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sibling.c: files that a model keeps its tensors in. The names that a model may use for them stay in its folder; what its owner
- * put under such a name, a link out of the folder too, is the owner's choice.
+ * sibling.c: files with a model's external data. The names in a model must stay in its folder; what the folder's owner
+ * put under such a name, even a link out of the folder, is the owner's choice.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,
                             gather_error *error) {
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset, "it keeps tensors in '%.200s', %s",
-                          location, why);
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset,
+                          "invalid location '%.200s' of tensor data: %s", location, why);
 }
 
 static bool has_parent_step(const char *location) {
@@ -26,9 +26,9 @@ static bool has_parent_step(const char *location) {
 }
 
 static gather_status check_name(const gather_file *file, const char *location, int64_t offset, gather_error *error) {
-  if (location[0] == '\0') return refuse(file, offset, location, "a name that is empty", error);
+  if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
   if (location[0] == '/' || has_parent_step(location))
-    return refuse(file, offset, location, "which is not below its own folder", error);
+    return refuse(file, offset, location, "it is not below the directory of the model", error);
   return GATHER_OK;
 }
 
@@ -48,14 +48,14 @@ char *gather_file_beside(gather_file *file, const char *location) {
   return path;
 }
 
-/* Only what was mapped is kept: the next tensor of a file that is missing asks the system again. */
+/* Only mapped files are kept: for the next tensor of a missing file, the system is asked again. */
 static gather_status map_file(gather_file *file, const char *location, int64_t offset, const gather_map **map,
                               gather_error *error) {
   gather_map mapped;
   if (!file->map.owned && file->map.size > 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset,
-                            "it keeps tensors in '%.200s', another file, which bytes in memory have no place for",
-                            location);
+    return gather_fail_file(
+        error, GATHER_UNSUPPORTED, file->name, offset,
+        "its tensor data are in '%.200s', but a model in memory has no directory; open it from a file", location);
   char *path = gather_file_beside(file, location);
   if (!path) return no_memory(file, error);
   GATHER_TRY(file->no_links ? gather_map_open_below(path, strlen(path) - strlen(location), &mapped, error)
@@ -85,11 +85,11 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
     return status;
   }
   size_t length = strlen(why.message);
-  (void)snprintf(why.message + length, sizeof why.message - length, "; tensor '%.100s' has its values there", name);
+  (void)snprintf(why.message + length, sizeof why.message - length, "; the data of tensor '%.100s' are in it", name);
   return gather_file_unreadable(file, &why, tensor, error);
 }
 
-/* ---- where elements lie */
+/* ---- where elements are */
 
 static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
   const uint8_t *at = data;
@@ -109,7 +109,7 @@ const char *gather_file_place(const gather_file *file, const gather_file_tensor 
   return NULL;
 }
 
-/* ---- tensors whose elements are not there */
+/* ---- unreadable tensors */
 
 gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
                                      gather_error *error) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * sibling_tree.c: finding a file beside a model by its name. The names are in a binary tree by the first bits in which they differ (a
- * crit-bit tree): a search costs the length of a name, whatever the names are.
+ * sibling_tree.c: finds a file beside a model by its name. The names are in a crit-bit tree (a binary tree by the
+ * first bit that differs): a search takes time linear in the length of the name.
  */
 #include <string.h>
 
 #include "format/format.h"
 
-/* Parts the names below it by one bit. */
+/* Splits the names below it by one bit. */
 struct gather_sibling_branch {
   struct gather_sibling_branch *child[2]; /* NULL: leaf */
   gather_sibling *leaf[2];
   size_t byte;
-  uint8_t others; /* the bits of that byte but the one that parts */
+  uint8_t others; /* the bits of that byte except the splitting one */
 };
 
 typedef struct gather_sibling_branch branch;
@@ -23,7 +23,7 @@ static int side_of(const branch *at, const char *name, size_t length) {
   return (1 + (at->others | byte)) >> 8;
 }
 
-/* The one that has this name, if any has. */
+/* The leaf that has this name, if any does. */
 static gather_sibling *nearest(const gather_file *file, const char *name, size_t length) {
   gather_sibling *found = file->siblings;
   for (const branch *at = file->sibling_root; at;) {
@@ -39,7 +39,7 @@ gather_sibling *gather_sibling_find(const gather_file *file, const char *locatio
   return found && strcmp(found->location, location) == 0 ? found : NULL;
 }
 
-/* Where the two names differ. */
+/* Sets the first bit in which the two names differ. */
 static void part(branch *made, const char *a, const char *b) {
   size_t byte = 0;
   while (a[byte] == b[byte]) byte++;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.c: heap sort: no input makes it slow.
+ * sort.c: heap sort: O(n log n) for any input.
  */
 #include "format/sort.h"
 
 typedef bool before_function(const void *a, const void *b);
 
-/* Lets the item at `root` sink to where no child stands behind it. */
+/* Moves the item at `root` down the heap until no child is greater. */
 static void sink(const void **items, int64_t root, int64_t len, before_function *before) {
   const void *item = items[root];
   for (int64_t child = 2 * root + 1; child < len; child = 2 * root + 1) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sort.h: putting pointers in order, in place and without the heap, which qsort may ask.
+ * sort.h: sorts pointers in place, without allocating as qsort may.
  */
 #ifndef GATHER_FORMAT_SORT_H
 #define GATHER_FORMAT_SORT_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* before: says whether a stands before b. Never slower than len * log(len) steps. */
+/* before: whether a comes before b. O(len * log(len)) for any input. */
 void gather_sort_pointers(const void **items, int64_t len, bool (*before)(const void *a, const void *b));
 
 #endif

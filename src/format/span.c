@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * span.c: sorting tensors by their names and places.
+ * span.c: sorts tensors by name and by position.
  */
 #include "format/span.h"
 
@@ -23,7 +23,7 @@ static bool place_before(const void *a, const void *b) {
   return left->end != right->end ? left->end < right->end : left->said_at < right->said_at;
 }
 
-/* Most files are in order already. */
+/* Most files are already sorted. */
 static void sort(const gather_file_span **sorted, int64_t len, is_before *before) {
   for (int64_t i = 1; i < len; i++) {
     if (!before(sorted[i], sorted[i - 1])) continue;
@@ -50,7 +50,7 @@ gather_status gather_file_spans_differ(const gather_file_span *const *sorted, in
   for (int64_t i = 1; i < len; i++)
     if (strcmp(sorted[i - 1]->tensor->name, sorted[i]->tensor->name) == 0)
       return gather_fail_file(error, GATHER_FILE_MALFORMED, file, sorted[i]->said_at,
-                              "the tensor '%.100s' stands twice", sorted[i]->tensor->name);
+                              "the tensor '%.100s' is given twice", sorted[i]->tensor->name);
   return GATHER_OK;
 }
 

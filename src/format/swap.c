@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * swap.c: turning the byte order of elements round, once, when a file is finished.
+ * swap.c: swaps the byte order of elements, once, when a file is finished.
  */
 #include "format/swap.h"
 
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "format/descr.h"
 
-/* The number of .descr is its own: it says the byte order of opaque elements. */
+/* The unit from .descr, which gives the byte order of opaque elements. */
 static gather_status opaque_unit(const gather_writing *what, int64_t *unit_bytes, gather_error *error) {
   gather_literal literal;
   gather_descr descr = {.unit_bytes = 0, .big_endian = what->byte_swapped};
@@ -19,13 +19,13 @@ static gather_status opaque_unit(const gather_writing *what, int64_t *unit_bytes
       return gather_fail_input(error, literal.status == GATHER_UNSUPPORTED ? GATHER_UNSUPPORTED : GATHER_USAGE,
                                "output", "the descr %.100s: %s", what->descr, literal.message);
     if (descr.item_bytes != what->item_bytes)
-      return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s is of another size", what->descr);
+      return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another size", what->descr);
   }
   *unit_bytes = 0;
   if (!descr.big_endian) return GATHER_OK;
   if (descr.unit_bytes == 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                             "raw bytes are little-endian, and these elements are big-endian in part; write .npy");
+                             "raw bytes are little-endian, but some of these elements are big-endian; write .npy");
   *unit_bytes = descr.unit_bytes;
   return GATHER_OK;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many bytes a character takes that begins with `lead`; 0 where none does. */
+/* The length in bytes of a character that begins with `lead`; 0 if none does. */
 static int64_t sequence_bytes(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -17,7 +17,7 @@ static int64_t sequence_bytes(unsigned char lead) {
   return 0;
 }
 
-/* Too long forms, surrogates and what is beyond U+10FFFF show in the second byte. */
+/* Overlong forms, surrogates and characters above U+10FFFF are recognised by the second byte. */
 static bool second_fits(unsigned char lead, unsigned char second) {
   if (lead == 0xe0) return second >= 0xa0;
   if (lead == 0xed) return second < 0xa0;
@@ -26,7 +26,7 @@ static bool second_fits(unsigned char lead, unsigned char second) {
   return true;
 }
 
-/* How many bytes the first character takes; 0 where the bytes are not UTF-8. */
+/* The length in bytes of the first character; 0 if it is not UTF-8. */
 static int64_t character_bytes(const unsigned char *at, int64_t bytes) {
   int64_t length = sequence_bytes(at[0]);
   if (length == 0 || length > bytes) return 0;
@@ -47,7 +47,7 @@ int64_t gather_utf8_check(const char *text, int64_t bytes) {
 
 /* ---- text for a terminal */
 
-/* The character's number; length: its bytes. */
+/* The code point of a character of `length` bytes. */
 static uint32_t character_at(const unsigned char *at, int64_t length) {
   uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
   for (int64_t i = 1; i < length; i++) code = code << 6 | (at[i] & 0x3fu);
@@ -76,7 +76,7 @@ size_t gather_text_visible(const char *text, char *visible, size_t bytes) {
     else
       (void)snprintf(shown, sizeof shown, code < 0x80 ? "\\x%02" PRIx32 : "\\u%04" PRIx32, length > 0 ? code : *at);
     size_t room = strlen(shown);
-    if (used == total && used + room < bytes) { /* nothing was cut off yet */
+    if (used == total && used + room < bytes) { /* nothing was truncated yet */
       memcpy(visible + used, shown, room);
       used += room;
     }
@@ -90,7 +90,7 @@ size_t gather_text_visible(const char *text, char *visible, size_t bytes) {
 void gather_text_put(gather_growing *to, const char *text) {
   char none[1];
   size_t bytes = gather_text_visible(text, none, sizeof none);
-  char *place = gather_growing_add(to, bytes); /* with room for a zero behind it */
+  char *place = gather_growing_add(to, bytes); /* with space for a terminating zero */
   if (place) (void)gather_text_visible(text, place, bytes + 1);
 }
 
@@ -128,7 +128,7 @@ int64_t gather_descr_copy(char *target, const char *text, int64_t bytes, bool is
 
 int64_t gather_latin1_from_utf8(char *text, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i++)
-    if ((unsigned char)text[i] > 0xc3) return -1; /* leads of characters above U+00FF */
+    if ((unsigned char)text[i] > 0xc3) return -1; /* lead bytes of characters above U+00FF */
   int64_t at = 0;
   for (int64_t i = 0; i < bytes; i++) {
     unsigned char c = (unsigned char)text[i];

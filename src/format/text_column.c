@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_column.c: one column of whole numbers out of a table in text. Every record must have as many fields as the first one: so a
- * damaged file is refused, never read as another table.
+ * text_column.c: reads one column of whole numbers from a text table. Every record must have as many fields as the
+ * first: a damaged file is refused, never read as another table.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,29 +26,29 @@ static gather_status read_spec(gather_csv *c, const char *column) {
   for (size_t i = 0; i < c->name_bytes; i++) digits = digits && is_digit((unsigned char)c->name[i]);
   c->is_number = digits && !c->is_quoted;
   c->column = -1;
-  if (c->has_sign && !digits) return GATHER_CSV_REFUSE(c, GATHER_USAGE, "'%.60s' is no number of a column", column);
-  if (c->name_bytes > NAME_MAX_BYTES) return GATHER_CSV_REFUSE(c, GATHER_USAGE, "the name of the column is too long");
+  if (c->has_sign && !digits) return GATHER_CSV_REFUSE(c, GATHER_USAGE, "'%.60s' is not a column number", column);
+  if (c->name_bytes > NAME_MAX_BYTES) return GATHER_CSV_REFUSE(c, GATHER_USAGE, "the column name is too long");
   if (!c->is_number) return GATHER_OK;
   gather_text_whole whole = {0};
   for (size_t i = 0; i < c->name_bytes; i++) gather_text_whole_add(&whole, c->name[i] - '0');
   if (gather_text_whole_value(&whole, &c->column)) return GATHER_OK;
-  return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "there is no column %.30s", c->name);
+  return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column %.30s", c->name);
 }
 
 /* ---- the header */
 
 static gather_status fail_name(const gather_csv *c, const char *names) {
-  if (c->columns == 0) return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "it is empty, so it has no columns");
+  if (c->columns == 0) return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "the file is empty, so it has no columns");
   return GATHER_CSV_REFUSE(
       c, GATHER_NAME_NOT_FOUND,
-      "there is no column '%.*s'; the first line has %s; without a header columns are #0 to #%" PRId64,
+      "no such column '%.*s'; the first line has: %s; without a header, columns are #0 to #%" PRId64,
       c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name, names, c->columns - 1);
 }
 
-/* What the fields of the first record are: which of them has the name, how many have it, and a list for messages. */
+/* The fields of the first record: which one has the name, how many have it, and a list for messages. */
 typedef struct first_look {
   int64_t named, count;
-  bool wanted_is_whole; /* the field of the column's number */
+  bool wanted_is_whole; /* whether the field at the requested number is a whole number */
   char names[240];
 } first_look;
 
@@ -69,22 +69,22 @@ static gather_status look_at_first(gather_csv *c, first_look *look) {
   return GATHER_OK;
 }
 
-/* Digits alone are a column's number, for a file without a header, unless a field of the first line is just that: then it may be a
- * header. */
+/* Digits only are a column number, for a file without a header, unless a field of the first line equals them: that
+ * line may be a header. */
 static gather_status use_number(const gather_csv *c, const first_look *look, gather_text_place place) {
   if (!c->has_sign && look->count > 0)
     return GATHER_CSV_WRONG(c, place,
                             "line %" PRId64
-                            " has a field '%s': write #%s for the column of that number where the file has no "
+                            " has a field '%s': write #%s for the column of that number if the file has no "
                             "header, or \"%s\" with its quotes for the column of that name",
                             place.line, c->name, c->name, c->name);
   if (c->column >= c->columns)
-    return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "there is no column %" PRId64 "; columns are 0 to %" PRId64,
+    return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column %" PRId64 "; columns are 0 to %" PRId64,
                              c->column, c->columns - 1);
   if (look->wanted_is_whole) return GATHER_OK;
   return GATHER_CSV_WRONG(c, place,
                           "line %" PRId64 " has no whole number in column %" PRId64
-                          "; where it is a header, columns go by their names: %s",
+                          "; if it is a header, give the name of the column: %s",
                           place.line, c->column, look->names);
 }
 
@@ -95,13 +95,12 @@ static gather_status find_column(gather_csv *c, gather_text_place place, bool *i
   gather_status status = c->first_bytes > 0 ? look_at_first(c, &look) : GATHER_OK;
   c->in = rest;
   GATHER_TRY(status);
-  if (first.at < first.size)
-    return GATHER_CSV_WRONG(c, place, "line %" PRId64 ": its quotes do not fit its fields", place.line);
+  if (first.at < first.size) return GATHER_CSV_WRONG(c, place, "line %" PRId64 ": unbalanced quotes", place.line);
   *is_header = !c->is_number;
   if (c->is_number && c->columns > 0) return use_number(c, &look, place);
   if (look.count == 0) return fail_name(c, look.names);
   if (look.count > 1)
-    return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "%" PRId64 " columns are called '%.*s'", look.count,
+    return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "%" PRId64 " columns have the name '%.*s'", look.count,
                              c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name);
   c->column = look.named;
   return GATHER_OK;
@@ -128,11 +127,11 @@ static gather_status read_record(gather_csv *c, gather_text_numbers *numbers) {
     if (fields == c->column) GATHER_TRY(take_number(c, numbers));
   }
   if (fields == c->columns) return GATHER_OK;
-  return GATHER_CSV_WRONG(c, place, "line %" PRId64 " has %" PRId64 " %s, and the first one has %" PRId64, place.line,
+  return GATHER_CSV_WRONG(c, place, "line %" PRId64 " has %" PRId64 " %s; the first one has %" PRId64, place.line,
                           fields, fields == 1 ? "field" : "fields", c->columns);
 }
 
-/* The first record again, as numbers. */
+/* Reads the first record again, as numbers. */
 static gather_status read_first_record(gather_csv *c, gather_text_place place, gather_text_numbers *numbers) {
   gather_text_input *rest = c->in, first = gather_csv_first_again(c, place);
   c->in = &first;

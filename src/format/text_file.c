@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_file.c: whole numbers in text as a file of one tensor: what is text, and opening it.
+ * text_file.c: opens a text of whole numbers as a file of one tensor, and decides what is text.
  */
 #include <string.h>
 
@@ -10,10 +10,11 @@
 
 static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* A byte that no text has. Bytes from 0x80 up count as text: a wrong letter gets its line in the message. */
+/* A byte that text does not contain. Bytes from 0x80 up count as text: the message then gives the line of a wrong
+ * character. */
 static bool is_control(uint8_t c) { return (c < 0x20 && !is_blank(c)) || c == 0x7f; }
 
-/* The marks of UTF-16 and UTF-32, but where XML follows them. */
+/* The byte-order marks of UTF-16 and UTF-32, unless XML follows. */
 static bool is_wide_text(const uint8_t *head, size_t bytes) {
   if (bytes < 2 || !((head[0] == 0xff && head[1] == 0xfe) || (head[0] == 0xfe && head[1] == 0xff))) return false;
   for (size_t i = 2; i < bytes && i < 8; i++)
@@ -35,7 +36,7 @@ bool gather_file_is_text(const void *memory, size_t bytes) {
   if (i < bytes && (head[i] == '<' || head[i] == '{')) return false; /* XML, JSON */
   if (controls == 0) return true;
   bool number = i < bytes && ((head[i] >= '0' && head[i] <= '9') || head[i] == '-' || head[i] == '+');
-  return number && early == 0 && bytes >= 8; /* a list of numbers with a wrong byte further on */
+  return number && early == 0 && bytes >= 8; /* a list of numbers with an invalid byte later */
 }
 
 static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers, const char *column,
@@ -56,7 +57,7 @@ static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers
                                  .bytes = numbers->len * (int64_t)sizeof *numbers->at};
   file->tensors = tensor;
   file->len = 1;
-  file->single = numbers->at; /* which the file frees from now on */
+  file->single = numbers->at; /* owned by the file from now on */
   *numbers = (gather_text_numbers){0};
   return GATHER_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_input.c: reading text a block at a time, by POSIX, and collecting numbers.
+ * text_input.c: reads text a block at a time (POSIX), and collects numbers.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -34,7 +34,7 @@ bool gather_text_input_fill(gather_text_input *in) {
   return got > 0;
 }
 
-/* Encodings that begin with a mark. The longer one comes first. */
+/* Encodings with a byte-order mark. Longer marks come first. */
 static const struct {
   const char *bytes;
   int length;
@@ -64,7 +64,7 @@ gather_status gather_text_input_open(gather_text_input *in, const char *path, ga
   in->bytes = in->buffer;
   in->fd = gather_open_file(path, O_RDONLY | O_NOCTTY, 0);
   if (in->fd < 0) return gather_fail_system(error, path, errno, "open it");
-  for (ssize_t got = 1; got > 0 && in->size < 4;) { /* pipes give what they have */
+  for (ssize_t got = 1; got > 0 && in->size < 4;) { /* pipes may return fewer bytes */
     got = read_some(in, in->size);
     if (got > 0) in->size += got;
   }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_plain.c: a text of whole numbers. What is let through besides numbers is such that a number with a damaged byte is never
- * taken for it: a comment's '#' is not followed by a digit, and follows a number only after white space; a header has two letters at
- * least and no digit.
+ * text_plain.c: reads a text of whole numbers. A number with a damaged byte must never pass as a comment or header: a
+ * comment's '#' is not followed by a digit, and follows a number only after white space; a header has at least two
+ * letters and no digit.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "format/text_input.h"
 
-/* Where the reader is. */
+/* The state of the reader. */
 typedef struct plain {
   gather_text_input *in;
   gather_text_numbers *numbers;
   bool comma_allowed; /* one may follow each number */
-  bool after_comma;   /* the byte before is one */
+  bool after_comma;   /* the previous byte is one */
   bool has_header;
   gather_text_place header_at;
   gather_text_word header;
@@ -24,7 +24,7 @@ static bool is_blank(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static bool is_letter(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
-/* Takes the rest of a word that is wrong. The first byte of it may be a comma. */
+/* Consumes the rest of an invalid word. Its first byte may be a comma. */
 static void take_word(gather_text_input *in, gather_text_word *word) {
   for (int c; (c = gather_text_peek(in)) >= 0 && !is_blank(c) && (c != ',' || word->bytes == 0);)
     gather_text_word_add(word, gather_text_next(in));
@@ -39,14 +39,13 @@ static gather_status wrong(const plain *p, gather_text_place place, gather_text_
 static gather_status no_number(const plain *p, gather_text_place place, gather_text_word *word) {
   if (p->numbers->len > 0 || p->has_header || !(is_letter(word->text[0]) || word->text[0] == '"'))
     return wrong(p, place, word, "is not a whole number");
-  return wrong(
-      p, place, word,
-      "is not a whole number; a header is one word of letters, and a column of a table is named as FILE:COLUMN");
+  return wrong(p, place, word,
+               "is not a whole number; a header is one word of letters; for a column of a table write FILE:COLUMN");
 }
 
 /* ---- headers */
 
-/* What stands for a number that is missing: no header. */
+/* Whether a word means a missing number: it is not a header. */
 static bool is_missing_value(const char *word) {
   static const char *const WORDS[] = {"nan", "inf", "infinity", "null", "none", "na", "nil", "nat", "true", "false"};
   for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
@@ -64,7 +63,7 @@ static bool is_header(const gather_text_word *word) {
   return !is_missing_value(word->text);
 }
 
-/* The first line that is neither empty nor a comment, where it begins with a letter. */
+/* Reads the first line that is neither empty nor a comment, if it begins with a letter. */
 static gather_status read_header(plain *p) {
   gather_text_input *in = p->in;
   p->header_at = gather_text_here(in);
@@ -114,7 +113,7 @@ static gather_status read_number(plain *p) {
   return gather_text_numbers_add(p->numbers, number, in);
 }
 
-/* What begins with c. */
+/* Reads what begins with c. */
 static gather_status read_next(plain *p, int c) {
   if (is_blank(c) || (c == ',' && p->comma_allowed)) {
     p->comma_allowed = p->comma_allowed && c != ',';

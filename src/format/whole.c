@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * whole.c: a tensor that a file has in pieces, such as a column in the record batches of an Arrow file, as one.
+ * whole.c: joins a tensor that a file has in chunks, such as a column in the record batches of an Arrow file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "format/format.h"
 
-/* Copies the pieces one behind the other. Each takes its bytes without gaps, and all have the same steps along a row. */
+/* Concatenates the chunks. Each is dense, and all have the same strides within a row. */
 static gather_status copy_pieces(gather_file *file, const gather_file_tensor *first, int64_t count, int64_t bytes,
                                  gather_file_tensor *whole, gather_error *error) {
   if (bytes == 0) return GATHER_OK;
   char *to = gather_arena_take(&file->arena, bytes, 1);
   if (!to)
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1,
-                            "no memory for the %" PRId64 " pieces of '%.100s'", count, whole->name);
+                            "no memory for the %" PRId64 " chunks of '%.100s'", count, whole->name);
   whole->tensor.data = to;
   for (int64_t i = 0; i < count; to += first[i++].bytes) {
     if (first[i].bytes == 0) continue;
@@ -32,7 +32,7 @@ static gather_status join(gather_file *file, const char *name, const gather_file
   int64_t bytes = 0, rows = 0, *shape = gather_arena_take(&file->arena, (int64_t)rank, (int64_t)sizeof *shape);
   gather_file_tensor *whole = gather_arena_take(&file->arena, 1, (int64_t)sizeof *whole);
   if (!shape || !whole)
-    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the pieces of '%.100s'", name);
+    return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for the chunks of '%.100s'", name);
   for (int64_t i = 0; i < count; i++) {
     GATHER_TRY(gather_file_tensor_check(&first[i], error));
     if (!gather_add(bytes, first[i].bytes, &bytes) || !gather_add(rows, first[i].tensor.shape[0], &rows))
@@ -56,7 +56,7 @@ gather_status gather_file_find_whole(gather_file *file, const char *name, const 
   int64_t first = 0, count = status == GATHER_NAME_NOT_FOUND ? gather_file_pieces(file, name, &first) : 0;
   if (count == 0) return status;
   for (int64_t i = 0; i < file->pieces_len; i++)
-    if (file->pieces[i].first == first) name = file->pieces[i].name; /* which lives as long as the file */
+    if (file->pieces[i].first == first) name = file->pieces[i].name; /* valid as long as the file */
   status = join(file, name, &file->tensors[first], count, tensor, error);
   if (status != GATHER_OK) *tensor = NULL;
   return status;

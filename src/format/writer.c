@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer.c: a file being written. Elements go straight into the mapped temporary file, or into memory for a descriptor and for
- * strings, whose size is known only at the end.
+ * writer.c: a file being written. Elements go directly into the mapped temporary file, or into memory for a descriptor
+ * and for strings, whose size is known only at the end.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,25 +17,25 @@
 #include "format/writer.h"
 
 struct gather_writer {
-  gather_output output; /* where it has a path */
+  gather_output output; /* if it has a path */
   bool has_path;
-  int fd; /* where it has none */
+  int fd; /* if it has none */
   bool strings, parts;
   bool header_written; /* parts */
-  int64_t appended;    /* parts: bytes of the elements */
+  int64_t appended;    /* parts: bytes of the elements so far */
   int64_t window_bytes;
   gather_header header;
-  int64_t swap_unit;            /* 0 = the elements are written as they are */
+  int64_t swap_unit;            /* 0 = the elements are written unchanged */
   gather_writing_place *places; /* of several tensors; NULL */
   int64_t count;                /* of places */
   int64_t data_bytes;
-  void *data;  /* NULL where there are no bytes */
-  void *pages; /* owned: where data is not in the output's mapping */
+  void *data;  /* NULL if there are no bytes */
+  void *pages; /* owned; used if data is not in the output's mapping */
 };
 
-/* ---- what is asked for */
+/* ---- the request */
 
-/* The formats that carry a type. Raw bytes keep neither type nor shape: they come last. */
+/* Fails and names the formats that carry the type. Raw bytes keep neither type nor shape: they come last. */
 static gather_status fail_carry(const gather_format *format, const gather_type_info *type, gather_error *error) {
   char able[80] = "";
   const gather_format *raw = NULL;
@@ -59,16 +59,17 @@ static gather_status fail_extension(const char *path, gather_error *error) {
     size_t at = strlen(known);
     (void)snprintf(known + at, sizeof known - at, "%s%s", at ? " " : "", gather_format_at(i)->extensions);
   }
-  return gather_fail_file(error, GATHER_USAGE, path, -1, "the extension says no format; known are %s", known);
+  return gather_fail_file(error, GATHER_USAGE, path, -1, "unknown extension; known are %s", known);
 }
 
 static gather_status choose_format(const gather_writing *what, const gather_format **format, gather_error *error) {
   if (what->format) {
     *format = gather_format_named(what->format);
     if (*format) return GATHER_OK;
-    return gather_fail_input(error, GATHER_USAGE, "output", "there is no format '%.60s' to write", what->format);
+    return gather_fail_input(error, GATHER_USAGE, "output", "no such output format '%.60s'", what->format);
   }
-  if (!what->path) return gather_fail_input(error, GATHER_USAGE, "output", "a descriptor needs the format's name");
+  if (!what->path)
+    return gather_fail_input(error, GATHER_USAGE, "output", "writing to a descriptor needs the name of a format");
   *format = gather_format_for_path(what->path);
   return *format ? GATHER_OK : fail_extension(what->path, error);
 }
@@ -90,7 +91,7 @@ void gather_writing_plan_clear(gather_writing_plan *plan) {
 gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan, gather_error *error) {
   const gather_format *format;
   *plan = (gather_writing_plan){0};
-  if (!what) return gather_fail(error, GATHER_USAGE, "what to write is NULL");
+  if (!what) return gather_fail(error, GATHER_USAGE, "the tensor to write is NULL");
   GATHER_TRY(choose_format(what, &format, error));
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
   const gather_type_info *type = gather_type_get(what->type);
@@ -117,7 +118,7 @@ gather_status gather_writing_check_target(const gather_writing *what, gather_err
   return gather_descriptor_check(what->fd, error);
 }
 
-/* ---- making it */
+/* ---- creating it */
 
 /* Elements in memory: for descriptors, and strings. */
 static gather_status use_pages(gather_writer *writer, gather_error *error) {
@@ -245,10 +246,10 @@ gather_status gather_writer_append(gather_writer *writer, void *elements, int64_
   if (!writer || !writer->parts)
     return gather_fail(error, GATHER_USAGE, "gather_writer_append: not a writer of gather_writer_create_parts");
   if (bytes < 0 || bytes > writer->data_bytes - writer->appended || (bytes > 0 && !elements))
-    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes, and %" PRId64 " are missing",
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: %" PRId64 " bytes; only %" PRId64 " are missing",
                        bytes, writer->data_bytes - writer->appended);
   if (writer->swap_unit > 0 && bytes % writer->swap_unit != 0)
-    return gather_fail(error, GATHER_USAGE, "gather_writer_append: an element is cut in two");
+    return gather_fail(error, GATHER_USAGE, "gather_writer_append: the bytes end within an element");
   GATHER_TRY(put_header(writer, error));
   gather_swap(elements, bytes, writer->swap_unit);
   writer->appended += bytes;
@@ -265,7 +266,7 @@ static gather_status finish_parts(gather_writer *writer, gather_error *error) {
 
 /* ---- finishing it */
 
-/* Puts the texts of the strings where the elements are written from: behind the header. */
+/* Copies the bytes of the strings to where the elements are written from: after the header. */
 static gather_status lay_out_strings(gather_writer *writer, gather_error *error) {
   const gather_string *strings = writer->data;
   int64_t len = writer->data_bytes / (int64_t)sizeof *strings, bytes = gather_pb_strings_bytes(strings, len);

@@ -7,23 +7,23 @@
 
 #include "format/format.h"
 
-/* What was understood of a gather_writing, or of several. */
+/* One checked gather_writing, or several. */
 typedef struct gather_writing_plan {
   const gather_format *format;
   gather_header header;
   int64_t data_bytes;
-  int64_t swap_unit;            /* of one tensor; 0 = the elements are written as they are */
+  int64_t swap_unit;            /* of one tensor; 0 = the elements are written unchanged */
   gather_writing_place *places; /* of several tensors, by their numbers; NULL. On the heap */
   int64_t count;                /* of places */
 } gather_writing_plan;
 
-/* Everything that needs no file. On GATHER_OK the plan is the caller's to clear. */
+/* Does everything that needs no file. On GATHER_OK the caller must clear the plan. */
 GATHER_CHECKED gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan,
                                                       gather_error *error);
 void gather_writing_plan_clear(gather_writing_plan *plan);
-/* Says whether the target of a plan may be written. */
+/* Fails if the target of a plan may not be written. */
 GATHER_CHECKED gather_status gather_writing_check_target(const gather_writing *what, gather_error *error);
-/* Begins to write to the target of `what`. Takes over what the plan holds, also on failure. */
+/* Begins to write to the target of `what`. Takes ownership of the plan's content, also on failure. */
 GATHER_CHECKED gather_status gather_writer_begin(const gather_writing *what, gather_writing_plan *plan, bool parts,
                                                  gather_writer **writer, gather_error *error);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * writer_many.c: several tensors in one file, in formats that hold several. Tensors with larger elements come first, so that every
- * tensor is aligned to its elements without gaps, which the format does not allow; among equal ones the order is that of their names.
+ * writer_many.c: several tensors in one file, in formats that hold several. Tensors with larger elements come first,
+ * so that every tensor is aligned to its elements without gaps, which the format does not allow; equal ones are sorted
+ * by name.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool comes_before_by_name(const void *a, const void *b) {
   return strcmp(gather_safetensors_name(one->what), gather_safetensors_name(other->what)) < 0;
 }
 
-/* What each tensor takes. The first says the format. */
+/* Plans each tensor. The first one gives the format. */
 static gather_status plan_each(const gather_writing *tensors, int64_t count, gather_writing_plan *plan,
                                gather_error *error) {
   for (int64_t i = 0; i < count; i++) {
@@ -44,8 +45,7 @@ static gather_status plan_each(const gather_writing *tensors, int64_t count, gat
     gather_writing_plan_clear(&one);
     if (!plan->format->headers)
       return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
-                               "a file of the format %s holds one tensor; use safetensors for several",
-                               plan->format->name);
+                               "a %s file holds one tensor; use safetensors for several", plan->format->name);
   }
   return GATHER_OK;
 }
@@ -55,7 +55,7 @@ static gather_status check_names(const gather_writing_place **order, int64_t cou
   for (int64_t i = 1; i < count; i++) {
     const char *name = gather_safetensors_name(order[i]->what);
     if (strcmp(gather_safetensors_name(order[i - 1]->what), name) == 0)
-      return gather_fail_input(error, GATHER_USAGE, "output", "two tensors in one file are called '%.100s'", name);
+      return gather_fail_input(error, GATHER_USAGE, "output", "two tensors have the name '%.100s'", name);
   }
   return GATHER_OK;
 }
@@ -90,10 +90,11 @@ static gather_status make_plan(const gather_writing *tensors, int64_t count, gat
                                gather_error *error) {
   int64_t bytes;
   *plan = (gather_writing_plan){.count = count};
-  if (!tensors || count < 1) return gather_fail(error, GATHER_USAGE, "a file of tensors needs one at least");
+  if (!tensors || count < 1) return gather_fail(error, GATHER_USAGE, "a file of tensors needs at least one");
   for (int64_t i = 0; i < count; i++)
     if (tensors[i].type == GATHER_TYPE_STRING)
-      return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "strings cannot be written beside other tensors");
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "strings cannot be written together with other tensors");
   plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
   if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
   gather_status status = plan_each(tensors, count, plan, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * zip.c: from the end of a zip file to its directory, and from there to the members. Nothing that the file says is trusted.
- * Source: APPNOTE 6.3.10 (signatures, fields, zip64); where the document leaves it open, what Python's zipfile does, since NumPy
- * reads .npz with it.
+ * zip.c: finds a zip file's directory from its end, and the members from the directory. Nothing in the file is trusted.
+ * Source: APPNOTE 6.3.10 (signatures, fields, zip64); if the document is ambiguous, the behaviour of Python's zipfile,
+ * since NumPy uses it to read .npz.
  */
 #include "format/zip.h"
 
@@ -13,7 +13,7 @@
 #include "format/bytes.h"
 #include "format/sort.h"
 
-/* What each record takes without the texts behind it. */
+/* The size of each record without the variable fields after it. */
 enum { END_BYTES = 22, LOCATOR_BYTES = 20, END64_BYTES = 56, ENTRY_BYTES = 46, LOCAL_BYTES = 30 };
 #define END_SIGNATURE UINT32_C(0x06054b50)
 #define LOCATOR_SIGNATURE UINT32_C(0x07064b50)
@@ -26,14 +26,14 @@ enum { ENCRYPTED = 1 | 1 << 6 | 1 << 13, UTF8_NAME = 1 << 11 };
 #define WRONG(file, error, offset, ...) \
   gather_fail_file(error, GATHER_FILE_MALFORMED, (file)->name, offset, __VA_ARGS__)
 
-/* ---- the end of the file */
+/* ---- the end record */
 
 /* Where the directory is. */
 typedef struct directory {
   int64_t start, end;
-  int64_t base; /* of all offsets: what stands before the zip file, as in a program that unpacks itself */
+  int64_t base; /* of all offsets: bytes before the zip file, as in a self-extracting program */
   uint64_t entries, entries_mask;
-  uint64_t offset, bytes; /* as they are written */
+  uint64_t offset, bytes; /* as stored */
 } directory;
 
 static bool has_signature(const gather_file *file, int64_t at, int64_t bytes, uint32_t signature) {
@@ -41,7 +41,7 @@ static bool has_signature(const gather_file *file, int64_t at, int64_t bytes, ui
          gather_read_u32(file->map.bytes + at) == signature;
 }
 
-/* The last end record whose comment the file has; -1. */
+/* The last end record whose comment is complete; -1. */
 static int64_t find_end(const gather_file *file) {
   int64_t last = file->map.size - END_BYTES;
   for (int64_t at = last; at >= 0 && at >= last - UINT16_MAX; at--)
@@ -50,7 +50,8 @@ static int64_t find_end(const gather_file *file) {
   return -1;
 }
 
-/* The end record of 64 bits, which stands before its locator; -1. It is looked for where it belongs, and where the locator says. */
+/* The zip64 end record, which precedes its locator; -1. It is searched for directly before the locator, and where
+ * the locator says. */
 static int64_t find_end64(const gather_file *file, int64_t locator) {
   uint64_t said = gather_read_u64(file->map.bytes + locator + 8);
   const int64_t places[] = {locator - END64_BYTES, said < (uint64_t)locator ? (int64_t)said : -1};
@@ -63,7 +64,7 @@ static int64_t find_end64(const gather_file *file, int64_t locator) {
 }
 
 static gather_status in_parts(const gather_file *file, int64_t offset, gather_error *error) {
-  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset, "a zip file in several parts is not read");
+  return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, offset, "multi-part zip files are not supported");
 }
 
 /* Reads the end record at `at`. */
@@ -78,14 +79,15 @@ static gather_status read_end(const gather_file *file, int64_t at, directory *fo
   return GATHER_OK;
 }
 
-/* Puts the numbers of 64 bits in the place of those of 16 and 32, where the file has them. */
+/* Replaces the 16-bit and 32-bit numbers by the 64-bit ones, if the file has them. */
 static gather_status read_end64(const gather_file *file, directory *found, gather_error *error) {
   int64_t locator = found->end - LOCATOR_BYTES;
   bool needed = found->entries == UINT16_MAX || found->bytes == UINT32_MAX || found->offset == UINT32_MAX;
-  if (!has_signature(file, locator, LOCATOR_BYTES, LOCATOR_SIGNATURE)) return GATHER_OK; /* they may be what they say */
+  if (!has_signature(file, locator, LOCATOR_BYTES, LOCATOR_SIGNATURE)) return GATHER_OK; /* they may be real values */
   int64_t at = find_end64(file, locator);
   if (at < 0)
-    return needed ? WRONG(file, error, locator, "the zip file has no end record where this says it is") : GATHER_OK;
+    return needed ? WRONG(file, error, locator, "the zip file has no end record at the position given here")
+                  : GATHER_OK;
   const uint8_t *end = file->map.bytes + at;
   if (gather_read_u32(end + 16) != 0 || gather_read_u32(end + 20) != 0) return in_parts(file, at + 16, error);
   *found = (directory){.end = at, .entries = gather_read_u64(end + 32), .entries_mask = UINT64_MAX};
@@ -96,15 +98,14 @@ static gather_status read_end64(const gather_file *file, directory *found, gathe
 
 static gather_status find_directory(const gather_file *file, directory *found, gather_error *error) {
   int64_t end = find_end(file);
-  if (end < 0)
-    return WRONG(file, error, file->map.size, "it is cut short: the directory of a zip file stands at its end");
+  if (end < 0) return WRONG(file, error, file->map.size, "the file is truncated: a zip file ends with its directory");
   GATHER_TRY(read_end(file, end, found, error));
   GATHER_TRY(read_end64(file, found, error));
-  /* The directory stands before its end record: what is left over before it shifts all offsets. */
+  /* The directory directly precedes its end record: extra bytes before it shift all offsets. */
   if (found->bytes > (uint64_t)found->end || found->offset > (uint64_t)found->end - found->bytes)
     return WRONG(file, error, found->end,
-                 "the zip file's directory of %" PRIu64 " bytes from byte %" PRIu64 " on does not fit before its end",
-                 found->bytes, found->offset);
+                 "the zip file's directory of %" PRIu64 " bytes at byte %" PRIu64 " extends past its end", found->bytes,
+                 found->offset);
   found->start = found->end - (int64_t)found->bytes;
   found->base = found->start - (int64_t)found->offset;
   return GATHER_OK;
@@ -112,7 +113,7 @@ static gather_status find_directory(const gather_file *file, directory *found, g
 
 /* ---- the directory */
 
-/* The bytes of the entry at `at`; 0 where there is none. */
+/* The size of the entry at `at`; 0 if it is not complete. */
 static int64_t entry_bytes(const gather_file *file, const directory *where, int64_t at) {
   const uint8_t *entry = file->map.bytes + at;
   if (where->end - at < ENTRY_BYTES || gather_read_u32(entry) != ENTRY_SIGNATURE) return 0;
@@ -125,7 +126,7 @@ static gather_status count_entries(const gather_file *file, const directory *whe
   *count = 0;
   for (int64_t at = where->start; at < where->end; ++*count) {
     int64_t bytes = entry_bytes(file, where, at);
-    if (bytes == 0) return WRONG(file, error, at, "the zip file's directory has no whole entry here");
+    if (bytes == 0) return WRONG(file, error, at, "incomplete entry in the zip file's directory");
     at += bytes;
   }
   if (((uint64_t)*count & where->entries_mask) == where->entries) return GATHER_OK;
@@ -133,7 +134,7 @@ static gather_status count_entries(const gather_file *file, const directory *whe
                where->entries);
 }
 
-/* The block of 64-bit numbers among an entry's extra fields: NULL where there is none. */
+/* The zip64 extra field of an entry; NULL if there is none. */
 static gather_status find_wide(const gather_file *file, int64_t at, int64_t end, const uint8_t **block, int64_t *bytes,
                                gather_error *error) {
   *block = NULL;
@@ -141,7 +142,7 @@ static gather_status find_wide(const gather_file *file, int64_t at, int64_t end,
   while (end - at >= 4) {
     const uint8_t *field = file->map.bytes + at;
     int64_t length = gather_read_u16(field + 2);
-    if (length > end - at - 4) return WRONG(file, error, at, "an extra field is longer than the zip file's entry");
+    if (length > end - at - 4) return WRONG(file, error, at, "an extra field extends past the end of its zip entry");
     if (gather_read_u16(field) == 1) {
       *block = field + 4;
       *bytes = length;
@@ -152,7 +153,7 @@ static gather_status find_wide(const gather_file *file, int64_t at, int64_t end,
   return GATHER_OK;
 }
 
-/* Size, packed size and offset of an entry: of 64 bits where those of 32 are full. */
+/* Size, compressed size and offset of an entry: the 64-bit ones if the 32-bit ones overflow. */
 static gather_status read_numbers(const gather_file *file, int64_t at, uint64_t numbers[3], gather_error *error) {
   static const int PLACES[] = {24, 20, 42};
   const uint8_t *entry = file->map.bytes + at, *wide = NULL;
@@ -161,8 +162,7 @@ static gather_status read_numbers(const gather_file *file, int64_t at, uint64_t 
   for (int i = 0; i < 3; i++) {
     numbers[i] = gather_read_u32(entry + PLACES[i]);
     if (numbers[i] != UINT32_MAX || !wide) continue;
-    if (wide_bytes - used < 8)
-      return WRONG(file, error, extra, "a number of 64 bits is missing in the zip file's entry");
+    if (wide_bytes - used < 8) return WRONG(file, error, extra, "a 64-bit number is missing in the zip entry");
     numbers[i] = gather_read_u64(wide + used);
     used += 8;
   }
@@ -177,7 +177,7 @@ static gather_status read_entry(gather_file *file, const directory *where, int64
   uint16_t flags = gather_read_u16(entry + 8), disk = gather_read_u16(entry + 34);
   if (disk != 0 && disk != UINT16_MAX) return in_parts(file, at + 34, error);
   if (numbers[2] > room || numbers[1] > room)
-    return WRONG(file, error, at, "a member of the zip file lies outside of it: %" PRIu64 " bytes from byte %" PRIu64,
+    return WRONG(file, error, at, "a member extends past the end of the zip file: %" PRIu64 " bytes at byte %" PRIu64,
                  numbers[1], numbers[2]);
   member->entry = at;
   member->header = where->base + (int64_t)numbers[2];
@@ -198,21 +198,22 @@ static gather_status read_local(const gather_file *file, const directory *where,
                                 gather_error *error) {
   int64_t at = member->header;
   if (where->start - at < LOCAL_BYTES || gather_read_u32(file->map.bytes + at) != LOCAL_SIGNATURE)
-    return WRONG(file, error, at, "the zip file's member '%.100s' does not begin here", member->name);
+    return WRONG(file, error, at, "no local header here for the zip file's member '%.100s'", member->name);
   const uint8_t *local = file->map.bytes + at;
   int64_t name_bytes = gather_read_u16(local + 26);
   member->data = at + LOCAL_BYTES + name_bytes + gather_read_u16(local + 28);
   if (member->data > where->start || member->packed_bytes > where->start - member->data)
-    return WRONG(file, error, at, "the zip file's member '%.100s' of %" PRId64 " bytes reaches into the directory",
+    return WRONG(file, error, at, "the zip file's member '%.100s' of %" PRId64 " bytes overlaps the directory",
                  member->name, member->packed_bytes);
   if (name_bytes != member->raw_name_bytes || memcmp(local + LOCAL_BYTES, member->raw_name, (size_t)name_bytes) != 0)
     return WRONG(file, error, at + LOCAL_BYTES, "the zip file's member '%.100s' has another name here", member->name);
   if (gather_read_u16(local + 8) != member->method)
-    return WRONG(file, error, at + 8, "the zip file's member '%.100s' is packed in another way here", member->name);
+    return WRONG(file, error, at + 8, "the zip file's member '%.100s' has another compression method here",
+                 member->name);
   if ((gather_read_u16(local + 6) & ENCRYPTED) != 0) member->encrypted = true;
   if (member->method == GATHER_ZIP_STORED && !member->encrypted && member->packed_bytes != member->unpacked_bytes)
     return WRONG(file, error, member->entry,
-                 "the zip file's member '%.100s' is stored as it is, and yet of %" PRId64 " and %" PRId64 " bytes",
+                 "the zip file's member '%.100s' is not compressed, but has %" PRId64 " and %" PRId64 " bytes",
                  member->name, member->packed_bytes, member->unpacked_bytes);
   return GATHER_OK;
 }
@@ -222,7 +223,7 @@ static bool comes_before(const void *a, const void *b) {
   return first->header != second->header ? first->header < second->header : first->number < second->number;
 }
 
-/* Members that share bytes are no accident: reading each costs little to whoever made the file, and much to the reader. */
+/* Overlapping members are a sign of an attack (a zip bomb): a small file that is expensive to read. */
 static gather_status check_overlap(gather_file *file, const gather_zip *zip, gather_error *error) {
   const void **sorted = gather_arena_take(&file->arena, zip->len, sizeof *sorted);
   if (!sorted) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");

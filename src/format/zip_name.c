@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * zip_name.c: the names of a zip file's members as UTF-8. Where a member does not say that its name is that, it is of code page 437,
- * which MS-DOS had.
+ * zip_name.c: the names of a zip file's members as UTF-8. Without the UTF-8 flag, a name is in code page 437 (MS-DOS).
  */
 #include <string.h>
 
@@ -22,7 +21,7 @@ static const uint16_t CODE_PAGE_437[128] = {
     0x03a6, 0x0398, 0x03a9, 0x03b4, 0x221e, 0x03c6, 0x03b5, 0x2229, 0x2261, 0x00b1, 0x2265, 0x2264, 0x2320,
     0x2321, 0x00f7, 0x2248, 0x00b0, 0x2219, 0x00b7, 0x221a, 0x207f, 0x00b2, 0x25a0, 0x00a0};
 
-/* Writes a character below 0x10000 as UTF-8; returns how many bytes it takes. */
+/* Writes a character below 0x10000 as UTF-8; returns its length in bytes. */
 static int64_t put(char *target, unsigned character) {
   if (character < 0x80) {
     target[0] = (char)character;
@@ -46,7 +45,7 @@ gather_status gather_zip_name(gather_file *file, gather_zip_member *member, gath
     int64_t wrong = gather_utf8_check((const char *)raw, bytes);
     if (wrong >= 0)
       return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, raw - file->map.bytes + wrong,
-                              "the name of a member of the zip file is no UTF-8");
+                              "the name of a zip member is not UTF-8");
     member->name = gather_arena_text(&file->arena, (const char *)raw, (size_t)bytes);
   } else {
     char *name = gather_arena_take(&file->arena, 3 * bytes + 1, 1);

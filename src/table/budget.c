@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * budget.c: how much memory a table may use, and for what.
+ * budget.c: divides the memory limit of a table.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE
@@ -20,12 +20,12 @@ enum {
   DEPTH = 128,
   MOST_ENTRIES = 1 << 20
 };
-enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* it is sorted into a second place */ };
+enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* sorting needs a second copy */ };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* A number in a file of the system's; INT64_MAX where there is none ("max" means no limit). */
+/* A number in a system file; INT64_MAX if there is none ("max" means no limit). */
 static int64_t number_in(const char *path) {
   long long number;
   FILE *file = fopen(path, "re");
@@ -35,7 +35,7 @@ static int64_t number_in(const char *path) {
   return good ? (int64_t)number : INT64_MAX;
 }
 
-/* The limit of the control group that a line of /proc/self/cgroup names: "4:memory:/a/b" of the older kind, "0::/a/b" of the newer. */
+/* The limit of the control group named in a line of /proc/self/cgroup: "4:memory:/a/b" (cgroup v1), "0::/a/b" (v2). */
 static int64_t group_limit(char *line) {
   char path[512];
   line[strcspn(line, "\n")] = '\0';
@@ -49,8 +49,8 @@ static int64_t group_limit(char *line) {
   return number_in(path);
 }
 
-/* The memory of the machine, or what the process's control group may use where that is less; in a container the group is seen at the
- * root. */
+/* The memory of the machine, or the limit of the process's control group if that is less; a container sees its group
+ * at the root. */
 static int64_t usable_memory(void) {
   char line[400];
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -63,8 +63,8 @@ static int64_t usable_memory(void) {
   return memory;
 }
 
-/* What one worker has for its reads: shorter ones first, then fewer. Read through a mapping, each brings the 64 KiB round it, and perhaps
- * the next, whatever its length. */
+/* Divides the memory of one worker for its reads: makes reads shorter first, then fewer. Through a mapping, a read
+ * of any length brings the 64 KiB around it, and perhaps the next. */
 static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, bool maps) {
   int64_t slot_memory = maps ? MAPPED_SLOT : SLOT_BYTES;
   budget->depth = depth;
@@ -77,7 +77,8 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
                                  gather_error *error) {
   int64_t ceiling = options->memory_bytes;
   if (ceiling != 0 && ceiling < GATHER_TABLE_LEAST_MEMORY)
-    return gather_fail(error, GATHER_USAGE, "a ceiling of %" PRId64 " bytes; a table needs %d at least", ceiling,
+    return gather_fail(error, GATHER_USAGE,
+                       "a memory limit of %" PRId64 " bytes is too small; a table needs at least %d", ceiling,
                        (int)GATHER_TABLE_LEAST_MEMORY);
   int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c: a set-associative table that grows with what it holds, by doubling its sets: they are split in two one
- * after the other, while others are looked at.
- * A set is two lines of the CPU's cache that name up to eight rows; the rows themselves lie one behind the other as they came, so that
- * few pages hold them. The one that was not wanted for longest, as ages of two bits tell, makes way.
+ * cache.c: a set-associative cache that grows by splitting its sets one by one (linear hashing), while other threads
+ * use it. A set is two cache lines with the keys of up to eight rows; the rows themselves are stored in order of
+ * arrival, so that they occupy few pages. The least recently used row, by ages of two bits, is evicted.
  */
 #include "table/cache.h"
 
@@ -14,11 +13,11 @@
 #include "kernel/copy.h"
 
 enum { WAYS = 8, OLDEST = 0, READ_ONCE = 1, WANTED = 3, LEAST_ROWS = 64, LINE = 64, TURN = 8 };
-/* A row may stand in either of two sets and goes to the emptier one. So they fill evenly: with six rows of eight on average hardly one
- * row in ten thousand finds no room; with one choice it would be one in ten. */
+/* A row may be in either of two sets and goes to the emptier one, so that sets fill evenly: with six of eight places
+ * used on average, hardly one row in ten thousand finds no place; with one choice it would be one in ten. */
 enum { FIRST_SETS = 16, ROWS_PER_SET = 6, CHOICES = 2, BATCH = 128 };
 
-/* Behind its lock, but for the keys, which may be looked at without. */
+/* Protected by its lock, except for the keys, which may be read without it. */
 typedef struct cache_set {
   _Alignas(2 * LINE) _Atomic int64_t keys[WAYS]; /* row + 1; 0 = empty */
   _Atomic uint32_t places[WAYS];
@@ -30,8 +29,8 @@ struct gather_cache {
   int64_t row_bytes, row_count, most_sets;
   cache_set *sets;
   char *rows;
-  _Atomic uint64_t size; /* how many sets there are; in the upper half, the largest power of two that is not more */
-  _Atomic int64_t used;  /* places that have a row, or are about to */
+  _Atomic uint64_t size; /* number of sets; in the upper half, the largest power of two not above it */
+  _Atomic int64_t used;  /* places used or reserved */
   atomic_flag splitting;
   atomic_uint turn;
 };
@@ -41,7 +40,7 @@ static uint64_t size_of(uint64_t sets, uint64_t power) { return power << 32 | se
 
 gather_cache *gather_cache_create(int64_t row_bytes, int64_t rows, int64_t bytes) {
   if (row_bytes <= 0 || row_bytes > bytes / LEAST_ROWS) return NULL;
-  /* A power of two of sets has at least half of the rows for which there would be one more. */
+  /* A power of two of sets has at least half of the rows of the next one. */
   int64_t fit = (bytes - sets_bytes(FIRST_SETS)) / (row_bytes + 2 * (int64_t)sizeof(cache_set) / ROWS_PER_SET + 1);
   if (fit > rows) fit = rows;
   if (fit > INT32_MAX) fit = INT32_MAX;
@@ -56,8 +55,8 @@ gather_cache *gather_cache_create(int64_t row_bytes, int64_t rows, int64_t bytes
     gather_cache_destroy(cache);
     return NULL;
   }
-  /* Huge pages are not asked for: where memory is full of a page cache, the system makes room for each of them first, and a row of 64 KiB
-   * took ten times as long to keep. */
+  /* No huge pages: if the page cache fills the memory, the system must free pages for each of them, and storing a
+   * row of 64 KiB took ten times as long. */
   atomic_init(&cache->size, size_of(FIRST_SETS, FIRST_SETS));
   return cache;
 }
@@ -71,7 +70,7 @@ void gather_cache_destroy(gather_cache *cache) {
 
 void gather_cache_reset(gather_cache *cache) {
   int64_t sets = (int64_t)(uint32_t)atomic_load(&cache->size);
-  if (sets < cache->most_sets) sets++; /* one that was just being made is not counted yet */
+  if (sets < cache->most_sets) sets++; /* one being created is not counted yet */
   for (int64_t s = 0; s < sets; s++) {
     for (int w = 0; w < WAYS; w++) atomic_store_explicit(&cache->sets[s].keys[w], 0, memory_order_relaxed);
     atomic_flag_clear(&cache->sets[s].lock);
@@ -83,15 +82,15 @@ void gather_cache_reset(gather_cache *cache) {
 
 int64_t gather_cache_rows(const gather_cache *cache) { return cache->row_count; }
 
-/* Every bit of a row's number moves every bit of this: two rounds of multiplying by odd constants and folding. Each half says one of the
- * row's two sets. */
+/* A hash in which every bit of the row number affects every bit: two rounds of multiplying by odd constants and
+ * folding. Each half selects one of the row's two sets. */
 static uint64_t mix(int64_t row) {
   uint64_t mixed = (uint64_t)row * 0x9E3779B97F4A7C15u;
   mixed = (mixed ^ mixed >> 32) * 0xD6E8FEB86659FD93u;
   return mixed ^ mixed >> 32;
 }
 
-/* Sets that are split already are told apart by one bit more. */
+/* Sets already split are selected by one more bit. */
 static uint64_t number_of(uint64_t size, uint64_t mixed, int choice) {
   uint64_t half = choice == 0 ? (uint32_t)mixed : mixed >> 32;
   uint64_t sets = (uint32_t)size, power = size >> 32, number = half & (2 * power - 1);
@@ -118,7 +117,7 @@ static void lock(cache_set *set) {
 
 static void unlock(cache_set *set) { atomic_flag_clear_explicit(&set->lock, memory_order_release); }
 
-/* One of the two sets of a row, locked: it may be split while it is waited for. */
+/* Locks one of the two sets of a row. The set may be split while waiting for the lock. */
 static cache_set *lock_set_of(gather_cache *cache, int64_t row, int choice) {
   for (;;) {
     cache_set *set = set_of(cache, row, choice);
@@ -128,7 +127,7 @@ static cache_set *lock_set_of(gather_cache *cache, int64_t row, int choice) {
   }
 }
 
-/* Which of its two sets has the row, as it seems without a lock; -1. */
+/* Which of its two sets seems to have the row, checked without a lock; -1. */
 static int choice_of(const gather_cache *cache, int64_t row) {
   for (int choice = 0; choice < CHOICES; choice++)
     if (find(set_of(cache, row, choice), row + 1) >= 0) return choice;
@@ -151,7 +150,7 @@ static bool get(gather_cache *cache, cache_set *set, int64_t row, char *out) {
   return way >= 0;
 }
 
-/* Rows that are looked for together, so that what is looked at next comes meanwhile. */
+/* Rows searched for together, so that prefetching overlaps. */
 typedef struct batch {
   cache_set *sets[BATCH][CHOICES];
 } batch;
@@ -167,7 +166,7 @@ static void fetch_sets(const gather_cache *cache, batch *b, const int64_t *rows,
   }
 }
 
-/* Finds the set that has each row, as it seems without a lock, and lets the row come. */
+/* Finds the set of each row, without a lock, and prefetches the row. */
 static void fetch_rows(const gather_cache *cache, batch *b, const int64_t *rows, int64_t count) {
   const int64_t lines = cache->row_bytes >= 4 * LINE ? 4 : cache->row_bytes / LINE + 1;
   for (int64_t j = 0; j < count; j++) {
@@ -210,15 +209,16 @@ static void move_way(cache_set *from, int way, cache_set *to, int to_way) {
   atomic_store_explicit(&from->keys[way], 0, memory_order_relaxed);
 }
 
-/* Whether a row of the set that is split goes to the new one: as the choice has it by which it came there. */
+/* Whether a row moves from the split set to the new one: decided by the choice that put it there. */
 static bool moves(uint64_t size, uint64_t grown, uint64_t mixed) {
   const uint64_t sets = (uint32_t)size, old = sets - (size >> 32);
   int choice = number_of(size, mixed, 0) == old ? 0 : 1;
   return number_of(grown, mixed, choice) == sets;
 }
 
-/* Splits the next set in line: rows that one bit more sends elsewhere go to a new one behind the last. Nobody can see that one before
- * the size says so, and who waits for the old one looks again. Returns by how many bytes the memory grew. */
+/* Splits the next set in line: rows whose next hash bit is set move to a new set at the end. It is invisible until
+ * the size includes it, and threads that wait for the old set check again. Returns by how many bytes the memory
+ * grew. */
 static int64_t split(gather_cache *cache) {
   uint64_t size = atomic_load_explicit(&cache->size, memory_order_relaxed), sets = (uint32_t)size, power = size >> 32;
   cache_set *old = &cache->sets[sets - power], *made = &cache->sets[sets];
@@ -234,23 +234,23 @@ static int64_t split(gather_cache *cache) {
   return (int64_t)sizeof(cache_set);
 }
 
-/* Doubles the sets, if they are full enough and nobody else does. */
+/* Doubles the sets if they are full enough and no other thread is doing so. */
 static int64_t grow(gather_cache *cache) {
   int64_t sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size, memory_order_relaxed), grown = 0;
   if (sets >= cache->most_sets || atomic_load_explicit(&cache->used, memory_order_relaxed) <= sets * ROWS_PER_SET)
     return 0;
   if (atomic_flag_test_and_set_explicit(&cache->splitting, memory_order_acquire)) return 0;
   sets = (int64_t)(uint32_t)atomic_load_explicit(&cache->size,
-                                                 memory_order_relaxed); /* somebody else may just have done it */
+                                                 memory_order_relaxed); /* another thread may just have done it */
   bool full = sets < cache->most_sets && atomic_load_explicit(&cache->used, memory_order_relaxed) > sets * ROWS_PER_SET;
   for (int64_t i = 0; full && i < sets; i++) grown += split(cache);
   atomic_flag_clear_explicit(&cache->splitting, memory_order_release);
   return grown;
 }
 
-/* ---- keeping */
+/* ---- storing */
 
-/* An empty way with a place of its own; -1. */
+/* An empty way with a reserved place; -1. */
 static int take_place(gather_cache *cache, cache_set *set) {
   int way = find(set, 0);
   if (way < 0 || atomic_load_explicit(&cache->used, memory_order_relaxed) >= cache->row_count) return -1;
@@ -260,7 +260,7 @@ static int take_place(gather_cache *cache, cache_set *set) {
   return way;
 }
 
-/* The way of the row that was not wanted for longest; -1 where the set has none. */
+/* The way of the least recently used row; -1 if the set is empty. */
 static int choose(cache_set *set) {
   int way = -1;
   for (int round = 0; round <= WANTED && way < 0; round++) {
@@ -271,7 +271,7 @@ static int choose(cache_set *set) {
   return way;
 }
 
-/* Keeps a row that the set does not have; the bytes by which the memory grew. */
+/* Stores a row that is not in the set; returns by how many bytes the memory grew. */
 static int64_t put_new(gather_cache *cache, cache_set *set, int64_t row, const char *data, bool eager) {
   int way = take_place(cache, set);
   const bool grows = way >= 0;

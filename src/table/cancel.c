@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * cancel.c: takes that end early, because the caller's function says so or a job was cancelled; and waiting with an end.
+ * cancel.c: cancels takes, by the caller's function or for a cancelled job; and waits with a timeout.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
 #include "table/table_internal.h"
 
-/* macOS has no clock to choose for conditions. */
+/* macOS cannot set the clock of a condition variable. */
 #if defined(_POSIX_CLOCK_SELECTION) && _POSIX_CLOCK_SELECTION > 0 && !defined(__APPLE__)
 #define WAIT_CLOCK CLOCK_MONOTONIC
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * engine.c: the names of the engines, and which of them reads.
+ * engine.c: the names of the engines, and which one a table uses.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,16 +25,16 @@ gather_status gather_engine_parse(const char *name, gather_engine *engine, gathe
       *engine = (gather_engine)i;
       return GATHER_OK;
     }
-  return gather_fail(error, GATHER_USAGE, "there is no engine '%.40s'; there are auto, mmap, pread and uring",
+  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread and uring",
                      name ? name : "");
 }
 
 gather_status gather_engine_check(gather_engine engine, gather_error *error) {
-  if (!gather_engine_name(engine)) return gather_fail(error, GATHER_USAGE, "no engine has the number %d", (int)engine);
+  if (!gather_engine_name(engine)) return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)engine);
   return engine == GATHER_ENGINE_AUTO ? GATHER_OK : gather_reader_probe(engine, error);
 }
 
-/* What can be used, and why; io_uring first, threads where it is refused. */
+/* The engine to use, and why: io_uring, or threads if it is refused. */
 gather_engine gather_engine_choose(const gather_table_options *options, char *why, size_t why_bytes) {
   gather_error error;
   if (options->engine == GATHER_ENGINE_MMAP || options->engine == GATHER_ENGINE_PREAD) {
@@ -47,7 +47,7 @@ gather_engine gather_engine_choose(const gather_table_options *options, char *wh
         options->engine == GATHER_ENGINE_URING ? "it was asked for" : "many reads at a time, from one thread");
     return GATHER_ENGINE_URING;
   }
-  (void)snprintf(why, why_bytes, "threads read, since uring cannot be used: %.*s", (int)(why_bytes - 60),
+  (void)snprintf(why, why_bytes, "threads read, because io_uring cannot be used: %.*s", (int)(why_bytes - 60),
                  error.message);
   return GATHER_ENGINE_PREAD;
 }

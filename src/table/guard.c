@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.c: the handler of SIGBUS. It jumps out of a guarded copy whose thread touched a mapping of its table, and hands every other
- * signal to the handler that was there before, or to the system's own.
+ * guard.c: the SIGBUS handler. It jumps out of a guarded copy whose thread touched a mapping of its table, and passes
+ * every other signal to the previous handler or to the default action.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-/* The variable is read in a signal handler, where a thread's memory must not be made first. */
+/* The variable is read in a signal handler, which must not allocate thread-local storage. */
 #if defined(__GNUC__) && defined(__ELF__)
 #define GUARD_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
 #else
@@ -35,7 +35,7 @@ typedef struct guard {
 static GUARD_THREAD guard *volatile active;
 static GUARD_THREAD volatile sig_atomic_t handing_on;
 static struct sigaction before;
-static _Atomic int64_t installing; /* the process that does; a child of fork() is not kept waiting by its parent */
+static _Atomic int64_t installing; /* the process that installs; a child of fork() does not wait for its parent */
 
 static bool find_source(guard *g, const char *address) {
   for (int32_t i = 0; i < g->count; i++) {
@@ -48,7 +48,7 @@ static bool find_source(guard *g, const char *address) {
   return false;
 }
 
-/* The system's own answer: to an access it comes when the instruction is tried again, to a signal that was sent when it is sent again. */
+/* The default action: an access is retried and fails again, a sent signal is sent again. */
 static void give_up(bool sent) {
   struct sigaction plain;
   memset(&plain, 0, sizeof plain);
@@ -60,7 +60,7 @@ static void give_up(bool sent) {
 static void hand_on(int number, siginfo_t *info, void *context) {
   bool has_function = (before.sa_flags & SA_SIGINFO) != 0, sent = info->si_code <= 0;
   if (!has_function && before.sa_handler == SIG_IGN && sent) return;
-  /* Handlers that hand on to each other would go round for ever. */
+  /* Handlers that pass signals to each other would loop forever. */
   if (handing_on || (!has_function && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))) {
     give_up(sent);
     return;
@@ -75,7 +75,7 @@ static void hand_on(int number, siginfo_t *info, void *context) {
 
 static void on_bus(int number, siginfo_t *info, void *context) {
   guard *g = active;
-  /* si_code above 0: the system sends it for an access, no other process. */
+  /* si_code above 0: the kernel sends it for an access, not another process. */
   if (g && info->si_code > 0 && find_source(g, info->si_addr)) siglongjmp(g->jump, 1);
   hand_on(number, info, context);
 }
@@ -87,7 +87,7 @@ static void lock_installing(void) {
     if (holder == here) {
       (void)sched_yield();
       holder = 0;
-    } /* else it is another process's, of which this one is a copy: it is taken over */
+    } /* else set by the parent before fork(): take it over */
   }
 }
 
@@ -95,8 +95,8 @@ gather_status gather_guard_install(gather_error *error) {
   struct sigaction now, ours;
   memset(&ours, 0, sizeof ours);
   ours.sa_sigaction = on_bus;
-  ours.sa_flags =
-      SA_SIGINFO | SA_NODEFER | SA_ONSTACK; /* not deferred: the handler is left by a jump, which unblocks nothing */
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER |
+                  SA_ONSTACK; /* not deferred: the handler is left by siglongjmp, which unblocks nothing */
   (void)sigemptyset(&ours.sa_mask);
   lock_installing();
   bool good = sigaction(SIGBUS, NULL, &now) == 0;
@@ -105,10 +105,10 @@ gather_status gather_guard_install(gather_error *error) {
     good = sigaction(SIGBUS, &ours, NULL) == 0;
   }
   atomic_store(&installing, 0);
-  return good ? GATHER_OK : gather_fail(error, GATHER_IO_ERROR, "no handler for SIGBUS can be installed");
+  return good ? GATHER_OK : gather_fail(error, GATHER_IO_ERROR, "cannot install a handler for SIGBUS");
 }
 
-/* A thread that blocks the signal would be ended by it. */
+/* A blocked SIGBUS would kill the process. */
 static bool unblock(sigset_t *before_it) {
   sigset_t bus;
   (void)sigemptyset(&bus);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ids.c: indices become rows.
+ * ids.c: converts indices to rows.
  */
 #include "table/ids.h"
 
@@ -8,7 +8,7 @@
 
 enum { COPY_BYTES = 2048 };
 
-/* The byte of index number `number`, and how many follow it at one step. */
+/* The byte of index number `number`, and how many indices follow at one stride. */
 static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, int64_t *step) {
   int64_t offset = 0;
   *left = 1, *step = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * job.c: takes that run beside the caller, each on a thread of the table's. Threads are started when there is more to do than there are
- * threads, as many as may read at once.
+ * job.c: takes that run in the background, each on a thread of the table. Threads are started when there are more jobs
+ * than threads, up to the number of takes that may read at once.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <signal.h>
@@ -32,7 +32,7 @@ static void finish(gather_table_job *job) {
   (void)pthread_mutex_unlock(&table->lock);
 }
 
-/* The next job; NULL when the table closes. */
+/* Waits for the next job; NULL when the table closes. */
 static gather_table_job *next_job(gather_table *table) {
   (void)pthread_mutex_lock(&table->lock);
   table->threads_idle++;
@@ -55,7 +55,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* Signals of the program are not for our threads. */
+/* The program's signals must not run on our threads. */
 static bool start_thread(gather_table *table) {
   sigset_t all, before;
   (void)sigfillset(&all);
@@ -67,7 +67,7 @@ static bool start_thread(gather_table *table) {
   return started;
 }
 
-/* Hands a job to the threads; false where there is none and none can be had. */
+/* Gives a job to the threads; false if there are none and none can be started. */
 static bool enqueue(gather_table *table, gather_table_job *job) {
   (void)pthread_mutex_lock(&table->lock);
   bool may_start = table->threads < table->budget.workers && table->threads < GATHER_MOST_WORKERS;
@@ -109,7 +109,7 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
                                  .out = out->data,
                                  .bad = bad,
                                  .cancel = &made->cancel};
-  if (!enqueue(table, made)) { /* no thread can be had: it runs here */
+  if (!enqueue(table, made)) { /* no thread can be started: it runs here */
     run(made);
     finish(made);
   }
@@ -121,7 +121,7 @@ bool gather_table_job_done(const gather_table_job *job) {
   return !job || atomic_load_explicit(&job->done, memory_order_acquire);
 }
 
-/* Whether it was begun in this process. Behind the lock. */
+/* Whether it was submitted in this process. Call with the lock held. */
 static bool is_ours(const gather_table *table, const gather_table_job *job) {
   const gather_table_job *other = table->running_jobs;
   while (other && other != job) other = other->later;
@@ -134,7 +134,7 @@ void gather_table_job_cancel(gather_table_job *job) {
   atomic_store_explicit(&job->cancel.stopped, true, memory_order_relaxed);
 }
 
-/* A long wait is cut: nobody waits for thirty years. */
+/* A long wait is limited to thirty years. */
 bool gather_table_job_await(gather_table_job *job, double seconds) {
   const double most = 1e9;
   if (gather_table_job_done(job)) return true;
@@ -154,7 +154,7 @@ static void destroy(gather_table_job *job) {
   gather_free(job);
 }
 
-/* Behind the lock: it is no longer in the list of all. */
+/* Call with the lock held. Removes it from the list of all. */
 static void leave_list(gather_table_job *job) {
   *job->back_here = job->later;
   if (job->later) job->later->back_here = job->back_here;
@@ -169,9 +169,9 @@ gather_status gather_table_wait(gather_table_job *job, gather_error *error) {
   while (ours && !gather_table_job_done(job)) (void)pthread_cond_wait(&table->changed, &table->lock);
   if (ours) leave_list(job);
   (void)pthread_mutex_unlock(&table->lock);
-  gather_status status =
-      ours ? job->status
-           : gather_fail(&job->error, GATHER_USAGE, "the job was begun before fork(): only the parent can wait for it");
+  gather_status status = ours ? job->status
+                              : gather_fail(&job->error, GATHER_USAGE,
+                                            "the job was submitted before fork(); only the parent can wait for it");
   if (status != GATHER_OK && error) *error = job->error;
   destroy(job);
   return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * miss.c: rows that are not in memory. They are sorted, so that each is read once and neighbours are read together, and as many reads are
- * in flight as may be; whatever comes first is delivered first.
+ * miss.c: reads rows that are not resident. They are sorted, so that each is read once and neighbours are read
+ * together, with the full queue depth in flight; rows are delivered in the order in which reads complete.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include "table/table_internal.h"
 #include "table/table_sort.h"
 
-/* A take of a few short rows is not worth a reader: what it reads goes through the page cache, where its neighbours are found by the
- * next one. */
+/* A few short rows are not worth a reader: they are read through the page cache, which then also has their
+ * neighbours for the next take. */
 enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
-/* A read's tag: the number of its first entry, and how many there are. */
+/* A read's tag: the number of its first entry, and how many entries it has. */
 enum { TAG_BITS = 24 };
 
 typedef struct misses {
@@ -27,10 +27,10 @@ typedef struct misses {
   gather_table *table;
   gather_worker *worker;
   int64_t count;
-  int64_t next;  /* the first entry that no read brings yet */
-  int64_t piece; /* bytes of its row that reads bring already */
+  int64_t next;  /* the first entry without a read */
+  int64_t piece; /* bytes of its row that already have a read */
   int64_t join_bytes;
-  bool eager; /* rows of the cache make way for all that are read; else for those that are wanted twice */
+  bool eager; /* all rows read may evict cached ones; else only rows wanted twice */
 } misses;
 
 /* ---- which row, where */
@@ -41,7 +41,7 @@ static int64_t row_offset(const gather_table *table, const gather_part *part, in
 
 /* ---- which bytes to read next */
 
-/* Behind the entries of one row. */
+/* The entry after those of one row. */
 static int64_t skip_row(const misses *m, int64_t entry) {
   int64_t row = m->worker->entries[entry].row;
   do entry++;
@@ -49,7 +49,8 @@ static int64_t skip_row(const misses *m, int64_t entry) {
   return entry;
 }
 
-/* Rows that follow in the same part, near enough and short enough for the same read. Returns where the read's bytes end. */
+/* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
+ * read. */
 static int64_t join(misses *m, const gather_part *part, int64_t end, int64_t limit) {
   const gather_table *table = m->table;
   while (m->next < m->count) {
@@ -72,7 +73,7 @@ static bool next_read(misses *m, gather_read *read) {
   int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
   int64_t behind = skip_row(m, first);
-  if (end > limit) { /* a long row comes piece by piece */
+  if (end > limit) { /* a long row is read in several pieces */
     m->piece += limit - begin;
     end = limit;
   } else {
@@ -110,8 +111,8 @@ static void deliver(const misses *m, const gather_read *read) {
   }
 }
 
-/* The mapped file alone: what was read is noted; under a ceiling it does not stay in this process. The system maps pages round those that
- * are touched as well, if it has them: what is taken out is whole regions, which costs little where nothing is mapped. */
+/* Only for the engine mmap: notes what was read; under a memory limit the pages are unmapped. The system also maps
+ * resident pages around the touched ones, so whole regions are unmapped, which is cheap if nothing is mapped. */
 static void settle_mapped(const misses *m, const gather_read *read) {
   gather_table *table = m->table;
   if (table->engine != GATHER_ENGINE_MMAP || !table->residency) return;
@@ -175,7 +176,8 @@ static gather_status read_all(misses *m, gather_error *error) {
   return GATHER_OK;
 }
 
-/* The copies out of a mapping are guarded: a kernel that cannot bring pages ahead brings them when they are touched. */
+/* Copies from a mapping are guarded: if the kernel cannot populate pages before, it reads them when they are
+ * touched. */
 typedef struct read_call {
   misses *m;
   gather_status status;
@@ -215,7 +217,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
     if (got <= 0) {
       gather_status status = got < 0 ? gather_fail_system(error, source->path, errno, "read it")
                                      : gather_fail_file(error, GATHER_IO_ERROR, source->path, offset + done,
-                                                        "the file ends here: it was cut while it was open");
+                                                        "the file ends here: it was truncated while it was open");
       if (error && error->file_offset < 0) error->file_offset = offset + done;
       return gather_table_blame_row(row, status, error);
     }

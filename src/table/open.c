@@ -19,7 +19,8 @@
 
 /* ---- names */
 
-/* Whether a file has that path. *failed: an errno where the system could not say; opening another path would mislead then. */
+/* Whether a file with that path exists. *failed: the errno if the system cannot tell; another path must not be tried
+ * then. */
 static bool is_file(const char *path, int *failed) {
   struct stat about;
   if (stat(path, &about) == 0) return !S_ISDIR(about.st_mode);
@@ -28,7 +29,7 @@ static bool is_file(const char *path, int *failed) {
   return false;
 }
 
-/* FILE or FILE:TENSOR. Where no file has the whole name, the first colon behind which a name could begin parts it. */
+/* Splits FILE or FILE:TENSOR. If no file has the whole name, it is split at the first colon after an existing file. */
 static gather_status split_path(const char *path, char **file, const char **name, gather_error *error) {
   int failed = 0;
   *name = "";
@@ -44,7 +45,7 @@ static gather_status split_path(const char *path, char **file, const char **name
     }
     *colon = ':';
   }
-  if (!failed) return GATHER_OK; /* opening says what is wrong with it */
+  if (!failed) return GATHER_OK; /* opening reports the error */
   gather_free(*file);
   return gather_fail_system(error, path, failed, "open it");
 }
@@ -61,7 +62,7 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   counted->shape = shape;
   shape[0] = 1;
   gather_file *one = NULL;
-  /* A file of one row tells how long it is; a file that is shorter has none. */
+  /* Opening it as one row gives the row length; a shorter file has no rows. */
   gather_status status = gather_file_open_raw(path, counted, &one, error);
   if (status == GATHER_FILE_MALFORMED) {
     shape[0] = 0;
@@ -105,14 +106,14 @@ static gather_status read_options(const gather_table_options *given, gather_tabl
   GATHER_TRY(
       gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
   if (!gather_engine_name(options->engine))
-    return gather_fail(error, GATHER_USAGE, "no engine has the number %d", (int)options->engine);
+    return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)options->engine);
   if (options->depth < 0 || options->depth > MOST_DEPTH)
-    return gather_fail(error, GATHER_USAGE, "a depth of %d reads; 1 to %d are possible, 0 chooses", (int)options->depth,
-                       (int)MOST_DEPTH);
+    return gather_fail(error, GATHER_USAGE, "invalid depth %d; 1 to %d reads, or 0 to choose automatically",
+                       (int)options->depth, (int)MOST_DEPTH);
   if (options->memory_bytes < 0 || options->cache_bytes < -1)
-    return gather_fail(error, GATHER_USAGE, "a ceiling or a cache of less than no bytes");
+    return gather_fail(error, GATHER_USAGE, "memory_bytes or cache_bytes is negative");
   if (options->keep_signals && options->engine == GATHER_ENGINE_MMAP)
-    return gather_fail(error, GATHER_USAGE, "the engine mmap reads through a mapping, which keep_signals forbids");
+    return gather_fail(error, GATHER_USAGE, "the engine mmap needs a SIGBUS handler, which keep_signals forbids");
   return GATHER_OK;
 }
 
@@ -122,8 +123,8 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  bool pages =
-      table->budget.ceiling == 0 && !table->options.keep_signals; /* under one, all that is mapped must be counted */
+  bool pages = table->budget.ceiling == 0 &&
+               !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
   for (int32_t i = 0; i < table->source_count; i++) {
     if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
       return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
@@ -142,7 +143,7 @@ static gather_status open_all(gather_table *table, const char *const *paths, int
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
     GATHER_TRY(add_path(table, paths[i], error));
   }
-  for (int32_t i = 0; i < table->source_count; i++) /* devices of very long blocks */
+  for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
     if (table->sources[i].block_bytes > table->budget.slot_bytes)
       table->budget.slot_bytes = table->sources[i].block_bytes;
   table->info.rows = table->shape[0];

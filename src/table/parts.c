@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * parts.c: what a table is made of: tensors whose rows can be had one by one, each in the file that holds it.
+ * parts.c: the parts of a table: tensors whose rows can be read one by one, each in its file.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 /* ---- what a tensor is */
 
-/* Whether its rows can be had one by one, and how long they are. */
+/* Fails if its rows cannot be read one by one; sets their length. */
 static gather_status check_rows(const char *file, const gather_file_tensor *found, int64_t *row_bytes,
                                 gather_error *error) {
   const gather_tensor *tensor = &found->tensor;
@@ -25,10 +25,11 @@ static gather_status check_rows(const char *file, const gather_file_tensor *foun
   if (tensor->rank == 0)
     return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
   if (type->kind == GATHER_KIND_STRING)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings are not all of one length");
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings have no fixed length");
   if (!gather_tensor_is_row_major(tensor))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1,
-                            "its rows are scattered, since it is in Fortran order; take reads it in memory");
+    return gather_fail_file(
+        error, GATHER_UNSUPPORTED, file, -1,
+        "its rows are not contiguous, since it is in Fortran order; gather take reads it in memory");
   if (!gather_shape_len(tensor->rank - 1, tensor->shape + 1, &len) || !gather_tensor_len_bytes(tensor, len, row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, file, -1, "the length of a row does not fit in 63 bits");
   bool whole = !gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0);
@@ -45,12 +46,13 @@ static gather_status check_like_first(const gather_table *table, const char *fil
   bool swapped = ((first->flags ^ next->flags) & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   if (first->type != next->type || first->item_bytes != next->item_bytes || swapped)
     return gather_fail_file(error, GATHER_TYPE_MISMATCH, file, -1,
-                            "its elements are %.60s%s, those of the first part %.60s", found->type_name,
+                            "its element type is %.60s%s, that of the first part is %.60s", found->type_name,
                             swapped ? " in the other byte order" : "", table->info.type_name);
   if (first->rank == next->rank &&
       memcmp(first->shape + 1, next->shape + 1, (size_t)(first->rank - 1) * sizeof *first->shape) == 0)
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1, "its rows are %s, those of the first part %s",
+  return gather_fail_file(error, GATHER_SHAPE_MISMATCH, file, -1,
+                          "its rows have the shape %s, those of the first part %s",
                           gather_shape_text(a, sizeof a, next->rank - 1, next->shape + 1),
                           gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
 }
@@ -68,16 +70,15 @@ static void describe(gather_table *table, const gather_file *file, const gather_
   info->row_bytes = row_bytes;
 }
 
-/* ---- where the rows lie */
+/* ---- where the rows are */
 
-/* Opened a second time by its name, a file may be another one by now. */
+/* The file was opened a second time by name and may have been replaced. */
 static gather_status check_same(const gather_table_source *source, const gather_map *map, gather_error *error) {
   struct stat about;
-  if (fstat(source->fd, &about) != 0)
-    return gather_fail_system(error, source->path, errno, "find out which file it is");
+  if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "get its device and inode");
   if ((uint64_t)about.st_dev == map->device && (uint64_t)about.st_ino == map->inode && source->size >= map->size)
     return GATHER_OK;
-  return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or cut while it was opened");
+  return gather_fail_file(error, GATHER_IO_ERROR, source->path, -1, "it was replaced or truncated while it was opened");
 }
 
 static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
@@ -103,7 +104,8 @@ static gather_status add_part(gather_table *table, const gather_file *file, cons
   if (!gather_add(part->first, part->rows, &table->shape[0]) ||
       gather_tensor_check(&table->info.tensor, NULL) != GATHER_OK ||
       !gather_mul(table->shape[0], table->info.row_bytes, &all))
-    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1, "all parts together do not fit in 63 bits");
+    return gather_fail_file(error, GATHER_OVERFLOW, file->name, -1,
+                            "the row count of all parts does not fit in 63 bits");
   table->part_count++;
   if (part->rows == 0 || table->info.row_bytes == 0) return GATHER_OK;
   const char *path = gather_file_place(file, found, &map, &part->offset);
@@ -127,7 +129,7 @@ static gather_status add_tensor(gather_table *table, const gather_file *file, co
   return add_part(table, file, found, error);
 }
 
-/* Room for `more` parts. */
+/* Reserves space for `more` parts. */
 static gather_status make_room(gather_table *table, int64_t more, gather_error *error) {
   int64_t need = table->part_count + more, room = 2 * (int64_t)table->part_count;
   if (need <= table->part_room) return GATHER_OK;
@@ -141,7 +143,7 @@ static gather_status make_room(gather_table *table, int64_t more, gather_error *
   return GATHER_OK;
 }
 
-/* The pieces that a name stands for: a column in several chunks. Where a file holds nothing but one, it needs no name. */
+/* The chunks of a name: a column in several record batches. If a file has only one such column, no name is needed. */
 static const gather_file_pieces_row *find_pieces(const gather_file *file, const char *name) {
   bool only = name[0] == '\0' && file->pieces_len == 1 && file->pieces[0].count == file->len;
   for (int64_t i = 0; i < file->pieces_len; i++)

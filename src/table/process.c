@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * process.c: a table in a child of fork(). Threads, rings and reads in flight stay with the parent; files, mappings and what is known of
- * them are the child's too.
+ * process.c: a table in a child of fork(). Threads, rings and reads in flight stay with the parent; the child also has
+ * the files, mappings and residency information.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
@@ -17,7 +17,7 @@ static void abandon(gather_table *table) {
     gather_free(worker->spare);
     gather_free(worker);
   }
-  /* Workers and jobs that were at work belong to threads of the parent, on whose stacks they may be: they are left to it. */
+  /* Busy workers and jobs belong to threads of the parent, and may be on their stacks: they are abandoned. */
   table->idle = NULL;
   table->worker_count = 0;
   table->queue = NULL, table->queue_end = &table->queue;
@@ -31,7 +31,7 @@ static void abandon(gather_table *table) {
 void gather_table_enter(gather_table *table) {
   int64_t here = (int64_t)getpid(), seen = atomic_load_explicit(&table->process, memory_order_acquire);
   while (seen != here) {
-    /* The negative number is the child's while one of its threads does this. */
+    /* The negative number marks that a thread of the child is doing this. */
     if (seen != -here && atomic_compare_exchange_strong(&table->process, &seen, -here)) {
       abandon(table);
       atomic_store_explicit(&table->process, here, memory_order_release);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader.c: what all engines share: slots, buffers, and what is said of a read that failed.
+ * reader.c: what all engines share: slots, buffers, and the errors of failed reads.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* madvise */
@@ -31,7 +31,7 @@ static const gather_reader_engine *find_engine(gather_engine engine) {
   return NULL;
 }
 
-/* A child of fork() has no part in the buffers: reads past the page cache that are in flight go to the pages that the buffers had, and
+/* A child of fork() must not share the buffers: direct reads in flight write to the pages that the buffers had, and
  * after a fork these may be the child's. */
 static gather_status make_buffers(gather_reader *reader, gather_error *error) {
   int64_t bytes = 0;
@@ -61,7 +61,7 @@ static gather_status make_all(gather_reader *reader, gather_error *error) {
   reader->slots = gather_alloc(depth * (int64_t)sizeof *reader->slots);
   reader->free_slots = gather_alloc(depth * (int64_t)sizeof *reader->free_slots);
   if (!reader->slots || !reader->free_slots)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to keep account of %" PRId32 " reads", depth);
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %" PRId32 " reads", depth);
   free_all_slots(reader);
   if (reader->engine->buffers) GATHER_TRY(make_buffers(reader, error));
   return reader->engine->create ? reader->engine->create(reader, error) : GATHER_OK;
@@ -78,7 +78,7 @@ gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader
   *reader = NULL;
   const gather_reader_engine *engine = find_engine(plan->engine);
   if (!engine || plan->depth < 1 || plan->slot_bytes < 1)
-    return gather_fail(error, GATHER_USAGE, "no reader can be made of engine %d, depth %" PRId32 ", %" PRId64 " bytes",
+    return gather_fail(error, GATHER_USAGE, "invalid reader: engine %d, depth %" PRId32 ", %" PRId64 " bytes",
                        (int)plan->engine, plan->depth, plan->slot_bytes);
   gather_reader *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a reader");
@@ -113,7 +113,7 @@ bool gather_reader_has_room(const gather_reader *reader) { return reader->free_c
 gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
   if (reader->free_count == 0 || read->needed < 1 || read->needed > read->bytes ||
       (reader->buffers && read->bytes > reader->plan.slot_bytes))
-    return gather_fail(error, GATHER_USAGE, "there is no room for a read of %" PRId64 " bytes", read->bytes);
+    return gather_fail(error, GATHER_USAGE, "no free slot for a read of %" PRId64 " bytes", read->bytes);
   int32_t i = reader->free_slots[reader->free_count - 1];
   gather_slot *slot = &reader->slots[i];
   slot->read = *read;
@@ -130,7 +130,7 @@ gather_status gather_reader_begin(gather_reader *reader, const gather_read *read
   return GATHER_OK;
 }
 
-/* Says what became of a read. */
+/* Fails with the reason of a failed read. */
 static gather_status fail_read(const gather_slot *slot, gather_error *error) {
   const gather_read *read = &slot->read;
   if (slot->result > 0) {
@@ -144,12 +144,12 @@ static gather_status fail_read(const gather_slot *slot, gather_error *error) {
   struct stat about;
   if (fstat(read->source->fd, &about) == 0 && about.st_size < read->offset + read->needed) end = (int64_t)about.st_size;
   return gather_fail_file(error, GATHER_IO_ERROR, read->source->path, end,
-                          "the file ends at byte %" PRId64 ": it was cut while it was open", end);
+                          "the file ends at byte %" PRId64 ": it was truncated while it was open", end);
 }
 
 gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
   *number = 0;
-  if (reader->flying == 0) return gather_fail(error, GATHER_USAGE, "nothing is being read");
+  if (reader->flying == 0) return gather_fail(error, GATHER_USAGE, "no read is in flight");
   int32_t i = reader->engine->finish(reader);
   gather_slot *slot = &reader->slots[i];
   slot->state = GATHER_SLOT_HELD;
@@ -181,6 +181,6 @@ void gather_reader_drain(gather_reader *reader) {
 gather_status gather_reader_probe(gather_engine engine, gather_error *error) {
   const gather_reader_engine *found = find_engine(engine);
   if (!found && engine != GATHER_ENGINE_AUTO)
-    return gather_fail(error, GATHER_USAGE, "there is no engine of number %d", (int)engine);
+    return gather_fail(error, GATHER_USAGE, "no such engine: number %d", (int)engine);
   return found && found->probe ? found->probe(error) : GATHER_OK;
 }

@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_engine.h: what an engine brings, and what all of them share. A read occupies a slot from its begin to its release.
+ * reader_engine.h: the functions of an engine, and what all engines share. A read occupies a slot from begin to
+ * release.
  */
 #ifndef GATHER_TABLE_READER_ENGINE_H
 #define GATHER_TABLE_READER_ENGINE_H
 
 #include "table/reader.h"
 
-/* How a read ended; above 0 it is an errno. */
+/* The result of a read; above 0 an errno. */
 enum { GATHER_READ_FINE = 0, GATHER_READ_SHORT = -1 /* the file ends too early */ };
 
 typedef enum gather_slot_state { GATHER_SLOT_FREE, GATHER_SLOT_READING, GATHER_SLOT_HELD } gather_slot_state;
 
 typedef struct gather_slot {
   gather_read read;
-  char *data;   /* where it is read to; for a mapping, where it lies */
-  int64_t done; /* bytes that are there already */
-  int fd;       /* read by this one */
+  char *data;   /* where it is read to; for a mapping, the mapped address */
+  int64_t done; /* bytes already read */
+  int fd;       /* descriptor to read from */
   int result;
-  bool refused; /* the system did not take a read past the page cache */
+  bool refused; /* the system refused a direct read */
   gather_slot_state state;
 } gather_slot;
 
 typedef struct gather_reader_engine {
   bool buffers; /* reads into buffers */
-  /* Sets reader->own. NULL: there is nothing to be made. */
+  /* Sets reader->own. NULL: nothing to create. */
   gather_status (*create)(gather_reader *reader, gather_error *error);
   void (*destroy)(gather_reader *reader);
-  /* destroy in a child of fork(). */
+  /* Replaces destroy in a child of fork(). */
   void (*abandon)(gather_reader *reader);
   gather_status (*begin)(gather_reader *reader, int32_t slot, gather_error *error);
-  /* The slot of a read that has ended; its result is set. */
+  /* Waits for a read to complete; returns its slot, with the result set. */
   int32_t (*finish)(gather_reader *reader);
-  /* Forgets reads that have not gone to the system yet, and says how many. What has gone is still to be finished. */
+  /* Drops reads that were not submitted yet, and returns how many. Submitted ones must still be finished. */
   int32_t (*cancel)(gather_reader *reader);
-  /* Whether the system has what it needs; NULL: it does. */
+  /* Fails if the system does not support it; NULL: always supported. */
   gather_status (*probe)(gather_error *error);
 } gather_reader_engine;
 
@@ -44,21 +45,22 @@ struct gather_reader {
   gather_reader_plan plan;
   gather_slot *slots;                  /* depth of them */
   int32_t *free_slots;                 /* a stack */
-  int32_t free_count;                  /* slots that no read has */
-  int32_t flying;                      /* reads that were begun and not finished */
+  int32_t free_count;                  /* free slots */
+  int32_t flying;                      /* reads begun and not finished */
   char *buffers;                       /* slot_bytes for each slot; NULL = none */
-  bool buffers_private;                /* a child of fork() does not have them */
-  const gather_table_source *refusing; /* the last one whose direct_fd did not take a read */
+  bool buffers_private;                /* not inherited by a child of fork() */
+  const gather_table_source *refusing; /* the last source whose direct_fd refused a read */
 };
 
 extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring;
 
-/* Reads on by pread until all that is needed is there, on the calling thread; sets the result. */
+/* Continues with pread until all needed bytes are read, on the calling thread; sets the result. */
 void gather_slot_read(gather_slot *slot);
-/* A read of many blocks failed: reads them one by one, so that slot->done says which it is. Where none fails now, all is well. */
+/* After a read of many blocks failed: reads them one by one, so that slot->done says which one fails. If none fails
+ * now, the read succeeds. */
 void gather_slot_locate(gather_slot *slot);
-/* What an engine does with the answer of one system call, bytes or a negative errno: true = the result is set; false = there is more
- * to be read, from slot->done by slot->fd. EINTR and EAGAIN are the caller's matter. */
+/* Handles the result of one system call, bytes or a negative errno: true = the result is set; false = more must be
+ * read, from slot->done by slot->fd. The caller handles EINTR and EAGAIN. */
 bool gather_slot_advance(gather_slot *slot, int64_t answer);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_map.c: reads of the mapped file. The system is told of each when it begins; it has ended when its pages are there.
+ * reader_map.c: reads through the mapping. Each read is announced to the system (madvise) when it begins, and is
+ * complete when its pages are resident.
  */
 #define _GNU_SOURCE
 #define _DARWIN_C_SOURCE
@@ -14,7 +15,7 @@
 #include "base/error.h"
 #include "table/reader_engine.h"
 
-/* Reads in the order they were begun, in a circle of `depth` places. */
+/* Reads in the order they were begun, in a ring of `depth` places. */
 typedef struct map_reader {
   int32_t *slots;
   int32_t first, count;
@@ -37,7 +38,7 @@ static gather_status create(gather_reader *reader, gather_error *error) {
     return GATHER_OK;
   }
   gather_free(own);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to keep account of %d reads", (int)reader->plan.depth);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %d reads", (int)reader->plan.depth);
 }
 
 /* Advice on the pages of [offset, end) of a mapping; an errno. */
@@ -54,23 +55,23 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   gather_slot *slot = &reader->slots[i];
   const gather_table_source *source = slot->read.source;
   if (!source->map || slot->read.offset + slot->read.needed > source->size)
-    return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset, "%lld bytes here are not mapped",
-                            (long long)slot->read.needed);
+    return gather_fail_file(error, GATHER_IO_ERROR, source->path, slot->read.offset,
+                            "%lld bytes here are outside the mapping", (long long)slot->read.needed);
   const int64_t offset = slot->read.offset;
-  (void)advise(own, source, offset, offset + slot->read.needed, MADV_WILLNEED); /* it only hastens things */
+  (void)advise(own, source, offset, offset + slot->read.needed, MADV_WILLNEED); /* only a hint */
   own->slots[(own->first + own->count++) % reader->plan.depth] = i;
   return GATHER_OK;
 }
 
 #if defined(MADV_POPULATE_READ)
 
-/* Whether touching pages would be answered by a signal. */
+/* Whether touching the pages would raise a signal. */
 static bool is_lost(const map_reader *own, const gather_table_source *source, int64_t offset, int64_t end) {
   int number = advise(own, source, offset, end, MADV_POPULATE_READ);
   return number == EFAULT || number == EHWPOISON;
 }
 
-/* Waits until the pages of a read have come; a result. Of those that do not come the first is looked for. */
+/* Waits until the pages of a read are resident; returns a result. On failure finds the first page that fails. */
 static int fetch(const map_reader *own, gather_slot *slot) {
   const gather_table_source *source = slot->read.source;
   const int64_t end = slot->read.offset + slot->read.needed;
@@ -85,7 +86,7 @@ static int fetch(const map_reader *own, gather_slot *slot) {
 
 #else
 
-/* Systems that cannot wait so leave it to the signal for pages that cannot come. */
+/* Systems without MADV_POPULATE_READ: a page that cannot be read raises a signal later. */
 static int fetch(const map_reader *own, gather_slot *slot) {
   (void)own;
   (void)slot;
@@ -94,7 +95,7 @@ static int fetch(const map_reader *own, gather_slot *slot) {
 
 #endif
 
-/* The file may have been cut before its pages came, so that what came is not the file's. */
+/* The file may have been truncated before its pages were read; they are then not the file's. */
 static int check_size(const gather_read *read, int result) {
   struct stat about;
   if (fstat(read->source->fd, &about) != 0) return errno;

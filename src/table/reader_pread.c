@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_pread.c: threads that read. They are started by the first read; where none can be had, reads happen when they are waited for.
+ * reader_pread.c: threads that read. The first read starts them; if none can be started, reads happen in
+ * gather_reader_finish.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
@@ -16,23 +17,23 @@
 
 enum { MOST_THREADS = 64, STACK_BYTES = 256 << 10 };
 
-/* Slots in a circle of `depth` places. */
+/* Slots in a ring of `depth` places. */
 typedef struct circle {
   int32_t *slots;
   int32_t first, count;
 } circle;
 
-/* Waking a thread costs as much as a read. So reads are handed to the threads many at a time, and are taken back so. */
+/* Waking a thread costs as much as a read. So reads are passed to the threads, and taken back, many at a time. */
 typedef struct pread_reader {
   gather_reader *reader;
-  circle begun, ready; /* the caller's: not handed over yet, and taken back */
+  circle begun, ready; /* the caller's: not submitted yet, and completed */
   int32_t thread_count;
   bool started;
   pthread_t threads[MOST_THREADS];
-  pthread_mutex_t lock; /* for all below */
+  pthread_mutex_t lock; /* protects all fields below */
   pthread_cond_t work, end;
   circle waiting, ended;
-  int32_t idle, wanted; /* threads without work; the caller waits for so many ends, 0 = it does not */
+  int32_t idle, wanted; /* idle threads; completions that the caller waits for, 0 = none */
   bool stop;
 } pread_reader;
 
@@ -101,7 +102,7 @@ static void *read_until_stopped(void *argument) {
   return NULL;
 }
 
-/* With a small stack where the system lets a thread have one. */
+/* With a small stack if the system supports it. */
 static bool start_thread(pread_reader *own, pthread_t *thread) {
   pthread_attr_t attributes;
   bool started = false;
@@ -113,7 +114,7 @@ static bool start_thread(pread_reader *own, pthread_t *thread) {
   return started || pthread_create(thread, NULL, read_until_stopped, own) == 0;
 }
 
-/* As many threads as there may be reads. Signals are for the program's own threads. */
+/* Starts as many threads as reads may be in flight. They block the program's signals. */
 static void start(pread_reader *own) {
   int32_t wanted = own->reader->plan.depth < MOST_THREADS ? own->reader->plan.depth : MOST_THREADS;
   sigset_t all, before;
@@ -145,7 +146,7 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   return GATHER_OK;
 }
 
-/* Gives the threads what has begun. Behind the lock. */
+/* Submits begun reads to the threads. Call with the lock held. */
 static void hand_over(pread_reader *own) {
   int32_t count = own->begun.count < own->idle ? own->begun.count : own->idle;
   move_all(&own->begun, &own->waiting, own->reader->plan.depth);
@@ -156,7 +157,7 @@ static void hand_over(pread_reader *own) {
   for (; count > 0; count--) (void)pthread_cond_signal(&own->work);
 }
 
-/* Waits for a quarter of all reads, and takes back what has ended. Behind the lock. */
+/* Waits for a quarter of all reads, and collects completed ones. Call with the lock held. */
 static void take_back(pread_reader *own) {
   const int32_t flying = own->reader->flying;
   own->wanted = flying < 4 ? 1 : flying / 4;
@@ -191,7 +192,7 @@ static int32_t cancel(gather_reader *reader) {
   return count;
 }
 
-/* In a child of fork() there are no such threads, and what they held locked stays so: only the memory is given back. */
+/* A child of fork() has no such threads, and their locks stay locked: only frees the memory. */
 const gather_reader_engine gather_reader_pread = {.buffers = true,
                                                   .create = create,
                                                   .destroy = destroy,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * reader_uring.c: reads by io_uring of Linux. Reads that begin are prepared only; they go to the system many at a time, when somebody
- * waits. What io_uring does not do in one go, is done by pread.
+ * reader_uring.c: reads by Linux's io_uring. Begun reads are only prepared; they are submitted many at a time, when
+ * the caller waits. Reads that io_uring does not complete at once are finished by pread.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -19,16 +19,16 @@
 
 typedef struct uring_reader {
   struct io_uring ring;
-  int32_t *prepared; /* slots whose reads are in the queue, and not known to have been taken by the system */
+  int32_t *prepared; /* slots whose reads are in the submission queue, not known to be consumed by the kernel */
   int32_t prepared_count;
-  int32_t *by_hand; /* a stack of those that the system did not take */
+  int32_t *by_hand; /* a stack of those that the kernel did not accept, to be read by pread */
   int32_t by_hand_count;
 } uring_reader;
 
-/* What stands in the queue in place of a read that was done by hand. */
+/* Marks a queue entry whose read was done by pread. */
 #define NO_SLOT (~(__u64)0)
 
-/* The system's number for how far io_uring is forbidden; 0 where it is not, or has no such number. */
+/* The value of kernel.io_uring_disabled; 0 if the setting does not exist. */
 static int forbidden_by_kernel(void) {
   char digit = '0';
   int fd = open("/proc/sys/kernel/io_uring_disabled", O_RDONLY | O_CLOEXEC);
@@ -44,18 +44,19 @@ static gather_status fail_setup(gather_error *error, int number) {
     return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is forbidden: kernel.io_uring_disabled is %d", forbidden);
   if (number == EPERM || number == EACCES)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "io_uring is forbidden to this process, as containers do by a filter of system calls (seccomp)");
+                       "io_uring is forbidden to this process, probably by a seccomp filter of its container");
   if (number == ENOSYS)
-    return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is not in this system, or hidden from this process");
+    return gather_fail(error, GATHER_UNSUPPORTED, "the kernel has no io_uring, or hides it from this process");
   if (number == ENOMEM)
     return gather_fail(error, GATHER_UNSUPPORTED,
-                       "io_uring gets no memory for its queues; the limit on locked memory (ulimit -l) may be too low");
+                       "io_uring has no memory for its queues; the limit on locked memory (ulimit -l) may be too low");
   if (number == EMFILE || number == ENFILE)
-    return gather_fail(error, GATHER_UNSUPPORTED, "io_uring gets no descriptor: too many files are open");
-  return gather_fail(error, GATHER_UNSUPPORTED, "io_uring refuses to start (error number %d of the system)", number);
+    return gather_fail(error, GATHER_UNSUPPORTED, "io_uring gets no file descriptor: too many files are open");
+  return gather_fail(error, GATHER_UNSUPPORTED, "io_uring cannot start (errno %d)", number);
 }
 
-/* The kernel may lack flags that save work. None binds the ring to one thread: takes of several threads use it in turn. */
+/* The kernel may lack flags that only save work. No flag binds the ring to one thread: several threads use it in
+ * turn. */
 static int start_ring(struct io_uring *ring, unsigned entries) {
   unsigned flags = 0;
 #if defined(IORING_SETUP_COOP_TASKRUN)
@@ -71,17 +72,17 @@ static int start_ring(struct io_uring *ring, unsigned entries) {
   return io_uring_queue_init_params(entries, ring, &params);
 }
 
-/* Linux 5.1 to 5.5 had io_uring without plain reads. */
+/* Linux 5.1 to 5.5 have io_uring without IORING_OP_READ. */
 static gather_status check_operations(struct io_uring *ring, gather_error *error) {
   struct io_uring_probe *probe = io_uring_get_probe_ring(ring);
   bool reads = probe && io_uring_opcode_supported(probe, IORING_OP_READ);
   if (probe) io_uring_free_probe(probe);
   if (reads) return GATHER_OK;
   return gather_fail(error, GATHER_UNSUPPORTED,
-                     "io_uring of this system is too old: it has no plain reads (Linux 5.6 has)");
+                     "the io_uring of this kernel is too old: it has no IORING_OP_READ (Linux 5.6)");
 }
 
-/* A ring that can be made, but not used, would leave everything to be done by hand. */
+/* If a ring could be created but not used, every read would fall back to pread. */
 static gather_status check_use(struct io_uring *ring, gather_error *error) {
   struct io_uring_sqe *entry = io_uring_get_sqe(ring);
   int answer = -EBUSY;
@@ -117,14 +118,15 @@ static void free_own(gather_reader *reader) {
   gather_free(own);
 }
 
-/* In a child of fork() this closes and unmaps the child's own; the parent's ring goes on. */
+/* In a child of fork() this closes and unmaps the child's copy; the parent's ring is not affected. */
 static void destroy(gather_reader *reader) {
   uring_reader *own = reader->own;
   io_uring_queue_exit(&own->ring);
   free_own(reader);
 }
 
-/* Buffers and files are not registered with the ring: that saved no time that could be measured, and locks the buffers in memory. */
+/* Buffers and files are not registered with the ring: that saved no measurable time, and locks the buffers in
+ * memory. */
 static gather_status create(gather_reader *reader, gather_error *error) {
   int32_t depth = reader->plan.depth;
   uring_reader *own = gather_alloc((int64_t)sizeof *own);
@@ -145,7 +147,7 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   uring_reader *own = reader->own;
   const gather_slot *slot = &reader->slots[i];
   struct io_uring_sqe *entry = io_uring_get_sqe(&own->ring);
-  if (!entry) { /* what was done by hand still stands in the queue */
+  if (!entry) { /* the queue still has entries that were read by pread */
     own->by_hand[own->by_hand_count++] = i;
     return GATHER_OK;
   }
@@ -156,7 +158,7 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
   return GATHER_OK;
 }
 
-/* Forgets those of the prepared reads that the system has taken: it takes the oldest first. */
+/* Drops the prepared reads that the kernel has consumed: it consumes the oldest first. */
 static void count_taken(uring_reader *own) {
   int32_t left = (int32_t)io_uring_sq_ready(&own->ring);
   if (left >= own->prepared_count) return;
@@ -164,7 +166,7 @@ static void count_taken(uring_reader *own) {
   own->prepared_count = left;
 }
 
-/* Takes back what the system does not take: entries that it has not seen become such as do nothing. */
+/* Takes back reads that the kernel does not accept: their queue entries become no-ops. */
 static void take_back(uring_reader *own) {
   count_taken(own);
   struct io_uring_sq *queue = &own->ring.sq;
@@ -177,8 +179,8 @@ static void take_back(uring_reader *own) {
     own->by_hand[own->by_hand_count++] = own->prepared[own->prepared_count - 1];
 }
 
-/* Hands over what is prepared and waits for an end. The system may have no room just now, or may not let us wait: what it does not
- * take is done by hand, and what it has taken ends by itself. */
+/* Submits the prepared reads and waits for a completion. If the kernel has no resources or refuses to wait, reads
+ * that it did not accept are done by pread; accepted ones complete anyway. */
 static void submit_and_wait(uring_reader *own) {
   int answer = io_uring_submit_and_wait(&own->ring, 1);
   count_taken(own);
@@ -187,7 +189,7 @@ static void submit_and_wait(uring_reader *own) {
   if (own->by_hand_count == 0) (void)nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 }
 
-/* The next answer that has come, in *i and *answer. */
+/* The next completion, in *i and *answer. */
 static bool take_answer(uring_reader *own, int32_t *i, int32_t *answer) {
   struct io_uring_cqe *entry;
   while (io_uring_peek_cqe(&own->ring, &entry) == 0) {
@@ -204,7 +206,7 @@ static bool take_answer(uring_reader *own, int32_t *i, int32_t *answer) {
 static int32_t finish(gather_reader *reader) {
   uring_reader *own = reader->own;
   int32_t i, answer;
-  /* Many at a time: nothing is handed over while there are answers, unless much would wait. */
+  /* Submits many at a time: nothing while completions are available, unless many reads are waiting. */
   bool much = own->prepared_count > reader->plan.depth / 8 && io_uring_cq_ready(&own->ring) > 0;
   if (much && io_uring_submit(&own->ring) >= 0) count_taken(own);
   while (!take_answer(own, &i, &answer)) {
@@ -241,7 +243,7 @@ const gather_reader_engine gather_reader_uring = {.buffers = true,
 #else
 
 static gather_status probe(gather_error *error) {
-  return gather_fail(error, GATHER_UNSUPPORTED, "this build of the library has no io_uring");
+  return gather_fail(error, GATHER_UNSUPPORTED, "io_uring is not supported in this build");
 }
 
 static gather_status create(gather_reader *reader, gather_error *error) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * resident.c: asking what of a file is in memory, by Linux's cachestat where there is one: a region of which nothing is cached costs a
- * third of a microsecond, one that is cached some microseconds, once. (mincore takes 40 microseconds for a cold region, and reading
- * a row to see costs as much as the answer is worth.) Where it is missing, rows are tried, as long as that goes well.
+ * resident.c: finds out which parts of a file are resident, by Linux's cachestat if available: it costs a third of a
+ * microsecond for a cold region, and once some microseconds for a resident one. (mincore takes 40 microseconds for a
+ * cold region, and test reads of rows cost as much as they save.) Without cachestat, rows are read without waiting, as
+ * long as that succeeds.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* preadv2, RUSAGE_THREAD, syscall */
@@ -24,14 +25,16 @@
 #include "base/clock.h"
 #include "base/pages.h"
 
-/* A region's word: two bits of what, and when it was found: for resident ones the generation, for others sixteenths of a second. */
+/* A region's word: two bits of state, and when it was determined: for resident ones the generation, for others
+ * sixteenths of a second. */
 enum { UNKNOWN = 0, COLD = 1, MIXED = 2, RESIDENT = GATHER_REGION_RESIDENT, WHAT = 3 };
 enum { TICKS_PER_SECOND = 16, TICKS_VALID = 16, PAGE_BYTES = GATHER_PAGE_BYTES };
-/* Luck of trying: each success adds, each failure takes; below zero every 64th attempt is made. A failure costs a twentieth of a read. */
+/* Score of reads without waiting: each success adds, each failure subtracts; below zero only every 64th attempt is
+ * made. A failed attempt costs a twentieth of a read. */
 enum { MOST_LUCK = 64, LUCK_OF_SUCCESS = 16, TRY_ANYWAY = 64 };
 enum { REFUSALS_PER_EVICTION = 4096 };
-/* A region is mapped as a whole (40 microseconds) when rows of it were wanted so often; until then each 64 KiB that are touched cost a
- * fault (2 to 3 microseconds). */
+/* A region is mapped as a whole (40 microseconds) after so many of its rows were wanted; until then each 64 KiB
+ * touched costs a page fault (2 to 3 microseconds). */
 enum { TOUCHES = 8, MAPPED = GATHER_REGION_MAPPED };
 
 bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
@@ -66,7 +69,7 @@ static int64_t region_bytes(const gather_residency *residency, int64_t region) {
   return left < GATHER_REGION_BYTES ? left : GATHER_REGION_BYTES;
 }
 
-/* How many pages of a region are cached; -1 where the system does not tell. */
+/* The number of resident pages of a region; -1 if the system cannot tell. */
 static int64_t cached_pages(gather_residency *residency, int64_t region) {
 #if defined(__linux__)
   enum { CACHESTAT = 451 /* the same on every architecture, but newer than most headers */ };
@@ -85,7 +88,7 @@ static int64_t cached_pages(gather_residency *residency, int64_t region) {
   return -1;
 }
 
-/* Whether so much more may be mapped. */
+/* Reserves so many bytes of mapping; false over the limit. */
 static bool reserve(gather_map_use *use, int64_t bytes) {
   int64_t now = atomic_fetch_add_explicit(&use->bytes, bytes, memory_order_relaxed) + bytes;
   int64_t peak = atomic_load_explicit(&use->peak_bytes, memory_order_relaxed);
@@ -102,7 +105,7 @@ static uint32_t word_of(gather_residency *residency, uint32_t what) {
   return when << 2 | what;
 }
 
-/* Takes a region's pages out of this process, so that another has room. They stay in the page cache. */
+/* Unmaps a region's pages to make room for another. They stay in the page cache. */
 static void give_up_one(gather_residency *residency) {
   for (int64_t i = 0; i < residency->region_count; i++) {
     int64_t region = atomic_fetch_add_explicit(&residency->hand, 1, memory_order_relaxed) % residency->region_count;
@@ -118,8 +121,8 @@ static void give_up_one(gather_residency *residency) {
   }
 }
 
-/* Rows in regions that find no room are read without waiting, which costs two microseconds each. Giving up a region for one row would
- * cost forty times that; now and then it makes way for what is wanted today. */
+/* Rows in regions without room are read without waiting, for two microseconds each. Replacing a region for one row
+ * would cost forty times that, so it happens only now and then. */
 static bool find_room(gather_residency *residency, int64_t bytes) {
   if (reserve(residency->use, bytes)) return true;
   int64_t refused = atomic_fetch_add_explicit(&residency->use->refused, 1, memory_order_relaxed);
@@ -136,7 +139,7 @@ static void populate(gather_residency *residency, int64_t region) {
 #endif
 }
 
-/* A region that is cached as a whole may be read through the mapping, if there is room. */
+/* A fully resident region may be read through the mapping, if there is room. */
 static bool map_region(gather_residency *residency, int64_t region) {
   if (!residency->source->map || !find_room(residency, region_bytes(residency, region))) return false;
   atomic_store_explicit(&residency->touches[region], (uint8_t)0, memory_order_relaxed);
@@ -150,7 +153,7 @@ static void touch(gather_residency *residency, int64_t region) {
     populate(residency, region);
 }
 
-/* Finds out what a region is. A resident one's room is kept with it: whoever replaces the word gives it back. */
+/* Determines the state of a region. A resident one keeps its reserved room: whoever replaces the word releases it. */
 static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen) {
   int64_t pages = (region_bytes(residency, region) + PAGE_BYTES - 1) / PAGE_BYTES;
   int64_t cached = cached_pages(residency, region);
@@ -193,7 +196,7 @@ void gather_residency_note(gather_residency *residency, int64_t offset, int64_t 
     atomic_fetch_or_explicit(&residency->pages[page / 8], (uint8_t)(1u << page % 8), memory_order_relaxed);
 }
 
-/* ---- what others ask */
+/* ---- queries */
 
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes) {
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
@@ -242,7 +245,7 @@ void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t 
   int64_t first = offset / GATHER_REGION_BYTES, last = (offset + bytes - 1) / GATHER_REGION_BYTES;
   for (int64_t region = first; region <= last; region++) {
     uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
-    if ((word & WHAT) == RESIDENT) continue; /* it has its room */
+    if ((word & WHAT) == RESIDENT) continue; /* it has its room already */
     (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
                   MADV_DONTNEED);
   }
@@ -255,13 +258,13 @@ void gather_residency_doubt(gather_residency *residency) {
       atomic_store_explicit(&residency->pages[i], (uint8_t)0, memory_order_relaxed);
 }
 
-/* ---- waiting that should not have been */
+/* ---- unexpected waits */
 
-/* Asking the system costs as much as some rows; so many repay it. Of fewer the time tells enough: so long they never take when they
- * are in memory. */
+/* Asking the system costs as much as some rows, so it needs this many rows to pay off. For fewer, the time decides:
+ * resident rows never take this long. */
 enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
 
-/* Page faults of this thread that had to wait for a disk. */
+/* Major page faults of this thread: those that waited for a disk. */
 static int64_t major_faults(void) {
   struct rusage use;
 #if defined(RUSAGE_THREAD)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * resident.h: what of a file lies in memory, so that rows of it can be copied without waiting. The file is looked at in regions of
- * 2 MiB, when rows of them are wanted.
+ * resident.h: which parts of a file are resident, so that their rows can be copied without waiting. The file is
+ * examined in regions of 2 MiB, when their rows are wanted.
  */
 #ifndef GATHER_TABLE_RESIDENT_H
 #define GATHER_TABLE_RESIDENT_H
@@ -13,34 +13,34 @@
 #include "base/compiler.h"
 #include "table/table_source.h"
 
-/* How much of files is mapped and touched, by all sources of a table. */
+/* How much of all files of a table is mapped and touched. */
 typedef struct gather_map_use {
   int64_t most_bytes;
   _Atomic int64_t bytes, peak_bytes;
-  _Atomic int64_t refused; /* regions that found no room since one was last given up */
+  _Atomic int64_t refused; /* regions that found no room since one was last replaced */
 } gather_map_use;
 
 typedef struct gather_residency {
   const gather_table_source *source;
   gather_map_use *use;
   int64_t region_count;
-  _Atomic uint32_t *regions;   /* what was found, and when */
-  _Atomic uint8_t *touches;    /* how often a resident region was wanted, until it is mapped as a whole */
-  _Atomic uint8_t *pages;      /* without a ceiling: a bit for each page that was seen in memory; NULL */
-  _Atomic uint32_t generation; /* regions that were found resident in an earlier one are looked at again */
-  _Atomic uint32_t all;        /* 1 + the generation in which everything that was asked for was resident; 0 = none */
-  _Atomic int64_t hand;        /* where the next region is given up */
-  _Atomic int32_t luck;        /* how trying to read without waiting has gone */
-  atomic_bool can_ask;         /* the system tells what is resident */
-  atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole when it is found */
+  _Atomic uint32_t *regions;   /* state, and when it was determined */
+  _Atomic uint8_t *touches;    /* how many rows of a resident region were wanted, until it is mapped as a whole */
+  _Atomic uint8_t *pages;      /* without a memory limit: a bit for each page seen resident; NULL */
+  _Atomic uint32_t generation; /* regions found resident in an earlier generation are checked again */
+  _Atomic uint32_t all;        /* 1 + the generation in which the whole queried range was resident; 0 = none */
+  _Atomic int64_t hand;        /* clock hand: the next region to replace */
+  _Atomic int32_t luck;        /* score of reads without waiting */
+  atomic_bool can_ask;         /* the system can tell what is resident */
+  atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole at once */
 } gather_residency;
 
 enum { GATHER_REGION_BYTES = 2 << 20, GATHER_PAGE_BYTES = 4096 };
 
-/* What a region's word and its touches are where it is known to be resident now, and mapped as a whole. */
+/* The state of a region known to be resident, and the touches of one mapped as a whole. */
 enum { GATHER_REGION_RESIDENT = 3, GATHER_REGION_MAPPED = UINT8_MAX };
 
-/* Whether all pages of a range were seen in memory. */
+/* Whether all pages of a range were seen resident. */
 GATHER_INLINE bool gather_residency_noted(const gather_residency *residency, int64_t offset, int64_t bytes) {
   const uint64_t last = (uint64_t)(offset + bytes - 1) / GATHER_PAGE_BYTES;
   for (uint64_t page = (uint64_t)offset / GATHER_PAGE_BYTES; page <= last; page++)
@@ -48,7 +48,8 @@ GATHER_INLINE bool gather_residency_noted(const gather_residency *residency, int
   return true;
 }
 
-/* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a load or a few. generation: as it is now. */
+/* Whether a row may be copied from the mapping: the usual case of a warm table, decided by a few loads. generation:
+ * the current one. */
 GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint32_t generation, int64_t offset,
                                         int64_t bytes) {
   if (residency->pages) return gather_residency_noted(residency, offset, bytes);
@@ -62,37 +63,37 @@ GATHER_INLINE bool gather_residency_has(const gather_residency *residency, uint3
 }
 
 typedef enum gather_where {
-  GATHER_WHERE_ELSE = 0, /* not in memory, or nobody knows */
-  GATHER_WHERE_PERHAPS,  /* worth an attempt to read without waiting */
-  GATHER_WHERE_MAPPED    /* mapped and resident, as far as anybody knows */
+  GATHER_WHERE_ELSE = 0, /* not resident, or unknown */
+  GATHER_WHERE_PERHAPS,  /* perhaps resident: try to read without waiting */
+  GATHER_WHERE_MAPPED    /* mapped and resident, as far as known */
 } gather_where;
 
-/* Of an opened source. with_pages: pages are noted one by one. Returns false where there is no memory. */
+/* For an opened source. with_pages: residency is noted for each page. Returns false if out of memory. */
 bool gather_residency_open(gather_residency *residency, const gather_table_source *source, gather_map_use *use,
                            bool with_pages);
 void gather_residency_close(gather_residency *residency);
 
 /* Where bytes [offset, offset + bytes) are. */
 gather_where gather_residency_ask(gather_residency *residency, int64_t offset, int64_t bytes);
-/* Whether every byte of the range, which is always the same one, is in regions that are resident and mapped, as far as is known.
- * ask: the system is asked of those that nothing is known of, up to the first that is not; else only a yes is remembered. */
+/* Whether every byte of the range, the same in each call, is in resident and mapped regions, as far as known. ask:
+ * queries the system about unknown regions, up to the first that is not resident; else only a remembered yes counts. */
 bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_t bytes, bool ask);
-/* Reads without waiting: true where all bytes were there, which is noted. */
+/* Reads without waiting: true if all bytes were resident, which is noted. */
 bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out);
-/* Pages of the range are in memory: until there is doubt they are copied from the mapping. */
+/* Notes that the pages of the range are resident: until gather_residency_doubt they are copied from the mapping. */
 void gather_residency_note(gather_residency *residency, int64_t offset, int64_t bytes);
-/* Takes the pages of the range, and those round it, out of this process; they stay in the page cache. */
+/* Unmaps the pages of the range and those around it; they stay in the page cache. */
 void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes);
-/* What is known of resident regions is no longer so: rows were waited for that should have been there. */
+/* Invalidates what is known of resident regions: a copy had to wait for rows that should have been resident. */
 void gather_residency_doubt(gather_residency *residency);
 
-/* Notices whether this thread had to wait for a disk between two moments, although what it touched was taken to be in memory: then the
- * system has taken it away since. */
+/* Detects whether this thread waited for a disk, although what it touched was considered resident: the system has
+ * evicted it since. */
 typedef struct gather_watch {
   int64_t rows, faults, start;
 } gather_watch;
 
-/* rows: how many are copied until gather_watch_waited. */
+/* rows: the number to be copied until gather_watch_waited. */
 gather_watch gather_watch_start(int64_t rows);
 bool gather_watch_waited(const gather_watch *watch);
 

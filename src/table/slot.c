@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * slot.c: one read by system calls that may be interrupted, read too little, or refuse to go past the page cache.
+ * slot.c: one read by system calls that may be interrupted, read too little, or refuse direct I/O.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -26,7 +26,7 @@ bool gather_slot_advance(gather_slot *slot, int64_t answer) {
   slot->done += answer;
   slot->result = GATHER_READ_FINE;
   if (slot->done >= slot->read.needed) return true;
-  /* Past the page cache reads begin at blocks. It ended within one: at the end of the file, most likely. */
+  /* Direct reads begin at blocks. This one ended within a block: probably at the end of the file. */
   if (slot->done % source->block_bytes != 0) slot->fd = source->fd;
   return false;
 }

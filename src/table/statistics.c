@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * statistics.c: what a table has done.
+ * statistics.c: counts what a table has done.
  */
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ void gather_table_count_memory(gather_table *table, int64_t bytes) {
 void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why) {
   (void)pthread_mutex_lock(&table->lock);
   table->engine = engine;
-  (void)snprintf(table->why, sizeof table->why, "threads read, since uring cannot be used: %.110s", why->message);
+  (void)snprintf(table->why, sizeof table->why, "threads read, because io_uring cannot be used: %.110s", why->message);
   (void)pthread_mutex_unlock(&table->lock);
 }
 
@@ -28,11 +28,11 @@ static bool is_direct(const gather_table *table) {
 }
 
 #define READ(name) atomic_load_explicit(&counts->name, memory_order_relaxed)
-/* What is mapped has a room of its own, so that the two peaks together stay below the ceiling. */
+/* Mapped memory has its own share, so that the sum of the two peaks stays below the memory limit. */
 #define READ_MAPPED(name) atomic_load_explicit(&locked->map_use.name, memory_order_relaxed)
 
 void gather_table_statistics_get(const gather_table *table, gather_table_statistics *statistics) {
-  /* The lock is the only thing that changes. */
+  /* Only the lock is modified. */
   gather_table *locked = (gather_table *)(uintptr_t)table;
   gather_table_counts *counts = &locked->counts;
   gather_table_enter(locked);

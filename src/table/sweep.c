@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * sweep.c: a chunk of indices, in their order: rows that are in memory are copied, the others are noted.
+ * sweep.c: the sweep over a chunk of indices, in order: copies resident and cached rows, notes the others.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
@@ -13,17 +13,17 @@
 #include "table/ids.h"
 #include "table/table_internal.h"
 
-/* Indices that are looked at together: 8 KiB of rows. */
+/* Indices per block: 8 KiB of row numbers. */
 enum { BLOCK = 1024, LINES_FETCHED = 4 };
-/* So many rows of each region repay asking for, and mapping, all of them. */
+/* With so many rows per region, querying and mapping whole regions pays off. */
 enum { ROWS_PER_REGION = 16, ROWS_PER_QUESTION = 256 };
 /* Ways of copying are timed on blocks of so many rows; the slower one is tried on one block of so many. */
 enum { TIMED_ROWS = 64, OTHER_EVERY = 16 };
-enum { DONE = -2 /* a row that needs nothing more */ };
+enum { DONE = -2 /* a finished row */ };
 
 typedef struct block {
   int64_t rows[BLOCK];
-  const char *from[BLOCK]; /* NULL: it is not mapped */
+  const char *from[BLOCK]; /* NULL = not mapped */
   int64_t resident, cached;
 } block;
 
@@ -41,7 +41,7 @@ static void fill(const gather_sweep *s, char *out) {
     memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
-/* A row that is mapped: its address. Else NULL, and its place says DONE if it was copied already. */
+/* The address of a mapped row; else NULL, and its entry is DONE if it was already copied. */
 static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
   gather_table *table = s->taking->table;
   const int64_t row = b->rows[j], row_bytes = table->info.row_bytes;
@@ -54,7 +54,7 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
   if (where == GATHER_WHERE_MAPPED) return residency->source->map + offset;
   if (where == GATHER_WHERE_PERHAPS && gather_residency_try(residency, offset, row_bytes, out)) {
     b->rows[j] = DONE, b->resident++;
-    /* Without a note of its page it cannot be copied from the mapping the next time. */
+    /* Unless its page was noted, it cannot be copied from the mapping the next time. */
     if (table->cache && !residency->pages) gather_table_keep_row(table, row, out, false);
   }
   return NULL;
@@ -77,8 +77,8 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
 
 /* ---- copying them */
 
-/* The worker whose entries the rows are noted in, which is had when there is a first one; NULL where there is none just now, or none can
- * be had. Of several threads one gets it. It is not waited for here: who has it may be waiting for the threads that do this. */
+/* The worker whose entries note the rows to be read, obtained for the first such row; NULL if none is free or none
+ * can be created. One of several threads gets it. No waiting here: its owner may be waiting for these threads. */
 static gather_worker *get_worker(gather_sweep *s) {
   int state = GATHER_WORKER_NONE;
   if (atomic_compare_exchange_strong(&s->state, &state, GATHER_WORKER_COMING)) {
@@ -129,7 +129,7 @@ static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t co
   return true;
 }
 
-/* A kernel of the plan's that moves rows of the table to ordinary memory; NULL. */
+/* A kernel of the plan that copies rows of the table to ordinary memory; NULL. */
 static const gather_way *find_kernel(const gather_sweep *s) {
   const gather_plan *plan = s->taking->plan;
   if (plan->packed || plan->row_bytes != s->taking->table->info.row_bytes) return NULL;
@@ -139,7 +139,7 @@ static const gather_way *find_kernel(const gather_sweep *s) {
   return NULL;
 }
 
-/* Where all is mapped, a table is a tensor. */
+/* A fully mapped table is a tensor. */
 static void move_by_kernel(const gather_sweep *s, const gather_way *way, const block *b, int64_t position,
                            int64_t count) {
   const gather_table *table = s->taking->table;
@@ -160,8 +160,7 @@ static void move_by_kernel(const gather_sweep *s, const gather_way *way, const b
   way->rows_resolved(&span);
 }
 
-/* Each row is asked for just before it is copied, which hides the one behind the other. False at the first that is not known to be
- * mapped. */
+/* Checks each row just before copying it, so that the two overlap. False at the first row not known to be mapped. */
 static bool move_plainly(const gather_sweep *s, const block *b, int64_t position, int64_t count) {
   const gather_table *table = s->taking->table;
   const gather_part *part = table->parts;
@@ -181,10 +180,10 @@ static bool move_plainly(const gather_sweep *s, const block *b, int64_t position
   return true;
 }
 
-/* Copies a block whose rows are all known to be mapped: the usual case of a warm table. False where they are not; then nothing is said of
- * the output.
- * Rows that are fetched ahead are up to twice as fast where they come from memory, and up to a half slower where they are in a cache of the
- * CPU's; which it is the sizes do not tell, since the rows that are wanted may be few. So each way is timed, the slower one now and then. */
+/* Copies a block whose rows are all known to be mapped: the usual case of a warm table. False if they are not; the
+ * output is then unspecified. Prefetched rows are up to twice as fast if they come from memory, and up to a half slower
+ * if they are in a CPU cache; the table's size does not tell which, since the wanted rows may be few. So both ways of
+ * copying are timed, the slower one now and then. */
 static bool move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
   gather_table *table = s->taking->table;
   const int64_t kernel_ps = atomic_load_explicit(&table->copy_ps[0], memory_order_relaxed);
@@ -273,13 +272,13 @@ gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error 
   gather_table_expect(sweep->taking->table, count);
   GATHER_TRY(sweep_once(sweep, count, error));
   if (atomic_load(&sweep->state) != GATHER_WORKER_BUSY) return GATHER_OK;
-  /* Rows have to be read, and every worker was busy: now that no thread of the executor is held, one is waited for. */
+  /* Rows must be read, and every worker was busy: no thread of the executor is held now, so it can wait for one. */
   GATHER_TRY(gather_worker_get(sweep->taking, true, &sweep->worker, error));
   atomic_store(&sweep->state, GATHER_WORKER_THERE);
   return sweep_once(sweep, count, error);
 }
 
-/* The first row of the indices that does not lie in its file as that is now; -1. */
+/* The first row of the indices that is past the current end of its file; -1. */
 static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t count, int32_t source, int64_t size) {
   const gather_table *table = taking->table;
   int64_t rows[ROWS_PER_QUESTION];
@@ -296,8 +295,8 @@ static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t coun
   return -1;
 }
 
-/* A mapping shows zeros between the end of a file that was cut and the end of its last page, and no signal tells: so the length is asked
- * for after the copies. */
+/* Between the end of a truncated file and the end of its last page, a mapping reads as zeros without a signal: so
+ * the length is checked after the copies. */
 gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count, gather_error *error) {
   const gather_table *table = taking->table;
   for (int32_t i = 0; table->residency && i < table->source_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_internal.h: what the files of this folder share: an open table, its parts, what it may use of the memory, and what it has done.
+ * table_internal.h: what the files of this folder share: an open table, its parts, its memory budget, and its
+ * statistics.
  */
 #ifndef GATHER_TABLE_INTERNAL_H
 #define GATHER_TABLE_INTERNAL_H
@@ -19,16 +20,16 @@
 #include "table/table_sort.h"
 #include "table/table_source.h"
 
-/* Rows that follow one another in one file. */
+/* Consecutive rows in one file. */
 typedef struct gather_part {
-  const char *path; /* of the file that holds them; "" where none does */
+  const char *path; /* of the file that holds them; "" if none */
   int64_t first, rows;
-  const char *memory; /* elements that are in no file as they are (typed fields of ONNX); else NULL */
-  int32_t source;     /* number of the file, where they are in one */
+  const char *memory; /* elements that no file stores in this form (typed fields of ONNX); else NULL */
+  int32_t source;     /* number of the file, if they are in one */
   int64_t offset;     /* of the first row in it, in bytes */
 } gather_part;
 
-/* How the memory is used; set once. All in bytes. */
+/* How the memory is divided; set once. Sizes in bytes. */
 typedef struct gather_budget {
   int64_t ceiling; /* 0 = none */
   int32_t workers; /* takes that read at once */
@@ -36,14 +37,14 @@ typedef struct gather_budget {
   int64_t slot_bytes;
   int64_t entries; /* rows that a worker sorts at a time */
   int64_t cache_bytes;
-  int64_t map_bytes; /* that may be mapped; INT64_MAX without a ceiling */
+  int64_t map_bytes; /* that may be mapped; INT64_MAX without a limit */
 } gather_budget;
 
-/* What one take that reads needs; one that is not in use waits in a list. */
+/* What one take needs for reading; idle workers are in a list. */
 typedef struct gather_worker {
   struct gather_worker *next;
   gather_reader *reader;
-  gather_entry *entries, *spare; /* the second is for sorting */
+  gather_entry *entries, *spare; /* the second one for sorting */
 } gather_worker;
 
 typedef struct gather_table_counts {
@@ -69,29 +70,30 @@ struct gather_table {
   gather_cache *cache; /* NULL = none */
   gather_map_use map_use;
   gather_table_counts counts;
-  _Atomic int64_t copy_ps[2]; /* what a mapped row costs by the kernel, and plainly, in picoseconds; 0 = nobody knows */
+  _Atomic int64_t
+      copy_ps[2]; /* cost of a mapped row with the kernel, and with plain copies, in picoseconds; 0 = unknown */
   _Atomic uint32_t copies;
 
-  /* Behind the lock: workers that wait for work, and jobs. */
+  /* Protected by the lock: idle workers, and jobs. */
   pthread_mutex_t lock;
   pthread_cond_t changed;
   gather_worker *idle;
   int32_t worker_count;
   gather_table_job *queue, **queue_end;
-  gather_table_job *running_jobs; /* every job that was not waited for */
+  gather_table_job *running_jobs; /* every job not yet waited for */
   int32_t threads, threads_idle;
   pthread_t thread[16];
   bool closing;
-  _Atomic int64_t process; /* which process all this belongs to */
+  _Atomic int64_t process; /* the process that owns the table */
 };
 
 enum { GATHER_MOST_WORKERS = 16 };
 
-/* How a take is told to end early. */
+/* How a take is cancelled. */
 typedef struct gather_cancel {
   bool (*stop)(void *context); /* as in gather_table_take_options */
   void *context;
-  atomic_bool stopped; /* it was told */
+  atomic_bool stopped; /* it was cancelled */
 } gather_cancel;
 
 /* One take, its arguments checked. */
@@ -102,94 +104,95 @@ typedef struct gather_taking {
   char *out;
   const gather_executor *executor;
   int64_t bad;
-  gather_cancel *cancel; /* NULL = it is not to be cancelled */
+  gather_cancel *cancel; /* NULL = not cancellable */
 } gather_taking;
 
 /* ---- parts.c, budget.c */
 
-/* Adds the rows of what a file calls `name` ("" = its only tensor) behind those that are there. */
+/* Appends the rows of the tensor `name` of a file ("" = its only tensor). */
 GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
                                               gather_error *error);
 
-/* Decides how much memory goes where. Returns GATHER_USAGE where the ceiling is too low. */
+/* Divides the memory. Returns GATHER_USAGE if the limit is too low. */
 GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
                                                 gather_budget *budget, gather_error *error);
 
 /* ---- statistics.c */
 
-/* Counts memory that was taken (or, negative, given back). */
+/* Counts allocated (or, negative, freed) memory. */
 void gather_table_count_memory(gather_table *table, int64_t bytes);
 
-/* Another engine reads from now on; why: the words of the one that was refused. */
+/* Switches to another engine; why: the error of the refused one. */
 void gather_table_fall_back(gather_table *table, gather_engine engine, const gather_error *why);
 
 /* ---- process.c */
 
-/* In a child of fork(): begins anew with what cannot be shared with the parent. To be called before anything else. */
+/* In a child of fork(): reinitialises what cannot be shared with the parent. To be called before anything else. */
 void gather_table_enter(gather_table *table);
 
 /* ---- cancel.c */
 
-/* Whether a take was told to end, which is asked for each block and each read; no lock may be held, since the caller's function may be
- * asked. */
+/* Whether a take was cancelled; checked for each block and each read. No lock may be held, since it may call the
+ * caller's function. */
 bool gather_taking_stopped(const gather_taking *taking);
 /* The same as a status: GATHER_CANCELLED. */
 GATHER_CHECKED gather_status gather_taking_go_on(const gather_taking *taking, gather_error *error);
-/* Makes the table's lock, and what is waited for behind it. */
+/* Initialises the table's lock and condition. */
 void gather_table_init_waiting(gather_table *table);
-/* The end of a wait of so many nanoseconds that begins now. */
+/* The time so many nanoseconds from now. */
 struct timespec gather_table_end_of(int64_t nanoseconds);
-/* Waits for `changed`, but not beyond that end; false where it came to it. Behind the lock. */
+/* Waits for `changed` until that time at most; false on timeout. Call with the lock held. */
 bool gather_table_wait_until(gather_table *table, const struct timespec *end);
 
 /* ---- worker.c */
 
-/* A worker that nobody has. *worker is NULL where all are at work and there can be no more, unless wait says to wait for one: until
- * the take is cancelled. */
+/* Gets an idle worker. *worker is NULL if all are busy and no more may be created, unless wait is set: then it waits
+ * until the take is cancelled. */
 GATHER_CHECKED gather_status gather_worker_get(const gather_taking *taking, bool wait, gather_worker **worker,
                                                gather_error *error);
-/* Before its first read: the reader is made when it is needed. */
+/* To be called before its first read: creates the reader. */
 GATHER_CHECKED gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error);
 void gather_worker_put(gather_table *table, gather_worker *worker);
 void gather_worker_destroy(gather_table *table, gather_worker *worker);
 
 /* ---- take.c, sweep.c, table_whole.c, miss.c */
 
-/* Checks all that gather_table_take promises to check before it reads, and makes the plan. full: the options, all fields set. */
+/* Checks everything that gather_table_take checks before it reads, and makes the plan. full: the options, all fields
+ * set. */
 GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices,
                                                    const gather_tensor *out, const gather_table_take_options *options,
                                                    gather_table_take_options *full, gather_plan **plan, int64_t *bad,
                                                    gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
-/* Of the worker of a sweep: none is wanted yet, somebody gets it, it is there, all are at work, none can be had. */
+/* State of a sweep's worker: not needed yet, being obtained, present, all busy, cannot be created. */
 enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
 
 /* One chunk of a take's indices. */
 typedef struct gather_sweep {
   const gather_taking *taking;
-  gather_worker *worker; /* its entries become the rows that are to be read; see state */
+  gather_worker *worker; /* its entries are the rows to read; see state */
   atomic_int state;      /* GATHER_WORKER_... */
   gather_error why;      /* of GATHER_WORKER_REFUSED */
   int64_t first;         /* number of the chunk's first index */
   _Atomic int64_t misses, resident, cached;
-  gather_bad bad; /* indices that became bad after they were checked */
-  /* The first mapped byte that could not be had. */
+  gather_bad bad; /* indices that became bad after validation */
+  /* The first mapped byte that could not be read. */
   atomic_bool broken;
   int32_t source;
   int64_t offset;
 } gather_sweep;
 
-/* Copies the rows of `count` indices that are in memory, and counts and notes the others. */
+/* Copies the resident and cached rows of `count` indices, and counts and notes the others. */
 GATHER_CHECKED gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error *error);
-/* Where the rows begin if all of them are in memory; NULL. */
+/* The address of the first row if all rows are resident; NULL. */
 const char *gather_whole_find(const gather_taking *taking);
-/* Takes all rows from there. *done: false where they turned out to be no longer in memory; then nothing is said of the output. */
+/* Takes all rows from there. *done: false if they turn out to be no longer resident; the output is then unspecified. */
 GATHER_CHECKED gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done,
                                                gather_error *error);
-/* After rows were copied from a mapping: whether the files still held those of `count` indices. */
+/* After rows were copied from a mapping: fails if the files no longer contain those of `count` indices. */
 GATHER_CHECKED gather_status gather_table_check_cut(const gather_taking *taking, int64_t first, int64_t count,
                                                     gather_error *error);
-/* Says how many rows a take wants. */
+/* Announces how many rows a take wants. */
 void gather_table_expect(gather_table *table, int64_t rows);
 /* Reads `count` rows of the worker's entries and delivers them. */
 GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
@@ -200,16 +203,16 @@ const gather_part *gather_table_find_part(const gather_table *table, int64_t row
 
 /* ---- table_row.c */
 
-/* Puts a row into the cache, which there is, and counts the memory; eager as in gather_cache_put. */
+/* Stores a row in the cache, which must exist, and counts the memory; eager as in gather_cache_put. */
 void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager);
-/* What was resident may be so no longer. */
+/* Resident rows may have been evicted. */
 void gather_table_doubt(gather_table *table);
-/* A byte of a mapped file could not be had. */
+/* Fails: a byte of a mapped file could not be read. */
 GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset,
                                                       gather_error *error);
-/* The row that has a byte of a source; -1. */
+/* The row that contains a byte of a source; -1. */
 int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
-/* Names the row in an error; returns the status. */
+/* Appends the row to an error; returns the status. */
 gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error);
 
 /* ---- job.c */

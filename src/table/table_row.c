@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_row.c: what both halves of a take, the sweep and the reads, do with a row: keep it, and name it in an error.
+ * table_row.c: what both halves of a take, the sweep and the reads, do with a row: cache it, and name it in an error.
  */
 #include <inttypes.h>
 #include <stdio.h>

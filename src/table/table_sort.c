@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_sort.c: a radix sort by digits, the lowest first; few entries are put in place one by one.
+ * table_sort.c: LSD radix sort; insertion sort for few entries.
  */
 #include "table/table_sort.h"
 

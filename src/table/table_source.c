@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_source.c: opening a file to read rows from, through the page cache, past it, and as memory.
+ * table_source.c: opens a file to read rows from: through the page cache, by direct I/O, and by mapping.
  */
 #define _GNU_SOURCE /* O_DIRECT, statx */
 #define _DARWIN_C_SOURCE
@@ -19,10 +19,10 @@
 #include "base/pages.h"
 #include "format/map.h"
 
-/* MOST_BLOCK: what asks for longer blocks than this is read through the page cache. */
+/* MOST_BLOCK: sources with longer blocks are read through the page cache. */
 enum { BLOCK_BYTES = 4096, MOST_BLOCK = 1 << 20 };
 
-/* O_NONBLOCK: else opening a pipe would wait for somebody to write to it. */
+/* O_NONBLOCK: else opening a pipe would wait for a writer. */
 static int open_file(const char *path, int more) {
   int fd;
   do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more);
@@ -30,7 +30,7 @@ static int open_file(const char *path, int more) {
   return fd;
 }
 
-/* Regular files do not block, but io_uring takes the flag to mean that it may answer EAGAIN. */
+/* Regular files do not block, but with the flag io_uring may return EAGAIN. */
 static void let_block(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags >= 0) (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -41,14 +41,13 @@ static gather_status check_kind(const char *path, mode_t mode, gather_error *err
   const char *kind = S_ISDIR(mode)                    ? "a directory"
                      : S_ISFIFO(mode)                 ? "a pipe"
                      : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
-                                                      : "no regular file";
+                                                      : "not a regular file";
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is %s; tables are read from regular files", kind);
 }
 
 #if defined(O_DIRECT)
 
-/* Takes the system's word on what reads past the page cache must be multiples of. Returns an errno where it knows that there are
- * none. */
+/* Asks the system for the alignment of direct reads. Returns an errno if it says that they are not possible. */
 static int ask_block_bytes(gather_table_source *source) {
 #if defined(STATX_DIOALIGN)
   struct statx about;
@@ -64,7 +63,7 @@ static int ask_block_bytes(gather_table_source *source) {
   return 0;
 }
 
-/* Some file systems open files past the page cache, and then do not read them so. */
+/* Some file systems accept O_DIRECT on open, but then refuse to read. */
 static int try_reading(const gather_table_source *source) {
   char *block = gather_pages_create(source->block_bytes);
   if (!block) return ENOMEM;
@@ -73,15 +72,16 @@ static int try_reading(const gather_table_source *source) {
   while (got < 0 && errno == EINTR);
   int number = got < 0 ? errno : 0;
   gather_pages_destroy(block, source->block_bytes);
-  return number == EINVAL || number == EOPNOTSUPP || number == ENOMEM ? number
-                                                                      : 0; /* others are told when rows are read */
+  return number == EINVAL || number == EOPNOTSUPP || number == ENOMEM
+             ? number
+             : 0; /* other errors are reported when rows are read */
 }
 
 static int check_direct(gather_table_source *source, const struct stat *first) {
   struct stat about;
   if (fstat(source->direct_fd, &about) != 0) return errno;
   if (about.st_dev != first->st_dev || about.st_ino != first->st_ino)
-    return ESTALE; /* the name is another file's now */
+    return ESTALE; /* the name now belongs to another file */
   let_block(source->direct_fd);
   int number = ask_block_bytes(source);
   return number != 0 ? number : try_reading(source);
@@ -117,9 +117,9 @@ static void open_direct(gather_table_source *source, const struct stat *first) {
 #endif
 
 static gather_status map_file(gather_table_source *source, gather_error *error) {
-  if (source->size == 0) return GATHER_OK; /* there is no mapping of no bytes */
+  if (source->size == 0) return GATHER_OK; /* an empty file cannot be mapped */
   if ((uint64_t)source->size > PTRDIFF_MAX)
-    return gather_fail_file(error, GATHER_OVERFLOW, source->path, -1, "is too big for the addresses of this program");
+    return gather_fail_file(error, GATHER_OVERFLOW, source->path, -1, "is too large for the address space");
   void *pages = mmap(NULL, (size_t)source->size, PROT_READ, MAP_SHARED, source->fd, 0);
   if (pages == MAP_FAILED) return gather_fail_system(error, source->path, errno, "map it into memory");
   source->map = pages;
@@ -173,5 +173,5 @@ gather_status gather_table_source_check(const gather_table_source *source, gathe
   int64_t size = (int64_t)about.st_size;
   if (size >= source->size) return GATHER_OK;
   return gather_fail_file(error, GATHER_IO_ERROR, source->path, size,
-                          "the file ends at byte %lld: it was cut while it was open", (long long)size);
+                          "the file ends at byte %lld: it was truncated while it was open", (long long)size);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_whole.c: a take from a table whose rows are all in memory. It is a gather like any other: the plan's own kernels run on the mapping, each
- * task in a guard of its thread.
+ * table_whole.c: a take from a table whose rows are all resident: the plan's kernels run on the mapping, each task in
+ * its thread's guard.
  */
 #include "plan/plan.h"
 #include "table/guard.h"
 #include "table/table_internal.h"
 
-/* So many indices for each region repay asking the system whether all is in memory. */
+/* With so many indices per region, asking the system whether everything is resident pays off. */
 enum { ROWS_PER_REGION = 16 };
 
-/* Tasks of a plan that reads a mapping, each in a guard of its own thread. */
+/* Tasks of a plan that reads a mapping, each in its thread's guard. */
 typedef struct guarded {
   gather_table *table;
   const gather_taking *taking;
@@ -20,7 +20,7 @@ typedef struct guarded {
   atomic_bool broken;
   int32_t source;
   int64_t offset;
-  atomic_bool stale; /* a task had to wait for the disk: the others are left out */
+  atomic_bool stale; /* a task waited for the disk: the others are skipped */
   const gather_plan *plan;
   const gather_run *run;
   gather_status status;
@@ -69,7 +69,7 @@ static void run_plan(void *argument) {
   all->status = gather_plan_run(all->plan, all->run, all->error);
 }
 
-/* Where all of a table's rows are in memory, the gather is one of those that are: the plan's kernels run on the mapping. */
+/* If all rows of a table are resident, the plan's kernels run on the mapping. */
 gather_status gather_whole_take(const gather_taking *taking, const char *data, bool *done, gather_error *error) {
   gather_table *table = taking->table;
   guarded all = {.table = table, .taking = taking, .inner = taking->executor, .plan = taking->plan, .error = error};
@@ -78,7 +78,7 @@ gather_status gather_whole_take(const gather_taking *taking, const char *data, b
   int64_t bad;
   gather_watch watch = gather_watch_start(taking->plan->index_count);
   run.data = data, run.indices = taking->indices, run.out = taking->out, run.executor = &executor;
-  run.bad_count = &bad, run.fresh_output = true; /* the indices were checked */
+  run.bad_count = &bad, run.fresh_output = true; /* the indices were validated */
   all.run = &run;
   int32_t source;
   int64_t offset;

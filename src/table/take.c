@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.c: one take: checked, then done at once where all rows are in memory (whole.c), else chunk by chunk: what is in memory is copied
- * in the order of the indices (sweep.c), what is not is noted there, and read by miss.c.
+ * take.c: one take: checked, then done at once if all rows are resident (table_whole.c), else chunk by chunk: the
+ * sweep (sweep.c) copies resident and cached rows in the order of the indices and notes the misses, which miss.c
+ * reads.
  */
 #include "base/clock.h"
 #include "base/struct.h"
@@ -25,7 +26,7 @@ static gather_status read_options(const gather_table_take_options *given, gather
   if (!options->op) options->op = gather_op_find("Gather", "onnx-13");
   const gather_family_info *family = gather_family_get(options->op->family);
   if (!family || !family->whole_rows)
-    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather, not of %s",
+    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather, not by %s",
                        options->op->name);
   return gather_executor_check(options->executor, error);
 }
@@ -33,7 +34,7 @@ static gather_status read_options(const gather_table_take_options *given, gather
 static gather_status check_memory(const gather_plan *plan, const gather_tensor *indices, const gather_tensor *out,
                                   gather_error *error) {
   if (!gather_tensor_is_row_major(out))
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "rows of a table go to an output without gaps");
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output", "the output for rows of a table must be dense");
   if (gather_tensor_bytes(out) == 0) return GATHER_OK;
   if (!out->data) return gather_fail_input(error, GATHER_USAGE, "output", "the output's data pointer is NULL");
   if (!indices->data) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
@@ -50,7 +51,7 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
   GATHER_TRY(read_options(given, full, error));
   attributes.on_bad = full->on_bad, attributes.negative = full->negative, attributes.fill = full->fill;
   GATHER_TRY(gather_plan_create(full->op, &table->info.tensor, indices, out, &attributes, plan, error));
-  /* Elements in parts take memory while they move, which a guard's jump would leave behind. */
+  /* Radix partitioning allocates memory, which a guard's jump would leak. */
   (*plan)->parts_way = -1;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.executor = full->executor, run.bad_count = bad;
@@ -72,7 +73,7 @@ static gather_status take_chunk(gather_sweep *sweep, int64_t count, gather_rows_
   return gather_table_check_cut(sweep->taking, sweep->first, count, error);
 }
 
-/* A worker is had when the first row has to be read, and kept to the end. */
+/* The worker is obtained for the first row that must be read, and kept to the end. */
 static gather_status take_chunks(const gather_taking *taking, gather_rows_count *rows, gather_error *error) {
   gather_table *table = taking->table;
   gather_sweep sweep = {.taking = taking};

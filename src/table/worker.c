@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker.c: what takes that read need, made when it is first needed and kept. There are so many as the memory allows; who comes later
- * waits.
+ * worker.c: workers, created when first needed and kept. The memory limits their number; further takes wait.
  */
 #include "table/table_internal.h"
 
@@ -24,8 +23,8 @@ void gather_worker_destroy(gather_table *table, gather_worker *worker) {
   gather_free(worker);
 }
 
-/* The system may refuse io_uring now though it did not when the table was opened (a limit on locked memory, a filter): then threads
- * read, and statistics say so. */
+/* The system may refuse io_uring now although it did not when the table was opened (a limit on locked memory, a
+ * filter): then threads read, and the statistics say so. */
 static gather_status create_reader(gather_table *table, gather_worker *worker, gather_error *error) {
   gather_error why;
   gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes};
@@ -61,10 +60,10 @@ gather_status gather_worker_ready(gather_table *table, gather_worker *worker, ga
   return GATHER_OK;
 }
 
-/* So long at most until somebody asks whether the take was cancelled. */
+/* The longest wait between two checks for cancellation. */
 enum { WAIT_NANOSECONDS = 20000000 };
 
-/* An idle worker, or the right to make one (NULL); false where there is neither, also after some time of waiting. */
+/* An idle worker, or the right to create one (NULL); false if there is neither, also after waiting for some time. */
 static bool claim(gather_table *table, bool wait, gather_worker **worker) {
   const struct timespec end = gather_table_end_of(WAIT_NANOSECONDS);
   (void)pthread_mutex_lock(&table->lock);

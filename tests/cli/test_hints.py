@@ -48,7 +48,7 @@ TRIES = [
     ("info nodir/two.npz", 3, ["no such folder: nodir"]),
     ("take two.npz/emb 0 -o o.npy", 3, ["named two.npz:emb"]),
     ("take two.npz 0 -o o.npy", 3, ["2 tensors", "'emb' float32 [4, 3], 'pos' float64 [2]", "FILE:NAME"]),
-    ("take two.npz:zzzzzz 0 -o o.npy", 3, ["it has 'emb' float32 [4, 3], 'pos' float64 [2]"]),
+    ("take two.npz:zzzzzz 0 -o o.npy", 3, ["the file has: 'emb' float32 [4, 3], 'pos' float64 [2]"]),
     ("take two.npz:embb 0 -o o.npy", 3, ["the nearest is 'emb'"]),
     ("bench two.npz", 3, ["'emb' float32 [4, 3], 'pos' float64 [2]"]),
     ("take x.npy f.npy -o o.npy", 1, ["indices are integers"]),
@@ -112,7 +112,7 @@ def test_hints_are_in_the_json_answer(gather, files):
 def test_long_lists_of_tensors_end(gather):
     np.savez(gather.folder / "many.npz", **{f"layer.{i}.weight": np.zeros((1, 2), np.float32) for i in range(100)})
     message = gather.fails("name_not_found", "take", "many.npz", "0", "-o", "o.npy")["message"]
-    assert "it holds 100 tensors" in message and "'layer.0.weight' float32 [1, 2]" in message
+    assert "the file has 100 tensors" in message and "'layer.0.weight' float32 [1, 2]" in message
     assert message.endswith(" more") and len(message) < 500
 
 

@@ -142,7 +142,7 @@ def test_one_node(gather, two):
     (["-o", "o.safetensors", "--output", "z=z.npy"], "for all outputs"),
     (["-o", "o.safetensors:name"], "NAME=FILE"),
     (["--output", "y"], "NAME=FILE"),
-    (["--output", "y=o.safetensors:t", "--output", "z=o.safetensors:t"], "called 't'"),
+    (["--output", "y=o.safetensors:t", "--output", "z=o.safetensors:t"], "have the name 't'"),
     (["--output", "y=o.safetensors:"], "missing"),
 ])
 def test_outputs_that_do_not_fit(gather, two, words, part):

@@ -37,7 +37,7 @@ def test_cut_at_every_byte() -> None:
     for size in range(6, len(source)):
         error = failure(source[:size])
         assert (error.status, error.offset) == ("file_malformed", size)
-        assert "cut short" in error.message
+        assert "truncated" in error.message
 
 
 def batch_of(**more) -> bytes:
@@ -55,39 +55,39 @@ def test_what_the_next_tests_damage_is_good() -> None:
 WRONG_BATCHES = [
     ({"rows": -1}, None, "-1 rows"), ({"rows": 4}, (3, 0), "its rows need 4"),
     ({"nodes": [(4, 0), (3, 0), (6, 0)]}, (4, 0), "has 4 values"),
-    ({"nodes": [(3, 0), (3, 0), (5, 0)]}, (5, 0), "has 5 values, and its rows need 6"),
+    ({"nodes": [(3, 0), (3, 0), (5, 0)]}, (5, 0), "has 5 values; its rows need 6"),
     ({"nodes": [(3, 0), (3, 0)]}, None, "2 of 3 fields"),
     ({"nodes": [(3, -1), (3, 0), (6, 0)]}, (-1,), "-1 nulls"),
     ({"nodes": [(3, 4), (3, 0), (6, 0)]}, (4,), "4 nulls among 3"),
     ({"nodes": [(3, 0), (3, 0), (6, 7)]}, (7,), "7 nulls among 6"),
     ({"buffers": [b"", DATA[:12], b"", b""]}, None, "has 4 buffers"),
-    ({"buffers": [b"", DATA[:11], b"", b"", DATA]}, (0, 11), "needs 12 bytes, and its buffer has 11"),
-    ({"buffers": [b"", DATA[:12], b"", b"", (16, 25)]}, (16, 25), "not in its record batch"),
-    ({"buffers": [b"", (-8, 12), b"", b"", DATA]}, (-8, 12), "not in its record batch"),
-    ({"buffers": [b"", (0, -1), b"", b"", DATA]}, (0, -1), "not in its record batch"),
-    ({"buffers": [b"", (2**63 - 1, 12), b"", b"", DATA]}, (2**63 - 1, 12), "not in its record batch"),
-    ({"buffers": [b"", (8, 2**63 - 1), b"", b"", DATA]}, (8, 2**63 - 1), "not in its record batch"),
-    ({"buffers": [b"", (4000, 12), b"", b"", DATA]}, (4000, 12), "not in its record batch"),
-    ({"more": {"body_bytes": -1}}, None, "is not in the file"),
-    ({"more": {"body_bytes": 100000}}, None, "is not in the file"),
-    ({"more": {"body_bytes": 2**63 - 1}}, None, "is not in the file"),
-    ({"more": {"body_bytes": 16}}, None, "not in its record batch"),
-    ({"more": {"header": 2}}, None, "no record batch"), ({"more": {"length": 100000}}, None, "description has 100000"),
-    ({"more": {"length": 0}}, None, "description has 0"), ({"more": {"length": -1}}, None, "description has -1"),
-    ({"more": {"length": 4}}, None, "damaged"), ({"compression": -1}, None, "compressed in a way"),
-    ({"compression": 2}, None, "compressed in a way"),
-    ({"compression": 0, "more": {"method": 1}}, None, "compressed in a way"),
-    ({"compression": 0, "buffers": [b"", DATA[:7], b"", b"", DATA]}, None, "compressed buffer has 7 bytes"),
+    ({"buffers": [b"", DATA[:11], b"", b"", DATA]}, (0, 11), "needs 12 bytes; its buffer has 11"),
+    ({"buffers": [b"", DATA[:12], b"", b"", (16, 25)]}, (16, 25), "outside its record batch"),
+    ({"buffers": [b"", (-8, 12), b"", b"", DATA]}, (-8, 12), "outside its record batch"),
+    ({"buffers": [b"", (0, -1), b"", b"", DATA]}, (0, -1), "outside its record batch"),
+    ({"buffers": [b"", (2**63 - 1, 12), b"", b"", DATA]}, (2**63 - 1, 12), "outside its record batch"),
+    ({"buffers": [b"", (8, 2**63 - 1), b"", b"", DATA]}, (8, 2**63 - 1), "outside its record batch"),
+    ({"buffers": [b"", (4000, 12), b"", b"", DATA]}, (4000, 12), "outside its record batch"),
+    ({"more": {"body_bytes": -1}}, None, "outside the file"),
+    ({"more": {"body_bytes": 100000}}, None, "outside the file"),
+    ({"more": {"body_bytes": 2**63 - 1}}, None, "outside the file"),
+    ({"more": {"body_bytes": 16}}, None, "outside its record batch"),
+    ({"more": {"header": 2}}, None, "no record batch"), ({"more": {"length": 100000}}, None, "metadata of a record batch are 100000"),
+    ({"more": {"length": 0}}, None, "metadata of a record batch are 0"), ({"more": {"length": -1}}, None, "metadata of a record batch are -1"),
+    ({"more": {"length": 4}}, None, "malformed metadata"), ({"compression": -1}, None, "unknown compression"),
+    ({"compression": 2}, None, "unknown compression"),
+    ({"compression": 0, "more": {"method": 1}}, None, "unknown compression"),
+    ({"compression": 0, "buffers": [b"", DATA[:7], b"", b"", DATA]}, None, "compressed buffer is too short: 7 bytes"),
     ({"compression": 0, "buffers": [b"", b"\xff" * 8 + DATA[:11], b"", b"", DATA]}, (0, 19), "buffer has 11"),
     ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6}, None,
-     "0 of 1 columns of views"),
+     "0 of 1 view columns"),
     ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [-1]}, (-1,),
-     "has -1 buffers"),
+     "of a view column: -1"),
     ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [1]}, None,
      "need more"),
     ({"fields": [integer("a"), column("b", a.UTF8_VIEW), integer("c")], "buffers": [b""] * 6, "views": [2**63 - 1]},
      None, "need more"),
-    ({"more": {"fields": {1: Items(2**32 - 1, bytes(16))}}}, None, "a list is longer"),
+    ({"more": {"fields": {1: Items(2**32 - 1, bytes(16))}}}, None, "a vector extends past"),
     ({"fields": [integer("a"), fixed_list("b", 2**31 - 1, integer(None))], "rows": 2**62, "nodes": [(2**62, 0)] * 3},
      None, "does not fit"),
 ]
@@ -126,18 +126,18 @@ def test_batches_that_share_bytes_are_few() -> None:
     with opened(arrow_file(fields, [batch], blocks=lambda true: true * 2)) as file:
         assert len(file.all) == 100
     error = failure(arrow_file(fields, [batch], blocks=lambda true: true * (size // true[0][1] + 40)))
-    assert error.status == "file_malformed" and "more bytes than there are" in error.message
+    assert error.status == "file_malformed" and "longer than the file" in error.message
     # Names that are long, for many small batches:
     long = integer("n" * (1 << 20))
     error = failure(arrow_file([long], [chunk(DATA, rows=6)] * 80))
-    assert error.status == "unsupported" and "names of its columns are too long" in error.message
+    assert error.status == "unsupported" and "column names are too long" in error.message
 
 
-WRONG_FOOTERS = [({"footer_bytes": 0}, "footer has 0"), ({"footer_bytes": -1}, "footer has -1"),
-                 ({"footer_bytes": 100000}, "footer has 100000"),
-                 ({"footer_bytes": 2**31 - 1}, "footer has 2147483647"), ({"footer_bytes": 1}, "damaged"),
+WRONG_FOOTERS = [({"footer_bytes": 0}, "footer length is 0"), ({"footer_bytes": -1}, "footer length is -1"),
+                 ({"footer_bytes": 100000}, "footer length is 100000"),
+                 ({"footer_bytes": 2**31 - 1}, "footer length is 2147483647"), ({"footer_bytes": 1}, "malformed metadata"),
                  ({"schema": False}, "no schema"),
-                 ({"endianness": 2}, "byte order is number 2"), ({"magic": b"ARROW2"}, "cut short")]
+                 ({"endianness": 2}, "unknown byte order number 2"), ({"magic": b"ARROW2"}, "truncated")]
 
 
 @pytest.mark.parametrize("lies, words", WRONG_FOOTERS, ids=str)
@@ -194,7 +194,7 @@ def test_fields_within_each_other_without_end() -> None:
             source[at + 8:at + 12] = struct.pack("<I", pointer - 4)
             changed += 1
     assert changed >= 60
-    assert "its columns hold one another" in failure(bytes(source)).message
+    assert "its columns contain each other" in failure(bytes(source)).message
 
 
 def test_every_byte_changed() -> None:

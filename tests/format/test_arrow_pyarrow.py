@@ -183,7 +183,7 @@ def test_feather(tmp_path) -> None:
     feather.write_feather(table, tmp_path / "many.feather", compression="uncompressed", chunksize=64)
     with opened(tmp_path / "many.feather") as file:
         assert b"".join(content(file[f"a@{i}"]) for i in range(16)) == table["a"].to_numpy().tobytes()
-        with pytest.raises(GatherError, match="16 pieces"):
+        with pytest.raises(GatherError, match="16 chunks"):
             file["a"]
     feather.write_feather(table, tmp_path / "packed.feather")  # its own default
     assert "compression='uncompressed'" in complaint(tmp_path / "packed.feather", "a").message

@@ -34,38 +34,38 @@ def test_cut_at_every_byte() -> None:
     for size in range(4, len(source)):
         error = failure(source[:size])
         assert (error.status, error.offset) == ("file_malformed", size), size
-        assert "cut short" in error.message
+        assert "truncated" in error.message
 
 
 # What is wrong with the second of two members, and the byte of which record it is about.
 DIRECTORY = 2 * FIRST
 SECOND = DIRECTORY + 46 + len(b"a.npy")
 WRONG_MEMBERS = [
-    ({"signature": 0x02014b51}, SECOND, "no whole entry"),
-    ({"name_bytes": 6}, SECOND, "no whole entry"),
-    ({"extra_bytes": 1}, SECOND, "no whole entry"),
-    ({"comment_bytes": 65535}, SECOND, "no whole entry"),
-    ({"extra": b"\2\0\1\0"}, SECOND + 51, "longer than"),
-    ({"extra": b"\2\0\0\0\1\0\5\0"}, SECOND + 55, "longer than"),
-    ({"packed": FULL, "extra": b"\1\0\4\0" + bytes(4)}, SECOND + 51, "64 bits is missing"),
-    ({"packed": FULL, "unpacked": FULL, "extra": b"\1\0\10\0" + bytes(8)}, SECOND + 51, "64 bits is missing"),
-    ({"offset": DIRECTORY + 1}, SECOND, "outside"),
-    ({"offset": FULL}, SECOND, "outside"),
-    ({"packed": DIRECTORY + 1, "unpacked": DIRECTORY + 1}, SECOND, "outside"),
-    ({"packed": FULL, "extra": b"\1\0\10\0" + b"\xff" * 8}, SECOND, "outside"),
-    ({"offset": FIRST + 1}, FIRST + 1, "does not begin"),
-    ({"offset": DIRECTORY}, DIRECTORY, "does not begin"),
-    ({"offset": DIRECTORY - 29}, DIRECTORY - 29, "does not begin"),
-    ({"local_signature": 0x04034b51}, FIRST, "does not begin"),
-    ({"local_name_bytes": 65535}, FIRST, "reaches into the directory"),
-    ({"local_extra_bytes": 65535}, FIRST, "reaches into the directory"),
-    ({"packed": len(NPY) + 1, "unpacked": len(NPY) + 1}, FIRST, "reaches into the directory"),
+    ({"signature": 0x02014b51}, SECOND, "incomplete entry"),
+    ({"name_bytes": 6}, SECOND, "incomplete entry"),
+    ({"extra_bytes": 1}, SECOND, "incomplete entry"),
+    ({"comment_bytes": 65535}, SECOND, "incomplete entry"),
+    ({"extra": b"\2\0\1\0"}, SECOND + 51, "extends past the end of its zip entry"),
+    ({"extra": b"\2\0\0\0\1\0\5\0"}, SECOND + 55, "extends past the end of its zip entry"),
+    ({"packed": FULL, "extra": b"\1\0\4\0" + bytes(4)}, SECOND + 51, "64-bit number is missing"),
+    ({"packed": FULL, "unpacked": FULL, "extra": b"\1\0\10\0" + bytes(8)}, SECOND + 51, "64-bit number is missing"),
+    ({"offset": DIRECTORY + 1}, SECOND, "extends past the end of the zip file"),
+    ({"offset": FULL}, SECOND, "extends past the end of the zip file"),
+    ({"packed": DIRECTORY + 1, "unpacked": DIRECTORY + 1}, SECOND, "extends past the end of the zip file"),
+    ({"packed": FULL, "extra": b"\1\0\10\0" + b"\xff" * 8}, SECOND, "extends past the end of the zip file"),
+    ({"offset": FIRST + 1}, FIRST + 1, "no local header"),
+    ({"offset": DIRECTORY}, DIRECTORY, "no local header"),
+    ({"offset": DIRECTORY - 29}, DIRECTORY - 29, "no local header"),
+    ({"local_signature": 0x04034b51}, FIRST, "no local header"),
+    ({"local_name_bytes": 65535}, FIRST, "overlaps the directory"),
+    ({"local_extra_bytes": 65535}, FIRST, "overlaps the directory"),
+    ({"packed": len(NPY) + 1, "unpacked": len(NPY) + 1}, FIRST, "overlaps the directory"),
     ({"local_name": b"c.npy"}, FIRST + 30, "another name"),
     ({"local_name": b"bb.npy"}, FIRST + 30, "another name"),
-    ({"local_method": 8}, FIRST + 8, "another way"),
-    ({"method": 8, "local_method": 0}, FIRST + 8, "another way"),
-    ({"unpacked": len(NPY) + 1}, SECOND, "stored as it is"),
-    ({"packed": len(NPY) - 1}, SECOND, "stored as it is"),
+    ({"local_method": 8}, FIRST + 8, "another compression method"),
+    ({"method": 8, "local_method": 0}, FIRST + 8, "another compression method"),
+    ({"unpacked": len(NPY) + 1}, SECOND, "is not compressed"),
+    ({"packed": len(NPY) - 1}, SECOND, "is not compressed"),
 ]
 
 
@@ -78,16 +78,16 @@ def test_wrong_members(lies, byte, words) -> None:
 
 END = DIRECTORY + 2 * 51
 WRONG_ENDS = [
-    ({"size": END + 1}, END, "does not fit"),
-    ({"offset": DIRECTORY + 1}, END, "does not fit"),
-    ({"size": FULL, "offset": FULL}, END, "does not fit"),
-    ({"size": 2 * 51 - 1}, DIRECTORY + 1, "no whole entry"),
-    ({"size": 2 * 51 + 1, "offset": DIRECTORY - 1}, DIRECTORY - 1, "no whole entry"),
+    ({"size": END + 1}, END, "extends past its end"),
+    ({"offset": DIRECTORY + 1}, END, "extends past its end"),
+    ({"size": FULL, "offset": FULL}, END, "extends past its end"),
+    ({"size": 2 * 51 - 1}, DIRECTORY + 1, "incomplete entry"),
+    ({"size": 2 * 51 + 1, "offset": DIRECTORY - 1}, DIRECTORY - 1, "incomplete entry"),
     ({"size": 0}, END, "directory: 0, not 2"),
     ({"size": 51, "offset": DIRECTORY + 51}, END, "directory: 1, not 2"),
     ({"count": 1}, END, "directory: 2, not 1"),
     ({"count": 65535}, END, "directory: 2, not 65535"),
-    ({"comment_bytes": 1}, END + 22, "cut short"),
+    ({"comment_bytes": 1}, END + 22, "truncated"),
 ]
 
 
@@ -103,9 +103,9 @@ WRONG_WIDE_ENDS = [
     ({"signature64": 1}, LOCATOR, "no end record"),
     ({"bytes64": 43}, LOCATOR, "no end record"),
     ({"bytes64": 2**64 - 1}, LOCATOR, "no end record"),
-    ({"size64": 2**63}, END, "does not fit"),
-    ({"offset64": 2**64 - 1}, END, "does not fit"),
-    ({"size64": 2 * 51, "offset64": DIRECTORY + 1}, END, "does not fit"),
+    ({"size64": 2**63}, END, "extends past its end"),
+    ({"offset64": 2**64 - 1}, END, "extends past its end"),
+    ({"size64": 2 * 51, "offset64": DIRECTORY + 1}, END, "extends past its end"),
     ({"count64": 2 + 65536}, END, "directory: 2, not 65538"),
     ({"count64": 2**64 - 1}, END, "directory: 2, not"),
 ]
@@ -152,7 +152,7 @@ def test_an_array_that_reaches_into_its_neighbour() -> None:
     source = zip_file(Member(b"a.npy", longer), Member(b"b.npy", NPY))
     error = complaint(source, "a")
     assert (error.status, error.offset) == ("file_malformed", FIRST)
-    assert "24 bytes from byte 128 on are needed, it has 148 bytes" in error.message
+    assert "24 bytes are needed at byte 128, it has 148 bytes" in error.message
     header = NPY[:8] + struct.pack("<H", len(NPY)) + NPY[10:]
     assert complaint(zip_file(Member(b"a.npy", header), Member(b"b.npy", NPY)), "a").offset == FIRST
 

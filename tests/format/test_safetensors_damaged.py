@@ -23,23 +23,23 @@ GOOD = described("U8", [1], 0, 1)
 
 # A header, the text in it whose byte is named (or a number), and words of the complaint. The data are one byte.
 BAD = [
-    (f'{{"a":{GOOD}', -1, "ends where '}'|ends where ','"),
+    (f'{{"a":{GOOD}', -1, "the JSON ends; expected '}'|the JSON ends; expected ','"),
     (f'{{"a":{GOOD},}}', "}", "expected '\"'"),
     (f'{{"a" {GOOD}}}', '{"dtype', "expected ':'"),
     (f'{{"a":{GOOD} "b":{GOOD}}}', '"b"', "expected ','"),
     (f'{{a:{GOOD}}}', "a:", "expected '\"'"),
-    ('{"a":}', "}", "a value is missing"),
+    ('{"a":}', "}", "expected a value"),
     ('{"a":"b', -1, "ends within a value"),
     ('{"a":{"b":[1}', -1, "ends within a value"),
-    (f'{{"a":{GOOD}}}x', "x", "behind the JSON"),
-    (f'{{"a":{GOOD}}}\0', "\0", "behind the JSON"),
-    (f'{{"a":{GOOD}}}{{}}', "{}", "behind the JSON"),
-    ('{\x01:1}', "\x01", "the byte 1"),
-    ('{"a":1}', "1}", "is no object"),
-    ('{"a":NaN}', "NaN", "is no object"),
-    (f'{{"a":{GOOD},"a":{GOOD}}}', ',"a"', "behind the header|stands twice"),
-    (f'{{"a":{described("U8", [1], 0, 1)},"a":{described("U8", [0], 1, 1)}}}', ',"a"', "stands twice"),
-    (f'{{"a":{described("U8", [1], 0, 1)},"\\u0061":{described("U8", [0], 1, 1)}}}', ',"\\u', "stands twice"),
+    (f'{{"a":{GOOD}}}x', "x", "after the JSON"),
+    (f'{{"a":{GOOD}}}\0', "\0", "after the JSON"),
+    (f'{{"a":{GOOD}}}{{}}', "{}", "after the JSON"),
+    ('{\x01:1}', "\x01", "found byte 1"),
+    ('{"a":1}', "1}", "is not an object"),
+    ('{"a":NaN}', "NaN", "is not an object"),
+    (f'{{"a":{GOOD},"a":{GOOD}}}', ',"a"', "after the header|given twice"),
+    (f'{{"a":{described("U8", [1], 0, 1)},"a":{described("U8", [0], 1, 1)}}}', ',"a"', "given twice"),
+    (f'{{"a":{described("U8", [1], 0, 1)},"\\u0061":{described("U8", [0], 1, 1)}}}', ',"\\u', "given twice"),
     (f'{{"a\\u0000":{GOOD}}}', '"a', "zero byte"),
     (f'{{"a\nb":{GOOD}}}', "\n", "unexpected newline"),
     (f'{{"a\x1fb":{GOOD}}}', "\x1f", "control character"),
@@ -55,25 +55,25 @@ BAD = [
     ('{"a":{"dtype":"","shape":[1],"data_offsets":[0,1]}}', '"a"', "no dtype"),
     ('{"a":{"dtype":"U8","data_offsets":[0,1]}}', '"a"', "no shape"),
     ('{"a":{"dtype":"U8","shape":1,"data_offsets":[0,1]}}', '"a"', "no shape"),
-    ('{"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}}', '"a"', "whole numbers"),
-    ('{"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,1]}}', '"a"', "whole numbers"),
-    ('{"a":{"dtype":"U8","shape":["1"],"data_offsets":[0,1]}}', '"a"', "whole numbers"),
+    ('{"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}}', '"a"', "non-negative integer"),
+    ('{"a":{"dtype":"U8","shape":[1.0],"data_offsets":[0,1]}}', '"a"', "non-negative integer"),
+    ('{"a":{"dtype":"U8","shape":["1"],"data_offsets":[0,1]}}', '"a"', "non-negative integer"),
     ('{"a":{"dtype":"U8","shape":[1]}}', '"a"', "data_offsets"),
     ('{"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}}', '"a"', "data_offsets"),
     ('{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1,1]}}', '"a"', "data_offsets"),
     ('{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1.0]}}', '"a"', "data_offsets"),
     ('{"a":{"dtype":"U8","shape":[1],"data_offsets":{"0":1}}}', '"a"', "data_offsets"),
-    (f'{{"a":{described("U8", [1], -1, 0)}}}', '"a"', "no range"),
-    (f'{{"a":{described("U8", [1], 1, 0)}}}', '"a"', "no range"),
+    (f'{{"a":{described("U8", [1], -1, 0)}}}', '"a"', "not a range"),
+    (f'{{"a":{described("U8", [1], 1, 0)}}}', '"a"', "not a range"),
     (f'{{"a":{described("U8", [2], 0, 1)}}}', '"a"', "needs 2 bytes, its data_offsets give it 1"),
     (f'{{"a":{described("F4", [1], 0, 0)}}}', '"a"', "needs 1 bytes"),
     (f'{{"a":{described("F64", [1 << 62, 1 << 62], 0, 1)}}}', '"a"', "64 bits"),
     (f'{{"a":{described("F64", [1 << 61], 0, 1)}}}', '"a"', "64 bits"),
-    (f'{{"a":{described("U8", [0], 0, 0)},"b":{described("U8", [0], 1, 1)}}}', '"b"', "nothing fills"),
+    (f'{{"a":{described("U8", [0], 0, 0)},"b":{described("U8", [0], 1, 1)}}}', '"b"', "leaves a gap"),
     (f'{{"a":{described("U8", [1], 0, 1)},"b":{described("U8", [1], 0, 1)}}}', '"b"', "inside another"),
-    (f'{{"a":{described("U8", [2], 0, 2)}}}', -2, "cut short"),
-    (f'{{"a":{described("U8", [1 << 62], 0, 1 << 62)}}}', -2, "cut short"),
-    ("{}", -3, "1 bytes behind the last tensor belong to none"),
+    (f'{{"a":{described("U8", [2], 0, 2)}}}', -2, "truncated"),
+    (f'{{"a":{described("U8", [1 << 62], 0, 1 << 62)}}}', -2, "truncated"),
+    ("{}", -3, "1 bytes after the last tensor belong to no tensor"),
 ]
 
 
@@ -132,7 +132,7 @@ def test_headers_longer_than_the_file_or_the_format_allows(length: int, size: in
     if length > 100_000_000:
         assert error.offset == 0 and "100000000" in error.message
     else:
-        assert error.offset == size and "cut short" in error.message
+        assert error.offset == size and "truncated" in error.message
 
 
 def test_lengths_that_no_file_has() -> None:

@@ -105,14 +105,14 @@ def test_a_missing_file(tmp_path) -> None:
         assert content(file["model.layers.0.weight"]) == TENSORS["model.layers.0.weight"].tobytes()
         tensor = file["model.embed_tokens.weight"]
         assert tensor.complaint.status == "file_not_found" and tensor.complaint.file == str(tmp_path / NAMES[1])
-        assert "'model.embed_tokens.weight' has its values there" in tensor.complaint.message
+        assert "the data of tensor 'model.embed_tokens.weight' are in it" in tensor.complaint.message
         assert tensor.type_name == b"unknown" and tensor.bytes == 0 and not tensor.tensor.data
 
 
 @pytest.mark.parametrize("damage, status, words, offset", [
-    (lambda source: source[:-1], "file_malformed", "cut short", -1),
-    (lambda source: source[:8] + b"[" + source[9:], "unsupported", "no safetensors file", 0),
-    (lambda source: b"", "unsupported", "no safetensors file", 0),
+    (lambda source: source[:-1], "file_malformed", "truncated", -1),
+    (lambda source: source[:8] + b"[" + source[9:], "unsupported", "not a safetensors file", 0),
+    (lambda source: b"", "unsupported", "not a safetensors file", 0),
     (lambda source: source.replace(b"F32", b"F\xff2"), "file_malformed", "UTF-8", None),
     (lambda source: source.replace(b"[0,", b"[0:"), "file_malformed", "JSON", None),
 ])
@@ -156,18 +156,18 @@ def test_names_that_leave_the_folder(name: str, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("text, where, words", [
-    ('{"weight_map":{"a":"s","a":"s"}}', ',"a"', "stands twice"),
-    ('{"weight_map":{"a":"s"},"weight_map":{}}', ',"weight_map"', "stands twice"),
+    ('{"weight_map":{"a":"s","a":"s"}}', ',"a"', "is given twice"),
+    ('{"weight_map":{"a":"s"},"weight_map":{}}', ',"weight_map"', "is given twice"),
     ('{"weight_map":[]}', "[", "expected '{'"),
     ('{"weight_map":"a"}', '"a"', "expected '{'"),
-    ('{"weight_map":{"a":1}}', "1", "is no text"),
-    ('{"weight_map":{"a":null}}', "null", "is no text"),
+    ('{"weight_map":{"a":1}}', "1", "is not a string"),
+    ('{"weight_map":{"a":null}}', "null", "is not a string"),
     ('{"weight_map":{"a":"s\\u0000"}}', '"s', "zero byte"),
     ('{"weight_map":{"a":"s"]}', "]", "expected ','"),
-    ('{"weight_map":{"a":"s"}} x', "x", "behind the JSON"),
+    ('{"weight_map":{"a":"s"}} x', "x", "after the JSON"),
     ('{"metadata":{"weight_map":"weight_map"}}', None, "no 'weight_map'"),
-    ('{"weight_map":{"a":"s"}', None, "ends where"),
-    ('{"weight_map":', None, "a value is missing"),
+    ('{"weight_map":{"a":"s"}', None, "the JSON ends"),
+    ('{"weight_map":', None, "expected a value"),
 ])
 def test_an_index_that_is_wrong(text: str, where: str | None, words: str, tmp_path) -> None:
     path = tmp_path / "i.json"
@@ -185,12 +185,12 @@ def test_an_index_that_is_no_utf8(tmp_path) -> None:
 
 def test_an_index_in_memory() -> None:
     with opened(b' \n{"weight_map":{"a":"s"}}') as file:
-        assert file["a"].complaint.status == "unsupported" and "bytes in memory" in file["a"].complaint.message
+        assert file["a"].complaint.status == "unsupported" and "a model in memory" in file["a"].complaint.message
 
 
 def test_other_json_is_not_taken_for_an_index(tmp_path) -> None:
     for text in ("{}", '{"weight_maps":{}}', '{"a":1}', '["weight_map"]', '"weight_map"', '{"weight_map'):
-        assert complaint(text.encode()).status == "unsupported" and "not known" in complaint(text.encode()).message
+        assert complaint(text.encode()).status == "unsupported" and "unknown format" in complaint(text.encode()).message
 
 
 def test_many_tensors_in_many_files(tmp_path) -> None:

@@ -158,9 +158,9 @@ def test_one_of_several(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("whats", "status", "words"), [
-    ([], "usage", "one at least"),
-    ([("a.safetensors", "int8", "a"), ("b.safetensors", "int8", "a")], "usage", "called 'a'"),
-    ([("a.safetensors", "int8", ""), ("b.safetensors", "int8", "data")], "usage", "called 'data'"),
+    ([], "usage", "at least one"),
+    ([("a.safetensors", "int8", "a"), ("b.safetensors", "int8", "a")], "usage", "have the name 'a'"),
+    ([("a.safetensors", "int8", ""), ("b.safetensors", "int8", "data")], "usage", "have the name 'data'"),
     ([("a.npy", "int8", "a"), ("a.npy", "int8", "b")], "unsupported", "use safetensors for several"),
     ([("a.pb", "string", "a"), ("a.pb", "string", "b")], "unsupported", "strings"),
     ([("a.safetensors", "int8", "a"), ("a.safetensors", "int4", "b")], "unsupported", "cannot carry"),

@@ -126,12 +126,12 @@ def test_columns(text: bytes, column: str, expected, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("text", "column", "status", "byte", "words"), [
-    (b"", "id", "name_not_found", -1, "empty"), (b"a,b\n1,2", "id", "name_not_found", -1, "has 'a', 'b'; "),
+    (b"", "id", "name_not_found", -1, "empty"), (b"a,b\n1,2", "id", "name_not_found", -1, "has: 'a', 'b'; "),
     (b"id,id\n1,2", "id", "name_not_found", -1, "2 columns"), (b"1,2\n", "2", "file_malformed", 0, '"2"'),
     (b"1,3\n", "2", "name_not_found", -1, "0 to 1"), (b"1,2\n", "#2", "name_not_found", -1, "0 to 1"),
     (b"1,2\n", "#9999999999999999999999", "name_not_found", -1, ""), (b"1,2", "#x", "name_not_found", -1, "'#x'"),
-    (b"id,x\n1,2\n", "0", "file_malformed", 0, "by their names: 'id', 'x'"), (b"id,x\n1,2\n", "#0", "file_malformed", 0, "header"),
-    (b"id,x\n1\n", "id", "file_malformed", 5, "line 2 has 1 field,"), (b"id,x\n1,2\n1,2,3\n", "id", "file_malformed", 9, "line 3 has 3 fields"),
+    (b"id,x\n1,2\n", "0", "file_malformed", 0, "the name of the column: 'id', 'x'"), (b"id,x\n1,2\n", "#0", "file_malformed", 0, "header"),
+    (b"id,x\n1\n", "id", "file_malformed", 5, "line 2 has 1 field;"), (b"id,x\n1,2\n1,2,3\n", "id", "file_malformed", 9, "line 3 has 3 fields"),
     (b"id,x\n1,2\n,3\n", "id", "file_malformed", 9, "line 3, column 'id': '' is empty"),
     (b'id,x\n"",3\n', "id", "file_malformed", 5, "line 2, column 'id': '' is empty"),
     (b"x,id\na,1.0\n", "id", "file_malformed", 7, "line 2, column 'id': '1.0' is not a whole number"),
@@ -139,7 +139,7 @@ def test_columns(text: bytes, column: str, expected, tmp_path) -> None:
     (b"x,id\na,1e3\n", "id", "file_malformed", 7, "'1e3'"), (b"x,id\na,1-2\n", "id", "file_malformed", 7, "'1-2'"),
     (b"x,id\na,9223372036854775808\n", "id", "file_malformed", 7, "does not fit"),
     (b'x,id\n"a\n\nb",1\nc,x\n', "id", "file_malformed", 16, "line 5, column 'id': 'x'"),
-    (b'x,id\n"a,1\nb,2\n', "id", "file_malformed", 5, "line 2: the quote"), (b'x,id\n"a"b,1\n', "id", "file_malformed", 8, "closing quote"),
+    (b'x,id\n"a,1\nb,2\n', "id", "file_malformed", 5, "line 2: this quote"), (b'x,id\n"a"b,1\n', "id", "file_malformed", 8, "closing quote"),
     (b'x\tid\n"a\t1\nb"\t2\n', "id", "file_malformed", 5, "not closed on its line"),
     (b"x,y;id\n1,2;3\n", "id", "file_malformed", 0, "commas and semicolons"), (b"1,5;2\n", "0", "file_malformed", 0, "commas and semicolons"),
     (b"7,a\nx,b\n", "0", "file_malformed", 4, "line 2, column 0: 'x'"), (b'x,"y\tid\n1,2"\t3\n', "id", "file_malformed", 0, "quotes"),

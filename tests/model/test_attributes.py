@@ -97,7 +97,7 @@ def test_onnx_axis_of_a_functions_caller(tmp_path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
     code, ran = answer("run", path, "--node", "g", "--input", "q=[0]", "--input", "p=[[1, 2], [3, 4]]")
-    assert (code, ran["error"]["status"]) == (4, "unsupported") and "'a' of the node that calls the function" in ran["error"]["message"]
+    assert (code, ran["error"]["status"]) == (4, "unsupported") and "'a' of the calling node" in ran["error"]["message"]
     node = answer("check", path)[1]["nodes"][0]
     assert node["verdict"] == "unknown" and node["axis"] is None
 

@@ -52,7 +52,8 @@ static void cut(int w, int64_t size) {
       continue;
     }
     char words[100];
-    (void)snprintf(words, sizeof words, "the file ends at byte %lld: it was cut while it was open", (long long)size);
+    (void)snprintf(words, sizeof words, "the file ends at byte %lld: it was truncated while it was open",
+                   (long long)size);
     if (!strstr(error.message, words)) fail_msg("way %d, cut at %lld: %s", w, (long long)size, error.message);
     assert_int_equal(error.file_offset, size);
   }
@@ -141,12 +142,12 @@ static void test_refusals(void **state) {
   static const struct {
     int number;
     const char *words;
-  } REFUSALS[] = {{ENOSYS, "io_uring is not in this system, or hidden from this process"},
+  } REFUSALS[] = {{ENOSYS, "the kernel has no io_uring, or hides it from this process"},
                   {EPERM, "io_uring is forbidden"},
-                  {EACCES, "by a filter of system calls (seccomp)"},
+                  {EACCES, "seccomp"},
                   {ENOMEM, "the limit on locked memory"},
                   {EMFILE, "too many files are open"},
-                  {EXDEV, "error number 18"}};
+                  {EXDEV, "errno 18"}};
   for (size_t n = 0; has_uring && n < sizeof REFUSALS / sizeof *REFUSALS; n++) {
     gather_error error = {0};
     gather_reader *reader;

@@ -63,11 +63,11 @@ static void test_filters(void **state) {
     unsigned call, number;
     const char *words;
   } CASES[] = {{__NR_io_uring_setup, EPERM, "io_uring is forbidden"},
-               {__NR_io_uring_setup, ENOSYS, "io_uring is not in this system, or hidden from this process"},
+               {__NR_io_uring_setup, ENOSYS, "the kernel has no io_uring, or hides it from this process"},
                {__NR_io_uring_setup, ENOMEM, "the limit on locked memory"},
-               {__NR_io_uring_register, EPERM, "it has no plain reads"},
+               {__NR_io_uring_register, EPERM, "it has no IORING_OP_READ"},
                {__NR_io_uring_enter, EPERM, "io_uring is forbidden"},
-               {__NR_io_uring_enter, ENOSYS, "hidden from this process"}};
+               {__NR_io_uring_enter, ENOSYS, "hides it from this process"}};
   gather_error error = {0};
   if (gather_engine_check(GATHER_ENGINE_URING, &error) != GATHER_OK) GATHER_TEST_SKIP("io_uring", error.message);
   const char *path = known_table_file("a");

@@ -63,7 +63,7 @@ static void test_check(void **state) {
   assert_int_equal(truncate(path, SIZE - 1), 0);
   assert_int_equal(gather_table_source_check(&source, &error), GATHER_IO_ERROR);
   assert_int_equal(error.file_offset, SIZE - 1);
-  assert_non_null(strstr(error.message, "the file ends at byte 1049809: it was cut while it was open"));
+  assert_non_null(strstr(error.message, "the file ends at byte 1049809: it was truncated while it was open"));
   assert_string_equal(error.file, path);
   gather_table_source_close(&source);
 }
