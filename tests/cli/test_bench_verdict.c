@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `gather bench` says of its figures, tried with made-up ones: when a run is too noisy to tell, and when an engine is worth naming.
+ * What `gather bench` says of its figures, tried with made-up ones: when a run is too noisy to tell, and when an engine is recommended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,11 +87,11 @@ static void test_a_limit_that_varies(void **state) {
   (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.limit = VARIES;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit, measured before and after each round, varied");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit, measured before and after each round, varied");
   figures.limit = FALLS;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit went from 1395 to 1000 blocks/s");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit went from 1395 to 1000 blocks/s");
   figures.limit = STOPS;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit went from 1000 to 500 blocks/s");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit went from 1000 to 500 blocks/s");
 }
 
 static void test_more_than_the_disk_gives(void **state) {
