@@ -23,7 +23,7 @@ static bool use_ascii(const gather_cli_args *args) {
 /* A single argument is a model: DATA needs INDICES. */
 static bool is_model(const gather_cli_args *args) { return args->argument_count == 1 && !args->value[GATHER_CLI_DATA]; }
 
-/* The generated table exists only as a shape. */
+/* A table of --data has a shape and no values. */
 static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
   const char *text = ex->job.args->value[GATHER_CLI_DATA];
   gather_raw raw = {.shape = ex->data_shape};

@@ -22,7 +22,7 @@ extern "C" {
 /* One gather that is resolved: every index and output cell that is shown. Immutable: several threads may draw one. */
 typedef struct gather_explain gather_explain;
 
-/* What is told beside the gather itself. Start from GATHER_EXPLAIN_OPTIONS_INIT; NULL in a call means just that. All strings are
+/* How the gather is named, and what errors say. Start from GATHER_EXPLAIN_OPTIONS_INIT; NULL in a call means just that. All strings are
  * copied. */
 typedef struct gather_explain_options {
   size_t size;              /* sizeof(gather_explain_options) */

@@ -99,7 +99,7 @@ typedef struct gather_error {
  * The message is formatted as by printf and cut to the room that it has. It should be one sentence without a line break. Every other
  * field is reset: op, rules and input to NULL, file to "", file_offset, row, axis and position_rank to -1, the rest to 0. Set the
  * fields that apply afterwards.
- * error: NULL does nothing. The format's own arguments must not lie in *error.
+ * error: NULL does nothing. The arguments of the format must not point into *error.
  * Returns `status`, so that `return gather_error_set(error, GATHER_USAGE, "...")` reads well. Threads: any. Memory: none.
  * Since 0.1. */
 GATHER_API GATHER_PRINTF_LIKE(3, 4) gather_status

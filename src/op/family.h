@@ -91,8 +91,17 @@ bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both
 
 /* ---- steps for nests */
 
-/* Appends a loop, inside of those before. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples
- * (columns.h) where it is a tuple. */
-void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out);
+/* Writes a loop, inside of those before; returns where the next one goes. The first one goes to plan->loops. Through a pointer, not a
+ * count in the plan: small calls would wait for it. */
+GATHER_INLINE gather_loop *gather_nest_loop(gather_loop *at, int64_t len, int64_t data, int64_t index, int64_t out) {
+  at->len = len, at->data = data, at->index = index, at->out = out;
+  return at + 1;
+}
+
+/* After the last loop. Then gather_plan_select (plan.h) says what an index selects; gather_plan_select_tuples (columns.h) where it is a
+ * tuple. */
+GATHER_INLINE void gather_nest_finish(gather_plan *plan, const gather_loop *end) {
+  plan->loop_count = (int32_t)(end - plan->loops);
+}
 
 #endif

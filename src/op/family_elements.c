@@ -8,7 +8,8 @@
 #include "base/error.h"
 #include "op/family.h"
 
-static gather_status check_ranks(const gather_op *op, int32_t data_rank, int32_t indices_rank, gather_error *error) {
+GATHER_INLINE gather_status check_ranks(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+                                        gather_error *error) {
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   if (indices_rank == 0)
     return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
@@ -31,14 +32,18 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 
 static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                            const gather_options *options, gather_geometry *g, gather_error *error) {
-  GATHER_TRY(attributes(op, data->rank, indices->rank, options, true, &g->at, error));
-  for (int32_t d = 0; d < data->rank; d++) {
-    if (d != g->at.axis && op->off_axis == GATHER_OFF_AXIS_EQUAL && indices->shape[d] != data->shape[d])
+  GATHER_TRY(check_ranks(op, data->rank, indices->rank, error));
+  GATHER_TRY(gather_attributes_find(op, data->rank, indices->rank, options, true, &g->at, error));
+  const int32_t rank = data->rank, axis = g->at.axis;
+  for (int32_t d = 0; d < rank; d++) {
+    const int64_t len = indices->shape[d];
+    if (d != axis && op->off_axis == GATHER_OFF_AXIS_EQUAL && len != data->shape[d])
       return gather_shape_mismatch(error, d, data, indices, "lengths off the axis must be equal");
-    if (d != g->at.axis && op->off_axis == GATHER_OFF_AXIS_AT_MOST && indices->shape[d] > data->shape[d])
+    if (d != axis && op->off_axis == GATHER_OFF_AXIS_AT_MOST && len > data->shape[d])
       return gather_shape_mismatch(error, d, data, indices, "off the axis, indices must not be longer than data");
-    GATHER_TRY(gather_shape_push(g, indices->shape[d], error));
+    g->shape[d] = len;
   }
+  g->rank = rank; /* which a tensor has: it fits */
   return GATHER_OK;
 }
 
@@ -80,8 +85,10 @@ static int32_t sources(int32_t data_rank, int32_t indices_rank, const gather_att
 static void nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
                  const gather_steps *s) {
   const int32_t axis = g->at.axis;
+  gather_loop *at = plan->loops;
   for (int32_t d = 0; d < indices->rank; d++)
-    gather_nest_loop(plan, indices->shape[d], d == axis ? 0 : s->data[d], s->indices[d], s->out[d]);
+    at = gather_nest_loop(at, indices->shape[d], d == axis ? 0 : s->data[d], s->indices[d], s->out[d]);
+  gather_nest_finish(plan, at);
   gather_plan_select(plan, data->shape[axis], s->data[axis]);
 }
 

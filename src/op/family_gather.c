@@ -18,7 +18,8 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
 /* data.shape[:axis] + indices.shape[batch_dims:] + data.shape[axis + 1:] */
 static gather_status shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                            const gather_options *options, gather_geometry *g, gather_error *error) {
-  GATHER_TRY(attributes(op, data->rank, indices->rank, options, true, &g->at, error));
+  GATHER_TRY(gather_data_rank_check(op, data->rank, error));
+  GATHER_TRY(gather_attributes_find(op, data->rank, indices->rank, options, true, &g->at, error));
   const int32_t axis = g->at.axis, batch_dims = g->at.batch_dims;
   for (int32_t d = 0; d < batch_dims; d++)
     if (data->shape[d] != indices->shape[d])
@@ -70,12 +71,15 @@ static int32_t sources(int32_t data_rank, int32_t indices_rank, const gather_att
 static void nest(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
                  const gather_steps *s) {
   const int32_t axis = g->at.axis, batch_dims = g->at.batch_dims;
+  gather_loop *at = plan->loops;
   int32_t o = 0;
   for (int32_t d = 0; d < axis; d++, o++)
-    gather_nest_loop(plan, data->shape[d], s->data[d], d < batch_dims ? s->indices[d] : 0, s->out[o]);
+    at = gather_nest_loop(at, data->shape[d], s->data[d], d < batch_dims ? s->indices[d] : 0, s->out[o]);
   for (int32_t d = batch_dims; d < indices->rank; d++, o++)
-    gather_nest_loop(plan, indices->shape[d], 0, s->indices[d], s->out[o]);
-  for (int32_t d = axis + 1; d < data->rank; d++, o++) gather_nest_loop(plan, data->shape[d], s->data[d], 0, s->out[o]);
+    at = gather_nest_loop(at, indices->shape[d], 0, s->indices[d], s->out[o]);
+  for (int32_t d = axis + 1; d < data->rank; d++, o++)
+    at = gather_nest_loop(at, data->shape[d], s->data[d], 0, s->out[o]);
+  gather_nest_finish(plan, at);
   gather_plan_select(plan, data->shape[axis], s->data[axis]);
 }
 

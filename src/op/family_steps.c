@@ -18,8 +18,3 @@ gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather
   out->dims[out->rank++] = *dim;
   return GATHER_OK;
 }
-
-void gather_nest_loop(gather_plan *plan, int64_t len, int64_t data, int64_t index, int64_t out) {
-  gather_loop loop = {len, data, index, out};
-  plan->loops[plan->loop_count++] = loop;
-}

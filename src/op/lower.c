@@ -184,7 +184,6 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
   s.indices = plan->index_strides;
   read_steps(out, s.out);
-  plan->loop_count = 0;
   rules->nest(plan, &g, data, indices, &s);
   gather_plan_build(plan);
   return GATHER_OK;

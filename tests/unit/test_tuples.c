@@ -16,9 +16,9 @@ enum { MOST_COLUMNS = 3, MOST_TUPLES = 40000, MOST_CELLS = 512, MOST_ROW = 40 };
 typedef struct {
   gather_type type, index_type;
   int32_t columns;
-  int64_t len[MOST_COLUMNS], row, tuples;
-  bool backwards; /* the axes of data have negative steps */
-  bool turned;    /* indices[columns][tuples] in memory */
+  int64_t len[MOST_COLUMNS], row, pad, tuples; /* pad: elements between two rows of data */
+  bool backwards;                              /* the axes of data have negative steps */
+  bool turned;                                 /* indices[columns][tuples] in memory */
   bool swapped, negative, shared;
   gather_on_bad on_bad;
 } job;
@@ -58,7 +58,7 @@ static void lower(const job *j, gather_plan *plan) {
   const gather_type_info *type = gather_type_get(j->type);
   const bool packed = type->bits < 8;
   const int64_t unit = packed ? 1 : type->bits / 8, width = width_of(j->index_type);
-  int64_t steps[MOST_COLUMNS], low = 0, step = j->row * unit;
+  int64_t steps[MOST_COLUMNS], low = 0, step = (j->row + j->pad) * unit;
   memset(plan, 0, sizeof *plan);
   plan->op = op_of("Gather", "onnx-13");
   plan->type = j->type;
@@ -95,7 +95,7 @@ static void lower(const job *j, gather_plan *plan) {
     steps[c] = j->backwards ? -step : step;
     if (j->backwards) low -= (j->len[c] - 1) * step;
   }
-  plan->data_extent = (gather_extent){low, low + cells(j) * j->row * unit};
+  plan->data_extent = (gather_extent){low, low + cells(j) * (j->row + j->pad) * unit};
   plan->index_extent = (gather_extent){0, j->tuples * j->columns * width};
   plan->out_extent = (gather_extent){0, plan->out_len * unit};
   plan->loops[0] = (gather_loop){j->tuples, 0, plan->index_strides[0], j->row * unit};
@@ -139,11 +139,11 @@ static int64_t expect(const job *j) {
     const int64_t row = row_of(j, t, &bad);
     for (int64_t k = 0; packed && k < j->row; k++)
       put(want, t * j->row + k,
-          row >= 0                          ? get(data, row * j->row + k)
+          row >= 0                          ? get(data, row * (j->row + j->pad) + k)
           : j->on_bad == GATHER_ON_BAD_FILL ? fill[0] & 15
                                             : 0);
     for (int64_t k = 0; k < bytes; k++)
-      want[t * bytes + k] = row >= 0                          ? data[row * bytes + k]
+      want[t * bytes + k] = row >= 0                          ? data[row * (bytes + j->pad * width_of(j->type)) + k]
                             : j->on_bad == GATHER_ON_BAD_FILL ? fill[k % width_of(j->type)]
                                                               : 0;
   }
@@ -151,7 +151,7 @@ static int64_t expect(const job *j) {
 }
 
 static const void *first_cell(const job *j) {
-  const int64_t bytes = j->row * gather_type_get(j->type)->bits / 8;
+  const int64_t bytes = (j->row + j->pad) * gather_type_get(j->type)->bits / 8;
   return j->backwards ? data + (cells(j) - 1) * bytes : data;
 }
 
@@ -223,6 +223,7 @@ static void against_a_plain_loop(void **state) {
              .index_type = index_types[drawn() % COUNT(index_types)],
              .columns = 2 + (int32_t)(drawn() % 2),
              .row = 1 + drawn() % 5,
+             .pad = drawn() % 2,
              .tuples = 1 + drawn() % (round % 10 ? 9 : 700),
              .turned = drawn() % 2,
              .swapped = drawn() % 4 == 0,
