@@ -25,8 +25,8 @@ static const char *rules_words(gather_family family) {
                            op->batch_dims ? "; has batch_dims" : "", off_axis);
   }
   (void)snprintf(text + at, sizeof text - at,
-                 "\nThe default is onnx-13. Every operator version accepts every element type; gather\n"
-                 "ops shows what each document lists.\n");
+                 "\nThe default is onnx-13. Every operator version accepts every element type;\n"
+                 "gather ops shows what each document lists.\n");
   return text;
 }
 

@@ -14,11 +14,10 @@
   "    Where the result goes: writable, of x's dtype and the result's shape, not overlapping x or indices. It is\n"    \
   "    written directly, and not at all if an index is out of range and that is an error.\n"                           \
   "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                            \
-  "    Policy for an index out of range: raise an error; take it modulo the length; replace it by the "                \
-  "first\n"                                                                                                            \
-  "    or last one; its elements are zero (all bits; the empty string); they are fill_value; it is promised that "     \
-  "there\n"                                                                                                            \
-  "    is none (not looked at: anything may happen if there is). Default: 'raise', or what rules says.\n"              \
+  "    Policy for an index out of range: an error; modulo the length of the axis; the first or last\n"                 \
+  "    row; zeros (all bits; the empty string); fill_value; promise: unchecked, you guarantee that there\n"            \
+  "    is none (if there is one, anything may happen, including invalid memory accesses). Default: 'raise',\n"         \
+  "    or that of rules.\n"                                                                                            \
   "fill_value : scalar, optional\n"                                                                                    \
   "    Only with mode='fill'. A value that x's dtype cannot represent is an error; floats are rounded to the\n"        \
   "    nearest value.\n"                                                                                               \

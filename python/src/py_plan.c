@@ -27,8 +27,8 @@ typedef struct plan_object {
 
 static PyObject *plan_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names);
 
-static int check_layout(const gather_py_layout *lies, const gather_py_view *view, const char *what) {
-  if (gather_py_is_like(lies, view)) return 0;
+static int check_layout(const gather_py_layout *layout, const gather_py_view *view, const char *what) {
+  if (gather_py_is_like(layout, view)) return 0;
   gather_py_fail(GATHER_SHAPE_MISMATCH, what, "the plan was made for %s of a different dtype, shape or strides", what);
   return -1;
 }

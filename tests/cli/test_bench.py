@@ -151,7 +151,7 @@ def test_where_io_uring_is_forbidden(gather, file):
     assert [way["way"] for way in answer["engines"]] == ["auto", "mmap", "pread"]
     assert [way["engine"] for way in answer["limits"]] == ["pread"]
     text = gather("bench", file, "--rows", "16", "--engine", "uring", preexec_fn=forbid_uring).text
-    assert "uring is not available:  " in text
+    assert "uring is not available: " in text
 
 
 def test_take_says_the_same_of_a_table(gather, file):

@@ -76,7 +76,7 @@ TRIES = [
     ("take bare.xml:emb 0 -o o.npy", 3, [".bin beside .xml", "copy bare.bin"]),
     ("run bools.onnx --input w=yes --input ids=[0]", 3, ["the input is bool: true, false"]),
     ("run bools.onnx --input w=2 --input ids=[0]", 2, ["a bool is true or false"]),
-    ("take x.npy [0, 2] -o o.npy", 2, ["in quotes: '[0, 2]'"]),
+    ("take x.npy [0, 2] -o o.npy", 2, ["quote a literal that contains spaces: '[0, 2]'"]),
     ("take x.npy 0 2 -o o.npy", 2, ["one argument: '[0, 2]'"]),
     ("take x.npy 0 o.npy", 2, ["name the output with -o o.npy"]),
     ("shuffle x.npy o.npy", 2, ["name the output with -o o.npy"]),
