@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * args.c: the command line as a structure: `--name value`, `--name=value`, `-o value`, `-ovalue`, `--` ends the
- * options, and what begins with a minus and a digit is an argument. Options may stand before, between and behind the
+ * options, and a word that begins with a minus and a digit is an argument. Options may come before, between and after the
  * arguments.
  */
 #include "args.h"
@@ -14,24 +14,24 @@
 
 static const gather_cli_option *option(int id) { return gather_cli_option_at((gather_cli_option_id)id); }
 
-/* Where reading stands. */
+/* The state of the parser. */
 typedef struct reader {
   int argc;
   char **argv;
   int next;     /* the argument to read next */
-  bool no_more; /* "--" was met */
+  bool no_more; /* "--" was read */
   gather_cli_args *args;
   gather_error *error; /* the first mistake */
   gather_status status;
 } reader;
 
-/* Notes a mistake; only the first one counts. */
+/* Records a mistake; only the first one is reported. */
 #define MISTAKE(r, ...)                                                                                 \
   do {                                                                                                  \
     if ((r)->status == GATHER_OK) (r)->status = gather_cli_fail((r)->error, GATHER_USAGE, __VA_ARGS__); \
   } while (0)
 
-/* Whether an option may stand many times. */
+/* Whether an option may be repeated. */
 static bool repeats(const reader *r, int id) {
   bool run = r->args->command && r->args->command->id == GATHER_CLI_COMMAND_RUN;
   return id == GATHER_CLI_INPUT || id == GATHER_CLI_DIM || id == GATHER_CLI_PART || (run && id == GATHER_CLI_OUTPUT);
@@ -41,13 +41,13 @@ static void set(reader *r, int id, const char *value) {
   if (option(id)->value && r->args->given)
     r->args->given[r->args->given_count++] = (gather_cli_given){(gather_cli_option_id)id, value};
   if (r->args->value[id] && !repeats(r, id))
-    MISTAKE(r, "--%s stands twice", option(id)->name);
+    MISTAKE(r, "--%s is given twice", option(id)->name);
   else
     r->args->value[id] = value;
 }
 
-/* The value of option `id` in the next argument. What begins with two dashes is taken for the next option: a file of
- * such a name can be given with an equals sign. */
+/* The value of option `id` in the next argument. A word that begins with two dashes is the next option: a file of
+ * such a name needs an equals sign. */
 static void take_next(reader *r, int id) {
   if (r->next < r->argc && strncmp(r->argv[r->next], "--", 2) != 0)
     set(r, id, r->argv[r->next++]);
@@ -58,9 +58,9 @@ static void take_next(reader *r, int id) {
 static void unknown_option(reader *r, const char *text, const char *name) {
   const char *nearest = gather_cli_nearest_option(name, r->args->command);
   if (nearest)
-    MISTAKE(r, "there is no option %s; did you mean --%s?", text, nearest);
+    MISTAKE(r, "no such option %s; did you mean --%s?", text, nearest);
   else
-    MISTAKE(r, "there is no option %s", text);
+    MISTAKE(r, "no such option %s", text);
 }
 
 static void read_long(reader *r, const char *text) {
@@ -99,7 +99,7 @@ static void read_letters(reader *r, const char *text) {
     }
     if (option(id)->value) {
       if (p[1])
-        set(r, id, p + 1 + (p[1] == '=')); /* -o=OUT is meant as --output=OUT */
+        set(r, id, p + 1 + (p[1] == '=')); /* -o=OUT means --output=OUT */
       else
         take_next(r, id);
       return;
@@ -108,7 +108,7 @@ static void read_letters(reader *r, const char *text) {
   }
 }
 
-/* The first argument is the command. Arguments of a command that does not exist are passed over. */
+/* The first argument is the command. Arguments of an unknown command are ignored. */
 static void read_argument(reader *r, const char *text) {
   gather_cli_args *args = r->args;
   if (!*args->name && !args->command) {
@@ -137,7 +137,7 @@ static void read_one(reader *r) {
     read_argument(r, text);
 }
 
-/* What only the whole line can tell. */
+/* Checks that need the whole line. */
 static void check_line(reader *r) {
   const gather_cli_args *args = r->args;
   const gather_cli_command *command = args->command;
@@ -159,8 +159,8 @@ static void check_line(reader *r) {
 gather_status gather_cli_parse(int argc, char **argv, gather_cli_args *args, gather_error *error) {
   *args = (gather_cli_args){.name = "", .given = calloc((size_t)argc + 1, sizeof *args->given)};
   reader r = {.argc = argc, .argv = argv, .next = 1, .args = args, .error = error, .status = GATHER_OK};
-  /* The line is read all the same: --json decides how the error is reported. */
-  if (!args->given) r.status = gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command line");
+  /* The line is read anyway: --json decides how the error is reported. */
+  if (!args->given) r.status = gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the command line");
   while (r.next < argc) read_one(&r);
   if (r.status == GATHER_OK) check_line(&r);
   return r.status;

@@ -9,7 +9,7 @@
 
 #include "fail.h"
 
-/* Buffers begin on a page, as copies and the system like it. */
+/* Buffers begin on a page: copies and writes are faster. */
 enum { PAGE = 4096 };
 
 static void *work(void *argument) {
@@ -48,11 +48,11 @@ gather_status gather_cli_behind_start(gather_cli_behind *behind, gather_writer *
   for (int i = 0; i < 2; i++) {
     void *buffer = NULL;
     if ((uint64_t)bytes > SIZE_MAX / 2 || posix_memalign(&buffer, PAGE, (size_t)bytes) != 0)
-      return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for two parts of the output of %lld bytes each",
-                             (long long)bytes);
+      return gather_cli_fail(error, GATHER_OUT_OF_MEMORY,
+                             "out of memory for two parts of the output of %lld bytes each", (long long)bytes);
     behind->buffer[i] = buffer;
   }
-  behind->running = start_thread(behind); /* without it, parts are written when they are handed over */
+  behind->running = start_thread(behind); /* without it, each part is written synchronously */
   return GATHER_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_answer.c: what `gather bench` found, as a table for people. Lines have at most 80 columns.
+ * bench_answer.c: the result of `gather bench` as a table for people. Lines have at most 80 columns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,21 +23,20 @@ static void text_file(const gather_cli_bench *bench) {
   else
     printf("%" PRId32 " files of %s in all on %s\n", bench->file_count, gather_cli_size_text(size, sizeof size, bytes),
            bench->file_system);
-  printf("direct I/O %s; read-ahead %s\n", bench->direct ? "works" : "does not work here",
+  printf("direct I/O %s; read-ahead %s\n", bench->direct ? "works" : "is not supported",
          bench->read_ahead_bytes < 0 ? "unknown" : gather_cli_size_text(ahead, sizeof ahead, bench->read_ahead_bytes));
-  printf("each figure: the middle of %d rounds of %" PRId64 " rows at random\n", GATHER_CLI_BENCH_ROUNDS,
-         bench->measured);
+  printf("each figure: the median of %d rounds of %" PRId64 " random rows\n", GATHER_CLI_BENCH_ROUNDS, bench->measured);
   gather_error why;
-  if (gather_engine_check(GATHER_ENGINE_URING, &why) != GATHER_OK) printf("uring is not here: %s\n", why.message);
+  if (gather_engine_check(GATHER_ENGINE_URING, &why) != GATHER_OK) printf("uring is not available: %s\n", why.message);
 }
 
 static void text_cold(const gather_cli_bench *bench) {
   if (bench->in_memory)
-    printf("this file system is in memory: there is no disk, and nothing is ever cold\n");
+    printf("this file system is in memory: it has no disk, so it is never cold\n");
   else if (!gather_cli_bench_is_cold(bench))
     printf(
-        "%.0f %% of the file stayed in memory (what opening it reads, what other programs\n"
-        "have mapped): these figures are not cold\n",
+        "%.0f %% of the file stayed in the page cache (read when it was opened, or mapped\n"
+        "by other programs): these figures are not cold\n",
         bench->resident < 1 ? bench->resident * 100 : 100.0);
 }
 
@@ -109,7 +108,7 @@ static void text_advice(const gather_cli_bench *bench) {
   if (!bench->best) return;
   switch (is->verdict) {
     case GATHER_CLI_BENCH_UNKNOWN:
-      printf("\nNothing can be said of the disk: %s.\n", is->why);
+      printf("\nThe disk could not be measured: %s.\n", is->why);
       return;
     case GATHER_CLI_BENCH_NOISY:
       printf("\nThis run is too noisy to compare the engines:\n%s.\n", is->why);
@@ -124,8 +123,7 @@ static void text_advice(const gather_cli_bench *bench) {
       return;
     case GATHER_CLI_BENCH_ENGINE:
       text_best(bench);
-      printf("Where the file is mostly cold, --engine %s is worth naming:\n%s.\n",
-             gather_engine_name(bench->best->engine), is->why);
+      printf("If the file is mostly cold, use --engine %s:\n%s.\n", gather_engine_name(bench->best->engine), is->why);
   }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_cache.c: what a file is on, and its pages in the system's memory: put out as any user may do it, without asking for rights.
+ * bench_cache.c: the file system of a file, and its pages in the page cache: dropped without privileges.
  */
 #if defined(__linux__)
 #define _GNU_SOURCE /* mincore, syscall, O_DIRECT */
@@ -30,7 +30,7 @@ enum { PAGE = 4096, TRIES = 20 };
 
 #if defined(__linux__)
 
-/* Pages of a file in the page cache by mincore, a window at a time; -1 = it cannot be said. */
+/* Pages of a file in the page cache by mincore, a window at a time; -1 = unknown. */
 static int64_t count_resident(int fd, int64_t size) {
   const int64_t window = (int64_t)1 << 28, page = sysconf(_SC_PAGESIZE);
   static unsigned char seen[(1 << 28) / PAGE];
@@ -48,7 +48,7 @@ static int64_t count_resident(int fd, int64_t size) {
   return count * page;
 }
 
-/* By cachestat (Linux 6.5), which needs no look at each page. */
+/* By cachestat (Linux 6.5), which counts without visiting each page. */
 static int64_t resident_bytes(int fd, int64_t size) {
   struct {
     uint64_t offset, length;
@@ -70,7 +70,7 @@ static int64_t resident_bytes(int fd, int64_t size) {
 
 #endif
 
-/* Puts the pages of one file out; how many bytes stay. */
+/* Drops the pages of one file; returns how many bytes remain. */
 static int64_t drop_pages(int fd, int64_t size) {
 #if defined(POSIX_FADV_DONTNEED)
   (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
@@ -79,7 +79,7 @@ static int64_t drop_pages(int fd, int64_t size) {
   return resident < 0 ? size : resident;
 }
 
-/* Pages that the system is still reading ahead cannot be put out; a moment later they can. */
+/* Pages that read-ahead is still reading cannot be dropped; try again a little later. */
 static int64_t drop_patiently(int fd, int64_t size, int tries) {
   int64_t resident = drop_pages(fd, size);
   for (int i = 1; i < tries && resident > size / 1000; i++) {
@@ -97,7 +97,7 @@ gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error
     if (fd < 0)
       return gather_cli_fail_file(error, gather_cli_status_of(errno), file->path, -1, "cannot open it: %s",
                                   strerror(errno));
-    (void)fdatasync(fd); /* pages that wait for the disk cannot be put out */
+    (void)fdatasync(fd); /* dirty pages cannot be dropped */
     stays += drop_patiently(fd, file->size, bench->resident <= GATHER_CLI_BENCH_STAYS ? TRIES : 1);
     (void)close(fd);
     size += file->size;
@@ -109,7 +109,7 @@ gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error
 
 #if defined(__linux__)
 
-/* The file systems that tables are met on; a magic number is what statfs has for a name. */
+/* Common file systems; statfs identifies them by a magic number. */
 static const struct {
   uint32_t magic;
   bool in_memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_figures.c: what the answers of `gather bench` derive from its measurements.
+ * bench_figures.c: figures that `gather bench` derives from its measurements.
  */
 #include "bench.h"
 

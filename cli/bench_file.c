@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_file.c: what `gather bench` measures: the rows, the files that they are in, and the blocks of those.
+ * bench_file.c: what `gather bench` measures: the rows, their files, and the blocks of the files.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "source.h"
 
 enum {
-  BLOCK = 4096,         /* what disks and page caches deal in */
-  MOST_BLOCKS = 1 << 28 /* whose use is counted: a bit for each */
+  BLOCK = 4096,         /* the unit of disks and page caches */
+  MOST_BLOCKS = 1 << 28 /* maximum number of blocks that are counted: a bit each */
 };
 
 static char *copy_text(const char *text) {
@@ -21,7 +21,7 @@ static char *copy_text(const char *text) {
   return copy ? strcpy(copy, text) : NULL;
 }
 
-/* The number of the file of that name, which is added where it is new; -1 = no memory for it. */
+/* The number of the file of that name, which is added if it is new; -1 = out of memory. */
 static int32_t number_file(gather_cli_bench *bench, const char *path, int64_t size) {
   for (int32_t i = bench->file_count - 1; i >= 0; i--)
     if (strcmp(bench->files[i].path, path) == 0) return i;
@@ -38,10 +38,10 @@ static gather_status number_blocks(gather_cli_bench *bench, gather_error *error)
     bench->blocks += bench->files[i].size / bench->block_bytes + 1;
   }
   bench->needed_round = -1;
-  if (bench->blocks > MOST_BLOCKS) return GATHER_OK; /* so many that rows hardly share one */
+  if (bench->blocks > MOST_BLOCKS) return GATHER_OK; /* so many that rows rarely share one */
   bench->seen = calloc((size_t)(bench->blocks / 8 + 1), 1);
   return bench->seen ? GATHER_OK
-                     : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the blocks of the files");
+                     : gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the blocks of the files");
 }
 
 static gather_status describe_files(gather_cli_bench *bench, const gather_table *table, gather_error *error) {
@@ -50,13 +50,13 @@ static gather_status describe_files(gather_cli_bench *bench, const gather_table 
   bench->files = calloc(count, sizeof *bench->files);
   bench->parts = calloc(count, sizeof *bench->parts);
   if (!bench->files || !bench->parts)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the files");
+    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
   for (int32_t i = 0; gather_table_part_at(table, i, &part); i++) {
     struct stat about;
     if (stat(part.path, &about) != 0)
-      return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot find out its size");
+      return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot determine its size");
     int32_t file = number_file(bench, part.path, (int64_t)about.st_size);
-    if (file < 0) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the name of a file");
+    if (file < 0) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the name of a file");
     bench->parts[i] = (gather_cli_bench_part){file, part.offset, part.first, part.rows};
     bench->part_count = i + 1;
   }
@@ -67,14 +67,15 @@ static gather_status describe(gather_cli_bench *bench, const gather_table *table
   const gather_table_info *info = gather_table_describe(table);
   bench->type_name = copy_text(info->type_name);
   bench->format = copy_text(info->format);
-  if (!bench->type_name || !bench->format) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a name");
+  if (!bench->type_name || !bench->format)
+    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a name");
   bench->rank = info->tensor.rank;
   memcpy(bench->shape, info->tensor.shape, (size_t)bench->rank * sizeof *bench->shape);
   bench->rows = info->rows;
   bench->row_bytes = info->row_bytes;
   bench->block_bytes = (info->row_bytes + BLOCK - 1) / BLOCK * BLOCK;
   if (bench->rows == 0 || bench->row_bytes == 0)
-    return gather_cli_fail(error, GATHER_USAGE, "%s: there are no rows to measure", bench->args->argument[0]);
+    return gather_cli_fail(error, GATHER_USAGE, "%s has no rows to measure", bench->args->argument[0]);
   GATHER_CLI_TRY(describe_files(bench, table, error));
   gather_cli_bench_look(bench);
   return GATHER_OK;

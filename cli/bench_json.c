@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_json.c: what `gather bench` found, as JSON.
+ * bench_json.c: the result of `gather bench` as JSON.
  */
 #include <stdio.h>
 

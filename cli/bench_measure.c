@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_measure.c: one measurement of `gather bench`. Each opens its table anew: pages that are mapped cannot be put out of the
- * page cache. Nothing is ever written to the file.
+ * bench_measure.c: one measurement of `gather bench`. Each opens its own table: mapped pages cannot be dropped from the
+ * page cache. The file is never written.
  */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* MAP_ flags next to posix_fadvise */
@@ -19,11 +19,11 @@
 #include "source.h"
 #include "system.h"
 
-/* A loop without the library is a thousand times slower at times: it is measured for so long at most, in seconds. */
+/* A plain loop may be a thousand times slower: the maximum time to measure it, in seconds. */
 static const double PLAIN_SECONDS = 0.4;
-enum { LOOK_EVERY = 16 }; /* rows between two looks at the clock */
+enum { LOOK_EVERY = 16 }; /* rows between two readings of the clock */
 
-/* splitmix64: the same rows for the same seed, everywhere. */
+/* splitmix64: the same rows for the same seed on every machine. */
 static uint64_t next_random(uint64_t *state) {
   uint64_t z = (*state += 0x9e3779b97f4a7c15u);
   z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -36,7 +36,7 @@ static void make_ids(gather_cli_bench *bench, int64_t rows, int round, int64_t t
   for (int64_t i = 0; i < rows; i++) bench->ids[i] = (int64_t)(next_random(&state) % (uint64_t)table_rows);
 }
 
-/* The table of a way: for the disk's limit the largest file as blocks. */
+/* The table of a method: for the disk limit the largest file as blocks. */
 static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, bool buffered,
                                 gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
@@ -57,7 +57,7 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
   return gather_table_open(path, &options, table, error);
 }
 
-/* Takes all rows, as many at a time as the output holds; *seconds: how long. */
+/* Takes all rows, as many at a time as fit into the output; *seconds: the time. */
 static gather_status take_all(const gather_cli_bench *bench, gather_table *table, int64_t rows, double *seconds,
                               gather_error *error) {
   const gather_table_info *info = gather_table_describe(table);
@@ -78,7 +78,7 @@ static gather_status take_all(const gather_cli_bench *bench, gather_table *table
   return GATHER_OK;
 }
 
-/* Where a row lies. */
+/* The address of a row. */
 static const gather_cli_bench_part *part_of(const gather_cli_bench *bench, int64_t id) {
   int32_t low = 0, high = bench->part_count - 1;
   while (low < high) {
@@ -91,7 +91,7 @@ static const gather_cli_bench_part *part_of(const gather_cli_bench *bench, int64
   return &bench->parts[low];
 }
 
-/* Rows one by one, through a mapping or by reads, until it takes too long; *done: how many. */
+/* Reads rows one by one, mapped or by pread, until the time is over; *done: how many. */
 static gather_status plain_loop(const gather_cli_bench *bench, int64_t rows, int64_t *done, double *seconds,
                                 gather_error *error) {
   const size_t bytes = (size_t)bench->row_bytes;
@@ -133,7 +133,7 @@ static void close_plain(gather_cli_bench_file *file) {
   file->fd = -1;
 }
 
-/* A loop without the library, once, or twice where the second time counts. */
+/* A plain loop, once, or twice if the second run counts. */
 static gather_status plain(gather_cli_bench *bench, bool mapped, int64_t rows, bool twice, int64_t *done,
                            double *seconds, gather_error *error) {
   gather_status status = GATHER_OK;
@@ -150,7 +150,7 @@ static bool is_plain(const gather_cli_bench_way *way) {
   return way->kind == GATHER_CLI_BENCH_MMAP || way->kind == GATHER_CLI_BENCH_PREAD;
 }
 
-/* How many blocks the first `rows` rows need, each once. Ways that take the same rows share the count. */
+/* How many blocks the first `rows` rows need, each counted once. Methods that take the same rows share the count. */
 static double count_blocks(gather_cli_bench *bench, int64_t rows, int round) {
   if (!bench->seen || rows == 0) return 1;
   if (bench->needed_rows != rows || bench->needed_round != round) {
@@ -223,7 +223,7 @@ gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_wa
     status = open_table(bench, way, false, &table, error);
     if (status == GATHER_OK) {
       make_ids(bench, bench->measured, round, gather_table_describe(table)->rows);
-      /* The first take finds out that the pages are there, the second maps them: the third is as those that follow. */
+      /* The first take detects that the pages are resident, the second maps them: from the third on, the speed is constant. */
       for (int take = 0; take < 3 && status == GATHER_OK; take++)
         status = take_all(bench, table, bench->measured, &seconds, error);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bench_verdict.c: what the figures of `gather bench` allow to say. The middle of the rounds counts, the quartiles say how far they
- * differ: one round that something else disturbed changes neither. Engines are compared round by round, as the disk is at that moment.
+ * bench_verdict.c: judges the figures of `gather bench`. The median of the rounds counts, the quartiles show their
+ * spread: one disturbed round changes neither. Engines are compared round by round, since the disk's speed varies.
  */
 #include "bench_verdict.h"
 
@@ -39,12 +39,12 @@ static bool limit_is_noisy(const gather_cli_bench_figures *figures, char *why, s
   double last = gather_cli_bench_rate_of(figures->limit + count - part, part).middle;
   double drift = first > last ? first / last : last / first;
   if (spread > GATHER_CLI_BENCH_SPREAD) {
-    (void)snprintf(why, bytes, "the disk's own limit, measured before and after each round, varied by +- %.0f %%",
+    (void)snprintf(why, bytes, "the disk limit, measured before and after each round, varied by +- %.0f %%",
                    spread * 100);
     return true;
   }
   if (first > 0 && last > 0 && drift <= GATHER_CLI_BENCH_DRIFT) return false;
-  (void)snprintf(why, bytes, "the disk's own limit went from %.0f to %.0f blocks/s during the run", first, last);
+  (void)snprintf(why, bytes, "the disk limit went from %.0f to %.0f blocks/s during the run", first, last);
   return true;
 }
 
@@ -58,7 +58,7 @@ static bool engine_is_noisy(const gather_cli_bench_figures *figures, int i, char
 static bool is_over(const gather_cli_bench_figures *figures, char *why, size_t bytes) {
   for (int i = 0; i < figures->engine_count && !figures->dense; i++)
     if (figures->engine[i].share > GATHER_CLI_BENCH_OVER) {
-      (void)snprintf(why, bytes, "%s reached %.0f %% of the disk's limit: its measurement was disturbed",
+      (void)snprintf(why, bytes, "%s reached %.0f %% of the disk limit: its measurement was disturbed",
                      figures->engine[i].name, figures->engine[i].share * 100);
       return true;
     }
@@ -94,11 +94,11 @@ static gather_cli_bench_verdict compare_with_auto(const gather_cli_bench_figures
   gather_cli_bench_rate gain = gather_cli_bench_rate_of(ratios, figures->rounds);
   is->gain = gain.middle;
   if (is->best == 0 || strcmp(best->name, automatic->reads) == 0) {
-    (void)snprintf(is->why, sizeof is->why, "auto reads by %s, the fastest here", automatic->reads);
+    (void)snprintf(is->why, sizeof is->why, "auto uses %s, the fastest engine here", automatic->reads);
     return GATHER_CLI_BENCH_AUTO;
   }
   if (gain.least > 1 && gain.middle > GATHER_CLI_BENCH_GAIN) {
-    (void)snprintf(is->why, sizeof is->why, "%s was faster than auto in each of %d rounds, by %.0f %% in the middle",
+    (void)snprintf(is->why, sizeof is->why, "%s was faster than auto in each of %d rounds, by %.0f %% in the median",
                    best->name, figures->rounds, (gain.middle - 1) * 100);
     return GATHER_CLI_BENCH_ENGINE;
   }
@@ -109,7 +109,7 @@ static gather_cli_bench_verdict compare_with_auto(const gather_cli_bench_figures
 gather_cli_bench_judgement gather_cli_bench_judge(const gather_cli_bench_figures *figures) {
   gather_cli_bench_judgement is = {.verdict = GATHER_CLI_BENCH_UNKNOWN, .best = fastest(figures)};
   if (!figures->cold || is.best < 0)
-    (void)snprintf(is.why, sizeof is.why, "the file is small, or stays in memory");
+    (void)snprintf(is.why, sizeof is.why, "the file is small, or stays in the page cache");
   else if (is_noisy(figures, is.best, is.why, sizeof is.why))
     is.verdict = GATHER_CLI_BENCH_NOISY;
   else if (figures->one_engine)

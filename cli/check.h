@@ -8,7 +8,7 @@
 #include "args.h"
 #include "gather/model.h"
 
-/* Where all tensors that cannot be read are listed. */
+/* How to list all tensors that cannot be read. */
 #define GATHER_CLI_UNREADABLE_ALL "gather info --json lists all"
 
 /* A gather_advice_writer: "--input a=TENSOR --input b=TENSOR". */
@@ -18,14 +18,14 @@ void gather_cli_advice_write(void *context, const gather_advice *advice, char *t
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
                            const gather_check_advice *advice);
 
-/* "1 GatherND node" on stdout, and words behind it: the nodes that take indices and are not looked at. Nothing where there are none. */
+/* "1 GatherND node" on stdout, and words after it: nodes that take indices and are not checked. Nothing if there are none. */
 GATHER_CHECKED gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind,
                                                         gather_error *error);
 /* A line on stdout for each file that is missing or too short, with how many tensors need it. */
 GATHER_CHECKED gather_status gather_cli_put_unreadable(const gather_file *file, gather_error *error);
 struct gather_cli_json;
 void gather_cli_json_not_checked(struct gather_cli_json *json, const gather_model *model);
-/* "unreadable": the tensors that cannot be read, and why; nothing where there are none. */
+/* "unreadable": the tensors that cannot be read, and why; nothing if there are none. */
 void gather_cli_json_unreadable(struct gather_cli_json *json, const gather_file *file);
 void gather_cli_json_runtimes(struct gather_cli_json *json, const gather_model_node *node);
 

@@ -13,7 +13,7 @@ static void integer(gather_cli_json *json, const char *key, int64_t value, bool 
     gather_cli_json_int(json, key, value);
 }
 
-/* A length that is known, its name, or -1. */
+/* A known length, its name, or -1. */
 static void json_shape(gather_cli_json *json, const gather_operand *operand) {
   if (operand->rank < 0) {
     gather_cli_json_string(json, "shape", NULL);

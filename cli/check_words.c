@@ -8,7 +8,7 @@
 #include "check.h"
 #include "report.h"
 
-/* A long list of names is cut at a whole one. */
+/* A long list of names is truncated after a whole name. */
 enum { LONGEST_OPTION = 80 };
 
 void gather_cli_advice_write(void *context, const gather_advice *advice, char *text, size_t bytes) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * choices.c: the values that an option chooses from. Those of the library come from its tables.
+ * choices.c: the fixed values of options. Those of the library come from its tables.
  */
 #include "choices.h"
 
@@ -25,7 +25,7 @@ static const char *word(const char *const *words, int count, int i) { return i <
 #define WORD(i, ...) \
   word((const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *)), i)
 
-/* Synonyms come behind the policies' own names. */
+/* Synonyms come after the policies' own names. */
 static const char *policy_word(int i) {
   if (i < POLICY_COUNT) return POLICIES[i].name;
   if (i == POLICY_COUNT) return "fill=";
@@ -108,7 +108,7 @@ static const char *choice_at(const void *context, int i) {
   return gather_cli_choice(of->id, of->command, i);
 }
 
-/* Lists the choices that begin with the value, where there are several: float is as much float64 as float32. */
+/* Lists the choices that begin with the value, if there are several: float may mean float64 or float32. */
 static bool list_longer(const choosing *of, const char *value, char *text, size_t bytes) {
   size_t len = strlen(value), used = 0;
   const char *choice;

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT
  *
- * choices.h: the values that an option chooses from: for messages about a typo and for the shells' completion.
+ * choices.h: the fixed values of options: for messages about a typo and for shell completion.
  */
 #ifndef GATHER_CLI_CHOICES_H
 #define GATHER_CLI_CHOICES_H
 
 #include "args.h"
 
-/* What --on-bad says. */
+/* A value of --on-bad. */
 typedef struct gather_cli_policy {
   const char *name; /* as in JSON */
-  const char *also; /* Python's word for it, accepted too; NULL */
+  const char *also; /* Python's name for it, also accepted; or NULL */
   gather_on_bad on_bad;
 } gather_cli_policy;
 
-/* Policy number i, NULL behind the last. fill=V is not among them. */
+/* Policy number i, NULL after the last. fill=V is not among them. */
 const gather_cli_policy *gather_cli_policy_at(int i);
 
 /* The family whose rules a command takes: that of GatherElements for `elements`, else that of Gather. */
 gather_family gather_cli_command_family(const gather_cli_command *command);
 
-/* Value number i of an option that has a fixed set of values, NULL behind the last; NULL for i = 0 where it has none. command: NULL =
+/* Value number i of an option with a fixed set of values, NULL after the last; NULL for i = 0 if it has none. command: NULL =
  * any; --rules depend on it. */
 const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command *command, int i);
 
-/* "; did you mean 'clamp'?" for a value that is none of them, "" where nothing is near. Returns text. */
+/* "; did you mean 'clamp'?" for an invalid value, "" if nothing is near. Returns text. */
 char *gather_cli_choice_hint(gather_cli_option_id id, const gather_cli_command *command, const char *value, char *text,
                              size_t bytes);
 
-/* Sets colour as --color says. Returns GATHER_USAGE. */
+/* Sets the colour mode of --color. Returns GATHER_USAGE. */
 GATHER_CHECKED gather_status gather_cli_colour_option(const gather_cli_args *args, gather_error *error);
 
 #endif

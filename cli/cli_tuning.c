@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cli_tuning.c: GATHER_TUNING, the environment variable for the numbers that decide how a gather runs. The library itself reads no
+ * cli_tuning.c: GATHER_TUNING, the environment variable for tuning parameters. The library itself reads no
  * environment.
  */
 #include <stdlib.h>
@@ -16,11 +16,11 @@ static gather_status set_one(const char *text, size_t bytes, gather_error *error
   bool too_big;
   const char *end, *equals = memchr(text, '=', bytes);
   if (!equals || !gather_cli_whole(equals + 1, &end, &value, &too_big) || end != text + bytes)
-    return gather_cli_fail(error, GATHER_USAGE, "GATHER_TUNING is a list of name=whole number with commas, not '%.*s'",
+    return gather_cli_fail(error, GATHER_USAGE, "GATHER_TUNING is a comma-separated list of name=integer, not '%.*s'",
                            (int)(bytes < 100 ? bytes : 100), text);
   if ((size_t)(equals - text) < sizeof name) memcpy(name, text, (size_t)(equals - text));
   if (gather_tuning_set(name, value, NULL) != GATHER_OK)
-    return gather_cli_fail(error, GATHER_USAGE, "GATHER_TUNING: no number is named '%.*s'",
+    return gather_cli_fail(error, GATHER_USAGE, "GATHER_TUNING: no such tuning parameter '%.*s'",
                            (int)(equals - text < 100 ? equals - text : 100), text);
   return GATHER_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_bench.c: `gather bench`: how fast this disk gives rows of a file, engine by engine, and how far that is from what the disk
- * gives at all. Rounds are interleaved, so that a slow minute of the machine meets every way.
+ * cmd_bench.c: `gather bench`: how fast this disk delivers rows of a file, with each engine, compared with the disk
+ * limit. Rounds are interleaved, so that a slow minute of the machine affects every method.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "terminal.h"
 
 enum {
-  LIMIT_DEPTH = 128, /* beyond which disks give no more */
+  LIMIT_DEPTH = 128, /* disks are not faster beyond it */
   LEAST_ROWS = 4,
-  DENSE = 4, /* more than a DENSEth of all blocks: many lie side by side, and are read faster than single ones */
+  DENSE = 4, /* more than 1/DENSE of all blocks: many are adjacent, and are read faster than single ones */
   MOST_ROWS = 1 << 24,
-  OUT_BYTES = 64 << 20 /* of the rows, at most, but for longer rows */
+  OUT_BYTES = 64 << 20 /* of the rows at most, unless one row is longer */
 };
 
-/* One cold measurement, so that the about eighty of them take about 20 seconds. */
+/* The time of one cold measurement: about eighty take about 20 seconds. */
 static const double COLD_SECONDS = 0.25;
 
 static const int32_t DEPTHS[GATHER_CLI_BENCH_DEPTHS] = {1, 8, 32, 128};
@@ -50,11 +50,11 @@ static gather_status make_room(gather_cli_bench *bench, int64_t rows, gather_err
   bench->out_bytes = unit > OUT_BYTES ? unit : OUT_BYTES / unit * unit;
   bench->ids = malloc((size_t)rows * sizeof *bench->ids);
   if ((uint64_t)bench->out_bytes <= SIZE_MAX / 2) bench->out = malloc((size_t)bench->out_bytes);
-  if (!bench->ids || !bench->out) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the rows");
+  if (!bench->ids || !bench->out) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the rows");
   return GATHER_OK;
 }
 
-/* As many rows as the disk gives in a moment, and not many more than there are. Found in steps: rows may be long, or a disk slow. */
+/* As many rows as fit into the time, and not many more than the table has. Found in steps: rows may be long, or the disk slow. */
 static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
   static const int64_t STEPS[] = {LEAST_ROWS, 64, 2000};
   gather_cli_bench_way way = {.kind = GATHER_CLI_BENCH_TABLE, .engine = bench->options.engine};
@@ -74,11 +74,11 @@ static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
   return make_room(bench, bench->measured, error);
 }
 
-/* ---- the ways */
+/* ---- the methods */
 
 static void add(gather_cli_bench *bench, gather_cli_bench_kind kind, gather_engine engine, int32_t depth) {
   if (gather_engine_check(engine, NULL) != GATHER_OK && !bench->one_engine) return;
-  if (kind == GATHER_CLI_BENCH_LIMIT && bench->largest->size < bench->block_bytes) return; /* there is no whole block */
+  if (kind == GATHER_CLI_BENCH_LIMIT && bench->largest->size < bench->block_bytes) return; /* not one whole block */
   bench->ways[bench->way_count++] = (gather_cli_bench_way){.kind = kind, .engine = engine, .depth = depth};
 }
 
@@ -104,7 +104,7 @@ static void say(const gather_cli_bench *bench, const gather_cli_bench_way *way, 
   gather_cli_progress_show(parts, 2);
 }
 
-/* A few reads at once take longer: as many rows as the time allows. */
+/* A low queue depth is slower: as many rows as the time allows. */
 static int64_t rows_for(const gather_cli_bench *bench, const gather_cli_bench_way *way) {
   int64_t rows = bench->measured;
   if (way->kind == GATHER_CLI_BENCH_SWEEP && way->depth < DEPTHS[2]) rows = rows * way->depth / DEPTHS[2];
@@ -116,7 +116,7 @@ static gather_status measure_one(gather_cli_bench *bench, gather_cli_bench_way *
   return gather_cli_bench_cold(bench, way, round, rows_for(bench, way), error);
 }
 
-/* What the disk gives, which is number `round` of the limits. */
+/* Measures the disk limit, number `round` of the limits. */
 static gather_status measure_limits(gather_cli_bench *bench, int round, gather_error *error) {
   for (int i = 0; i < bench->way_count; i++)
     if (bench->ways[i].kind == GATHER_CLI_BENCH_LIMIT)
@@ -124,7 +124,7 @@ static gather_status measure_limits(gather_cli_bench *bench, int round, gather_e
   return GATHER_OK;
 }
 
-/* Each round begins with another way, between two measurements of the limits: what disturbs the disk meets all of them, and shows. */
+/* Each round begins with another method, between two measurements of the limits: a disturbance affects all methods, and is visible. */
 static gather_status measure(gather_cli_bench *bench, int first, bool limits, gather_error *error) {
   const int count = bench->way_count - first;
   for (int round = 0; round < GATHER_CLI_BENCH_ROUNDS; round++) {
@@ -148,7 +148,7 @@ static gather_status measure_warm(gather_cli_bench *bench, gather_error *error) 
   return GATHER_OK;
 }
 
-/* The fastest cold one of a kind; NULL. */
+/* The fastest cold one of a kind; or NULL. */
 static const gather_cli_bench_way *fastest(const gather_cli_bench *bench, gather_cli_bench_kind kind) {
   const gather_cli_bench_way *best = NULL;
   double most = 0;
@@ -162,14 +162,14 @@ static const gather_cli_bench_way *fastest(const gather_cli_bench *bench, gather
   return best;
 }
 
-/* Hands the figures to the judge. */
+/* Computes the verdict. */
 static void judge(gather_cli_bench *bench) {
   double limit[2 * GATHER_CLI_BENCH_ROUNDS];
   gather_cli_bench_figures figures = {.cold = gather_cli_bench_is_cold(bench),
                                       .one_engine = bench->one_engine,
                                       .dense = bench->needed * DENSE > bench->blocks,
                                       .rounds = GATHER_CLI_BENCH_ROUNDS};
-  for (int i = 0; bench->limit && i < GATHER_CLI_BENCH_ROUNDS; i++) { /* in the order of time */
+  for (int i = 0; bench->limit && i < GATHER_CLI_BENCH_ROUNDS; i++) { /* in order of time */
     limit[2 * i] = bench->limit->cold[i];
     limit[2 * i + 1] = bench->limit->cold[GATHER_CLI_BENCH_ROUNDS + i];
   }
@@ -213,7 +213,7 @@ static void clear(gather_cli_bench *bench) {
 }
 
 int gather_cli_cmd_bench(const gather_cli_args *args) {
-  static gather_cli_bench bench; /* large, and needed once */
+  static gather_cli_bench bench; /* large, and used once */
   gather_error error;
   bench.args = args;
   double begin = gather_cli_now();

@@ -7,7 +7,7 @@
 #include "model_given.h"
 #include "report.h"
 
-/* Everything that a check holds. Starts as all zero. */
+/* The state of a check. Starts as all zero. */
 typedef struct check_call {
   gather_cli_model model;
   gather_check_options options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_explain.c: `gather explain`: draws one gather, in the terminal or as an SVG picture. With a bad index under a policy
- * that says error the drawing is made all the same, and the error follows.
+ * cmd_explain.c: `gather explain`: draws one gather, in the terminal or as an SVG picture. With an index out of range under a policy
+ * of error, the drawing is still made, and the error follows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #include "report.h"
 #include "terminal.h"
 
-/* Whether boxes and arrows are ASCII: as asked, or in a locale that has no others. */
+/* Whether boxes and arrows are ASCII: if requested, or if the locale has no others. */
 static bool use_ascii(const gather_cli_args *args) {
   return args->value[GATHER_CLI_ASCII] || !gather_cli_terminal_utf8();
 }
 
-/* One argument alone is a model: DATA needs INDICES. */
+/* A single argument is a model: DATA needs INDICES. */
 static bool is_model(const gather_cli_args *args) { return args->argument_count == 1 && !args->value[GATHER_CLI_DATA]; }
 
 /* A table of --data has a shape and no values. */
@@ -34,17 +34,17 @@ static gather_status make_up(gather_cli_explain *ex, gather_error *error) {
   return gather_tensor_check(&ex->job.data.tensor.tensor, error);
 }
 
-/* What only explain asks of its line. */
+/* Checks of the line that only explain needs. */
 static gather_status check_line(const gather_cli_explain *ex, gather_error *error) {
   const gather_cli_args *args = ex->job.args;
   static const gather_cli_option_id OF_A_MODEL[] = {GATHER_CLI_NODE, GATHER_CLI_INPUT, GATHER_CLI_DIM};
   const char *output = args->value[GATHER_CLI_OUTPUT];
   size_t len = output ? strlen(output) : 0;
   if (args->value[GATHER_CLI_DATA] && args->argument_count > 1)
-    return gather_cli_fail(error, GATHER_USAGE, "with --data there is no DATA, only INDICES");
+    return gather_cli_fail(error, GATHER_USAGE, "--data replaces DATA: give only INDICES");
   for (size_t i = 0; !is_model(args) && i < sizeof OF_A_MODEL / sizeof *OF_A_MODEL; i++)
     if (args->value[OF_A_MODEL[i]])
-      return gather_cli_fail(error, GATHER_USAGE, "--%s goes with a MODEL alone, not with DATA or INDICES",
+      return gather_cli_fail(error, GATHER_USAGE, "--%s needs a MODEL; it cannot be given with DATA or INDICES",
                              gather_cli_option_at(OF_A_MODEL[i])->name);
   if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
     return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
@@ -111,17 +111,17 @@ static gather_status draw(const gather_cli_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
-/* The exit code of a drawing that was made: the error of a bad index comes behind it. */
+/* The exit code after a drawing: the error of an index out of range follows it. */
 static int report_bad(const gather_cli_explain *ex) {
   const gather_cli_args *args = ex->job.args;
   const gather_error *bad = gather_explain_facts_of(ex->drawing)->error;
   if (!bad) return 0;
-  (void)fflush(stdout); /* whatever the two streams are */
+  (void)fflush(stdout); /* before stderr, wherever the two streams go */
   return args->value[GATHER_CLI_JSON] ? gather_status_exit_code(bad->status) : gather_cli_report(args, bad);
 }
 
 int gather_cli_cmd_explain(const gather_cli_args *args) {
-  static gather_cli_explain ex; /* large, and needed once */
+  static gather_cli_explain ex; /* large, and used once */
   gather_error error;
   ex.job.args = args;
   gather_status status = prepare(&ex, &error);

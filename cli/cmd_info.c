@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_info.c: `gather info`: what is inside a file, which formats there are, and what this program is and has.
+ * cmd_info.c: `gather info`: the contents of a file, the formats, and the version and features of this program.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "report.h"
 #include "tensor_arg.h"
 
-/* The bytes of a row along axis 0, of what a table can be (table.h); -1. */
+/* The bytes of a row along axis 0, if the tensor can be a table (table.h); else -1. */
 static int64_t row_bytes(const gather_file_tensor *tensor) {
   const gather_tensor *t = &tensor->tensor;
   const int32_t bits = gather_type_get(t->type)->bits;
@@ -58,14 +58,14 @@ static void text_tensor(const gather_file_tensor *tensor) {
   putchar('\n');
 }
 
-/* Of what a big model has thousands of, people see the first few. */
+/* A big model has thousands: print the first few. */
 enum { SHOWN = 20 };
 
 static void text_more(int64_t count, const char *what) {
   if (count > SHOWN) printf("... and %" PRId64 " more %s; --json lists all\n", count - SHOWN, what);
 }
 
-/* Where a node is, of any length. */
+/* The path of a node, of any length. */
 static void put_node(const gather_model_node *node) {
   gather_cli_put(stdout, node->graph);
   putchar('/');
@@ -87,7 +87,7 @@ static gather_status text_nodes(const gather_model *model, const gather_check *c
     putchar('\n');
   }
   if (count > SHOWN) printf("... and %" PRId64 " more gather nodes; gather check --json lists all\n", count - SHOWN);
-  return gather_cli_put_not_checked(model, ", which gather check does not look at\n", error);
+  return gather_cli_put_not_checked(model, ", not covered by gather check\n", error);
 }
 
 static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
@@ -105,7 +105,7 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
   return check ? text_nodes(model, check, error) : GATHER_OK;
 }
 
-/* model and check: NULL for files that hold no model. */
+/* model and check: NULL for files without a model. */
 static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
                                  const gather_model *model, const gather_check *check, gather_error *error) {
   int64_t count = gather_file_len(file);
@@ -124,7 +124,7 @@ static gather_status answer_file(const gather_cli_args *args, const gather_file 
   return GATHER_OK;
 }
 
-/* The gather nodes of a file that holds a model. */
+/* The gather nodes of a file with a model. */
 static gather_status info_model(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
                                 gather_error *error) {
   gather_model *model = NULL;
@@ -168,9 +168,9 @@ static void text_formats(void) {
   for (size_t i = 0; i < gather_format_count(); i++)
     printf("%-17s %-10s  %s\n", gather_format_name(i), gather_format_abilities(i), gather_format_extensions(i));
   printf(
-      "\nThe format of a file that is read is found by its content, not by its name; raw\n"
+      "\nThe format of an input file is detected from its content, not from its name; raw\n"
       "bytes need --type and --shape.\n"
-      "INDICES may also be a literal, a text file of whole numbers, or FILE:COLUMN of a\n"
+      "INDICES may also be a literal, a text file of integers, or FILE:COLUMN of a\n"
       "CSV or TSV file.\n");
 }
 
@@ -200,7 +200,7 @@ static void text_engines(void) {
   putchar('\n');
   for (size_t i = 0; i < ENGINE_COUNT; i++)
     if (gather_engine_check(ENGINES[i], &why) != GATHER_OK) {
-      printf("engine %s is not here: ", gather_engine_name(ENGINES[i]));
+      printf("engine %s is not available: ", gather_engine_name(ENGINES[i]));
       gather_cli_put(stdout, why.message);
       putchar('\n');
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_ops.c: `gather ops`: every operator version with its rules and the types its document lists.
+ * cmd_ops.c: `gather ops`: every operator version with its rules and the types that its document lists.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const char *off_axis_name(const gather_op *op) {
   }
 }
 
-/* The name of type number t where the set has it; NULL. */
+/* The name of type number t if it is in the set; else NULL. */
 static const char *type_in(uint64_t set, int t) {
   const gather_type_info *info = gather_type_get((gather_type)t);
   return info && (set >> t & 1) ? info->name : NULL;
@@ -65,7 +65,7 @@ static void text_types(const char *title, uint64_t set) {
 }
 
 static void text_op(const gather_op *op) {
-  printf("%-11s %-14s  negative %-3s  bad index: %s", op->rules, op->name, op->negative ? "on" : "off",
+  printf("%-11s %-14s  negative %-3s  out of range: %s", op->rules, op->name, op->negative ? "on" : "off",
          on_bad_name(op));
   if (op->off_axis != GATHER_OFF_AXIS_NONE) printf("  off axis: %s", off_axis_name(op));
   puts(op->batch_dims ? "   batch_dims" : "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_run.c: `gather run`: open the model and its inputs, run, write the outputs that were asked for, or compare with test data.
+ * cmd_run.c: `gather run`: opens the model and its inputs, runs it, writes the requested outputs, or compares with test data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +20,10 @@ static int count_of(const gather_cli_args *args, gather_cli_option_id id) {
 }
 
 static gather_status no_memory(gather_error *error) {
-  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command's arguments");
+  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the command's arguments");
 }
 
-/* NAME=VALUE: the name as a text of its own. */
+/* NAME=VALUE: the name as its own string. */
 static gather_status cut_pair(const gather_cli_args *args, gather_cli_option_id id, int i, char **name,
                               const char **value, gather_error *error) {
   size_t bytes;
@@ -43,7 +43,7 @@ static gather_status read_line(gather_cli_run *run, gather_error *error) {
   run->threads = (int32_t)threads;
   if (args->value[GATHER_CLI_TEST_DATA] &&
       (args->value[GATHER_CLI_INPUT] || args->value[GATHER_CLI_OUTPUT] || args->value[GATHER_CLI_NODE]))
-    return gather_cli_fail(error, GATHER_USAGE, "--test-data brings its own inputs and outputs, for the whole model");
+    return gather_cli_fail(error, GATHER_USAGE, "--test-data cannot be combined with --input, --output or --node");
   return gather_cli_run_outputs_read(run, error);
 }
 

@@ -64,7 +64,8 @@ int gather_cli_cmd_shuffle(const gather_cli_args *args) {
   if (job.printed) gather_cli_progress_wipe();
   if (status == GATHER_OK) {
     gather_cli_shuffle_answer(&job);
-    (void)fflush(stdout); /* until the shuffle is closed, a run that is killed is resumed to the same answer */
+    (void)fflush(
+        stdout); /* before the shuffle is closed: a run killed until then can be resumed, with the same answer */
   } else {
     code = gather_cli_report(args, &error);
     bool left = job.shuffle && gather_shuffle_describe(job.shuffle)->folder;

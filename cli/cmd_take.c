@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the
- * order of complaints that is promised: command line, files, types, ranks, axis, batch_dims, shapes, the existing
+ * documented order of errors: command line, files, types, ranks, axis, batch_dims, shapes, the existing
  * output, indices.
  */
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "value.h"
 #include "writing.h"
 
-/* Below this, starting threads takes longer than the work. */
+/* Below this size, starting threads takes longer than the work. */
 enum { SMALL_BYTES = 1 << 20, SMALL_COUNT = 1 << 17 };
 
-/* Whether the name of a type is an npy descr: raw bytes may be described so. */
+/* Whether the name of a type is an npy descr, which --type also accepts. */
 static bool is_descr(const char *name) {
   static const int64_t NOTHING[1] = {0};
   const gather_raw probe = {.type = name, .rank = 1, .shape = NOTHING};
@@ -29,15 +29,15 @@ static bool is_descr(const char *name) {
   return status == GATHER_OK;
 }
 
-/* The descr that .npy output keeps: the file's, or for raw bytes of an npy dtype the one that was given. What has neither (blocks of
- * quantised numbers) is bytes. */
+/* The descr of .npy output: the file's, or for raw bytes of an npy dtype the given one. Types with neither (blocks of
+ * quantised numbers) are bytes. */
 static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing.descr = data->descr;
   if (data->descr || data->tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
   size_t bytes = strlen(data->type_name) + 32;
   job->descr = malloc(bytes);
-  if (!job->descr) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a descr");
+  if (!job->descr) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a descr");
   if (is_descr(data->type_name))
     snprintf(job->descr, bytes, "'%s'", data->type_name);
   else
@@ -46,8 +46,8 @@ static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Says what will be written, and whether its format can carry the type. Nothing is asked of a file's name yet: its turn
- * comes behind the shapes. Until then the check is told of a descriptor, and only what it says of the type counts. */
+/* Describes the output, and checks whether its format supports the type. The file name is not checked yet: that
+ * comes after the shapes. Until then the check gets a descriptor, and only its result about the type counts. */
 static gather_status describe_output(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing = (gather_writing){.fd = STDOUT_FILENO,
@@ -56,14 +56,14 @@ static gather_status describe_output(gather_cli_job *job, gather_error *error) {
                                   .item_bytes = data->tensor.item_bytes,
                                   .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                                   .name = job->out.name ? job->out.name : data->name,
-                                  .rank = 1, /* of no elements, until the shape is known */
+                                  .rank = 1, /* without elements, until the shape is known */
                                   .shape = job->shape};
   GATHER_CLI_TRY(keep_descr(job, error));
   gather_status status = job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
 }
 
-/* A tensor in pieces that no table is for becomes one in memory. */
+/* A tensor in pieces that cannot be read as a table is loaded into memory. */
 static gather_status open_whole(gather_cli_job *job, const char *data, gather_error *error) {
   const gather_file_tensor *tensor = NULL;
   const char *name;
@@ -125,7 +125,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   return gather_writer_check(&job->writing, error);
 }
 
-/* The temporary file is remembered before a signal can come: it would stay otherwise. */
+/* The temporary file is registered before a signal can arrive, which would leave it behind. */
 gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error) {
   gather_cli_writing_hold();
   gather_status status = job->through.table
@@ -135,7 +135,7 @@ gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *er
   return status;
 }
 
-/* Threads where the work repays them. They inherit that signals are held back: those are for the thread that makes the output. */
+/* Threads if the work is large enough. They inherit the blocked signals: the thread that makes the output handles those. */
 static gather_status start_workers(gather_cli_job *job, gather_error *error) {
   bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
   gather_cli_signals_hold();
@@ -155,14 +155,14 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   run.out = job->writer ? gather_writer_data(job->writer) : NULL;
   run.executor = &job->progress.executor;
   run.bad_count = &job->bad_count;
-  run.fresh_output = true; /* it goes away with the error */
+  run.fresh_output = true; /* it is removed on an error */
   gather_status status =
       job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
   gather_cli_progress_end(&job->progress);
   return status;
 }
 
-/* The indices are checked before there is an output: it would take its room on the disk. */
+/* The indices are validated before the output is created, which would use disk space. */
 static gather_status run_table(gather_cli_job *job, gather_error *error) {
   const bool writes = !job->args->value[GATHER_CLI_DRY_RUN];
   GATHER_CLI_TRY(start_workers(job, error));
@@ -184,7 +184,7 @@ gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY((job->through.table ? run_table : run_past_table)(job, error));
   if (job->writer) {
     gather_writer *writer = job->writer;
-    job->writer = NULL; /* a commit ends the writer, whatever comes of it */
+    job->writer = NULL; /* a commit ends the writer, even if it fails */
     GATHER_CLI_TRY(gather_cli_writing_end(writer, error));
   }
   job->seconds = gather_cli_now() - job->begin;
@@ -204,7 +204,7 @@ void gather_cli_job_clear(gather_cli_job *job) {
 }
 
 int gather_cli_cmd_take(const gather_cli_args *args) {
-  static gather_cli_job job; /* large, and needed once */
+  static gather_cli_job job; /* large, and used once */
   gather_error error;
   job.args = args;
   gather_status status = gather_cli_job_options(&job, &error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * complete.c: `gather __complete`: commands, options and arguments, from the tables that the parser and the help read. An unfinished
- * line is not parsed as a line: what is wrong in it is passed over.
+ * line is not parsed as a command line: mistakes are ignored.
  */
 #include "complete.h"
 
@@ -30,7 +30,7 @@ static int long_id(const char *text, const char **value) {
   return -1;
 }
 
-/* -o OUT, -qo OUT, -oOUT: *value is NULL where the value is the next word. */
+/* -o OUT, -qo OUT, -oOUT: *value is NULL if the value is the next word. */
 static int letters_id(const char *text, const char **value) {
   for (const char *p = text + 1; *p; p++)
     for (int id = 0; id < GATHER_CLI_OPTION_COUNT; id++) {
@@ -46,7 +46,7 @@ static bool is_option(const gather_cli_unfinished *line, const char *word) {
   return !line->ended && word[0] == '-' && word[1] != 0 && !gather_cli_is_whole(word);
 }
 
-/* Takes a finished word. */
+/* Reads a finished word. */
 static void take_word(gather_cli_unfinished *line, const char *word) {
   const char *value = NULL;
   if (line->option >= 0) {
@@ -75,7 +75,7 @@ static void find_value(gather_cli_unfinished *line) {
 
 /* ---- answers */
 
-/* The first words of what a help text says: up to a bracket, a colon or a semicolon, and no longer than a line. */
+/* The first words of a help text: up to a bracket, a colon or a semicolon, and at most a line. */
 static void say_option(const gather_cli_unfinished *line, const gather_cli_option *option) {
   char name[64], what[72];
   size_t len = strcspn(option->help, "(;:");
@@ -142,7 +142,7 @@ int gather_cli_cmd_completion(const gather_cli_args *args) {
   const char *script = gather_cli_complete_script(args->argument[0]);
   gather_error error;
   if (!script) {
-    (void)gather_cli_fail(&error, GATHER_USAGE, "there are completions for bash, zsh and fish, not for '%.40s'",
+    (void)gather_cli_fail(&error, GATHER_USAGE, "no completion for '%.40s'; supported are bash, zsh and fish",
                           args->argument[0]);
     return gather_cli_report(args, &error);
   }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * complete.h: what a word of an unfinished command line may become, for the shells' completion. The scripts (complete_scripts.c) ask
- * `gather __complete WORD...`: the words behind the program's name, the last one unfinished.
+ * complete.h: completions of the last word of an unfinished command line, for shells. The scripts (complete_scripts.c) call
+ * `gather __complete WORD...`: the words after the program's name, the last one unfinished.
  *
  * The answer's first line is KIND N: which names the shell adds (files, folders or none) and how many bytes of the last word come
- * before such a name. Each other line is a whole word, and behind a tab what it is for.
+ * before such a name. Each other line is a whole word, and after a tab its description.
  */
 #ifndef GATHER_CLI_COMPLETE_H
 #define GATHER_CLI_COMPLETE_H
@@ -25,9 +25,9 @@ typedef struct gather_cli_unfinished {
   const char *argument[GATHER_CLI_MAX_ARGUMENTS];
   int argument_count; /* before the last word */
   const char *word;   /* the last one */
-  int option;         /* whose value the last word is; -1 = none */
+  int option;         /* the last word is its value; -1 = none */
   const char *value;  /* its value, within word */
-  bool ended;         /* "--" stands before it */
+  bool ended;         /* "--" comes before it */
 } gather_cli_unfinished;
 
 /* Answers on stdout; words: at least one. Returns the exit code. */
@@ -35,15 +35,15 @@ int gather_cli_complete(int count, char **words);
 
 /* Prints the first line. at: where in the word a name begins. */
 void gather_cli_complete_begin(const gather_cli_unfinished *line, gather_cli_complete_kind kind, const char *at);
-/* Prints a word where it goes on from the unfinished one: the unfinished one up to `at`, then text. what: "" = nothing more. */
+/* Prints a word if it continues the unfinished one: the unfinished one up to `at`, then text. what: its description, or "". */
 void gather_cli_complete_word(const gather_cli_unfinished *line, const char *at, const char *text, const char *what);
 
 /* The value of line->option. */
 void gather_cli_complete_value(const gather_cli_unfinished *line);
-/* Names of files that begin at `at` in the word, and the tensors of FILE: where that is written already. */
+/* Names of files that begin at `at` in the word, and the tensors of FILE: if that is typed already. */
 void gather_cli_complete_tensor(const gather_cli_unfinished *line, const char *at);
 
-/* The script of a shell; NULL where there is none. */
+/* The script of a shell; NULL if there is none. */
 const char *gather_cli_complete_script(const char *shell);
 
 #endif

@@ -12,7 +12,7 @@ void gather_cli_complete_begin(const gather_cli_unfinished *line, gather_cli_com
   printf("%s %zu\n", KINDS[kind], (size_t)(at - line->word));
 }
 
-/* A name with a control character would be taken for several lines, or play with the terminal. */
+/* A name with a control character could look like several lines, or change the terminal. */
 static bool is_plain(const char *text) {
   for (; *text; text++)
     if ((unsigned char)*text < 0x20 || *text == 0x7f) return false;

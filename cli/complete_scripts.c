@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * complete_scripts.c: the shells' side of completion. Each script hands the words of the line to `gather __complete` and adds names of
- * files where that says so; it knows no command and no option itself.
+ * complete_scripts.c: the shells' side of completion. Each script passes the words of the line to `gather __complete` and adds names of
+ * files if the answer says so; it contains no commands and no options itself.
  */
 #include <string.h>
 
 #include "complete.h"
 
-/* readline cuts words at : and =, and replaces only the last piece: the words are joined again, and what stands before that
- * piece is taken off each answer. */
+/* readline splits words at : and =, and replaces only the last piece: the words are joined again, and what comes before that
+ * piece is removed from each answer. */
 static const char BASH[] =
     "# bash completion for gather; made by: gather completion bash\n"
     "_gather() {\n"

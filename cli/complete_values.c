@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * complete_values.c: completion of values: fixed choices, files, tensors in a file, and the names of a model's inputs, outputs and nodes.
- * What cannot be read gives no names and no message.
+ * A file that cannot be read gives no names and no message.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void say_tensor(const gather_cli_unfinished *line, const char *at, const 
   gather_cli_complete_word(line, at, text, what);
 }
 
-/* FILE:NAME for each tensor, where FILE: is in the word already. */
+/* FILE:NAME for each tensor, if FILE: is in the word already. */
 static void say_tensors(const gather_cli_unfinished *line, const char *at, const char *path, const char *name) {
   char prefix[512];
   gather_file *file = NULL;
@@ -36,12 +36,12 @@ static void say_tensors(const gather_cli_unfinished *line, const char *at, const
   gather_file_close(file);
 }
 
-/* The name behind the colon of FILE:, FILE being a regular file; NULL. */
+/* The name after the colon of FILE:, if FILE is a regular file; else NULL. */
 static const char *name_behind(const char *at, char **path) {
   const char *name;
   gather_error ignored;
   if (gather_cli_source_split(at, path, &name, &ignored) != GATHER_OK) return NULL;
-  bool colon = name > at && name[-1] == ':'; /* "" stands elsewhere where there is none */
+  bool colon = name > at && name[-1] == ':'; /* "" points elsewhere if there is no colon */
   return *name || (strlen(at) > 0 && at[strlen(at) - 1] == ':' && colon) ? name : NULL;
 }
 
@@ -68,7 +68,7 @@ static void say_pair(const gather_cli_unfinished *line, const char *name) {
   if (len > 0 && (size_t)len < sizeof text) gather_cli_complete_word(line, line->value, text, "");
 }
 
-/* NAME=FILE: names of the model's inputs or outputs before the sign, files behind it. */
+/* NAME=FILE: names of the model's inputs or outputs before the sign, files after it. */
 static void complete_pair(const gather_cli_unfinished *line, bool inputs) {
   const char *equals = strchr(line->value, '=');
   if (equals) {

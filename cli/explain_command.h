@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_command.h: the command `explain`: what its line names, and the drawing that the library makes of it.
+ * explain_command.h: the command `explain`: its line, and the drawing that the library makes.
  */
 #ifndef GATHER_CLI_EXPLAIN_COMMAND_H
 #define GATHER_CLI_EXPLAIN_COMMAND_H
@@ -12,15 +12,15 @@
 /* Starts as all zero. */
 typedef struct gather_cli_explain {
   gather_cli_job job;
-  gather_cli_model model; /* where one was given; then */
+  gather_cli_model model; /* if one was given; then */
   gather_model_operands *operands;
   int64_t data_shape[GATHER_MAX_RANK]; /* of --data */
   gather_explain *drawing;
 } gather_cli_explain;
 
-/* Has the policy that is drawn in the job's options. */
+/* The job's options have the policy that is drawn. */
 void gather_cli_explain_policy(gather_cli_explain *ex);
-/* Opens the model that the line names, and makes the drawing of one gather node of it. */
+/* Opens the model of the line, and draws one of its gather nodes. */
 GATHER_CHECKED gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *error);
 /* The drawing's facts as one JSON object. */
 void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_file.c: a picture as a file that appears whole or not at all, also where a signal ends the program.
+ * explain_file.c: writes a picture atomically, even if a signal ends the program.
  */
 #include <string.h>
 

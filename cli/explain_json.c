@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * explain_json.c: the facts of a drawing as one JSON object: every output cell that is shown, with where it comes from.
+ * explain_json.c: the facts of a drawing as one JSON object: every output cell that is shown, with its source.
  */
 #include "check.h"
 #include "explain_command.h"
@@ -25,7 +25,7 @@ static void one_cell(const gather_explain_facts *facts, gather_cli_json *json, c
   gather_cli_json_object_end(json);
 }
 
-/* Where the drawing is of a model's node. */
+/* If the drawing is of a model's node. */
 static void json_node(const gather_cli_args *args, const gather_explain_facts *facts, gather_cli_json *json) {
   char path[512];
   gather_error why;

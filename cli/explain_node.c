@@ -8,19 +8,19 @@
 #include "explain_command.h"
 #include "report.h"
 
-/* What the model says cannot be said again. */
+/* The model defines these: they cannot be given again. */
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {
   static const gather_cli_option_id THE_MODELS[] = {
       GATHER_CLI_AXIS,  GATHER_CLI_BATCH,  GATHER_CLI_RULES,  GATHER_CLI_ELEMENTS, GATHER_CLI_TYPE,
       GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE,  GATHER_CLI_I_OFFSET};
   for (size_t i = 0; i < sizeof THE_MODELS / sizeof *THE_MODELS; i++)
     if (args->value[THE_MODELS[i]])
-      return gather_cli_fail(error, GATHER_USAGE, "--%s goes with DATA and INDICES; a MODEL says this itself",
+      return gather_cli_fail(error, GATHER_USAGE, "--%s needs DATA and INDICES; a MODEL defines this itself",
                              gather_cli_option_at(THE_MODELS[i])->name);
   return GATHER_OK;
 }
 
-/* Reads the V of fill=V as one element of the node's data. */
+/* Parses the V of fill=V as one element of the node's data. */
 static gather_status read_fill(gather_cli_explain *ex, gather_error *error) {
   const gather_operand *data = &gather_model_operands_node(ex->operands)->data;
   const gather_type_info *type = gather_type_get(data->type != GATHER_TYPE_NONE ? data->type : GATHER_TYPE_INT64);
@@ -30,7 +30,7 @@ static gather_status read_fill(gather_cli_explain *ex, gather_error *error) {
   return gather_cli_job_fill(&ex->job, error);
 }
 
-/* The command runs promise as clamp; it is drawn as what it is. */
+/* The command runs promise as clamp; the drawing shows promise. */
 void gather_cli_explain_policy(gather_cli_explain *ex) {
   const char *text = ex->job.args->value[GATHER_CLI_ON_BAD];
   if (text && strcmp(text, "promise") == 0) ex->job.options.on_bad = GATHER_ON_BAD_PROMISE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fail.h: filling in errors, and passing them on.
+ * fail.h: fills in errors, and propagates them.
  */
 #ifndef GATHER_CLI_FAIL_H
 #define GATHER_CLI_FAIL_H

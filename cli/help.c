@@ -13,7 +13,7 @@
 
 enum { INDENT = 26, WIDTH = 80 };
 
-/* The words of a text from column INDENT on; the line stands at column `column`. */
+/* Prints the words of a text from column INDENT on; the line is at column `column`. */
 static void wrapped(FILE *to, const char *text, int column) {
   while (*text) {
     int len = (int)strcspn(text, " ");
@@ -57,7 +57,7 @@ void gather_cli_help_text(FILE *to, const gather_cli_command *command) {
             command->arguments);
     fputs(*command->arguments ? " [options]\n" : "[options]\n", to);
   } else {
-    fputs("gather: pick rows or elements out of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
+    fputs("gather: gather rows or elements of tensors by index\n\nUsage: gather COMMAND [arguments] [options]\n", to);
     text_commands(to);
   }
   for (size_t i = 0; gather_cli_section_at(i); i++) {
@@ -76,8 +76,8 @@ static void show_topic(FILE *to, const gather_cli_section *section) {
   fprintf(to, "%s:\n%s", section->title, section->text);
 }
 
-/* topic: NULL = the help of command. The text is made in memory of a fixed size: a stream that grows would drop what it has no memory
- * for, without an error. */
+/* topic: NULL = the help of command. The text is made in memory of a fixed size: a growing stream would silently drop text when out of
+ * memory. */
 static int show_json(const gather_cli_args *args, const gather_cli_command *command, const char *topic,
                      void (*render)(FILE *to, const gather_cli_command *command)) {
   static char text[1 << 16];
@@ -86,7 +86,7 @@ static int show_json(const gather_cli_args *args, const gather_cli_command *comm
   if (memory && topic) show_topic(memory, gather_cli_topic_find(topic));
   if (memory && !topic) render(memory, command);
   if (!memory || fclose(memory) != 0) {
-    (void)gather_cli_fail(&error, GATHER_OUT_OF_MEMORY, "no memory for the help");
+    (void)gather_cli_fail(&error, GATHER_OUT_OF_MEMORY, "out of memory for the help");
     return gather_cli_report(args, &error);
   }
   gather_cli_json json = gather_cli_json_begin(stdout);
@@ -115,7 +115,7 @@ int gather_cli_cmd_help(const gather_cli_args *args) {
   const char *name = args->argument_count ? args->argument[0] : "";
   const gather_cli_section *topic = gather_cli_topic_find(name);
   if (!topic) return gather_cli_show_help(args, name);
-  if (args->value[GATHER_CLI_MAN]) return gather_cli_show_help(args, ""); /* the page that has the topics */
+  if (args->value[GATHER_CLI_MAN]) return gather_cli_show_help(args, ""); /* the page with the topics */
   if (args->value[GATHER_CLI_JSON]) return show_json(args, NULL, name, NULL);
   show_topic(stdout, topic);
   return 0;

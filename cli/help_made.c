@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * help_made.c: the sections of the help that come from the library's tables, and which sections belong to what.
+ * help_made.c: the sections of the help that are generated from the library's tables, and which command each section belongs to.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "gather/gather.h"
 #include "help.h"
 
-/* The rules of one family, from the library's table, so that a new row needs no words here. */
+/* The rules of one family, from the library's table, so that a new row needs no text here. */
 static const char *rules_words(gather_family family) {
   static char text[2048];
   const char *off_axis = "";
@@ -25,20 +25,20 @@ static const char *rules_words(gather_family family) {
                            op->batch_dims ? "; has batch_dims" : "", off_axis);
   }
   (void)snprintf(text + at, sizeof text - at,
-                 "\nThe default is onnx-13. Every operator version accepts every element type; gather\n"
-                 "ops shows what each document lists.\n");
+                 "\nThe default is onnx-13. Every operator version accepts every element type;\n"
+                 "gather ops shows what each document lists.\n");
   return text;
 }
 
-/* The names of the library's table, in lines that fit. */
+/* The names of the library's table, in lines of at most 80 columns. */
 static const char *tuning_words(void) {
   static char text[2048];
   size_t at = 0, column = 0;
   at += (size_t)snprintf(text, sizeof text,
-                         "The environment variable GATHER_TUNING is a list of name=number with commas,\n"
-                         "such as isa=0,way=2. The numbers decide how a gather runs, never its result. isa\n"
-                         "limits the instruction set (0 = plain C), way picks a variant. All names with\n"
-                         "their defaults:\n"
+                         "The environment variable GATHER_TUNING is a comma-separated list of name=N,\n"
+                         "such as isa=0,way=2. These tuning parameters decide how a gather runs, never its\n"
+                         "result. isa limits the instruction set (0 = plain C), way selects a variant. All\n"
+                         "names with their defaults:\n"
                          "\n");
   for (int32_t i = 0; gather_tuning_at(i) && at < sizeof text / 2; i++) {
     const gather_tuning *number = gather_tuning_at(i);
@@ -86,5 +86,6 @@ bool gather_cli_section_is_for(const gather_cli_section *section, const gather_c
 
 bool gather_cli_option_is_for(const gather_cli_option *option, const gather_cli_command *command) {
   if (command) return option->commands >> command->id & 1;
-  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) != 0; /* what even the smallest command takes */
+  return (option->commands >> GATHER_CLI_COMMAND_OPS & 1) !=
+         0; /* options of the smallest command: every command has them */
 }

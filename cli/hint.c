@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the place that failed advises itself, and the message that it belongs to. */
+/* A hint from the place of the failure, and the message that it belongs to. */
 static char advice[256], advised[sizeof((gather_error *)0)->message];
 
 gather_status gather_cli_hint_set(const gather_error *error, const char *format, ...) {
@@ -20,7 +20,7 @@ gather_status gather_cli_hint_set(const gather_error *error, const char *format,
   return error->status;
 }
 
-/* A bad index: which policy would go on. An axis of length 0 has no row that could stand in. */
+/* An index out of range: which policy repairs it. An axis of length 0 has no row to use instead. */
 static const char *index_hint(const gather_cli_args *args, const gather_error *error) {
   const char *negative = args->value[GATHER_CLI_NEGATIVE];
   if (!(gather_cli_option_at(GATHER_CLI_ON_BAD)->commands >> args->command->id & 1)) return "";
@@ -68,7 +68,7 @@ static void name_hint(const gather_cli_args *args, const gather_error *error, ch
   snprintf(text, bytes, "gather info FILE lists the tensors of a file");
 }
 
-/* A file that has its own type and shape, and the line gives others. "" = it is something else. */
+/* A file with its own type and shape, while the line gives others. "" = another error. */
 static const char *raw_hint(const gather_error *error) {
   bool indices = error->input && strcmp(error->input, "indices") == 0;
   if (error->status != GATHER_USAGE || !error->file[0] || !strstr(error->message, "it is not raw bytes")) return "";
@@ -80,7 +80,7 @@ static const char *raw_hint(const gather_error *error) {
 static void usage_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
   if (*raw_hint(error))
     snprintf(text, bytes, "%s", raw_hint(error));
-  else if (strncmp(error->message, "GATHER_TUNING", 13) == 0) /* that one concerns every command */
+  else if (strncmp(error->message, "GATHER_TUNING", 13) == 0) /* it applies to every command */
     snprintf(text, bytes, "gather help tuning lists the names");
   else if (args->command)
     snprintf(text, bytes, "gather %s --help shows the usage", args->command->name);

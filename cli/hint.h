@@ -7,17 +7,17 @@
 
 #include "report.h"
 
-/* Whether an argument is the file that an error is about: of a long name the error has the end. */
+/* Whether an argument is the file of an error, which has only the end of a long name. */
 bool gather_cli_hint_is_file(const char *argument, const gather_error *error);
 
-/* An error about the file that the line writes, which its folder explains; false where it is no such error. */
+/* An error about an output file that its folder explains; false for other errors. */
 bool gather_cli_hint_output(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes);
 
-/* A file that does not exist: what was probably meant. model: the line names a model. */
+/* A file that does not exist: suggests what was probably meant. model: the line names a model. */
 void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
                              size_t bytes);
 
-/* An argument too many: sets the hint for what was probably meant by it. */
+/* An extra argument: sets the hint for what was probably meant. */
 void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error);
 
 #endif

@@ -23,7 +23,7 @@ static const char *output_file(const gather_cli_args *args, int i) {
   return equals && args->command->id == GATHER_CLI_COMMAND_RUN ? equals + 1 : value;
 }
 
-/* The folder of a path, "." where it names none; false where it does not fit. */
+/* The folder of a path, "." if it has none; false if it does not fit. */
 static bool folder_of(const char *path, char *folder, size_t bytes) {
   const char *slash = strrchr(path, '/');
   size_t len = slash ? (size_t)(slash - path) : 1;
@@ -59,7 +59,7 @@ typedef struct names {
 
 static const char *name_at(const void *context, int i) { return ((const names *)context)->at[i]; }
 
-/* The name in the folder of `path` that is most like its own, whatever the extension adds to its length; "" where none is. */
+/* The name in the folder of `path` that is nearest to its own, judged without the extension's length; "" if none is near. */
 static void nearest_file(const char *path, char *text, size_t bytes) {
   char folder[PATH_BYTES];
   names all = {.count = 0};
@@ -78,7 +78,7 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
   (void)closedir(directory);
 }
 
-/* The file that a path goes through as if it were a folder: FILE/NAME. */
+/* A file that a path uses as a folder: FILE/NAME. */
 static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
   struct stat about;
   for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -92,7 +92,7 @@ static bool through_file(const char *path, char *file, size_t bytes, const char 
   return false;
 }
 
-/* What looks like numbers and is no literal: 1,2 or (1, 2) or 1.5 or 0:3. */
+/* Numbers that are not a literal: 1,2 or (1, 2) or 1.5 or 0:3. */
 static const char *numbers_hint(const char *argument) {
   if (argument[strspn(argument, "0123456789+-.,;:()[]{} eE")] != 0 || !strpbrk(argument, "0123456789")) return NULL;
   return strpbrk(argument, ",;: ") ? "write several indices as a list: '[0, 2]'"
@@ -105,7 +105,7 @@ static bool is_test_data(const gather_cli_args *args, const char *file) {
   return folder && strncmp(file, folder, strlen(folder)) == 0;
 }
 
-/* Whether the line itself names the file, alone, in NAME=FILE or FILE:NAME, or by a folder of test data. */
+/* Whether the line itself names the file: as FILE, in NAME=FILE or FILE:NAME, or by a folder of test data. */
 static bool is_on_line(const gather_cli_args *args, const char *file) {
   for (int i = 0; i < args->argument_count; i++)
     if (strstr(args->argument[i], file)) return true;
@@ -114,7 +114,7 @@ static bool is_on_line(const gather_cli_args *args, const char *file) {
   return is_test_data(args, file);
 }
 
-/* A file that another one names: the weights of a model, a shard. */
+/* A file that another file refers to: the weights of a model, a shard. */
 static void beside_hint(const char *file, char *text, size_t bytes) {
   size_t len = strlen(file);
   if (len > 4 && strcmp(file + len - 4, ".bin") == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hint_line.c: hints about arguments that the line has too many of.
+ * hint_line.c: hints about extra arguments.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool takes(const gather_cli_args *args, gather_cli_option_id id) {
   return (gather_cli_option_at(id)->commands >> args->command->id & 1) != 0;
 }
 
-/* Whether the shell cut a literal at its blanks: the last argument begins a list and does not end it. */
+/* Whether the shell split a literal at its blanks: the last argument begins a list and does not end it. */
 static bool is_cut(const gather_cli_args *args) {
   const char *last = args->argument_count > 0 ? args->argument[args->argument_count - 1] : "";
   return last[0] == '[' && last[strlen(last) - 1] != ']';
@@ -19,7 +19,7 @@ static bool is_cut(const gather_cli_args *args) {
 void gather_cli_hint_extra(const gather_cli_args *args, const char *text, const gather_error *error) {
   const char *last = args->argument_count > 0 ? args->argument[args->argument_count - 1] : "";
   if (is_cut(args))
-    (void)gather_cli_hint_set(error, "put a literal with blanks in quotes: '[0, 2]'");
+    (void)gather_cli_hint_set(error, "quote a literal that contains spaces: '[0, 2]'");
   else if (gather_cli_is_whole(text) && gather_cli_is_whole(last))
     (void)gather_cli_hint_set(error, "give several indices as one argument: '[%.40s, %.40s]'", last, text);
   else if (strchr(text, '=') && takes(args, GATHER_CLI_INPUT))

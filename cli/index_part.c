@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * index_part.c: indices part by part. Files of indices are mapped, and may be larger than memory: what was read of them is given
- * back.
+ * index_part.c: indices part by part. Files of indices are mapped, and may be larger than memory: pages that were read are
+ * released.
  */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* madvise */
@@ -15,7 +15,7 @@
 
 #include "fail.h"
 
-/* More tasks than any memory holds, so that each is as short as a task may be. */
+/* A large number of tasks, so that each is as short as possible. */
 enum { MANY_THREADS = 1 << 24 };
 
 static bool is_dense(const gather_tensor *tensor, int64_t item_bytes) {
@@ -28,14 +28,14 @@ static bool is_dense(const gather_tensor *tensor, int64_t item_bytes) {
   return true;
 }
 
-/* No type of indices is packed. */
+/* Index types are never packed. */
 gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most, gather_cli_index_parts *parts,
                                            gather_error *error) {
   *parts = (gather_cli_index_parts){.tensor = *tensor, .item_bytes = gather_type_get(tensor->type)->bits / 8};
   parts->dense = is_dense(tensor, parts->item_bytes);
   if (parts->dense || most == 0) return GATHER_OK;
   if (most <= PTRDIFF_MAX / parts->item_bytes) parts->copy = malloc((size_t)(most * parts->item_bytes));
-  if (!parts->copy) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a part of the indices");
+  if (!parts->copy) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a part of the indices");
   return GATHER_OK;
 }
 

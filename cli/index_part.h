@@ -7,28 +7,28 @@
 
 #include "gather/gather.h"
 
-/* How the parts of one tensor are had. */
+/* Access to the parts of one tensor. */
 typedef struct gather_cli_index_parts {
   gather_tensor tensor; /* not owned */
   int64_t item_bytes;
-  bool dense; /* row-major without gaps: parts are views of it */
+  bool dense; /* parts are views of it */
   char *copy; /* owned: a part of a tensor that is not dense */
 } gather_cli_index_parts;
 
-/* most: of the indices that a part will have. Returns GATHER_OUT_OF_MEMORY. */
+/* most: the maximum number of indices in a part. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_index_parts_start(const gather_tensor *tensor, int64_t most,
                                                           gather_cli_index_parts *parts, gather_error *error);
 /* Indices number first to first + *len - 1 as a 1-D tensor, whose shape is *len. */
 gather_tensor gather_cli_index_part(const gather_cli_index_parts *parts, int64_t first, const int64_t *len);
 void gather_cli_index_parts_end(gather_cli_index_parts *parts);
 
-/* Gives back the memory of pages of a mapped file, read-only, that lie whole in these bytes; they are read again when they are
- * touched. */
+/* Releases the pages of a read-only mapped file that are entirely within these bytes; they are read again when they are
+ * accessed. */
 void gather_cli_drop_pages(const void *memory, int64_t bytes);
 
-/* An executor that does so with a mapped tensor of indices again and again while a plan checks it. */
+/* An executor that repeatedly releases the pages of a mapped tensor of indices while a plan checks it. */
 typedef struct gather_cli_dropping {
-  gather_executor executor; /* to be handed to gather_plan_check; context is this structure */
+  gather_executor executor; /* for gather_plan_check; context is this structure */
   const gather_executor *inner;
   const void *memory;
   int64_t bytes, step_bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.c: a small JSON writer. No locale is ever set, so numbers come out as JSON wants them.
+ * json.c: a small JSON writer. No locale is ever set, so numbers have JSON's syntax.
  */
 #include "json.h"
 
@@ -10,7 +10,7 @@
 #include "gather/file.h"
 
 int gather_cli_utf8(const char *text, uint32_t *code) {
-  static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000}; /* shorter forms must be used below */
+  static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000}; /* overlong forms are invalid */
   const unsigned char *p = (const unsigned char *)text;
   int len = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
   if (len == 0) return 0;
@@ -24,7 +24,7 @@ int gather_cli_utf8(const char *text, uint32_t *code) {
   return len;
 }
 
-/* Whether a terminal may be sent the character: JSON is read there too. */
+/* Whether a terminal may get the character: JSON is read there too. */
 static bool is_plain(const char *text, int len) {
   char one[5] = "", shown[16];
   memcpy(one, text, (size_t)len);
@@ -58,7 +58,7 @@ static void write_string(FILE *to, const char *text) {
   putc('"', to);
 }
 
-/* What stands before a value: a comma, and the key in objects. */
+/* Writes what comes before a value: a comma, and the key in objects. */
 static FILE *lead(gather_cli_json *json, const char *key) {
   if (json->comma) putc(',', json->to);
   json->comma = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * json.h: a small JSON writer. Integers are exact; text that is no UTF-8 gets U+FFFD for each wrong byte, so that the
- * answer is always JSON. In arrays the key is NULL.
+ * json.h: a small JSON writer. Integers are exact; each invalid UTF-8 byte becomes U+FFFD, so that the
+ * answer is always valid JSON. In arrays the key is NULL.
  */
 #ifndef GATHER_CLI_JSON_H
 #define GATHER_CLI_JSON_H
@@ -12,7 +12,7 @@
 
 typedef struct gather_cli_json {
   FILE *to;
-  bool comma; /* something stands before in this object or array */
+  bool comma; /* this object or array is not empty */
 } gather_cli_json;
 
 /* Begins and ends the one object of an answer; the end adds a line break. */
@@ -29,10 +29,10 @@ void gather_cli_json_uint(gather_cli_json *json, const char *key, uint64_t numbe
 void gather_cli_json_double(gather_cli_json *json, const char *key, double number); /* finite */
 void gather_cli_json_bool(gather_cli_json *json, const char *key, bool value);
 void gather_cli_json_ints(gather_cli_json *json, const char *key, int32_t count, const int64_t *numbers);
-/* The words of a text with blanks between them, as an array of strings. */
+/* The blank-separated words of a text, as an array of strings. */
 void gather_cli_json_words(gather_cli_json *json, const char *key, const char *text);
 
-/* The number of bytes of the UTF-8 character at text (which ends with a zero byte), 0 where there is no whole valid
+/* The number of bytes of the UTF-8 character at text (which ends with a zero byte), 0 if there is no complete valid
  * one; *code: its number. */
 int gather_cli_utf8(const char *text, uint32_t *code);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * literal.c: numbers on the command line. A literal is a tree whose leaves (numbers, or empty lists) must all lie equally
- * deep.
+ * literal.c: numbers on the command line. A literal is a tree whose leaves (numbers, or empty lists) must all have the same
+ * depth.
  */
 #include "literal.h"
 
@@ -28,7 +28,7 @@ static gather_status push(gather_cli_numbers *numbers, int64_t number, gather_er
   if (numbers->len == numbers->room) {
     int64_t room = numbers->room ? numbers->room * 2 : 64;
     int64_t *at = realloc(numbers->at, (size_t)room * sizeof *at);
-    if (!at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %lld indices", (long long)room);
+    if (!at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld indices", (long long)room);
     numbers->at = at;
     numbers->room = room;
   }
@@ -40,7 +40,8 @@ gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_c
                                       gather_error *error) {
   memset(numbers, 0, sizeof *numbers);
   numbers->at = calloc((size_t)len + 1, sizeof *from);
-  if (!numbers->at) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %lld numbers", (long long)len);
+  if (!numbers->at)
+    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld numbers", (long long)len);
   if (len > 0) memcpy(numbers->at, from, (size_t)len * sizeof *from);
   numbers->len = numbers->room = numbers->shape[0] = len;
   numbers->rank = 1;
@@ -61,22 +62,23 @@ static gather_status broken(const reading *r, const char *why) {
 }
 
 static gather_status leaf_at(reading *r, int32_t depth) {
-  if (r->numbers->rank >= 0 && r->numbers->rank != depth) return broken(r, "is ragged: its lists are not equally deep");
+  if (r->numbers->rank >= 0 && r->numbers->rank != depth)
+    return broken(r, "is ragged: its lists have different depths");
   r->numbers->rank = depth;
   return GATHER_OK;
 }
 
 static gather_status list_of(reading *r, int32_t depth, int64_t len) {
   int64_t *length = &r->numbers->shape[depth];
-  if (*length >= 0 && *length != len) return broken(r, "is ragged: its lists are not equally long");
+  if (*length >= 0 && *length != len) return broken(r, "is ragged: its lists have different lengths");
   *length = len;
   return GATHER_OK;
 }
 
-/* Something of `bytes` bytes where a whole number is due: 1.5, true, x. */
+/* Text of `bytes` bytes instead of an integer: 1.5, true, x. */
 static gather_status not_whole(const reading *r, size_t bytes) {
   char why[96];
-  (void)snprintf(why, sizeof why, "has '%.*s', which is not a whole number", bytes < 40 ? (int)bytes : 40, r->p);
+  (void)snprintf(why, sizeof why, "contains '%.*s', which is not an integer", bytes < 40 ? (int)bytes : 40, r->p);
   return broken(r, why);
 }
 
@@ -88,13 +90,13 @@ static gather_status read_number(reading *r, int32_t depth) {
   size_t rest = strcspn(end, ",[] \t\r\n");
   if (rest > 0) return not_whole(r, (size_t)(end - r->p) + rest);
   if (!whole)
-    return broken(r, too_big ? "has a number that does not fit in int64" : "is broken: a whole number is missing");
+    return broken(r, too_big ? "contains a number that does not fit in int64" : "is malformed: an integer is missing");
   GATHER_CLI_TRY(leaf_at(r, depth));
   r->p = end;
   return push(r->numbers, number, r->error);
 }
 
-/* A leaf of another type than int64 lies in the first bytes of its int64_t until all are read. */
+/* A leaf of another type than int64 is in the first bytes of its int64_t until all are read. */
 static gather_status read_typed(reading *r, int32_t depth) {
   char word[64];
   int64_t element = 0;
@@ -102,8 +104,8 @@ static gather_status read_typed(reading *r, int32_t depth) {
   snprintf(word, sizeof word, "%.*s", bytes < sizeof word ? (int)bytes : 0, r->p);
   if (!*word || !gather_cli_exact(r->type, word, &element)) {
     char why[160];
-    snprintf(why, sizeof why, "has '%.*s', which is no %s exactly%s", bytes < 40 ? (int)bytes : 40, r->p,
-             gather_type_get(r->type)->name, r->type == GATHER_TYPE_BOOL ? ": a bool is true or false" : "");
+    snprintf(why, sizeof why, "contains '%.*s', which %s cannot represent exactly%s", bytes < 40 ? (int)bytes : 40,
+             r->p, gather_type_get(r->type)->name, r->type == GATHER_TYPE_BOOL ? ": a bool is true or false" : "");
     return broken(r, why);
   }
   GATHER_CLI_TRY(leaf_at(r, depth));
@@ -113,7 +115,7 @@ static gather_status read_typed(reading *r, int32_t depth) {
 
 static gather_status read_value(reading *r, int32_t depth);
 
-/* The values of a list up to its bracket; p stands at the first one. */
+/* The values of a list up to its bracket; p is at the first one. */
 static gather_status read_list(reading *r, int32_t depth) {
   for (int64_t len = 1;; len++) {
     GATHER_CLI_TRY(read_value(r, depth + 1));
@@ -123,7 +125,7 @@ static gather_status read_list(reading *r, int32_t depth) {
       r->p++;
       return GATHER_OK;
     }
-    if (*r->p != ',') return broken(r, "is broken: a comma or a closing bracket is missing");
+    if (*r->p != ',') return broken(r, "is malformed: a comma or a closing bracket is missing");
     r->p++;
   }
 }
@@ -148,7 +150,7 @@ static gather_status read_literal(const char *text, gather_type type, gather_cli
   for (int i = 0; i < GATHER_MAX_RANK; i++) numbers->shape[i] = -1;
   GATHER_CLI_TRY(read_value(&r, 0));
   r.p = skip_blanks(r.p);
-  return *r.p == 0 ? GATHER_OK : broken(&r, "is broken: something stands behind its end");
+  return *r.p == 0 ? GATHER_OK : broken(&r, "is malformed: there is text after its end");
 }
 
 gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error) {
@@ -169,13 +171,13 @@ gather_status gather_cli_literal_typed(const char *text, gather_type type, gathe
 gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type type, gather_error *error) {
   const gather_type_info *info = gather_type_get(type);
   if (!gather_cli_literal_has(type))
-    return gather_cli_fail(error, GATHER_UNSUPPORTED, "whole numbers as text cannot be %s: give a file", info->name);
+    return gather_cli_fail(error, GATHER_UNSUPPORTED, "integers as text cannot be %s: give a file", info->name);
   for (int64_t i = 0; i < numbers->len; i++) {
     char word[32];
     int64_t element = 0;
     snprintf(word, sizeof word, "%lld", (long long)numbers->at[i]);
     if (!gather_cli_exact(type, word, &element))
-      return gather_cli_fail(error, GATHER_USAGE, "%s is no %s exactly", word, info->name);
+      return gather_cli_fail(error, GATHER_USAGE, "%s cannot be represented exactly as %s", word, info->name);
     memcpy((char *)numbers->at + (size_t)i * ((size_t)info->bits / 8), &element, (size_t)info->bits / 8);
   }
   return GATHER_OK;

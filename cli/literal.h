@@ -15,32 +15,32 @@ typedef struct gather_cli_numbers {
   int64_t shape[GATHER_MAX_RANK];
 } gather_cli_numbers;
 
-/* Whether an argument is a literal and no file: it begins (after blanks) with a bracket, or is a whole number. */
+/* Whether an argument is a literal, not a file: it begins (after blanks) with a bracket, or is an integer. */
 bool gather_cli_is_literal(const char *text);
 
-/* The same where elements of a type are wanted: for bool true and false are literals too, for other types 1.5, nan and inf. */
+/* The same for elements of a type: for bool, true and false are literals too, for other types 1.5, nan and inf. */
 bool gather_cli_is_literal_of(gather_type type, const char *text);
 
-/* Reads a literal: `3` is 0-D, `[]` has the shape [0]. Returns GATHER_USAGE for a broken or ragged one. */
+/* Reads a literal: `3` is 0-D, `[]` has the shape [0]. Returns GATHER_USAGE for a malformed or ragged one. */
 GATHER_CHECKED gather_status gather_cli_literal(const char *text, gather_cli_numbers *numbers, gather_error *error);
 
-/* The same with elements of another type, without gaps at numbers->at: bool, integers and floats of whole
- * bytes. A number that the type has not exactly is GATHER_USAGE too; another type is GATHER_UNSUPPORTED. */
+/* The same with elements of another type, dense at numbers->at: bool, integers and floats of whole
+ * bytes. A number that the type cannot represent exactly is GATHER_USAGE too; another type is GATHER_UNSUPPORTED. */
 GATHER_CHECKED gather_status gather_cli_literal_typed(const char *text, gather_type type, gather_cli_numbers *numbers,
                                                       gather_error *error);
 
-/* Makes int64 numbers elements of such a type, in place. Returns GATHER_USAGE where one does not fit. */
+/* Converts int64 numbers to such a type, in place. Returns GATHER_USAGE if one does not fit. */
 GATHER_CHECKED gather_status gather_cli_numbers_retype(gather_cli_numbers *numbers, gather_type type,
                                                        gather_error *error);
 
-/* Whether a literal may be of that type. */
+/* Whether a literal may have that type. */
 bool gather_cli_literal_has(gather_type type);
 
-/* Writes the number or truth value that `word` is as an element of such a type (at most 8 bytes); false where it is none, or
- * none that the type has exactly. */
+/* Writes the number or truth value `word` as an element of such a type (at most 8 bytes); false if it is neither, or
+ * not exactly representable. */
 bool gather_cli_exact(gather_type type, const char *word, void *element);
 
-/* Takes a copy of `len` numbers, 1-D. Returns GATHER_OUT_OF_MEMORY. */
+/* Copies `len` numbers, 1-D. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
                                                      gather_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * literal_exact.c: one number of a literal as an element of its type, where the type has it exactly.
+ * literal_exact.c: one number of a literal as an element of its type, if exactly representable.
  */
 #include <math.h>
 #include <string.h>
@@ -15,14 +15,14 @@ bool gather_cli_literal_has(gather_type type) {
          info->kind == GATHER_KIND_FLOAT;
 }
 
-/* The number that a float's bits stand for. */
+/* The value of a float's bits. */
 static double decode(gather_type type, const void *element) {
   double number = 0;
   (void)gather_float_read(type, element, &number);
   return number;
 }
 
-/* Whole numbers beyond 2^53 are rounded when they become a double: those would be taken for exact. */
+/* Integers beyond 2^53 are rounded when converted to double, and would then seem exact. */
 static bool is_exact_whole(const char *word, double number) {
   bool negative;
   uint64_t magnitude;

@@ -18,7 +18,7 @@ static int (*const FUNCTIONS[])(const gather_cli_args *args) = {
 #undef GATHER_CLI_COMMAND
 };
 
-/* `gather` alone shows the help, as `gather --help` does. */
+/* `gather` without arguments shows the help, like `gather --help`. */
 static int run(const gather_cli_args *args) {
   const gather_cli_command *command = args->command;
   bool help = args->value[GATHER_CLI_HELP] || args->value[GATHER_CLI_MAN];

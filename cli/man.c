@@ -6,7 +6,7 @@
 
 #include "help.h"
 
-/* A text in which nothing is taken for a request, an escape or a typographic minus. */
+/* Escapes a text, so that roff sees no request, escape or typographic minus. */
 static void put(FILE *to, const char *text, size_t len) {
   if (len && (*text == '.' || *text == '\'')) fputs("\\&", to);
   for (size_t i = 0; i < len; i++) {
@@ -21,7 +21,7 @@ static void put(FILE *to, const char *text, size_t len) {
 
 static void put_all(FILE *to, const char *text) { put(to, text, strlen(text)); }
 
-/* Paragraphs, and lines that stand as they are. */
+/* Paragraphs, and verbatim lines. */
 static void body(FILE *to, const char *text) {
   bool verbatim = false;
   for (const char *p = text; *p;) {
@@ -73,7 +73,7 @@ static void head(FILE *to, const gather_cli_command *command) {
   for (; *name; name++) fputc(*name - 'a' + 'A', to);
   fprintf(to, " 1 \"\" \"gather %s\" \"gather\"\n.SH NAME\ngather%s%s \\- ", gather_version(), dash,
           command ? command->name : "");
-  put_all(to, command ? command->help : "pick rows or elements out of tensors by index");
+  put_all(to, command ? command->help : "gather rows or elements of tensors by index");
   fputs("\n.SH SYNOPSIS\n.B gather ", to);
   if (command) {
     fprintf(to, "%s ", command->name);

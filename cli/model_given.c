@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_given.c: MODEL, and what --input and --dim say of it.
+ * model_given.c: MODEL, and the values of --input and --dim.
  */
 #include "model_given.h"
 
@@ -17,7 +17,7 @@ static int count_of(const gather_cli_args *args, gather_cli_option_id id) {
 
 static gather_status copy_name(const char *text, size_t bytes, const char **name, gather_error *error) {
   char *copy = malloc(bytes + 1);
-  if (!copy) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a name");
+  if (!copy) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a name");
   memcpy(copy, text, bytes);
   copy[bytes] = '\0';
   *name = copy;
@@ -31,7 +31,7 @@ static gather_status read_dim(gather_cli_model *model, const char *text, gather_
   gather_model_dim *dim = &model->dims[model->dim_count];
   GATHER_CLI_TRY(gather_cli_pair(text, GATHER_CLI_DIM, &bytes, &value, error));
   if (!gather_cli_whole(value, &end, &dim->len, &too_big) || *end != '\0' || dim->len < 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--dim takes NAME=N with a whole number N from 0 on, not '%s'", text);
+    return gather_cli_fail(error, GATHER_USAGE, "--dim takes NAME=N with an integer N of at least 0, not '%s'", text);
   GATHER_CLI_TRY(copy_name(text, bytes, &dim->name, error));
   model->dim_count++;
   return GATHER_OK;
@@ -54,14 +54,14 @@ static gather_status read_input(gather_cli_model *model, const char *text, const
   return GATHER_OK;
 }
 
-/* The whole line first: mistakes on it come before those of files. */
+/* The whole line first: its mistakes are reported before those of files. */
 static gather_status read_line(const gather_cli_args *args, gather_cli_model *model, gather_error *error) {
   int inputs = count_of(args, GATHER_CLI_INPUT), dims = count_of(args, GATHER_CLI_DIM);
   model->files = calloc((size_t)inputs + 1, sizeof *model->files);
   model->inputs = calloc((size_t)inputs + 1, sizeof *model->inputs);
   model->dims = calloc((size_t)dims + 1, sizeof *model->dims);
   if (!model->files || !model->inputs || !model->dims)
-    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command line");
+    return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the command line");
   for (int i = 0; i < dims; i++) GATHER_CLI_TRY(read_dim(model, gather_cli_value_at(args, GATHER_CLI_DIM, i), error));
   for (int i = 0; i < inputs; i++) {
     size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * model_given.h: MODEL, and what --input and --dim say of it: what `check` and `explain` share.
+ * model_given.h: MODEL, and the values of --input and --dim, for `check` and `explain`.
  */
 #ifndef GATHER_CLI_MODEL_GIVEN_H
 #define GATHER_CLI_MODEL_GIVEN_H
@@ -18,7 +18,7 @@ typedef struct gather_cli_model {
   int input_count, dim_count;
 } gather_cli_model;
 
-/* Reads the line, opens the model and the inputs: in this order, so that mistakes on the line come first. options: what is given,
+/* Reads the line, opens the model and the inputs: in this order, so that mistakes on the line come first. options: the given values,
  * for the library. */
 GATHER_CHECKED gather_status gather_cli_model_open(const gather_cli_args *args, gather_cli_model *model,
                                                    gather_check_options *options, gather_error *error);

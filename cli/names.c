@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: names of commands and options that do not exist, and those that were probably meant.
+ * names.c: unknown names of commands and options, and the names that were probably meant.
  */
 #include <string.h>
 
@@ -8,21 +8,21 @@
 #include "help.h"
 #include "report.h"
 
-/* Of a command where one is known: the options of others would not do. */
+/* If the command is known, only its own options. */
 static const char *option_name(const void *command, int i) {
   const gather_cli_command *of = command;
   const gather_cli_option *option = gather_cli_option_at((gather_cli_option_id)i);
   return !of || (option->commands >> of->id & 1) ? option->name : NULL;
 }
 
-/* Commands, and behind them the topics of the help where those are asked for. */
+/* Commands, then the topics of the help if requested. */
 static const char *command_name(const void *context, int i) {
   (void)context;
   return i < GATHER_CLI_COMMAND_COUNT ? gather_cli_command_at((gather_cli_command_id)i)->name
                                       : gather_cli_topic_at(i - GATHER_CLI_COMMAND_COUNT);
 }
 
-/* What other programs call an option; NULL. */
+/* Our name for another program's option; or NULL. */
 static const char *other_name(const char *name) {
   static const char *const OTHERS[][2] = {{"mode", "on-bad"},
                                           {"fill", "on-bad"},
@@ -51,10 +51,10 @@ gather_status gather_cli_no_command(const char *name, bool topics, gather_error 
   const char *nearest = gather_cli_nearest(name, names, command_name, NULL);
   const char *option = gather_cli_nearest(name, GATHER_CLI_OPTION_COUNT, option_name, NULL);
   if (nearest)
-    return gather_cli_fail(error, GATHER_USAGE, "there is no command '%.200s'; did you mean '%s'?", name, nearest);
+    return gather_cli_fail(error, GATHER_USAGE, "no such command '%.200s'; did you mean '%s'?", name, nearest);
   if (option && strcmp(option, name) == 0)
-    return gather_cli_fail(error, GATHER_USAGE, "there is no command '%s'; did you mean --%s?", name, option);
-  (void)gather_cli_fail(error, GATHER_USAGE, "there is no command '%.200s'", name);
+    return gather_cli_fail(error, GATHER_USAGE, "no such command '%s'; did you mean --%s?", name, option);
+  (void)gather_cli_fail(error, GATHER_USAGE, "no such command '%.200s'", name);
   if (!strpbrk(name, "./")) return GATHER_USAGE;
   return gather_cli_hint_set(error, "the command comes first: gather info FILE, gather take DATA INDICES -o OUT");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * numbers.c: whole numbers on the command line, and the name that was probably meant.
+ * numbers.c: integers on the command line, and the name that was probably meant.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ bool gather_cli_whole(const char *text, const char **end, int64_t *number, bool 
   *too_big = false;
   *end = p;
   if (!is_digit(*p)) return false;
-  int64_t value = 0; /* counted downwards: INT64_MIN has no positive counterpart */
+  int64_t value = 0; /* negative: INT64_MIN has no positive counterpart */
   for (; is_digit(*p); p++) {
     int digit = *p - '0';
     if (value < (INT64_MIN + digit) / 10)
@@ -44,7 +44,7 @@ gather_status gather_cli_number(const gather_cli_args *args, gather_cli_option_i
   *number = otherwise;
   if (!text) return GATHER_OK;
   if (!gather_cli_is_whole(text))
-    return gather_cli_fail(error, GATHER_USAGE, "--%s takes a whole number, not '%s'", name, text);
+    return gather_cli_fail(error, GATHER_USAGE, "--%s takes an integer, not '%s'", name, text);
   if (!gather_cli_whole(text, &end, number, &too_big))
     return gather_cli_fail(error, GATHER_USAGE, "--%s %s does not fit in 64 bits", name, text);
   if (*number < least)
@@ -63,7 +63,7 @@ static int least_of(int a, int b, int c) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Optimal string alignment: rows[k % 3] has the distances of the first k letters of a. */
+/* Optimal string alignment: rows[k % 3] contains the distances of the first k letters of a. */
 int gather_cli_distance(const char *a, const char *b) {
   int rows[3][NAME_BYTES + 1], len = (int)strlen(b), i = 0;
   if (len > NAME_BYTES) return NAME_BYTES;
@@ -87,7 +87,7 @@ const char *gather_cli_nearest(const char *name, int count, const char *(*names)
   size_t len = strlen(name);
   if (len == 0 || len > NAME_BYTES) return NULL;
   const char *nearest = NULL;
-  int best = 1 + (int)len / 3; /* further than this it is another word */
+  int best = 1 + (int)len / 3; /* beyond this it is a different word */
   for (int i = 0; i < count; i++) {
     const char *candidate = names(context, i);
     if (!candidate) continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * output_arg.c: an output as it is named on the command line.
+ * output_arg.c: an output as named on the command line.
  */
 #include "output_arg.h"
 
@@ -14,7 +14,7 @@ static const char SEVERAL[] = "safetensors", NAMED[] = ".safetensors:";
 
 bool gather_cli_out_holds_several(const char *format) { return strcmp(format, SEVERAL) == 0; }
 
-/* Whether a list of words with blanks between has that word. */
+/* Whether a blank-separated list has that word. */
 static bool has_word(const char *list, const char *word) {
   const size_t len = strlen(word);
   for (const char *p = list; (p = strstr(p, word)); p += len)
@@ -29,7 +29,7 @@ static gather_status fail_extension(const char *argument, const char *option, ga
     if (has_word(gather_format_abilities(i), "write"))
       (void)snprintf(known + len, sizeof known - len, "%s%s", len ? ", " : "", gather_format_extensions(i));
   }
-  return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension says the format; known are %s", option,
+  return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the extension selects the format; supported are %s", option,
                          argument, known);
 }
 
@@ -37,7 +37,7 @@ gather_status gather_cli_out_read(const char *argument, const char *option, gath
   const char *named = strstr(argument, NAMED);
   size_t len = named ? (size_t)(named - argument) + sizeof NAMED - 2 : strlen(argument);
   out->path = calloc(len + 1, 1);
-  if (!out->path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a file's name");
+  if (!out->path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");
   memcpy(out->path, argument, len);
   out->name = named ? named + sizeof NAMED - 1 : NULL;
   if (out->name && !*out->name)

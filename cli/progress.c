@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * progress.c: an executor that counts what is done. The tasks themselves say so, between two of them: no timer, no
+ * progress.c: an executor that counts finished work. The threads print progress between two tasks: no timer, no
  * thread.
  */
 #include "progress.h"
@@ -34,7 +34,7 @@ static void print(gather_cli_progress *progress, int64_t done, int64_t total) {
   atomic_store(&progress->printed, true);
 }
 
-/* One thread at a time prints: the one that moves the next moment on. */
+/* One thread at a time prints: the one that advances next_tick. */
 static void run_counted(void *argument, int64_t i) {
   gather_cli_progress *progress = argument;
   progress->task(progress->argument, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * report.c: what the command says: errors as text or JSON, and exit codes.
+ * report.c: reports errors as text or JSON, and sets exit codes.
  */
 #include "report.h"
 
@@ -13,7 +13,7 @@
 #include "signals.h"
 #include "terminal.h"
 
-/* In one write: other processes may be writing to the same terminal or log. */
+/* In one write: other processes may write to the same terminal or log. */
 static void put_line(const char *colour, const char *kind, const char *text) {
   char line[64 + 6 * sizeof((gather_error *)0)->message];
   const size_t room = sizeof line - 1;
@@ -43,7 +43,8 @@ void gather_cli_json_error(gather_cli_json *json, const gather_error *error, con
   gather_cli_json_object(json, "error");
   gather_cli_json_string(json, "status", gather_status_name(error->status));
   gather_cli_json_int(json, "code", (int64_t)error->status);
-  (void)gather_text_visible(error->message, message, sizeof message); /* one line, whatever a file's name has in it */
+  (void)gather_text_visible(error->message, message,
+                            sizeof message); /* one line, even if a file name has line breaks */
   gather_cli_json_string(json, "message", message);
   if (*node) gather_cli_json_string(json, "node", node);
   if (error->op) gather_cli_json_string(json, "op", error->op);

@@ -15,17 +15,17 @@
 typedef struct gather_cli_run_output {
   char *name; /* NULL: of --output FILE */
   gather_cli_out out;
-  int64_t number; /* of the output in the result */
+  int64_t number; /* its number in the result */
 } gather_cli_run_output;
 
-/* An output that was compared with what a test set holds. */
+/* An output that was compared with a test set. */
 typedef struct gather_cli_run_compared {
   const char *name; /* the model's */
   char set[256];
   bool equal;
-  int64_t mismatches;                /* elements that differ; all where type or shape do */
+  int64_t mismatches;                /* elements that differ; all if type or shape differ */
   int32_t rank;                      /* of position; -1 = none */
-  int64_t position[GATHER_MAX_RANK]; /* the first that differs */
+  int64_t position[GATHER_MAX_RANK]; /* the first difference */
   char reason[200];
 } gather_cli_run_compared;
 
@@ -35,7 +35,7 @@ typedef struct gather_cli_run {
   gather_file *file; /* of the model */
   gather_model *model;
   gather_pool *pool;
-  gather_cli_input *inputs; /* what is open */
+  gather_cli_input *inputs; /* open inputs */
   gather_model_input *given;
   int64_t input_count;
   gather_cli_run_output *outputs;
@@ -47,20 +47,20 @@ typedef struct gather_cli_run {
   const char *failed_node;
 } gather_cli_run;
 
-/* Runs the model on run->given; the result before is gone. */
+/* Runs the model on run->given; frees the previous result. */
 GATHER_CHECKED gather_status gather_cli_run_once(gather_cli_run *run, gather_error *error);
-/* Runs every set of --test-data and compares. Returns GATHER_MISMATCH where one differs, after all. */
+/* Runs every set of --test-data and compares. Returns GATHER_MISMATCH after all sets if one differs. */
 GATHER_CHECKED gather_status gather_cli_run_test_data(gather_cli_run *run, gather_error *error);
 /* Reads --output. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *error);
-/* Finds the outputs that are meant: before the work where the whole model runs, after it for one node. */
+/* Finds the requested outputs: before the run of a whole model, after the run of one node. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error);
-/* Writes them. Nothing is written before every output may be. */
+/* Writes them. Checks every output before the first write. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_write(gather_cli_run *run, gather_error *error);
 void gather_cli_run_outputs_clear(gather_cli_run *run);
 /* Compares two tensors bit for bit. */
 void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted, gather_cli_run_compared *compared);
-/* Says what came out. mismatch: the error to stand in the answer; NULL. */
+/* Reports the result. mismatch: the error to include in the answer; or NULL. */
 void gather_cli_run_answer(const gather_cli_run *run, const gather_error *mismatch);
 
 #endif

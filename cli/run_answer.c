@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_answer.c: what `run` says of the outputs, as text or JSON.
+ * run_answer.c: reports the outputs of `run`, as text or JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void answer_json(const gather_cli_run *run, const gather_error *mismatch)
   gather_cli_json_finish(&json);
 }
 
-/* The first strings or whole numbers; other types are not shown. */
+/* The first strings or integers; other types are not shown. */
 static void text_values(const gather_tensor *tensor) {
   const gather_type_info *type = gather_type_get(tensor->type);
   int64_t len = gather_tensor_len(tensor);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_compare.c: whether two tensors are the same, bit for bit: type, shape and every element. Both are row-major.
+ * run_compare.c: compares two tensors bit for bit: type, shape and every element. Both are row-major.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "run.h"
 #include "show.h"
 
-/* The bits of element i of a packed type with the first element in the lowest bits; six of them may lie in two bytes. */
+/* The bits of element i of a packed type with the first element in the lowest bits; an element may span two bytes. */
 static unsigned packed_at(const gather_tensor *tensor, int64_t i, int32_t bits) {
   int64_t bit = i * bits;
   const unsigned char *bytes = (const unsigned char *)tensor->data + bit / 8;
@@ -57,11 +57,11 @@ void gather_cli_run_compare(const gather_tensor *is, const gather_tensor *wanted
   char left[80], right[80];
   compared->rank = -1;
   if (is->type != wanted->type) {
-    snprintf(compared->reason, sizeof compared->reason, "the type is %s, and %s is wanted",
+    snprintf(compared->reason, sizeof compared->reason, "the type is %s, expected is %s",
              gather_type_get(is->type)->name, gather_type_get(wanted->type)->name);
     compared->mismatches = gather_tensor_len(wanted);
   } else if (!same_shape(is, wanted)) {
-    snprintf(compared->reason, sizeof compared->reason, "the shape is %s, and %s is wanted",
+    snprintf(compared->reason, sizeof compared->reason, "the shape is %s, expected is %s",
              gather_cli_shape_text(left, sizeof left, is->rank, is->shape),
              gather_cli_shape_text(right, sizeof right, wanted->rank, wanted->shape));
     compared->mismatches = gather_tensor_len(wanted);

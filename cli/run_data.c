@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * run_data.c: --test-data: a folder with input_0.pb, output_0.pb and so on, or of folders test_data_set_0 and so on, as ONNX's
- * own tests have them. The files go by the order of the model's inputs and outputs.
+ * own tests. The files are in the order of the model's inputs and outputs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@ enum { PATH_BYTES = 4096, MOST_SETS = 100000 };
 static const char PREFIX[] = "test_data_set_";
 
 static gather_status no_memory(gather_error *error) {
-  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the test data");
+  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the test data");
 }
 
 static gather_status file_name(char path[PATH_BYTES], const char *folder, const char *kind, int64_t i,
@@ -38,19 +38,20 @@ static gather_status open_tensor(const char *folder, const char *kind, int64_t i
   GATHER_CLI_TRY(file_name(path, folder, kind, i, error));
   GATHER_CLI_TRY(gather_cli_file_open(path, &input->file, error));
   if (gather_file_len(input->file) != 1)
-    return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "test data is one tensor");
+    return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "a file of test data must contain one tensor");
   tensor = gather_file_at(input->file, 0);
   GATHER_CLI_TRY(gather_file_tensor_check(tensor, error));
   input->tensor = *tensor;
   return GATHER_OK;
 }
 
-/* Files that the model has no place for are a mistake too. */
+/* Extra files are a mistake too. */
 static gather_status check_no_more(const char *folder, const char *kind, int64_t count, gather_error *error) {
   char path[PATH_BYTES];
   GATHER_CLI_TRY(file_name(path, folder, kind, count, error));
   if (access(path, F_OK) != 0) return GATHER_OK;
-  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "the model has %" PRId64 " %ss", count, kind);
+  return gather_cli_fail_file(error, GATHER_FILE_MALFORMED, path, -1, "the model has only %" PRId64 " %ss", count,
+                              kind);
 }
 
 static gather_status compare_output(gather_cli_run *run, const char *folder, const char *set, int64_t i,
@@ -73,7 +74,7 @@ static gather_status compare_output(gather_cli_run *run, const char *folder, con
   return status;
 }
 
-/* A model that cannot be run is refused before its files are looked at, which may hold what is no tensor. Without its inputs
+/* A model that cannot be run is refused before its files are opened, which may not be tensors. Without its inputs
  * nothing is computed. */
 static gather_status refuse_early(gather_cli_run *run, gather_error *error) {
   if (run->input_count == 0) return GATHER_OK;
@@ -135,7 +136,7 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
                : gather_cli_fail_file(error, gather_cli_status_of(number), folder, -1, "cannot open this folder: %s",
                                       strerror(number));
   }
-  errno = 0; /* readdir() ends and fails alike */
+  errno = 0; /* readdir() returns NULL at the end and on errors */
   for (struct dirent *entry; (entry = readdir(dir)) != NULL && *count < MOST_SETS;) {
     const char *end = entry->d_name;
     bool too_big = false;

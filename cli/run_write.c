@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run_write.c: the outputs of `run` that are written: --output NAME=FILE for each of them, or --output FILE for all. Outputs that go
+ * run_write.c: writes outputs of `run`: --output NAME=FILE for each of them, or --output FILE for all. Outputs that go
  * to one .safetensors file are written together.
  */
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "writing.h"
 
 static gather_status no_memory(gather_error *error) {
-  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the command's arguments");
+  return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the command's arguments");
 }
 
 /* ---- the command line */
@@ -39,10 +39,10 @@ static gather_status read_output(gather_cli_run *run, int i, gather_error *error
                            text);
   run->all_outputs = true;
   if (i > 0 || gather_cli_value_at(run->args, GATHER_CLI_OUTPUT, 1))
-    return gather_cli_fail(error, GATHER_USAGE, "--output %.200s is for all outputs, and there is another --output",
+    return gather_cli_fail(error, GATHER_USAGE, "--output %.200s is for all outputs, so it must be the only --output",
                            text);
   if (!output->out.name) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--output %.200s: whose tensor? NAME=FILE.safetensors:TENSOR names one",
+  return gather_cli_fail(error, GATHER_USAGE, "--output %.200s: for which output? NAME=FILE.safetensors:TENSOR says it",
                          text);
 }
 
@@ -53,7 +53,7 @@ static gather_status check_targets(const gather_cli_run *run, gather_error *erro
       const gather_cli_out *one = &run->outputs[k].out, *other = &run->outputs[i].out;
       if (strcmp(one->path, other->path) != 0 || gather_cli_out_holds_several(one->format)) continue;
       return gather_cli_fail(error, GATHER_USAGE,
-                             "two outputs go to %.200s, and a file of the format %s holds one; .safetensors holds both",
+                             "two outputs go to %.200s, but a file of the format %s holds one; .safetensors holds both",
                              one->path, one->format);
     }
   return GATHER_OK;
@@ -68,7 +68,7 @@ gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *err
   return check_targets(run, error);
 }
 
-/* ---- which outputs are meant */
+/* ---- which outputs */
 
 /* --output FILE becomes NAME=FILE for each of `count` outputs. */
 static gather_status expand(gather_cli_run *run, int64_t count, gather_error *error) {
@@ -94,7 +94,7 @@ static gather_status find_in_result(const gather_cli_run *run, const char *name,
       return GATHER_OK;
     }
   const gather_model_input *first = gather_model_result_at(run->result, 0);
-  return gather_cli_fail(error, GATHER_NAME_NOT_FOUND, "the node has no output '%.100s'; it gives '%.100s'", name,
+  return gather_cli_fail(error, GATHER_NAME_NOT_FOUND, "the node has no output '%.100s'; its output is '%.100s'", name,
                          first ? first->name : "");
 }
 
@@ -108,7 +108,7 @@ gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *err
                         : gather_model_output_find(run->model, output->name, &output->number, error));
     for (int64_t k = 0; k < i; k++)
       if (run->outputs[k].number == output->number)
-        return gather_cli_fail(error, GATHER_USAGE, "--output %.100s stands twice", output->name);
+        return gather_cli_fail(error, GATHER_USAGE, "--output %.100s is given twice", output->name);
   }
   return GATHER_OK;
 }
@@ -127,7 +127,7 @@ static gather_writing describe(const gather_cli_run *run, const gather_cli_run_o
                           .shape = made->tensor.shape};
 }
 
-/* Outputs of one file: their numbers in run->outputs, and what is written of each. */
+/* Outputs of one file: their numbers in run->outputs, and what is written for each. */
 typedef struct group {
   int64_t *members, count;
   gather_writing *writings;
@@ -171,7 +171,7 @@ gather_status gather_cli_run_outputs_write(gather_cli_run *run, gather_error *er
   const size_t count = (size_t)run->output_count + 1;
   group g = {.members = calloc(count, sizeof *g.members), .writings = calloc(count, sizeof *g.writings)};
   gather_status status = g.members && g.writings ? each_group(run, &g, false, error) : no_memory(error);
-  gather_pool_destroy(run->pool); /* no other thread may be there while signals are held back */
+  gather_pool_destroy(run->pool); /* no other thread may exist while signals are blocked */
   run->pool = NULL;
   if (status == GATHER_OK) status = each_group(run, &g, true, error);
   free(g.members);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * show.c: texts and shapes as a terminal may show them, and the stream of the JSON object.
+ * show.c: printable texts and shapes, and the stream of the JSON object.
  */
 #include "show.h"
 
@@ -36,6 +36,6 @@ void gather_cli_put(FILE *to, const char *text) {
   char few[256], *all = few;
   size_t bytes = gather_text_visible(text, few, sizeof few) + 1;
   if (bytes > sizeof few && (all = malloc(bytes)) != NULL) (void)gather_text_visible(text, all, bytes);
-  fputs(all ? all : few, to); /* without memory: the beginning */
+  fputs(all ? all : few, to); /* out of memory: the beginning */
   if (all != few) free(all);
 }

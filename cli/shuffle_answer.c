@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_answer.c: what `gather shuffle` says: while it works, and in the end.
+ * shuffle_answer.c: what `gather shuffle` prints: progress, errors and the answer.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "size.h"
 #include "terminal.h"
 
-enum { FIRST_MS = 1000, EVERY_MS = 200, FOLDER_TEXT = 8192 /* bytes of a folder's name as it is shown */ };
+enum { FIRST_MS = 1000, EVERY_MS = 200, FOLDER_TEXT = 8192 /* bytes of a folder's name when printed */ };
 
 /* ---- while it works */
 
@@ -56,9 +56,9 @@ static void show(gather_cli_shuffle *job, const gather_shuffle_progress *progres
   gather_cli_progress_show(parts, 4);
 }
 
-/* What a signal that ends the program says on stderr: how to resume. */
+/* The note that a signal prints on stderr: how to resume. */
 static void note(const char *folder) {
-  static const char NOTE[] = " holds what is done; --resume goes on with it, -f begins anew\n";
+  static const char NOTE[] = " contains what is done; --resume resumes it, -f starts again\n";
   char path[FOLDER_TEXT], text[sizeof path + sizeof NOTE + 16];
   (void)gather_text_visible(folder, path, sizeof path);
   (void)snprintf(text, sizeof text, "gather: note: %s%s", path, NOTE);
@@ -79,15 +79,15 @@ void gather_cli_shuffle_progress(void *context, const gather_shuffle_progress *p
 
 /* ---- errors */
 
-/* What the line calls the remedy. */
+/* The remedy as an option of the line. */
 static const char *remedy_text(gather_shuffle_remedy remedy, gather_status status) {
   switch (remedy) {
     case GATHER_SHUFFLE_REMEDY_SEED:
-      return "; --seed gives one";
+      return "; give --seed";
     case GATHER_SHUFFLE_REMEDY_RESUME:
-      return "; --resume goes on with it";
-    case GATHER_SHUFFLE_REMEDY_REPLACE: /* of data that changed just now, what is left is of no use to --resume anyway */
-      return status == GATHER_IO_ERROR ? "; -f begins anew" : "; -f without --resume begins anew";
+      return "; --resume resumes it";
+    case GATHER_SHUFFLE_REMEDY_REPLACE: /* if the data has changed, --resume cannot use what is left */
+      return status == GATHER_IO_ERROR ? "; -f starts again" : "; -f without --resume starts again";
     default:
       return "";
   }
@@ -157,10 +157,10 @@ static void answer_text(const gather_cli_shuffle *job, const char *plan) {
   gather_cli_put(stdout, gather_table_describe(info->table)->type_name);
   printf(" %s; ", gather_cli_shape_text(shape, sizeof shape, info->rank, info->shape));
   if (info->given)
-    printf("in the order given");
+    printf("in the given order");
   else
     printf("seed %" PRId64, info->seed);
-  if (!job->dry_run) printf("; %.1f s%s", job->seconds, info->resumed ? ", gone on with" : "");
+  if (!job->dry_run) printf("; %.1f s%s", job->seconds, info->resumed ? ", resumed" : "");
   printf("\n%s%s\n", "plan: ", plan);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_job.h: what the files of `gather shuffle` share: its line, and what it says.
+ * shuffle_job.h: what the files of `gather shuffle` share: its line, and its output.
  */
 #ifndef GATHER_CLI_SHUFFLE_JOB_H
 #define GATHER_CLI_SHUFFLE_JOB_H
@@ -17,7 +17,7 @@ typedef struct gather_cli_shuffle {
 
   /* the line */
   bool dry_run;
-  int64_t threads; /* 0 = the CPUs */
+  int64_t threads; /* 0 = all CPUs */
   gather_shuffle_options options;
   const char **paths; /* of the parts */
   int32_t path_count;
@@ -25,8 +25,8 @@ typedef struct gather_cli_shuffle {
   gather_cli_raw data_raw, order_raw;
   gather_cli_input order;
 
-  /* what is shown while it works */
-  gather_shuffle_step step; /* whose times these are */
+  /* progress */
+  gather_shuffle_step step; /* the current step */
   bool shown, printed;
   double next_tick, step_begin;
   int64_t shown_from; /* where this run's step began */
@@ -34,7 +34,7 @@ typedef struct gather_cli_shuffle {
 
 /* Reads the line. GATHER_USAGE, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_shuffle_options(gather_cli_shuffle *job, gather_error *error);
-/* Frees what it made. */
+/* Frees its result. */
 void gather_cli_shuffle_options_clear(gather_cli_shuffle *job);
 
 /* gather_shuffle_options.progress: the line on a terminal, and the note that a signal leaves. context: the job. */

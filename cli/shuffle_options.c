@@ -29,17 +29,16 @@ static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
                                         &job->order_raw, error));
   if (gather_cli_is_stdin(data))
-    return gather_cli_fail(error, GATHER_USAGE, "DATA is standard input, which cannot be read in any order");
-  if (!order && job->order_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type is for --order, which is missing");
+    return gather_cli_fail(error, GATHER_USAGE, "DATA cannot be standard input: a shuffle needs a file");
+  if (!order && job->order_raw.raw.type) return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs --order");
   if (!order) return GATHER_OK;
   if (job->args->value[GATHER_CLI_SEED])
-    return gather_cli_fail(error, GATHER_USAGE, "--seed makes an order, and --order gives one");
+    return gather_cli_fail(error, GATHER_USAGE, "--seed and --order cannot be combined");
   if (gather_cli_is_stdin(order) && job->options.resume)
     return gather_cli_fail(error, GATHER_USAGE, "--resume needs --order to be a file");
   if (!gather_cli_is_literal(order)) return GATHER_OK;
   if (job->order_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type is for a file of raw bytes, and '%.100s' is a literal",
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a literal",
                            order);
   return gather_cli_input_literal(order, &job->order, error);
 }
@@ -47,7 +46,7 @@ static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
 /* DATA and each --part. */
 static gather_status read_paths(gather_cli_shuffle *job, gather_error *error) {
   job->paths = calloc((size_t)job->args->given_count + 1, sizeof *job->paths);
-  if (!job->paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the parts");
+  if (!job->paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
   job->paths[job->path_count++] = job->args->argument[0];
   for (const char *path; (path = gather_cli_value_at(job->args, GATHER_CLI_PART, job->path_count - 1));)
     job->paths[job->path_count++] = path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: what Ctrl-C and its kin do. The handlers call only what POSIX allows there: everything they print is made
+ * signals.c: signal handlers. They call only functions that POSIX allows there: everything they print is prepared
  * before.
  */
 #include "signals.h"
@@ -21,7 +21,7 @@ static char note[16384];
 static volatile sig_atomic_t note_bytes;
 static volatile sig_atomic_t pipe_broken;
 
-/* The answer to SIGBUS: a mapped file that was cut short, or a disk that failed while it was read. */
+/* The message for SIGBUS: a mapped file was truncated, or the disk failed during a read. */
 static char bus_answer[512];
 static size_t bus_bytes;
 static int bus_descriptor = STDERR_FILENO;
@@ -44,7 +44,7 @@ static void on_end(int number) {
 static void on_bus(int number) {
   static atomic_flag answered = ATOMIC_FLAG_INIT;
   (void)number;
-  /* Several threads may read behind the cut at once; the first one answers and ends the program. */
+  /* Several threads may fault at once; the first one reports and ends the program. */
   while (atomic_flag_test_and_set(&answered)) pause();
   remove_temporary();
   ssize_t written = write(bus_descriptor, bus_answer, bus_bytes);
@@ -59,7 +59,7 @@ static void on_pipe(int number) {
 }
 
 static void prepare_bus_answer(const gather_cli_args *args) {
-  static const char MESSAGE[] = "a file was cut short, or could not be read, while it was being used";
+  static const char MESSAGE[] = "a file was truncated, or could not be read, while in use";
   if (!args->value[GATHER_CLI_JSON]) {
     bus_bytes = (size_t)snprintf(bus_answer, sizeof bus_answer, "gather: error: %s\n", MESSAGE);
     return;
@@ -79,7 +79,7 @@ static void handle(int number, void (*handler)(int)) {
   sigaction(number, &action, NULL);
 }
 
-/* nohup and shells' background jobs ignore signals on purpose. */
+/* nohup and background jobs of shells ignore signals on purpose. */
 static void handle_unless_ignored(int number) {
   struct sigaction now;
   if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN) handle(number, on_end);
@@ -91,8 +91,8 @@ void gather_cli_signals_start(const gather_cli_args *args) {
   handle_unless_ignored(SIGTERM);
   handle_unless_ignored(SIGHUP);
   handle(SIGBUS, on_bus);
-  handle(SIGXFSZ, SIG_IGN); /* a file that grows beyond the user's limit is an error of writing it */
-  handle(SIGPIPE, on_pipe); /* a handler, not SIG_IGN: it tells a reader that left from a disk that is full */
+  handle(SIGXFSZ, SIG_IGN); /* a file beyond the user's size limit is then a write error */
+  handle(SIGPIPE, on_pipe); /* a handler, not SIG_IGN: it distinguishes a closed pipe from a full disk */
 }
 
 static void mask(int how) {

@@ -12,13 +12,13 @@
 
 static char upper(char c) { return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c; }
 
-/* Whether text is that word, in letters of either case. */
+/* Whether text is that word, ignoring case. */
 static bool is_word(const char *text, const char *word) {
   while (*word && upper(*text) == upper(*word)) text++, word++;
   return *text == 0 && *word == 0;
 }
 
-/* How many bytes the unit at text (to its end) has; 0 where it is none. */
+/* The bytes of the unit at text (to its end); 0 if it is not a unit. */
 static int64_t unit_bytes(const char *text) {
   static const char LETTERS[] = "KMGT";
   if (*text == 0 || is_word(text, "B")) return 1;
@@ -40,7 +40,7 @@ gather_status gather_cli_size(const gather_cli_args *args, gather_cli_option_id 
   bool whole = *text >= '0' && *text <= '9' && gather_cli_whole(text, &end, &number, &too_big);
   int64_t unit = whole || too_big ? unit_bytes(end) : 0;
   if (unit == 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s takes an amount such as 2GiB, 500MB or 65536, not '%.100s'", name,
+    return gather_cli_fail(error, GATHER_USAGE, "--%s takes a size such as 2GiB, 500MB or 65536, not '%.100s'", name,
                            text);
   if (too_big || number > INT64_MAX / unit)
     return gather_cli_fail(error, GATHER_USAGE, "--%s %.100s does not fit in 64 bits", name, text);

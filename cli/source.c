@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.c: what FILE or FILE:NAME stands for on disk, and the bytes of what cannot be mapped.
+ * source.c: resolves FILE or FILE:NAME, and reads files that cannot be mapped.
  */
 #include "source.h"
 
@@ -28,13 +28,13 @@ gather_status gather_cli_file_open(const char *path, gather_file **file, gather_
 
 static bool is_dash(const char *path) { return strcmp(path, "-") == 0; }
 
-/* Whether an errno of a path means that no file that can be opened has it. */
+/* Whether an errno of a path means that there is no such file. */
 static bool is_absent(int number) {
   return number == ENOENT || number == ENOTDIR || number == EACCES || number == ENAMETOOLONG || number == ELOOP;
 }
 
-/* Whether something that may hold tensors has that path. *failed: an errno where the system could not say; other paths of the
- * argument are not guessed then. */
+/* Whether a file that may contain tensors has that path. *failed: an errno if the system could not tell; other splits of the
+ * argument are not tried then. */
 static bool is_source(const char *path, int *failed) {
   struct stat status;
   *failed = 0;
@@ -54,7 +54,7 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
   int failed;
   *name = "";
   *path = malloc(len + 1);
-  if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a file's name");
+  if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");
   memcpy(*path, argument, len + 1);
   if (is_source(argument, &failed)) return GATHER_OK;
   for (char *colon = strchr(*path, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
@@ -66,7 +66,7 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
     *colon = ':';
   }
   if (failed) return wrong(error, argument, failed);
-  return GATHER_OK; /* no such file: opening it says so, by its whole name */
+  return GATHER_OK; /* no such file: opening it reports that, with its whole name */
 }
 
 bool gather_cli_source_streams(const char *path) {
@@ -88,7 +88,7 @@ static ssize_t read_some(int fd, char *to, size_t room) {
   return got;
 }
 
-/* Reads to the end; one byte more than was read stays free. */
+/* Reads to the end; the buffer has at least one more byte. */
 static gather_status read_all(int fd, const char *path, void **bytes, size_t *count, gather_error *error) {
   char *buffer = NULL;
   size_t len = 0, room = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * source.h: what FILE or FILE:NAME stands for on disk, and the bytes of what cannot be mapped.
+ * source.h: resolves FILE or FILE:NAME, and reads files that cannot be mapped.
  */
 #ifndef GATHER_CLI_SOURCE_H
 #define GATHER_CLI_SOURCE_H
@@ -8,26 +8,26 @@
 #include "args.h"
 #include "gather/file.h"
 
-/* Cuts FILE:NAME: the path goes to path (malloc'ed, the caller frees it), *name points behind the colon, or to "". A
+/* Splits FILE:NAME: path gets the path (malloc'ed, the caller frees it), *name points after the colon, or to "". A
  * file of the whole name wins; else the first colon with an existing file before it. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, char **path, const char **name,
                                                      gather_error *error);
 
-/* Remembers what the line says of links, for all files that the program opens. */
+/* Stores whether the line allows links, for all files that the program opens. */
 void gather_cli_links_start(const gather_cli_args *args);
 /* Whether symbolic links to files beside a model are refused. */
 bool gather_cli_no_links(void);
-/* gather_file_open_with, with links as the line says. */
+/* gather_file_open_with, with the line's setting of links. */
 GATHER_CHECKED gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error);
 
-/* Whether a path is a pipe, a socket or a terminal: to be read to its end, as it cannot be mapped. "-" is one. */
+/* Whether a path is a pipe, a socket or a terminal, which must be read to its end and cannot be mapped. "-" is one. */
 bool gather_cli_source_streams(const char *path);
 
-/* Reads a file, or standard input for "-", to its end. bytes[count] is a zero byte; free() ends it. Returns
+/* Reads a file, or standard input for "-", to its end. bytes[count] is a zero byte; the caller frees bytes. Returns
  * GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_read(const char *path, void **bytes, size_t *count, gather_error *error);
 
-/* Whether a regular file begins as text; false also where there is none. Returns GATHER_IO_ERROR or GATHER_OUT_OF_MEMORY. */
+/* Whether a regular file begins like text; false also if there is no such file. Returns GATHER_IO_ERROR or GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_is_text(const char *path, bool *text, gather_error *error);
 
 #endif

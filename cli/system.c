@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * system.c: calls of the operating system that several commands make.
+ * system.c: system calls that several commands use.
  */
 #define _FILE_OFFSET_BITS 64
 #include "system.h"
@@ -37,8 +37,7 @@ gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t 
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0)
       return gather_cli_fail_file(error, got < 0 ? gather_cli_status_of(errno) : GATHER_IO_ERROR, file, offset,
-                                  "cannot read it: %s",
-                                  got < 0 ? strerror(errno) : "it was cut short while it was used");
+                                  "cannot read it: %s", got < 0 ? strerror(errno) : "it was truncated while in use");
     to += got;
     offset += got;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * system.h: calls of the operating system that several commands make.
+ * system.h: system calls that several commands use.
  */
 #ifndef GATHER_CLI_SYSTEM_H
 #define GATHER_CLI_SYSTEM_H
@@ -10,11 +10,11 @@
 /* The status of an errno: GATHER_FILE_NOT_FOUND, GATHER_OUT_OF_MEMORY, and GATHER_IO_ERROR for all others. */
 gather_status gather_cli_status_of(int number);
 
-/* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
- * file that O_CREAT makes has the permissions that the umask leaves. Returns a descriptor, or -1 with errno set. */
+/* openat() with O_CLOEXEC, retried if a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
+ * file created with O_CREAT has the permissions of the umask. Returns a descriptor, or -1 with errno set. */
 int gather_cli_open(int folder, const char *path, int flags);
 
-/* Reads exactly `size` bytes from byte `offset` on. file: its name, for the error. Returns GATHER_IO_ERROR, also where the file ends
+/* Reads exactly `size` bytes from byte `offset` on. file: its name, for the error. Returns GATHER_IO_ERROR, also if the file ends
  * before that, or GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_read_at(int fd, const char *file, void *bytes, int64_t size, int64_t offset,
                                                 gather_error *error);

@@ -54,8 +54,8 @@ void gather_cli_json_table(gather_cli_json *json, const gather_table_statistics 
 
 char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics) {
   const char *name = gather_engine_name(statistics->engine);
-  (void)snprintf(text, bytes, "%s%s, %" PRId32 " %s at once", name ? name : "?",
-                 statistics->direct ? " past the page cache" : "", statistics->depth,
+  (void)snprintf(text, bytes, "%s%s, %" PRId32 " %s in flight", name ? name : "?",
+                 statistics->direct ? ", direct I/O" : "", statistics->depth,
                  statistics->depth == 1 ? "read" : "reads");
   return text;
 }
@@ -64,7 +64,7 @@ void gather_cli_table_note(const gather_cli_args *args, gather_engine asked,
                            const gather_table_statistics *statistics) {
   if (asked == GATHER_ENGINE_AUTO || asked == statistics->engine) return;
   if (args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
-  fprintf(stderr, "gather: note: %s reads, not %s: ", gather_engine_name(statistics->engine),
+  fprintf(stderr, "gather: note: using %s, not %s: ", gather_engine_name(statistics->engine),
           gather_engine_name(asked));
   gather_cli_put(stderr, statistics->why);
   fputc('\n', stderr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_arg.h: tables on the command line: what --memory, --engine and --depth say, and what is told of a table afterwards.
+ * table_arg.h: tables on the command line: --memory, --engine and --depth, and the statistics in the answer.
  */
 #ifndef GATHER_CLI_TABLE_ARG_H
 #define GATHER_CLI_TABLE_ARG_H
@@ -14,10 +14,10 @@ struct gather_cli_json;
 
 /* The options of the line. */
 typedef struct gather_cli_table_options {
-  const char *asked;    /* one of them that was given, without its dashes; NULL */
-  int64_t memory_bytes; /* of the whole program; 0 = no ceiling */
+  const char *asked;    /* one of them that was given, without its dashes; or NULL */
+  int64_t memory_bytes; /* of the whole program; 0 = no limit */
   gather_engine engine;
-  int32_t depth; /* 0 = chosen */
+  int32_t depth; /* 0 = automatic */
 } gather_cli_table_options;
 
 /* Reads them. GATHER_USAGE. */
@@ -26,9 +26,9 @@ GATHER_CHECKED gather_status gather_cli_table_options_read(const gather_cli_args
 
 /* The object "table" of an answer. */
 void gather_cli_json_table(struct gather_cli_json *json, const gather_table_statistics *statistics);
-/* "uring, past the page cache, 128 reads at once": the engine in words. Returns text. */
+/* "uring, direct I/O, 128 reads in flight": the engine as text. Returns text. */
 char *gather_cli_engine_text(char *text, size_t bytes, const gather_table_statistics *statistics);
-/* Says on stderr which engine reads where another one was asked for; not with -q or --json. */
+/* Prints a note on stderr if another engine than the requested one reads; not with -q or --json. */
 void gather_cli_table_note(const gather_cli_args *args, gather_engine asked, const gather_table_statistics *statistics);
 
 #endif

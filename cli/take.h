@@ -12,35 +12,35 @@
 #include "table_arg.h"
 #include "tensor_arg.h"
 
-/* How a job goes through a table (table.h): its rows come out of the file, and its output is written part by part. */
+/* A job that reads rows through a table (table.h) and writes its output part by part. */
 typedef struct gather_cli_take_table {
   gather_cli_table_options options;
-  gather_table *table; /* NULL: the job does not go through one */
-  char why_not[512];   /* then: the reason, in words */
+  gather_table *table; /* NULL: the job uses no table */
+  char why_not[512];   /* then: the reason, as text */
   int64_t row_bytes;
   int64_t part_bytes;   /* of each of the two buffers of the output */
-  int64_t window_bytes; /* of the output, what may wait for the disk; 0 = the system's matter */
+  int64_t window_bytes; /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;
 } gather_cli_take_table;
 
 /* One gather. Starts as all zero. */
 typedef struct gather_cli_job {
   const gather_cli_args *args;
-  /* What the command line says. */
+  /* The command line. */
   const gather_op *op;
   gather_options options;
-  const char *fill; /* the V of fill=V; NULL */
-  int32_t threads;  /* 0 = the CPUs */
+  const char *fill; /* the V of fill=V; or NULL */
+  int32_t threads;  /* 0 = all CPUs */
   gather_cli_raw data_raw, indices_raw;
   bool literal;       /* INDICES is one */
-  gather_cli_out out; /* of -o, where that is a file */
+  gather_cli_out out; /* of -o, if that is a file */
   const char *output; /* its path, or "-"; NULL without -o */
   bool to_stdout;     /* -o - */
   const char *format; /* of the output; NULL without -o */
-  /* What is open. */
+  /* Open files. */
   gather_cli_input data, indices;
   void *fill_element;
-  char *descr; /* made here, where the file has none */
+  char *descr; /* made here, if the file has none */
   gather_cli_take_table through;
   gather_plan *plan;
   int64_t shape[GATHER_MAX_RANK];
@@ -48,7 +48,7 @@ typedef struct gather_cli_job {
   gather_writer *writer;
   gather_pool *pool;
   gather_cli_progress progress;
-  /* What came out. */
+  /* Results. */
   int64_t index_count, bad_count, bytes;
   double begin, seconds;
   char plan_text[512];
@@ -56,26 +56,26 @@ typedef struct gather_cli_job {
 
 /* Reads the options; opens no file but parses literals. */
 GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error);
-/* The arguments DATA (NULL: explain has a made-up one) and INDICES (NULL: explain has a MODEL). */
+/* The arguments DATA (NULL: explain generates it) and INDICES (NULL: explain has a MODEL). */
 const char *gather_cli_job_data(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
-/* Reads the V of fill=V: the type of data is known. */
+/* Parses the V of fill=V: the type of data is known. */
 GATHER_CHECKED gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error);
-/* Opens the files, and reads the V of fill=V. */
+/* Opens the files, and parses the V of fill=V. */
 GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error);
-/* Opens the files and makes the plan: types, ranks, axis, batch_dims and shapes fit then, and the output may be
+/* Opens the files and makes the plan: then types, ranks, axis, batch_dims and shapes are valid, and the output may be
  * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);
-/* DATA is no single tensor of its file (error says so): opens the table that takes it whole, such as a column in many pieces. Returns
- * what error has where there is none, or not for this job. */
+/* DATA is not a single tensor of its file (error says so): opens the table that has all of it, such as a column in many pieces. Returns
+ * the status of error if there is none, or not for this job. */
 GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
-/* Opens the table where the job can go through one; parts of it too. */
+/* Opens the table, with its parts, if the job can use one. */
 GATHER_CHECKED gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error);
-/* Refuses --memory and its kin for a job that does not go through a table, with the reason. */
+/* Refuses --memory and the other table options for a job without a table, with the reason. */
 GATHER_CHECKED gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error);
-/* What --plan says of it. */
+/* The text of --plan. */
 void gather_cli_job_table_plan(gather_cli_job *job);
-/* Checks every index; no memory of them stays where there is a ceiling. executor: NULL = the calling thread. */
+/* Validates every index; with a memory limit, releases their pages. executor: NULL = the calling thread. */
 GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor,
                                                           gather_error *error);
 /* Makes the writer of the output. */
@@ -83,11 +83,11 @@ GATHER_CHECKED gather_status gather_cli_job_create_writer(gather_cli_job *job, g
 /* Gathers part by part into the writer, through the table. */
 GATHER_CHECKED gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor,
                                                        gather_error *error);
-/* Gathers into the output, or only checks the indices with --dry-run. */
+/* Gathers into the output, or only validates the indices with --dry-run. */
 GATHER_CHECKED gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error);
-/* Says what was done. */
+/* Prints the answer. */
 void gather_cli_job_answer(const gather_cli_job *job);
-/* Frees everything; a writer that was not committed leaves no file. */
+/* Frees everything; an uncommitted writer leaves no file. */
 void gather_cli_job_clear(gather_cli_job *job);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take_answer.c: what `take` and `elements` say when all went well, as text or JSON.
+ * take_answer.c: the answer of `take` and `elements` on success, as text or JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static const char *type_name(const gather_cli_job *job) { return job->data.tensor.type_name; }
 
-/* The ceiling is that of the whole; the two parts of the output that are in memory count too. */
+/* The limit is that of the whole program; the two parts of the output in memory count too. */
 static void table_json(gather_cli_json *json, const gather_cli_job *job) {
   const gather_cli_take_table *through = &job->through;
   gather_table_statistics statistics = through->statistics;
@@ -54,15 +54,15 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
 
 static void table_text(const gather_table_statistics *s) {
   fprintf(stderr,
-          "table: %" PRId64 " rows in memory, %" PRId64 " of an earlier read, %" PRId64 " read; %" PRId64
-          " reads, %" PRId64 " bytes for %" PRId64 "\n",
+          "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64
+          " bytes read for %" PRId64 " needed\n",
           s->rows_resident, s->rows_cached, s->rows_read, s->reads, s->bytes_read, s->bytes_useful);
 }
 
 void gather_cli_job_answer(const gather_cli_job *job) {
   const gather_cli_args *args = job->args;
   bool plan = args->value[GATHER_CLI_PLAN] || args->value[GATHER_CLI_DRY_RUN];
-  /* With -o - the result itself is on stdout; then only what was asked for is said, on stderr. */
+  /* With -o - the result itself is on stdout; then only requested text is printed, on stderr. */
   FILE *to = gather_cli_json_stream(args);
   if (args->value[GATHER_CLI_JSON]) {
     answer_json(job);

@@ -12,7 +12,7 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* Whose rules are meant: --elements of explain is as the command elements. */
+/* The command whose rules apply: explain --elements is like the command elements. */
 static const gather_cli_command *rules_command(const gather_cli_job *job) {
   const bool elements = job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS || job->args->value[GATHER_CLI_ELEMENTS];
   return gather_cli_command_at(elements ? GATHER_CLI_COMMAND_ELEMENTS : GATHER_CLI_COMMAND_TAKE);
@@ -22,13 +22,13 @@ static const char *op_name(const gather_cli_command *command) {
   return gather_family_get(gather_cli_command_family(command))->name;
 }
 
-/* Adds a word to a list with commas between. */
+/* Adds a word to a comma-separated list. */
 static void add_word(char *list, size_t bytes, const char *word) {
   size_t len = strlen(list);
   snprintf(list + len, bytes - len, "%s%s", len ? ", " : "", word);
 }
 
-/* Rules that only the other command's operator has. */
+/* Hint for rules that only the other command's operator has. */
 static gather_status hint_other(const gather_cli_job *job, const gather_cli_command *other, const gather_error *error) {
   const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(other);
   if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN)
@@ -49,7 +49,7 @@ static gather_status read_rules(gather_cli_job *job, gather_error *error) {
     if (strcmp(gather_op_at(i)->name, name) == 0) add_word(known, sizeof known, gather_op_at(i)->rules);
   const bool exists = gather_op_find(op_name(other), rules) != NULL;
   if (!exists) (void)gather_cli_choice_hint(GATHER_CLI_RULES, command, rules, hint, sizeof hint);
-  (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; there are %s%s", name, rules, known, hint);
+  (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; it has %s%s", name, rules, known, hint);
   return exists ? hint_other(job, other, error) : GATHER_USAGE;
 }
 
@@ -103,7 +103,7 @@ static gather_status read_output(gather_cli_job *job, gather_error *error) {
   }
   if (job->to_stdout && isatty(STDOUT_FILENO) && !job->args->value[GATHER_CLI_FORCE]) {
     (void)gather_cli_fail(error, GATHER_USAGE, "-o - would write binary data to the terminal");
-    return gather_cli_hint_set(error, "give it a file or a pipe, or -f to write it all the same");
+    return gather_cli_hint_set(error, "write to a file or a pipe, or use -f to write to the terminal anyway");
   }
   job->format = "npy";
   if (job->to_stdout) return GATHER_OK;
@@ -121,15 +121,15 @@ const char *gather_cli_job_indices(const gather_cli_job *job) {
   return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1];
 }
 
-/* What no table is for can be said before a file is opened. */
+/* What tables do not support is refused before a file is opened. */
 static gather_status read_table(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_table_options_read(job->args, &job->through.options, error));
   const char *asked = job->through.options.asked, *data = gather_cli_job_data(job);
   if (!asked) return GATHER_OK;
   if (data && gather_cli_is_stdin(data))
-    return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a file, and DATA is standard input", asked);
+    return gather_cli_fail(error, GATHER_USAGE, "--%s needs rows of a file, but DATA is standard input", asked);
   if (job->options.batch_dims != 0)
-    return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a table, which have no batch_dims", asked);
+    return gather_cli_fail(error, GATHER_USAGE, "--%s needs rows of a table, which have no batch_dims", asked);
   return GATHER_OK;
 }
 
@@ -139,10 +139,10 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
       gather_cli_raw_options(job->args, GATHER_CLI_TYPE, GATHER_CLI_SHAPE, GATHER_CLI_OFFSET, &job->data_raw, error));
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
                                         &job->indices_raw, error));
-  if (!indices) return GATHER_OK; /* the MODEL of explain says them */
+  if (!indices) return GATHER_OK; /* the MODEL of explain defines them */
   job->literal = gather_cli_is_literal(indices);
   if (job->literal && job->indices_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type is for a file of raw bytes, and '%.100s' is a literal",
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a literal",
                            indices);
   if (data && gather_cli_is_stdin(data) && gather_cli_is_stdin(indices))
     return gather_cli_fail(error, GATHER_USAGE, "DATA and INDICES cannot both be standard input");

@@ -15,13 +15,13 @@
 #include "terminal.h"
 
 enum {
-  SHOWN_FIRST = 4096,         /* rows of the first part where progress is shown: nobody knows yet how long they take */
-  RESIDENT_INDICES = 4 << 20, /* of a mapped file of indices, where there is a ceiling */
+  SHOWN_FIRST = 4096,         /* rows of the first part if progress is shown: their time is not known yet */
+  RESIDENT_INDICES = 4 << 20, /* of a mapped file of indices, with a memory limit */
   FIRST_MS = 1000,
   EVERY_MS = 200
 };
 
-/* Whether the indices are a view of a mapped file: other memory would lose what it holds. */
+/* Whether the indices are a view of a mapped file: releasing other memory would lose its contents. */
 static bool indices_are_mapped(const gather_cli_job *job) {
   const gather_file *file = job->indices.file;
   if (!file || job->indices.memory) return false;
@@ -43,7 +43,7 @@ gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_exe
   return gather_plan_check(job->plan, &run, error);
 }
 
-/* Where a take stands. */
+/* The progress of a take. */
 typedef struct rows {
   gather_cli_job *job;
   const gather_executor *executor;
@@ -76,10 +76,10 @@ static void show(rows *r, int64_t done) {
   gather_cli_progress_show(parts, 6);
 }
 
-/* What was checked before holds still, unless somebody changes the indices meanwhile. */
+/* The indices were validated before; they fail here only if they were changed meanwhile. */
 static gather_status blame_change(gather_status status, gather_error *error) {
   if (status != GATHER_INDEX_OUT_OF_RANGE) return status;
-  return gather_cli_fail(error, GATHER_IO_ERROR, "the indices were changed while they were used");
+  return gather_cli_fail(error, GATHER_IO_ERROR, "the indices were changed while in use");
 }
 
 /* Rows number first to first + len - 1 of the output. */

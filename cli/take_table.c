@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take_table.c: whether a take goes through a table, how much memory each part of it gets, and what the plan says of that.
+ * take_table.c: whether a take uses a table, how much memory each part of it gets, and the text of the plan.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,13 +15,13 @@
 
 enum {
   PART_BYTES =
-      16 << 20, /* of the output, where there is no ceiling: near enough to the caches, long enough for a disk */
-  SHARE = 8,    /* with one, a part takes this share of it: two are in memory, one waits for the disk */
+      16 << 20, /* of the output, without a memory limit: small enough for the caches, long enough for a disk */
+  SHARE = 8,    /* with a limit, a part takes this share of it: two are in memory, one waits for the disk */
   PARTS_IN_MEMORY = 3,
   MOST_DOUBLINGS = 40
 };
 
-/* Says why this job goes past tables; "" = it does not. */
+/* Why this job cannot use a table; "" = it can. */
 static void find_reason(gather_cli_job *job) {
   char *why = job->through.why_not;
   const size_t bytes = sizeof job->through.why_not;
@@ -31,14 +31,14 @@ static void find_reason(gather_cli_job *job) {
   if (!gather_family_get(job->op->family)->whole_rows)
     (void)snprintf(why, bytes, "single elements are taken, not rows");
   else if (!job->data.file || job->data.memory)
-    (void)snprintf(why, bytes, "DATA is no regular file");
+    (void)snprintf(why, bytes, "DATA is not a regular file");
   else if (job->options.batch_dims != 0)
-    (void)snprintf(why, bytes, "there are batch_dims");
+    (void)snprintf(why, bytes, "batch_dims is not 0");
   else if (data->rank == 0 || (axis != 0 && axis != -(int64_t)data->rank))
     (void)snprintf(why, bytes, "rows are along axis 0, and the axis is %" PRId64, axis);
 }
 
-/* The memory of each: `memory_bytes` for the whole, of which the table gets what is left. */
+/* Divides `memory_bytes`: the table gets what the output leaves. */
 static int64_t divide_memory(gather_cli_take_table *through, int64_t row_bytes, int64_t memory_bytes) {
   int64_t part = memory_bytes == 0 || memory_bytes / SHARE > PART_BYTES ? PART_BYTES : memory_bytes / SHARE;
   through->part_bytes = part > row_bytes ? part : row_bytes;
@@ -72,7 +72,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   int32_t count;
   int64_t row_bytes = row_bytes_of(job);
   raw.raw.shape = raw.shape;
-  if (raw.whole) raw.shape[0] = -1; /* each part has rows of its own */
+  if (raw.whole) raw.shape[0] = -1; /* each part has its own number of rows */
   options.memory_bytes = divide_memory(through, row_bytes, memory_bytes);
   options.engine = through->options.engine;
   options.depth = through->options.depth;
@@ -82,7 +82,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
                            through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
   const char **paths = part_paths(job, &count);
-  if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the names of the parts");
+  if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
   gather_cli_signals_hold();
   gather_status status = gather_table_open_parts(paths, count, &options, &through->table, error);
   gather_cli_signals_release();
@@ -90,7 +90,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   return status;
 }
 
-/* The library's answer to too low a ceiling is about the table's share. What would do for the whole is found by trying. */
+/* The library's error for too low a limit is about the table's share. The minimum for the whole is found by trying. */
 static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
   char asked[32], enough[32];
   int64_t least = job->through.options.memory_bytes;
@@ -101,12 +101,13 @@ static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
     job->through.table = NULL;
     if (status != GATHER_USAGE) break;
   }
-  return gather_cli_fail(error, GATHER_USAGE, "--memory %s is too little for rows of %" PRId64 " bytes; %s would do",
+  return gather_cli_fail(error, GATHER_USAGE,
+                         "--memory %s is too little for rows of %" PRId64 " bytes; at least %s is needed",
                          gather_cli_size_text(asked, sizeof asked, job->through.options.memory_bytes),
                          row_bytes_of(job), gather_cli_size_text(enough, sizeof enough, least));
 }
 
-/* What the job gathers from is the table: parts together have another length than DATA alone. */
+/* The job gathers from the table: with parts it has more rows than DATA alone. */
 static void use_table(gather_cli_job *job, const gather_table *table) {
   const gather_table_info *info = gather_table_describe(table);
   job->through.row_bytes = info->row_bytes;
@@ -144,12 +145,12 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
   gather_error other;
   gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);
-  if (status != GATHER_OK) { /* a table that cannot be had says more than a name that is not there */
+  if (status != GATHER_OK) { /* the error of the table is more precise than a missing name */
     if (status != GATHER_NAME_NOT_FOUND) *error = other;
     if (!error->input) error->input = "data";
     return error->status;
   }
-  use_table(job, whole); /* how long its rows are, before the memory is divided */
+  use_table(job, whole); /* sets the length of rows, which dividing the memory needs */
   status = gather_cli_job_table_open(job, &other);
   gather_table_close(whole);
   if (status != GATHER_OK) *error = other;
@@ -158,7 +159,7 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
 
 gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error) {
   if (job->through.table || !job->through.options.asked) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--%s is for rows of a table, and this take is none: %s",
+  return gather_cli_fail(error, GATHER_USAGE, "--%s needs rows of a table, and this take does not read any: %s",
                          job->through.options.asked, job->through.why_not);
 }
 
@@ -169,8 +170,8 @@ void gather_cli_job_table_plan(gather_cli_job *job) {
   if (info->parts > 1) (void)snprintf(parts, sizeof parts, " in %" PRId32 " files", info->parts);
   (void)snprintf(job->plan_text, sizeof job->plan_text,
                  "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
-                 " B%s through a table; what is not in memory by %s "
-                 "(%s); the output in parts of %s",
+                 " B%s through a table; misses are read by %s "
+                 "(%s); the output is written in parts of %s",
                  job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, parts,
                  gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
                  gather_cli_size_text(part, sizeof part, through->part_bytes));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor_arg.c: a tensor as it is named on the command line.
+ * tensor_arg.c: a tensor as named on the command line.
  */
 #include "tensor_arg.h"
 
@@ -30,7 +30,7 @@ gather_status gather_cli_shape(const char *text, const char *option, int64_t *sh
   return GATHER_OK;
 }
 
-/* Whether the library knows the type: it opens no bytes of the shape [0] as that type. */
+/* Whether the library knows the type: tries to open zero bytes as the shape [0] of that type. */
 static gather_status check_type(const gather_cli_raw *raw, gather_cli_option_id option, gather_error *error) {
   const gather_cli_option *option_at = gather_cli_option_at(option);
   char hint[160];
@@ -41,7 +41,7 @@ static gather_status check_type(const gather_cli_raw *raw, gather_cli_option_id 
   gather_file_close(file);
   (void)gather_cli_choice_hint(option, NULL, probe.type, hint, sizeof hint);
   if (status != GATHER_USAGE || !*hint) return status;
-  return gather_cli_fail(error, GATHER_USAGE, "--%s: '%.100s' is no type%s", option_at->name, probe.type, hint);
+  return gather_cli_fail(error, GATHER_USAGE, "--%s: no such type '%.100s'%s", option_at->name, probe.type, hint);
 }
 
 /* The option "raw" that goes with a type. */
@@ -77,7 +77,7 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
   gather_table *table = NULL;
   if (!raw->whole) return GATHER_OK;
   if (gather_cli_is_stdin(argument))
-    return gather_cli_fail(error, GATHER_USAGE, "standard input does not say how many rows it has: --shape needs it");
+    return gather_cli_fail(error, GATHER_USAGE, "the number of rows of standard input is not known: --shape needs it");
   options.raw = &raw->raw;
   options.keep_signals = true;
   options.no_links = gather_cli_no_links();
@@ -87,7 +87,7 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
   return GATHER_OK;
 }
 
-/* Numbers become a tensor that the input owns. */
+/* Turns numbers into a tensor that the input owns. */
 static void use_elements(gather_cli_input *input, gather_type type) {
   gather_cli_numbers *numbers = &input->numbers;
   const gather_type_info *info = gather_type_get(type);
@@ -106,7 +106,7 @@ gather_status gather_cli_input_literal(const char *text, gather_cli_input *input
   return GATHER_OK;
 }
 
-/* Numbers in text: out of memory where it was read already. */
+/* Numbers in text: from memory if it was read already. */
 static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
   input->text = true;
   GATHER_CLI_TRY(input->memory
@@ -174,7 +174,8 @@ gather_status gather_cli_input_typed(const char *argument, gather_type type, con
     status = gather_cli_input_tensor(argument, &NOT_RAW, true, role, input, error);
     if (status == GATHER_FILE_NOT_FOUND && type == GATHER_TYPE_BOOL)
       (void)gather_cli_hint_set(error, "the input is bool: true, false, a list of them, or a FILE");
-    if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64) return status; /* others say their type */
+    if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64)
+      return status; /* other files have their own type */
     status = gather_cli_numbers_copy(input->tensor.tensor.data, input->tensor.tensor.shape[0], &input->numbers, error);
     if (status == GATHER_OK) status = gather_cli_numbers_retype(&input->numbers, type, error);
   }

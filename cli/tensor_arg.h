@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor_arg.h: a tensor as it is named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a
+ * tensor_arg.h: a tensor as named on the command line: FILE, FILE:NAME, - for standard input, raw bytes with a
  * type and a shape, and for INDICES a literal, a text file or FILE:COLUMN of a table in text.
  */
 #ifndef GATHER_CLI_TENSOR_ARG_H
@@ -10,7 +10,7 @@
 #include "gather/file.h"
 #include "literal.h"
 
-/* What --type, --shape, --offset and --raw say; type NULL = nothing. */
+/* The values of --type, --shape, --offset and --raw; type NULL = not given. */
 typedef struct gather_cli_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
@@ -18,49 +18,49 @@ typedef struct gather_cli_raw {
 } gather_cli_raw;
 
 /* Reads the raw options (type, shape and offset are their numbers). Returns GATHER_USAGE, GATHER_UNSUPPORTED (a type
- * that raw bytes cannot be). */
+ * that raw bytes cannot have). */
 GATHER_CHECKED gather_status gather_cli_raw_options(const gather_cli_args *args, gather_cli_option_id type,
                                                     gather_cli_option_id shape, gather_cli_option_id offset,
                                                     gather_cli_raw *raw, gather_error *error);
 
-/* Where the shape says so, counts the rows that the file of an argument has. Returns as gather_table_open, and GATHER_USAGE for
+/* If the shape begins with -1, counts the rows of the argument's file. Returns like gather_table_open, and GATHER_USAGE for
  * standard input. */
 GATHER_CHECKED gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gather_error *error);
 
-/* "3x4" as lengths, added behind the first *rank ones; "" is 0-D. option: its name, for errors. Returns GATHER_USAGE. */
+/* "3x4" as lengths, added after the first *rank ones; "" is 0-D. option: its name, for errors. Returns GATHER_USAGE. */
 GATHER_CHECKED gather_status gather_cli_shape(const char *text, const char *option, int64_t *shape, int32_t *rank,
                                               gather_error *error);
 
-/* An opened tensor and what must live as long. Starts as all zero; gather_cli_input_close ends it. */
+/* An opened tensor and what it depends on. Starts as all zero; gather_cli_input_close frees it. */
 typedef struct gather_cli_input {
   gather_file *file;          /* NULL for literals */
   bool text;                  /* it is a text file */
   gather_file_tensor tensor;  /* what it is */
   gather_cli_numbers numbers; /* a literal, or text as elements of another type than int64 */
-  void *memory;               /* what was read from a pipe */
+  void *memory;               /* the bytes read from a pipe */
   size_t memory_bytes;
 } gather_cli_input;
 
-/* Takes a literal as it stands; no file is opened. */
+/* Reads a literal; opens no file. */
 GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error);
 
 /* A tensor for a model's value: a literal or a text file of the type that the value has (GATHER_TYPE_NONE: int64), or a file. */
 GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role,
                                                     gather_cli_input *input, gather_error *error);
 
-/* Opens the file of an argument, without choosing a tensor: *name is the NAME of FILE:NAME, "" without. Where it is text
+/* Opens the file of an argument, without selecting a tensor: *name is the NAME of FILE:NAME, or "". If it is text
  * (input->text, only with text_allowed) NAME was the column, and input->tensor is set. role: "data" or "indices", for errors. */
 GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                    const char *role, gather_cli_input *input, const char **name,
                                                    gather_error *error);
 
-/* gather_cli_input_open, and the tensor of that name; with text_allowed also one that the file has in pieces. */
+/* gather_cli_input_open, and the tensor of that name; with text_allowed also one that is in pieces in the file. */
 GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                      const char *role, gather_cli_input *input, gather_error *error);
 
 void gather_cli_input_close(gather_cli_input *input);
 
-/* Whether an argument stands for standard input. */
+/* Whether an argument means standard input. */
 bool gather_cli_is_stdin(const char *argument);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * terminal.c: what the terminal can show. The program never sets a locale; only the name of its encoding is asked for.
+ * terminal.c: what the terminal can show. The program never sets a locale; it only reads the name of its encoding.
  */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* struct winsize */
@@ -22,7 +22,7 @@ static gather_cli_colour colour_mode = GATHER_CLI_COLOUR_AUTO;
 
 void gather_cli_terminal_colour_set(gather_cli_colour mode) { colour_mode = mode; }
 
-/* A terminal that knows escape sequences. */
+/* A terminal that supports escape sequences. */
 static bool has_escapes(int fd) {
   const char *term = getenv("TERM");
   return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
@@ -41,7 +41,7 @@ static bool is_utf8(const char *name) {
   return false;
 }
 
-/* The locale that counts for characters, by POSIX's rule; "" = none is set. */
+/* The locale for characters, by POSIX's rule; "" = none is set. */
 static const char *locale_name(void) {
   static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
@@ -51,7 +51,7 @@ static const char *locale_name(void) {
   return "";
 }
 
-/* A locale that is not installed here says its encoding by its name, as after a login from another machine. */
+/* The name of a locale that is not installed here contains its encoding, as after a login from another machine. */
 bool gather_cli_terminal_utf8(void) {
   locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
   if (locale == (locale_t)0) return is_utf8(locale_name());
@@ -104,7 +104,7 @@ static int columns_of(uint32_t code) {
   return is_in(WIDE, sizeof WIDE / sizeof *WIDE, code) ? 2 : 1;
 }
 
-/* One character of UTF-8; a byte that begins none stands for itself. */
+/* One character of UTF-8; an invalid byte counts as itself. */
 static size_t next_code(const char *text, uint32_t *code) {
   const unsigned char *p = (const unsigned char *)text;
   size_t len = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc0 ? 2 : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * terminal.h: what the terminal can show: its width, colour, characters beyond ASCII, and one line of progress that fits.
+ * terminal.h: what the terminal can show: its width, colour, characters beyond ASCII, and one line of progress.
  */
 #ifndef GATHER_CLI_TERMINAL_H
 #define GATHER_CLI_TERMINAL_H
@@ -23,21 +23,21 @@ bool gather_cli_terminal_colour(int fd);
 /* Whether the terminal shows characters beyond ASCII: the locale's encoding (LC_ALL, LC_CTYPE, LANG) is UTF-8. */
 bool gather_cli_terminal_utf8(void);
 
-/* Columns of a descriptor's terminal: COLUMNS where it is set, what the terminal says, or 80. */
+/* Columns of a descriptor's terminal: COLUMNS if set, the terminal's width, or 80. */
 int gather_cli_terminal_width(int fd);
 
-/* Columns that UTF-8 text takes: 2 for wide characters (East Asian, emoji), 0 for combining ones. */
+/* Columns of UTF-8 text: 2 for wide characters (East Asian, emoji), 0 for combining ones. */
 int gather_cli_text_columns(const char *text);
-/* The bytes of the longest beginning of UTF-8 text that takes at most `columns` columns; no character is cut. */
+/* The bytes of the longest prefix of UTF-8 text with at most `columns` columns; no character is split. */
 size_t gather_cli_text_fit(const char *text, int columns);
 
 /* Whether progress is shown: stderr is a terminal that can rewrite a line. */
 bool gather_cli_terminal_live(void);
-/* Joins parts, the most important first, with commas; parts that do not fit into `columns` are left out. Writes at most `bytes`. */
+/* Joins parts, the most important first, with commas; omits parts that do not fit into `columns`. Writes at most `bytes`. */
 void gather_cli_progress_join(char *line, size_t bytes, int columns, const char *const *parts, int count);
-/* Shows the parts on stderr, in one line, in place of the one before. Call only where gather_cli_terminal_live. */
+/* Shows the parts on stderr, in one line that replaces the previous one. Call only if gather_cli_terminal_live. */
 void gather_cli_progress_show(const char *const *parts, int count);
-/* Wipes that line. */
+/* Clears that line. */
 void gather_cli_progress_wipe(void);
 
 #endif

@@ -113,7 +113,7 @@ static bool put_unicode(const char *text, bool big_endian, unsigned char *elemen
   return true;
 }
 
-/* Dates and time spans are 64-bit counts; NaT is the least. */
+/* Dates and time spans are 64-bit counts; NaT is INT64_MIN. */
 static bool put_time(const char *text, bool big_endian, unsigned char *element) {
   bool negative;
   uint64_t magnitude;
@@ -127,14 +127,14 @@ static bool put_time(const char *text, bool big_endian, unsigned char *element) 
   return true;
 }
 
-/* The npy descr of elements without a type of ours, without its quotes, from its byte order on; "" where they have none. Names of
- * other formats' types are none. */
+/* The npy descr of elements without one of our types, without its quotes, from its byte order on; "" if there is none. Names of
+ * other formats' types are not descrs. */
 static const char *descr_of(const gather_file_tensor *like) {
   if (like->descr) return like->descr + (*like->descr == '\'');
   return like->type_name && *like->type_name && strchr("<>|=", *like->type_name) ? like->type_name : "";
 }
 
-/* Elements without a type of ours: what their npy descr says. */
+/* Elements without one of our types: by their npy descr. */
 static bool put_opaque(const gather_file_tensor *like, const char *text, unsigned char *element) {
   const char *descr = descr_of(like);
   size_t bytes = (size_t)like->tensor.item_bytes;
@@ -167,19 +167,19 @@ static bool put(const gather_file_tensor *like, const gather_type_info *type, co
   }
 }
 
-/* What a fill value of that kind looks like, for the message. */
+/* A valid fill value of that kind, for the message. */
 static const char *expected(const gather_type_info *type, const char *descr) {
   switch (type->kind) {
     case GATHER_KIND_BOOL:
       return "true or false";
     case GATHER_KIND_INT:
     case GATHER_KIND_UINT:
-      return "a whole number in its range";
+      return "an integer in its range";
     case GATHER_KIND_COMPLEX:
       return "a number such as 1+2j";
     case GATHER_KIND_OPAQUE:
       descr += strspn(descr, "<>|=");
-      if (*descr == 'M' || *descr == 'm') return "a whole number of its units, NaT, or 0x and its bytes";
+      if (*descr == 'M' || *descr == 'm') return "an integer in its units, NaT, or 0x and its bytes";
       return strchr("SUa", *descr) ? "UTF-8 text that fits its elements" : "0x and the bytes of one element";
     default:
       return "a number that it can hold";
@@ -191,7 +191,7 @@ gather_status gather_cli_value(const gather_file_tensor *like, const char *text,
   bool opaque = type->kind == GATHER_KIND_OPAQUE;
   size_t bytes = opaque ? (size_t)like->tensor.item_bytes : type->bits < 8 ? 1 : (size_t)type->bits / 8;
   *element = calloc(1, bytes ? bytes : 1);
-  if (!*element) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the fill value");
+  if (!*element) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the fill value");
   if (!put(like, type, text, *element))
     return gather_cli_fail(error, GATHER_USAGE, "fill=%.100s: %s cannot hold that; it takes %s", text, like->type_name,
                            expected(type, descr_of(like)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * value_number.c: numbers of every integer and float type from text. strtod reads decimals: no locale is ever set, so
- * the point is a point.
+ * the decimal point is a point.
  */
 #include <float.h>
 #include <math.h>
@@ -25,7 +25,7 @@ static size_t word(const char *text, const char *name) {
   return len;
 }
 
-/* Behind the digits, point and exponent at p; p itself where no number stands there. */
+/* The end of the digits, point and exponent at p; p itself if there is no number. */
 static const char *skip_decimal(const char *p) {
   const char *q = skip_digits(p);
   bool digits = q > p;
@@ -58,7 +58,7 @@ bool gather_cli_double(const char *text, const char **end, double *number, bool 
   return true;
 }
 
-/* Float types below double: value = (1 + m / 2^mantissa) * 2^(e - bias), all of them IEEE-like but for their upper end.
+/* Float types below double: value = (1 + m / 2^mantissa) * 2^(e - bias), all of them IEEE-like except at their upper end.
  */
 typedef struct small_float {
   gather_type type;
@@ -158,8 +158,8 @@ bool gather_cli_encode_float(gather_type type, double number, bool finite, void 
     memcpy(element, &number, sizeof number);
     return true;
   }
-  if (finite && isinf(number)) number = copysign(DBL_MAX, number); /* 1e999 is beyond, yet no infinity */
-  /* ml_dtypes makes bfloat16 by way of float32; that tells for what lies beside the middle of two. */
+  if (finite && isinf(number)) number = copysign(DBL_MAX, number); /* 1e999 is out of range, not infinity */
+  /* ml_dtypes makes bfloat16 by way of float32, which matters near the midpoint of two values. */
   if (type == GATHER_TYPE_BFLOAT16) number = round_to_float32(number);
   if (type == GATHER_TYPE_FLOAT8_E8M0FNU) fits = encode_e8m0(number, &code);
   if (type == GATHER_TYPE_NF4) fits = encode_nf4(number, &code);
@@ -187,7 +187,7 @@ static bool read_hex(const char *p, uint64_t *magnitude) {
   return true;
 }
 
-/* Digits with a point and an exponent that come out whole, such as 2.0 and 1e3. */
+/* Digits with a point and an exponent whose value is an integer, such as 2.0 and 1e3. */
 static bool read_decimal(const char *p, uint64_t *magnitude) {
   const char *end = skip_decimal(p), *last = NULL;
   if (end == p || *end) return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * writing.c: what every output of the command has in common.
+ * writing.c: what all outputs of the command share.
  */
 #include "writing.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * writing.h: what every output of the command has in common.
+ * writing.h: what all outputs of the command share.
  */
 #ifndef GATHER_CLI_WRITING_H
 #define GATHER_CLI_WRITING_H
@@ -8,9 +8,9 @@
 #include "args.h"
 #include "gather/file.h"
 
-/* Before a writer is made: no signal ends the program until gather_cli_writing_begin. No other thread may take signals. */
+/* Call before a writer is made: blocks signals until gather_cli_writing_begin. No other thread may handle signals. */
 void gather_cli_writing_hold(void);
-/* Behind that: the writer (NULL where it could not be made) syncs as the line says, and its temporary file goes away when a signal ends
+/* Call after that: the writer (NULL if it could not be made) syncs as the line says, and its temporary file is removed when a signal ends
  * the program. */
 void gather_cli_writing_begin(const gather_cli_args *args, gather_writer *writer);
 /* gather_writer_commit. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rows and elements of tensors by index: ONNX and OpenVINO Gather to the letter, with an exact answer when an index is wrong.
+"""Gathers rows and elements of tensors by index, exactly as ONNX and OpenVINO define it; errors name the index out of range.
 
     >>> import numpy as np, libgather
     >>> table = np.arange(12.0).reshape(4, 3)
@@ -47,7 +47,7 @@ from libgather.table import Table, TablePart, TableStatistics, open
 
 
 def __getattr__(name: str) -> _Any:
-    """libgather.torch is imported when it is first asked for, since it needs PyTorch."""
+    """Imports libgather.torch on first use, since it needs PyTorch."""
     if name == "torch":
         return _import_module("libgather.torch")
     raise AttributeError(f"module 'libgather' has no attribute {name!r}", name=name)

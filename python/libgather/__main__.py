@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # __main__.py: `python -m libgather` is the command `gather`.
-"""The command `gather`, where its folder is not on the PATH."""
+"""The command `gather`, if its folder is not on the PATH."""
 
 from libgather.command import main
 

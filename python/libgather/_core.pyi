@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the extension offers, for type checkers.
+# Type stubs of the extension.
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, overload

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # _fallback.py: what the extension leaves to NumPy: elements that are more than their bytes, masks, and results for libraries that take
-# tensors through from_dlpack alone; dtypes of tables in files; gradients. Fill values are _fill.py's.
+# tensors only through from_dlpack; dtypes of tables in files; gradients. Fill values are in _fill.py.
 """Gathers of Python objects, strings of variable size, masked arrays and tables; DLPack results."""
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from libgather.model_types import dtype_of, is_packed, unpack
 
 
 __all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "records_gradients", "refuse_mode", "table_dtype",
-           "take", "take_along_axis", "unpack_rows"]  # what the extension asks for
+           "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
 def _is_masked(x: Any) -> bool:
@@ -28,17 +28,17 @@ def _is_masked(x: Any) -> bool:
 
 
 def _policy(name: str, options: dict) -> str:
-    """The mode that rules= brings, which is raise without them."""
+    """The default mode of rules=; raise without rules."""
     op = "Gather" if name == "take" else "GatherElements"
     return next((row["mode"] for row in _core.ops() if (row["name"], row["rules"]) == (op, options.get("rules"))), "raise")
 
 
 def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
-    """The engine says which element goes where; NumPy moves it, since it knows what an element owns."""
+    """The engine computes which element goes where; NumPy copies it, since it knows what an element owns."""
     out, mode, fill_value = options.pop("out", None), options.pop("mode", None), options.pop("fill_value", None)
     mode = mode or _policy(name, options)
     if (mode == "fill") != (fill_value is not None):
-        raise ValueError("mode='fill' needs fill_value" if mode == "fill" else "fill_value goes with mode='fill' alone")
+        raise ValueError("mode='fill' needs fill_value" if mode == "fill" else "fill_value needs mode='fill'")
     if mode == "zero":
         fill_value = np.zeros((), x.dtype)[()]
     if mode in ("zero", "fill"):
@@ -63,7 +63,7 @@ def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
     if not out.flags.writeable:
         refuse("usage", "out is read-only", "output")
     if out.dtype != result.dtype:
-        refuse("type_mismatch", "out has another dtype than the data: elements are moved, never converted", "output")
+        refuse("type_mismatch", "out has a different dtype than the data: elements are never converted", "output")
     if out.shape != result.shape:
         refuse("shape_mismatch", f"out has the shape {out.shape}, not {result.shape}", "output")
     if np.may_share_memory(out, x):
@@ -74,7 +74,7 @@ def _write(out: Any, result: np.ndarray, x: np.ndarray) -> None:
 def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     """Data and mask, each gathered. A filled element is not masked."""
     if options.get("out") is not None:
-        refuse("type_unsupported", "out= does not go with a masked array", "output")
+        refuse("type_unsupported", "out= is not supported with a masked array", "output")
     function = getattr(_core, name)
     data = np.asarray(function(x.data, indices, **options))
     mask = np.ma.nomask
@@ -83,23 +83,23 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
             options = {**options, "fill_value": False if x.dtype.names is None else np.zeros((), x.mask.dtype)[()]}
         mask = function(np.ma.getmaskarray(x), indices, **options)
     result = np.ma.MaskedArray(data, mask=mask)
-    if getattr(x, "_fill_value", None) is not None:  # asking for the default one would compute it, with its warnings
+    if getattr(x, "_fill_value", None) is not None:  # reading the default would compute it, with warnings
         result.fill_value = x.fill_value
     return result[()]
 
 
 def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
-    """Rows of a table in a file: take() alone, and no document's rules."""
+    """Rows of a table in a file: only take(), without rules=."""
     if options.pop("batch_dims", 0) or options.pop("rules", None) is not None:
-        refuse("unsupported", "batch_dims and rules do not go with a table in a file", "data")
+        refuse("unsupported", "batch_dims and rules are not supported with a table in a file", "data")
     if table.ndim > 1 and options.get("axis") is None:
-        raise TypeError("take() needs axis= where x has more than one dimension")
+        raise TypeError("take() needs axis= if x has more than one dimension")
     return table.take(indices, **options)
 
 
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if isinstance(x, _core.Table):
-        refuse("unsupported", f"{name} of a table in a file: take() is what it has", "data")
+        refuse("unsupported", f"{name} of a table in a file: only take() is supported", "data")
     if _is_masked(x):
         return _masked(name, x, indices, options)
     array = np.asarray(x)
@@ -126,7 +126,7 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
 
 
 def table_dtype(name: str, descr: str | None, item_bytes: int, swapped: bool) -> np.dtype:
-    """The dtype of a table's elements. What NumPy has no dtype of is bytes: quantised blocks, and without ml_dtypes its types."""
+    """The dtype of a table's elements. Types without a NumPy dtype are bytes: quantised blocks, and ml_dtypes' types without it."""
     if descr is not None:
         return np.lib.format.descr_to_dtype(ast.literal_eval(descr))
     dtype = np.dtype((np.void, item_bytes))
@@ -148,13 +148,13 @@ def unpack_rows(packed: np.ndarray, name: str, shape: tuple[int, ...]) -> np.nda
 
 
 def records_gradients(x: Any) -> bool:
-    """Whether what is made of x, which requires a gradient, would have one."""
+    """Whether a result of x, which requires a gradient, would have one."""
     torch = sys.modules.get("torch")
     return torch is None or not isinstance(x, torch.Tensor) or torch.is_grad_enabled()
 
 
 def detached(x: Any) -> Any:
-    """x without its gradient, where none is recorded; else None."""
+    """x without its gradient, if none is recorded; else None."""
     wanted = getattr(x, "requires_grad", False) is True and not records_gradients(x)
     return x.detach() if wanted else None
 
@@ -163,7 +163,7 @@ def detached(x: Any) -> Any:
 
 
 class _Exported:
-    """Memory of ours that another library takes over through from_dlpack."""
+    """Our memory, for another library to take over through from_dlpack."""
 
     def __init__(self, array: np.ndarray, shape: tuple[int, ...], code: int, bits: int, lanes: int) -> None:
         self._arguments = (array, shape, code, bits, lanes)
@@ -176,7 +176,7 @@ class _Exported:
 
 
 def _importer(x: Any) -> Any:
-    """The from_dlpack of x's library; None where it has none that can be found."""
+    """The from_dlpack of x's library; None if none is found."""
     namespace = getattr(x, "__array_namespace__", None)
     if namespace is not None:
         return getattr(namespace(), "from_dlpack", None)
@@ -185,7 +185,7 @@ def _importer(x: Any) -> Any:
 
 
 def hand_over(x: Any, array: np.ndarray, shape: tuple[int, ...], code: int, bits: int, lanes: int) -> Any:
-    """The result as x's library has it; as NumPy's array where the library cannot take it."""
+    """The result as a tensor of x's library, or as a NumPy array if the library cannot take it."""
     importer = _importer(x)
     exported = _Exported(array, shape, code, bits, lanes)
     if importer is not None:
@@ -193,5 +193,5 @@ def hand_over(x: Any, array: np.ndarray, shape: tuple[int, ...], code: int, bits
     try:
         return np.from_dlpack(exported)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
-        message = f"{type(x).__name__} has no from_dlpack for a result, and NumPy no such dtype ({error}): pass out="
+        message = f"{type(x).__name__} has no from_dlpack for a result, and NumPy has no such dtype ({error}): pass out="
         refuse("type_unsupported", message, "data")

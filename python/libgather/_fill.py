@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# _fill.py: fill_value as one element of the data's type. What the type cannot hold is refused, where NumPy would cut it off, wrap it
-# or take it for something else; only floats are rounded, to the nearest value that the type has.
+# _fill.py: fill_value as one element of the data's type. What the type cannot represent is refused, where NumPy would truncate, wrap
+# or reinterpret it; only floats are rounded, to the nearest value of the type.
 """fill_value as one element."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from libgather.errors import refuse
 
-_REGISTERED = 256  # dtypes of other packages have numbers from here on
+_REGISTERED = 256  # dtypes of other packages have numbers from this one on
 
 
 def _misfit(dtype: Any, value: Any, why: object = None) -> NoReturn:
@@ -24,12 +24,12 @@ def _misfit(dtype: Any, value: Any, why: object = None) -> NoReturn:
 
 
 def fill_array(dtype: np.dtype, value: Any) -> np.ndarray:
-    """An array without dimensions."""
+    """Makes an array without dimensions."""
     return _element(dtype, _plain(dtype, value))
 
 
 def _plain(dtype: Any, value: Any) -> Any:
-    """Scalars of other libraries, and arrays without dimensions, as what they hold."""
+    """The value of a scalar of another library, or of an array without dimensions."""
     if isinstance(value, np.generic | str | bytes | bool | int | float | complex | tuple):
         return value
     if getattr(value, "ndim", 0) != 0 or isinstance(value, list):
@@ -57,9 +57,9 @@ def _element(dtype: np.dtype, value: Any) -> np.ndarray:
 
 
 def _as_number(dtype: Any, value: Any) -> Any:
-    """A number, without an imaginary part where the type has none; Decimal and Fraction stay as they are."""
+    """A number, without an imaginary part if the type has none; Decimal and Fraction are kept."""
     if isinstance(value, str | bytes | tuple | np.flexible | np.datetime64 | np.timedelta64):
-        _misfit(dtype, value, "it is no number")
+        _misfit(dtype, value, "it is not a number")
     if isinstance(value, np.generic) and not isinstance(value, np.number | np.bool_):
         value = float(value)  # of ml_dtypes, whose values are all float64's too
     if not hasattr(value, "real"):
@@ -77,7 +77,7 @@ def _without_imaginary(dtype: Any, value: Any) -> Any:
 
 
 def _part_fits(got: Any, value: Any, largest: Callable[[], float]) -> bool:
-    """Whether a float came through but for rounding: no range, sign or NaN was lost. largest: of the types without infinity."""
+    """Whether a float was only rounded: range, sign and NaN were kept. largest: of the types without infinity."""
     if value != value:
         return got != got
     if got != got or (abs(value) == math.inf) != (abs(got) == math.inf):
@@ -88,7 +88,7 @@ def _part_fits(got: Any, value: Any, largest: Callable[[], float]) -> bool:
 
 
 def _largest(dtype: np.dtype) -> float:
-    """Beyond it rounding shows by an infinity, or, in types of ml_dtypes that have none, not at all."""
+    """Beyond it, rounding gives infinity, or, in ml_dtypes' types without one, an ordinary value."""
     if dtype.num < _REGISTERED or np.isinf(np.array(np.inf).astype(dtype).astype(float)):
         return math.inf
     import ml_dtypes
@@ -124,9 +124,9 @@ def _number(dtype: np.dtype, value: Any) -> np.ndarray:
 
 
 def _text(dtype: np.dtype, value: Any) -> np.ndarray:
-    """str and bytes; between the two where they are ASCII. An element is padded with null characters, which say nothing."""
+    """str and bytes, converted to each other if ASCII. An element is padded with null characters, which are ignored."""
     if not isinstance(value, str | bytes):
-        _misfit(dtype, value, "it is no text")
+        _misfit(dtype, value, "it is not text")
     try:
         if dtype.kind == "S":
             text: Any = (value.encode("ascii") if isinstance(value, str) else bytes(value)).rstrip(b"\0")
@@ -135,12 +135,12 @@ def _text(dtype: np.dtype, value: Any) -> np.ndarray:
     except UnicodeError as error:
         _misfit(dtype, value, error)
     if len(text) > dtype.itemsize // (1 if dtype.kind == "S" else 4):
-        _misfit(dtype, value, "it is longer")
+        _misfit(dtype, value, "it is too long")
     return np.array(text, dtype)
 
 
 def _as_time(dtype: np.dtype, value: Any) -> Any:
-    """A datetime64 or timedelta64 in the unit that it brings; an integer counts the units of the type."""
+    """A datetime64 or timedelta64 in its own unit; an integer counts the units of the type."""
     if isinstance(value, np.datetime64 if dtype.kind == "M" else np.timedelta64):
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64):
@@ -149,11 +149,11 @@ def _as_time(dtype: np.dtype, value: Any) -> Any:
         return np.datetime64(value)
     if dtype.kind == "m" and isinstance(value, datetime.timedelta):
         return np.timedelta64(value)
-    _misfit(dtype, value, f"it is no {'date' if dtype.kind == 'M' else 'time span'}")
+    _misfit(dtype, value, f"it is not a {'date' if dtype.kind == 'M' else 'time span'}")
 
 
 def _time(dtype: np.dtype, value: Any) -> np.ndarray:
-    """A coarser unit must not cut, and a finer one not overflow: then the way back leads elsewhere."""
+    """A coarser unit must not truncate, and a finer one not overflow: converting back must give the same value."""
     try:
         time = _as_time(dtype, value)
         element = np.array(time).astype(dtype)
@@ -161,16 +161,16 @@ def _time(dtype: np.dtype, value: Any) -> np.ndarray:
     except (OverflowError, ValueError, TypeError) as error:
         _misfit(dtype, value, error)
     if not (np.isnat(time) and np.isnat(element)) and back != time:
-        _misfit(dtype, value, "its unit would cut it, or cannot reach so far")
+        _misfit(dtype, value, "its unit would truncate it, or cannot represent it")
     return element
 
 
 def _opaque(dtype: np.dtype, value: Any) -> np.ndarray:
     if not isinstance(value, bytes | bytearray | memoryview | np.void) or getattr(value, "dtype", dtype).names is not None:
-        _misfit(dtype, value, "it takes bytes")
+        _misfit(dtype, value, "it must be bytes")
     memory = bytes(value)
     if len(memory) != dtype.itemsize:
-        _misfit(dtype, value, f"it has {len(memory)} bytes, an element {dtype.itemsize}")
+        _misfit(dtype, value, f"it has {len(memory)} bytes, an element has {dtype.itemsize}")
     return np.frombuffer(memory, dtype)[0:1].reshape(())
 
 
@@ -182,7 +182,7 @@ def _structure(dtype: np.dtype, value: Any) -> np.ndarray:
     else:
         parts = value if isinstance(value, tuple) else (value,) * len(dtype.names)
     if len(parts) != len(dtype.names):
-        _misfit(dtype, value, f"it has {len(parts)} fields, the type {len(dtype.names)}")
+        _misfit(dtype, value, f"it has {len(parts)} fields, the type has {len(dtype.names)}")
     element = np.zeros((), dtype)
     for name, part in zip(dtype.names, parts):
         kind = dtype.fields[name][0]
@@ -196,7 +196,7 @@ def _spread(dtype: np.dtype, shape: tuple[int, ...], value: Any) -> np.ndarray:
     if not shape or not isinstance(value, list | np.ndarray):
         return np.broadcast_to(_element(dtype, _plain(dtype, value)), shape)
     if len(value) != shape[0]:
-        _misfit(dtype, value, f"it has the length {len(value)}, the field {shape[0]}")
+        _misfit(dtype, value, f"it has length {len(value)}, the field has {shape[0]}")
     return np.stack([_spread(dtype, shape[1:], part) for part in value])
 
 
@@ -209,7 +209,7 @@ def fill_tensor(x: Any, value: Any) -> Any:
     if full is None:
         like = np.asarray(x[:0]) if hasattr(x, "__array__") else None
         if like is None:
-            refuse("type_unsupported", f"no fill_value for {type(x).__name__}", "data")
+            refuse("type_unsupported", f"fill_value is not supported for {type(x).__name__}", "data")
         return fill_array(like.dtype, value)
     number = _as_number(x.dtype, _plain(x.dtype, value))
     is_complex, is_float = x.dtype.is_complex, x.dtype.is_floating_point

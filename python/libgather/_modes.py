@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# _modes.py: the names of what an index out of range does: NumPy's, which are Python's here, and the command's.
+# _modes.py: the names of the repair policies: NumPy's, which are the main ones in Python, and the command's.
 """The names of mode=."""
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _NAMES = [name for pair in MODES.items() for name in dict.fromkeys(pair)]
 
 
 def unknown_mode(mode: Any) -> str:
-    """The complaint about a mode that there is not, with the nearest that there is."""
+    """The message about an unknown mode, with the nearest name."""
     text = f"mode must be 'raise', 'clip', 'wrap', 'zero', 'fill' or 'promise', not {mode!r}"
     if not isinstance(mode, str):
         return text
     if mode.startswith("fill="):
-        return f"{text}; the value goes into fill_value="
+        return f"{text}; pass the value as fill_value="
     near = difflib.get_close_matches(mode.strip().lower(), _NAMES, 1, 0.5)
     return f"{text}; did you mean {near[0]!r}?" if near else text
 
@@ -30,5 +30,5 @@ def refuse_mode(mode: Any) -> NoReturn:
 
 
 def command_mode(mode: str) -> str | None:
-    """The command's name of a mode; None where there is no such mode."""
+    """The command's name of a mode; None if there is no such mode."""
     return MODES.get(mode, mode if mode in _NAMES else None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# check_report.py: what a check of a model found, for programs. check_text.py shows it to people.
-"""Check and NodeCheck: what libgather.check found."""
+# check_report.py: the result of a check of a model, for programs. check_text.py shows it to people.
+"""Check and NodeCheck: the result of libgather.check."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Operand:
 
     name : str
     type : str or None
-        None = not known.
+        None = unknown.
     shape : tuple of int, str and None; or None
-        A length, its name, or None where nothing is known of it. None = the rank is not known.
+        A length, its name, or None if it is unknown. None = the rank is unknown.
     source : str or None
         Where its value comes from: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
     min, max, count, bad : int or None
-        Of indices that are known: the smallest and the largest, how many there are, and how many are out of range.
+        Of known indices: the smallest and the largest, how many there are, and how many are out of range.
     unreadable : str or None
         Why its elements cannot be read: a file of the model is missing or too short.
     """
@@ -59,7 +59,7 @@ class Operand:
         return f"<{visible(operand_text(self))}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields that stand, as `gather check --json` has them."""
+        """The fields that are set, as in `gather check --json`."""
         shape = None if self.shape is None else [-1 if length is None else length for length in self.shape]
         fields: dict[str, Any] = {"name": self.name, "type": self.type, "shape": shape}
         for name in ("unreadable", "source", "min", "max", "count", "bad"):
@@ -72,29 +72,29 @@ class NodeCheck:
     """One gather node.
 
     name, op, domain, graph : str
-        Its name ('' where it has none), operator, domain, and the path of its graph ('main/if_3/then_branch').
+        Its name ('' if it has none), operator, domain, and the path of its graph ('main/if_3/then_branch').
     number : int
         Its number among the nodes of its graph, in the file's order.
     rules : str or None
-        The operator's version ('onnx-13'); None where it is none that is known.
+        The operator version ('onnx-13'); None if it is unknown.
     axis : int or None
-        Counted from 0 where the rank is known; None where only a run tells it.
+        Non-negative if the rank is known; None if only a run determines it.
     batch_dims : int
     data, indices, output : Operand
     type_listed : bool
-        Whether the operator's version lists these types.
+        Whether the operator version lists these types.
     verdict : str
         'ok', 'bad' or 'unknown'.
     executed : bool
         False in a branch that a known condition does not take; such a node is unknown and has no advice.
     reason : str
-        Why, in one sentence; '' where nothing needs to be said.
+        Why, in one sentence; '' if there is nothing to explain.
     cause : str
-        The likely cause of bad indices; ''.
+        The likely cause of indices out of range; or ''.
     error : GatherError or None
-        What a run would raise, of a bad node.
+        What a run of a bad node would raise.
     runtimes : dict of str to str
-        What each runtime does with a node that is bad, or has indices out of range that its rules repair; else empty.
+        What each runtime does with the node, if it is bad or has indices out of range that its rules repair; else empty.
     """
 
     __slots__ = (*_FIELDS, "_check", "_index", "data", "error", "indices", "output", "runtimes")
@@ -126,12 +126,12 @@ class NodeCheck:
 
     @property
     def path(self) -> str:
-        """Graph and name, or operator and number where it has no name: what node= takes."""
+        """Graph and name, or operator and number if it has no name: what node= takes."""
         return f"{self.graph}/{self.name or f'{self.op}_{self.number}'}"
 
     @property
     def is_bad(self) -> bool:
-        """Whether an index is out of range, also where the rules repair it, or the operands cannot be legal."""
+        """Whether an index is out of range, even if the rules repair it, or the operands are invalid."""
         return self.verdict == "bad" or bool(self.indices.bad)
 
     @property
@@ -141,12 +141,12 @@ class NodeCheck:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The inputs, dimensions or values in between that, given, would make an unknown node known."""
+        """The inputs, dimensions or intermediate values to give to make an unknown node known."""
         return tuple(self.advice[1])
 
     @property
     def give(self) -> str | None:
-        """The same for the command line of `gather check`; None where nothing can be given."""
+        """The same for the command line of `gather check`; None if nothing can be given."""
         kind, names = self.advice
         if not names:
             return None
@@ -156,11 +156,11 @@ class NodeCheck:
         return before + " ".join(f"--input {name}=TENSOR" for name in names)
 
     def explain(self) -> Picture:
-        """Draws it, with what the check was given."""
+        """Draws the node, with the inputs and dims of the check."""
         return self._check.model.explain(self.path, self._check.inputs, self._check.dims)
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as `gather check --json` has them."""
+        """The fields as in `gather check --json`."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in _FIELDS[:8]}
         for role in ("data", "indices", "output"):
             fields[role] = getattr(self, role).as_dict()
@@ -182,16 +182,16 @@ class NodeCheck:
 
 
 class Check(Sequence[NodeCheck]):
-    """What a check of a model found: one NodeCheck for each gather node, in the file's order.
+    """The result of a check of a model: one NodeCheck for each gather node, in the file's order.
 
     ok, bad, unknown : int
         How many nodes have that verdict.
     unreadable : dict of str to str
         The tensors that cannot be read because a file is missing or too short, and why.
     not_checked : dict of str to int
-        Other operators that take indices, which no check looks at, and how many nodes of them there are.
+        Other operators that take indices, which are not checked, and how many nodes of them there are.
     model, inputs, dims :
-        What was checked, and with what.
+        What was checked, and the given values.
     """
 
     def __init__(self, model: Model, found: _core.Check, inputs: dict[str, Any], dims: dict[str, int]) -> None:
@@ -218,7 +218,7 @@ class Check(Sequence[NodeCheck]):
         return iter(self._nodes)
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as `gather check --json` has it."""
+        """All fields as in `gather check --json`."""
         fields: dict[str, Any] = {"command": "check", "model": self.model.name, "format": self.model.format}
         fields["nodes"] = [node.as_dict() for node in self._nodes]
         fields.update(ok=self.ok, unknown=self.unknown, bad=self.bad)
@@ -233,7 +233,7 @@ class Check(Sequence[NodeCheck]):
     def _repr_html_(self) -> str:
         return check_html(self)
 
-    # What the library says of the check. A copy of it in another process has none, and is checked again where that is asked for.
+    # The library's check. A copy in another process has none, and is checked again if that is needed.
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_core": None}
@@ -253,7 +253,7 @@ class Check(Sequence[NodeCheck]):
 
 
 def _error_dict(error: GatherError) -> dict[str, Any]:
-    """An error's fields as the command's JSON has them: those that stand."""
+    """An error's fields as in the command's JSON: those that are set."""
     fields: dict[str, Any] = {"status": error.status, "code": error.code, "message": visible(error.message)}
     for name in FIELDS:
         value = getattr(error, name)

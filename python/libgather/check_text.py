@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# check_text.py: names as they can be shown, and a check of a model as HTML for notebooks. Its text is the library's.
-"""What a check found, for people."""
+# check_text.py: printable names, and a check of a model as HTML for notebooks. The library makes its text.
+"""The result of a check, for people."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from libgather import _core
 if TYPE_CHECKING:
     from libgather.check_report import Check, NodeCheck, Operand
 
-# Of the library: the number that stands for the lines about the whole model, and what is before a line below a node's own.
+# Of the library: the number that means the lines about the whole model, and the indentation of lines below a node's own.
 _HEAD, _INDENT = -2, " " * 9
 _TITLES = ("verdict", "operator", "axis", "shapes", "node")
 
 
 def visible(text: str) -> str:
-    """Control characters as \\x1b, direction marks as \\u202e: a name of the model's cannot play with the terminal."""
+    """Control characters as \\x1b, direction marks as \\u202e: a name in a model cannot change the terminal."""
     return _core._visible(text.replace("\0", "\\x00"))
 
 
@@ -49,7 +49,7 @@ def _columns(node: NodeCheck) -> tuple[str, str, str]:
 
 
 def _more(node: NodeCheck) -> list[str]:
-    """What a bad or an unknown node needs to say: the lines below its own."""
+    """The lines below the line of a bad or unknown node."""
     return [line.removeprefix(_INDENT) for line in repr(node).split("\n")[1:]]
 
 
@@ -59,7 +59,7 @@ def _head(check: Check) -> list[str]:
 
 
 def _escape(text: str) -> str:
-    from html import escape  # imported only where a notebook asks
+    from html import escape  # imported only for notebooks
 
     return escape(visible(text))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# command.py: the command `gather`, which lies in the package (libgather/bin/gather).
+# command.py: the command `gather`, which is in the package (libgather/bin/gather).
 """The command `gather`: where it is, and the program that pip installs under that name."""
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from libgather.errors import GatherFileNotFoundError
 
 
 def path() -> str:
-    """Where the bundled command lies. Raises GatherFileNotFoundError where it is missing."""
-    # An editable install has two folders: that of the sources and that of what was built.
+    """The path of the bundled command. Raises GatherFileNotFoundError if it is missing."""
+    # An editable install has two folders: the sources and the build.
     places = [os.path.join(folder, "bin", "gather") for folder in libgather.__path__]
     for found in places:
         if os.path.isfile(found):
             return os.path.abspath(found)
-    message = f"the command is not where this package keeps it: {places[0]} is missing. Install libgather again"
+    message = f"the bundled command {places[0]} is missing: install libgather again"
     raise GatherFileNotFoundError(message, status="file_not_found", code=12, file=places[0])
 
 
 def main() -> NoReturn:
-    """Becomes the command, with the arguments of this program."""
+    """Replaces this process by the command, with the same arguments."""
     try:
         os.execv(path(), ["gather", *sys.argv[1:]])
     except OSError as error:

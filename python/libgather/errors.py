@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# errors.py: the exceptions. Each is a subclass of the built-in one that a NumPy user would catch, and says in fields what its
-# message says in words.
+# errors.py: the exceptions. Each is a subclass of the built-in one that a NumPy user would catch, and has fields with what its
+# message says.
 """The errors of libgather, with fields for programs."""
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class GatherError(Exception):
     input : str or None
         The argument that is wrong: "data", "indices", "axis", "output".
     position : tuple of int or None
-        Of an index out of range: where it stands in indices, the first in row-major order.
+        Coordinates in indices of the first index out of range, in row-major order.
     value, low, high, axis, bad_count : int or None
-        Of an index out of range: its value, the valid range (both ends included), the axis counted from 0, and how many
-        indices are out of range in all.
+        Its value, the valid range (inclusive), the non-negative axis, and how many
+        indices are out of range in total.
     file, offset : str or None, int or None
         The file and the byte in it that is wrong.
     row : int or None
-        Of a table in a file: the row that cannot be read.
+        The row of a table in a file that cannot be read.
     node : str or None
-        The node of a model at which a run failed.
+        The node of a model that failed in a run.
     """
 
     status: str | None = None
@@ -81,7 +81,7 @@ class GatherIndexError(GatherError, IndexError):
 
 
 class GatherAxisError(GatherError, AxisError):
-    """The axis does not fit the rank: a ValueError and an IndexError, as NumPy's."""
+    """The axis is out of range: a ValueError and an IndexError, like NumPy's."""
 
 
 class GatherValueError(GatherError, ValueError):
@@ -97,7 +97,7 @@ class GatherNotSupportedError(GatherError, NotImplementedError):
 
 
 class GatherMemoryError(GatherError, MemoryError):
-    """There is no memory for the call."""
+    """Out of memory."""
 
 
 class GatherCancelledError(GatherError):
@@ -105,7 +105,7 @@ class GatherCancelledError(GatherError):
 
 
 class GatherNameError(GatherError, LookupError):
-    """There is nothing of that name."""
+    """No such name."""
 
 
 class GatherFileError(GatherError, OSError):
@@ -113,7 +113,7 @@ class GatherFileError(GatherError, OSError):
 
 
 class GatherFileNotFoundError(GatherFileError, FileNotFoundError):
-    """There is no such file."""
+    """No such file."""
 
 
 class GatherFileFormatError(GatherFileError, ValueError):
@@ -143,7 +143,7 @@ _CLASSES: dict[str, type[GatherError]] = {
 
 
 def refuse(status: str, message: str, wrong: str | None = None) -> NoReturn:
-    """Raises the exception of that status. wrong: which argument is to blame."""
+    """Raises the exception of that status. wrong: the invalid argument."""
     from libgather import _core  # which imports this module
 
     _core._fail(status, wrong, message)

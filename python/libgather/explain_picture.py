@@ -30,11 +30,11 @@ class Picture:
     svg : str
         The drawing as an SVG picture.
     error : GatherError or None
-        What the gather raises: a bad index is drawn all the same.
+        What the gather raises: an index out of range is drawn too.
     cells : list of dict
-        Every cell of the output that is shown: its coordinates ('out'), the index as it is written ('index'), whether
-        that is out of range ('bad'), and the row and the cell of the data that it comes from ('row', 'data'; None
-        where it comes from none).
+        Every output cell that is shown: its coordinates ('out'), the index as given ('index'), whether
+        it is out of range ('bad'), and the row and the cell of the data that it comes from ('row', 'data'; None
+        if there is none).
     complete : bool
         Whether every cell of the output is shown.
     formula : str
@@ -63,8 +63,8 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike, *, replace: bool = False, sync: bool = True) -> None:
-        """Writes the picture atomically: .svg, or .txt for the drawing as text. A file that exists is kept unless
-        replace says otherwise. sync=False does not wait until the disk has it.
+        """Writes the picture atomically: .svg, or .txt for the drawing as text. An existing file is an error unless
+        replace=True. sync=False does not wait until the file is on the disk.
         """
         kind = os.path.splitext(os.fsdecode(path))[1]
         if kind not in (".svg", ".txt"):
@@ -79,11 +79,11 @@ class Picture:
             raise GatherFileError(message, status="file_exists", code=13, file=os.fsdecode(path)) from None
 
 
-# ---- what the extension is given --------------------------------------------------------------------------------------
+# ---- arguments of the extension ---------------------------------------------------------------------------------------
 
 
 def _columns() -> int:
-    """How wide the screen is: COLUMNS, what the terminal says, or 80."""
+    """The width of the screen: COLUMNS, that of the terminal, or 80."""
     import shutil
 
     return max(shutil.get_terminal_size().columns, 1)
@@ -108,7 +108,7 @@ def _fill_text(value: Any) -> str:
 
 def _check_policy(mode: str | None, fill_value: Any) -> None:
     if (mode == "fill") != (fill_value is not None):
-        refuse("usage", "fill_value= goes with mode='fill', and only with it")
+        refuse("usage", "fill_value= needs mode='fill', and mode='fill' needs it")
     if mode is not None and command_mode(mode) is None:
         refuse("usage", unknown_mode(mode))
 
@@ -116,13 +116,13 @@ def _check_policy(mode: str | None, fill_value: Any) -> None:
 def _check_rules(op: str, rules: str, batch_dims: int) -> None:
     known = {row["rules"]: row for row in _core.ops() if row["name"] == op}
     if rules not in known:
-        refuse("usage", f"{op} has no rules {rules!r}; there are {', '.join(known)}")
+        refuse("usage", f"{op} has no rules {rules!r}; it has {', '.join(known)}")
     if batch_dims and not known[rules]["batch_dims"]:
         refuse("usage", f"{known[rules]['document']} has no batch_dims; openvino-7 and openvino-8 have it for take")
 
 
 def _numpy_of(value: Any) -> np.ndarray:
-    """Any tensor as a NumPy array; torch's tensors of types that NumPy has not by way of their bytes."""
+    """Any tensor as a NumPy array; torch's tensors of types that NumPy does not have through their bytes."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(value, torch.Tensor):
         return np.asarray(value)
@@ -162,7 +162,7 @@ def _fill_item(data: Item, dtype: np.dtype, value: Any) -> Item:
 
 
 def _type_name(data: Item, dtype: np.dtype) -> str | None:
-    """The type as .npy files name it, where the library has no name for it."""
+    """The type as .npy files name it, if the library has no name for it."""
     if data[2] is not None or dtype.kind not in "SUMmV" or dtype.num >= 256:
         return None
     return str(np.lib.format.dtype_to_descr(dtype))
@@ -187,17 +187,17 @@ def explain(
     Parameters
     ----------
     x, indices, axis, batch_dims, mode, negative, fill_value, rules :
-        As for take() and gather_elements(). Without rules those of ONNX hold, and with batch_dims those of OpenVINO's
-        Gather-8 with bad indices as an error.
+        As for take() and gather_elements(). The default rules are ONNX's, and with batch_dims those of OpenVINO's
+        Gather-8, with an index out of range as an error.
     elements : bool
-        Draw gather_elements() in place of take().
+        Draw gather_elements() instead of take().
     made_up : bool
-        Only the shape of x is used, and each cell shows its number, counted row by row, as an int64.
+        Only the shape of x is used, and each cell shows its row-major number, as an int64.
 
     Returns
     -------
     Picture
-        str() is the drawing; .svg, .save(path). A bad index is drawn too, and .error is then what the gather raises.
+        str() is the drawing; .svg, .save(path). An index out of range is drawn too; .error is then what the gather raises.
     """
     axis, batch_dims = operator.index(axis), operator.index(batch_dims)
     if batch_dims and rules is None and not elements:

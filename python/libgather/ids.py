@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# ids.py: ids out of files of all kinds. Parquet, and Arrow files whose buffers are compressed, are read by pyarrow where it is
+# ids.py: reads ids from files of all kinds. Parquet, and Arrow files with compressed buffers, are read by pyarrow if it is
 # installed; everything else by the library.
-"""Ids out of files."""
+"""Ids from files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEAD_BYTES = 4096
 
 
 def _split(path: Path) -> tuple[str, str]:
-    """FILE:COLUMN as the command cuts it: a file of the whole name wins, then the first colon with a file before it."""
+    """FILE:COLUMN as the command splits it: a file of the whole name wins, then the first colon with a file before it."""
     whole = os.fsdecode(path)
     at = -1 if os.path.exists(whole) else whole.find(":")
     while at >= 0:
@@ -32,7 +32,7 @@ def _split(path: Path) -> tuple[str, str]:
 
 
 def _head(path: str) -> bytes:
-    """The first bytes of a regular file; the library says what is wrong with others."""
+    """The first bytes of a regular file; the library reports what is wrong with others."""
     try:
         if not os.path.isfile(path):
             return b""
@@ -46,19 +46,19 @@ def _head(path: str) -> bytes:
 
 
 def _field(schema: Any, column: str, path: str) -> Any:
-    """The column that is meant: by its name, or the only one."""
+    """The column of that name, or the only one."""
     names = schema.names
     if not column and len(names) != 1:
-        refuse("name_not_found", f"{path}: it has {len(names)} columns; name the one you want: {', '.join(names[:8])}")
+        refuse("name_not_found", f"{path}: it has {len(names)} columns; name one of them: {', '.join(names[:8])}")
     column = column or names[0]
     if names.count(column) != 1:
-        have = f"{names.count(column)} columns are called" if column in names else "there is no column"
+        have = f"{names.count(column)} columns are named" if column in names else "no such column"
         refuse("name_not_found", f"{path}: {have} '{column}'; it has {', '.join(names[:8])}")
     return schema.field(column)
 
 
 def _integers(batches: Iterable[Any], field: Any, rows: int, path: str) -> np.ndarray:
-    """A column of integers, batch by batch, so that no more than one is in memory besides the result."""
+    """A column of integers, batch by batch, so that only one is in memory besides the result."""
     import pyarrow as pa
 
     if not pa.types.is_integer(field.type):
@@ -83,7 +83,7 @@ def _from_parquet(path: str, column: str) -> np.ndarray:
         import pyarrow as pa
         import pyarrow.parquet as parquet
     except ImportError as error:
-        raise ImportError("pyarrow reads Parquet, and is not installed: pip install pyarrow", name="pyarrow") from error
+        raise ImportError("Parquet needs pyarrow, which is not installed: pip install pyarrow", name="pyarrow") from error
     try:
         with parquet.ParquetFile(path) as file:
             field = _field(file.schema_arrow, column, path)
@@ -96,7 +96,7 @@ def _from_parquet(path: str, column: str) -> np.ndarray:
 
 
 def _from_arrow(path: str, column: str) -> np.ndarray | None:
-    """None where pyarrow is not installed."""
+    """None if pyarrow is not installed."""
     try:
         import pyarrow as pa
     except ImportError:
@@ -122,32 +122,32 @@ def _from_library(path: str, column: str, head: bytes) -> np.ndarray:
 
 
 def read_ids(path: Path) -> np.ndarray:
-    """Reads ids out of a file, as an array of integers.
+    """Reads ids from a file, as an array of integers.
 
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        'FILE', or 'FILE:NAME' of a file that holds several tensors or columns. What the file is, its content says:
+        'FILE', or 'FILE:NAME' for a file with several tensors or columns. The format is detected from the content:
 
-        - text: whole numbers separated by white space or commas, with comments (#) and a header of one word;
+        - text: integers separated by white space or commas, with comments (#) and a header of one word;
         - CSV, TSV: 'ids.csv:user_id' is the column of that name, 'ids.csv:#0' column number 0 of a file without a header;
         - Arrow, Feather: 'ids.arrow:user_id', in any number of record batches;
-        - Parquet: 'ids.parquet:user_id', by pyarrow, which must be installed;
+        - Parquet: 'ids.parquet:user_id', with pyarrow, which must be installed;
         - .npy, safetensors and every other format of `gather info --formats`.
 
     Returns
     -------
     ndarray
-        Of the file's integer type (int64 out of text); 1-D out of text and columns, else as the file has it.
+        Of the file's integer type (int64 for text); 1-D for text and columns, else of the tensor's shape.
 
     Raises
     ------
     GatherFileError
-        The file cannot be read, or holds something else than whole numbers, with the line or the byte.
+        The file cannot be read, or contains something other than integers; the message names the line or the byte.
     GatherNameError
-        There is no such column, or it has to be named.
+        No such column, or a column must be named.
     GatherTypeError
-        The column holds no integers.
+        The column does not contain integers.
     GatherNotSupportedError
         Nulls, with the row of the first one; a dictionary; another encoding than UTF-8.
     ImportError

@@ -44,12 +44,12 @@ class Model:
     Parameters
     ----------
     source : str, os.PathLike, bytes or onnx.ModelProto
-        A path (an .onnx file, or the .xml of OpenVINO IR with its .bin beside it), or a model in memory, which cannot
+        A path (an .onnx file, or the .xml of OpenVINO IR beside its .bin), or a model in memory, which cannot
         have external data. Files are mapped, not read.
     links : bool
-        Whether the files beside it that hold its tensors (external data, the .bin) may be symbolic links.
+        Whether the files with its tensors (external data, the .bin) may be symbolic links.
 
-    It never changes: many threads may check and run one.
+    A model never changes: any number of threads may check and run one.
     """
 
     def __init__(self, source: str | os.PathLike | bytes | Any, *, links: bool = True) -> None:
@@ -69,22 +69,22 @@ class Model:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The inputs of its main graph that have no value of their own, by name."""
+        """The names of the inputs of its main graph that have no initializer."""
         return self._core.inputs
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The outputs of its main graph, by name."""
+        """The names of the outputs of its main graph."""
         return self._core.outputs
 
     @property
     def node_count(self) -> int:
-        """How many gather nodes it has, subgraphs and functions included."""
+        """The number of gather nodes, including subgraphs and functions."""
         return self._core.node_count
 
     @property
     def not_checked(self) -> dict[str, int]:
-        """Other operators that take indices, which no check looks at (GatherND, ...), and how many nodes of them
+        """Other operators that take indices, which are not checked (GatherND, ...), and how many nodes of them
         there are.
         """
         return dict(self._core.not_checked)
@@ -96,7 +96,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Its path; '<bytes>' where it came from memory."""
+        """Its path; '<bytes>' if it came from memory."""
         return self.source if isinstance(self.source, str) else "<bytes>"
 
     def __repr__(self) -> str:
@@ -108,7 +108,7 @@ class Model:
         return _reopen, (type(self), self.source, self._links)
 
     def value_type(self, name: str, node: str | None = None) -> str | None:
-        """The type that the model declares for a value; None where it says none."""
+        """The type that the model declares for a value; None if it declares none."""
         return self._core.value_type(name, node)
 
     def _items(self, inputs: Inputs | None, node: str | None = None) -> list:
@@ -116,7 +116,7 @@ class Model:
         return [to_item(name, value, self.value_type(name, node)) for name, value in pairs]
 
     def check(self, inputs: Inputs | None = None, dims: Dims | None = None, *, threads: int | None = None) -> Check:
-        """Looks at every gather node whose indices and axis length are known; see libgather.check."""
+        """Validates the indices of every gather node whose indices and axis length are known; see libgather.check."""
         lengths = [(name, _length(name, value)) for name, value in _pairs(dims, "dims", "length")]
         found = self._core.check(self._items(inputs), lengths, threads)
         return Check(self, found, dict(inputs or {}), dict(dims or {}))
@@ -136,8 +136,8 @@ class Model:
     ) -> Picture:
         """Draws one gather node: which cell comes from where.
 
-        node: its name, with or without the path of its graph; None where there is only one. inputs, dims: what is
-        known beyond the file; an input may also be any value of the node's graph, in place of what computes it.
+        node: its name, with or without the path of its graph; None if there is only one. inputs, dims: values that
+        are not in the file; an input may also be any value of the node's graph, instead of what computes it.
         """
         from libgather.explain_picture import explain_node
 
@@ -158,7 +158,7 @@ def _pairs(given: Mapping[str, Any] | None, argument: str, what: str) -> list[tu
 def _length(name: str, value: Any) -> int:
     length = operator.index(value)
     if not 0 <= length < 2**63:
-        raise ValueError(f"dims: '{name}' must have a length from 0 on, not {length}")
+        raise ValueError(f"dims: '{name}' must have a length of at least 0, not {length}")
     return length
 
 
@@ -179,16 +179,16 @@ def check(
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
     inputs : dict of str to array, optional
-        Tensors for inputs of the model: then what they lead to is known too.
+        Tensors for inputs of the model: then values computed from them are known too.
     dims : dict of str to int, optional
-        Lengths for dimensions that have a name.
+        Lengths of named dimensions.
     threads : int, optional
-        How many threads may work; None is the process' default.
+        Maximum number of threads; None is the process' default.
 
     Returns
     -------
     Check
-        A sequence with one NodeCheck for each gather node. A bad index is no exception here: see Check.bad and
+        A sequence with one NodeCheck for each gather node. An index out of range raises nothing: see Check.bad and
         NodeCheck.error.
     """
     return _model_of(model).check(inputs, dims, threads=threads)
@@ -201,31 +201,31 @@ def run(
     node: str | None = None,
     threads: int | None = None,
 ) -> dict[str, np.ndarray]:
-    """Runs a model whose nodes are gather nodes and what comes with them, or one gather node of any model.
+    """Runs a model of gather nodes and the nodes around them, or one gather node of any model.
 
     Parameters
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
-        With Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze
+        Besides Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze
         and Unsqueeze.
     inputs : dict of str to array
-        A tensor for each input: anything that take() reads. Numbers and lists become the type that the model
+        A tensor for each input: anything that take() reads. Numbers and lists get the type that the model
         declares. Strings are arrays of str or bytes. With node: any of the node's values by name.
     node : str, optional
-        Run this node alone.
+        Run only this node.
     threads : int, optional
-        How many threads may work; None is the process' default.
+        Maximum number of threads; None is the process' default.
 
     Returns
     -------
     dict of str to ndarray
-        The outputs in the model's order. They cannot be written: they are the run's own memory, or the model's. Types
-        that NumPy does not have are dtypes of ml_dtypes, those under a byte with one element to a byte; strings are
-        arrays of str objects (bytes where they are no UTF-8).
+        The outputs in the model's order. They are read-only: they are the run's own memory, or the model's. Types
+        that NumPy does not have are dtypes of ml_dtypes, those below a byte with one element per byte; strings are
+        arrays of str objects (bytes if they are not valid UTF-8).
 
     Raises
     ------
     GatherError
-        Of any kind; its attribute `node` names the node at which the run failed.
+        Of any kind; its attribute `node` names the node that failed.
     """
     return _model_of(model).run(inputs, node=node, threads=threads)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# model_types.py: elements between NumPy and the library: types that NumPy has no dtype of, types smaller than a byte,
+# model_types.py: converts elements between NumPy and the library: types without a NumPy dtype, types smaller than a byte,
 # strings.
 """Values of models as NumPy arrays."""
 
@@ -17,11 +17,11 @@ Item = tuple[str, Any, str | None, tuple[int, ...] | None]
 
 
 class _Packing(NamedTuple):
-    """How elements smaller than a byte stand in memory."""
+    """How elements smaller than a byte are packed."""
 
     bits: int
     order: str
-    codes: bool = False  # NumPy has no dtype for it, nor ml_dtypes: its elements come and go as their bits, in uint8
+    codes: bool = False  # neither NumPy nor ml_dtypes has a dtype for it: its elements are exchanged as their bits, in uint8
 
 
 _PACKED = {
@@ -43,7 +43,7 @@ _OF_NUMPY = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint
 
 
 def dtype_of(name: str, what: str = "a value") -> np.dtype:
-    """The dtype of arrays of that type, one element to a byte or more; object for strings."""
+    """The dtype of arrays of that type, one element per byte or more; object for strings."""
     if name in _OF_NUMPY:
         return np.dtype(name)
     if name == "string":
@@ -53,7 +53,7 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
     try:
         import ml_dtypes
     except ImportError:
-        refuse("type_unsupported", f"{what} is {name}, which NumPy has no dtype of: install ml_dtypes")
+        refuse("type_unsupported", f"{what} is {name}, for which NumPy has no dtype: install ml_dtypes")
     kind = getattr(ml_dtypes, name, None)
     if kind is None:
         refuse(
@@ -63,7 +63,7 @@ def dtype_of(name: str, what: str = "a value") -> np.dtype:
 
 
 def is_of_numpy(name: str) -> bool:
-    """Whether NumPy itself has a dtype of that type."""
+    """Whether NumPy itself has a dtype for that type."""
     return name in _OF_NUMPY
 
 
@@ -76,7 +76,7 @@ def is_packed(name: str) -> bool:
 
 
 def _groups(codes: np.ndarray, length: int) -> np.ndarray:
-    """The codes in rows of `length`, filled up with zeros."""
+    """The codes in rows of `length`, padded with zeros."""
     filled = np.zeros(-(-codes.size // length) * length, np.uint8)
     filled[: codes.size] = codes
     return filled.reshape(-1, length)
@@ -100,7 +100,7 @@ def _unpack_plane(packed: np.ndarray, bits: int, first_on_top: bool) -> np.ndarr
 
 
 def _pack(codes: np.ndarray, packing: _Packing) -> np.ndarray:
-    """uint8 that each hold one element in their low bits -> the bytes as the library has them."""
+    """uint8 with one element each in their low bits -> the bytes as the library stores them."""
     bits = packing.bits
     if packing.order in ("low", "high"):
         return _pack_plane(_groups(codes, 8 // bits), bits, packing.order == "high").reshape(-1)
@@ -128,7 +128,7 @@ def _unpack(packed: np.ndarray, packing: _Packing, count: int) -> np.ndarray:
 
 
 def pack(array: np.ndarray, name: str) -> np.ndarray:
-    """The elements of a packed type, one to a byte, as the bytes that the library reads."""
+    """The elements of a packed type, one per byte, as the bytes that the library reads."""
     packing = _PACKED[name]
     codes = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
     mask = np.uint8((1 << packing.bits) - 1)
@@ -138,11 +138,11 @@ def pack(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def unpack(packed: np.ndarray, name: str, shape: tuple[int, ...], what: str = "a value") -> np.ndarray:
-    """The bytes of a packed type as an array with one element to a byte."""
+    """The bytes of a packed type as an array with one element per byte."""
     packing = _PACKED[name]
     codes = _unpack(packed, packing, int(np.prod(shape, dtype=np.int64)))
     dtype = dtype_of(name, what)
-    if name.startswith("int"):  # ml_dtypes' signed types carry their sign through the byte
+    if name.startswith("int"):  # ml_dtypes' signed types are sign-extended to the byte
         sign = np.uint8(1 << (packing.bits - 1))
         codes = (codes ^ sign) - sign
     return codes.view(dtype).reshape(shape)
@@ -174,14 +174,14 @@ def _from_text(name: str, array: np.ndarray) -> Item:
 
 
 def _is_tensor(value: Any) -> bool:
-    """Whether it has a dtype of its own. Numbers and lists take the type that the model declares."""
+    """Whether it has its own dtype. Numbers and lists take the type that the model declares."""
     return isinstance(value, np.ndarray | np.generic) or not isinstance(
         value, int | float | complex | str | bytes | list | tuple
     )
 
 
 def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
-    """Numbers and lists as the type that the model declares; what does not fit it is an error."""
+    """Numbers and lists as the type that the model declares; a value that does not fit is an error."""
     if declared == "string":
         return np.array(value, object)
     array = np.asarray(value)
@@ -189,11 +189,11 @@ def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
         return array.astype(np.int64) if array.size == 0 and array.dtype == np.float64 else array
     dtype = dtype_of(declared, f"input '{name}'")
     if array.dtype.kind == "O":
-        refuse("type_mismatch", f"input '{name}': these elements are no {declared}, which the model declares")
+        refuse("type_mismatch", f"input '{name}': these elements are not {declared}, which the model declares")
     if _is_text(array):
         return array
     if array.dtype.kind == "c" and dtype.kind != "c":
-        refuse("type_mismatch", f"input '{name}': these elements are complex, and the model declares {declared}")
+        refuse("type_mismatch", f"input '{name}': these elements are complex, but the model declares {declared}")
     with np.errstate(all="ignore"):
         converted = array.astype(dtype)
     exact = dtype.kind in "biu" or (declared in _PACKED and "int" in declared)
@@ -207,11 +207,11 @@ def _typed(name: str, value: Any, declared: str | None) -> np.ndarray:
 
 
 def to_item(name: str, value: Any, declared: str | None) -> Item:
-    """A value for the input `name` as the extension takes it. declared: the type that the model says; None = none."""
+    """A value for the input `name` as the extension takes it. declared: the type in the model; None = none."""
     if not _is_tensor(value):
         value = _typed(name, value, declared)
     if not isinstance(value, np.ndarray | np.generic):
-        return name, value, None, None  # another library's: the extension reads it where it lies
+        return name, value, None, None  # another library's: the extension reads it in place
     masked = sys.modules.get("numpy.ma")
     if masked and isinstance(value, masked.MaskedArray):
         refuse("type_unsupported", f"input '{name}' has a mask: fill or compress it first")
@@ -231,7 +231,7 @@ def to_item(name: str, value: Any, declared: str | None) -> Item:
 
 
 def from_item(name: str, kind: str, swapped: bool, shape: tuple[int, ...], elements: Any) -> np.ndarray:
-    """An output as the extension gives it, as an array."""
+    """An output of the extension as an array."""
     what = f"output '{name}'"
     if kind == "string":
         array = np.empty(len(elements), object)

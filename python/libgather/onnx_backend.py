@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# onnx_backend.py: ONNX's interface for backends over models that have gather nodes and what comes with them. Needs
+# onnx_backend.py: ONNX's interface for backends, for models of gather nodes and the nodes around them. Needs
 # the package onnx.
 """A backend for ONNX: prepare, run_model, run_node, supports_device, is_compatible."""
 
@@ -29,21 +29,21 @@ _MOST_MADE_UP = 1 << 20  # elements
 
 
 def _refusal(error: GatherNotSupportedError) -> Exception:
-    """The error as ONNX's test suite knows it: what a backend is not meant to do."""
+    """The error that ONNX's test suite expects if a backend does not implement a model."""
     try:
         from onnx.backend.test.runner import BackendIsNotSupposedToImplementIt
     except ImportError:
         return error
 
     class NotSupported(BackendIsNotSupposedToImplementIt, GatherNotSupportedError):
-        """A model with nodes that libgather does not run."""
+        """A model has nodes that libgather does not run."""
 
     NotSupported.__qualname__ = "NotSupported"
     return NotSupported(error.message, status=error.status, code=error.code, op=error.op)
 
 
 def _made_up(model: Any) -> dict[str, np.ndarray]:
-    """Zeros for the inputs of a ModelProto, where they are declared and small: lengths that are not known are 1."""
+    """Zeros for the inputs of a ModelProto, if they are declared and small: unknown lengths are 1."""
     graph = getattr(model, "graph", None)
     initialized = {tensor.name for tensor in graph.initializer} if graph is not None else set()
     inputs = {}
@@ -62,8 +62,8 @@ def _made_up(model: Any) -> dict[str, np.ndarray]:
 
 
 def _refused(model: Any, opened: Model) -> GatherNotSupportedError | None:
-    """Why it cannot run the model: an operator that it does not have, which it says before anything else, or a cast
-    of types that are only known as it runs.
+    """Why it cannot run the model: an unsupported operator, which is reported first, or a cast
+    of types that are only known at run time.
     """
     for inputs in ({}, _made_up(model)):
         try:
@@ -71,7 +71,7 @@ def _refused(model: Any, opened: Model) -> GatherNotSupportedError | None:
         except GatherNotSupportedError as error:
             return error
         except GatherError:
-            pass  # inputs are missing, or zeros are none that it takes
+            pass  # inputs are missing, or zeros are not valid inputs
     return None
 
 
@@ -80,7 +80,7 @@ def _model_of(model: Any) -> Model:
 
 
 def _input_names(model: Any, opened: Model, count: int) -> Sequence[str]:
-    """The inputs in order: without those that an initializer gives, unless a value comes for each of them."""
+    """The inputs in order: without those that have an initializer, unless there is a value for each of them."""
     graph = getattr(model, "graph", None)
     if graph is not None and count > len(opened.inputs) and count <= len(graph.input):
         return [value.name for value in graph.input]
@@ -94,7 +94,7 @@ class BackendRep(_BackendRep):
         self._proto, self.model = model, _model_of(model)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[np.ndarray, ...]:
-        """inputs: a list in the order of the model's inputs, one tensor, or a dict by name. Gives the outputs in
+        """inputs: a list in the order of the model's inputs, one tensor, or a dict by name. Returns the outputs in
         order.
         """
         if not isinstance(inputs, Mapping):
@@ -126,13 +126,13 @@ def _prepared(model: Any) -> BackendRep:
 
 
 class Backend(_Backend):
-    """libgather as a backend. It runs models of Gather, GatherElements and what comes with them (see libgather.run)
+    """libgather as a backend. It runs models of Gather, GatherElements and the nodes around them (see libgather.run)
     on the CPU.
     """
 
     @classmethod
     def is_compatible(cls, model: Any, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether every node of the model is one that libgather runs."""
+        """Whether libgather runs every node of the model."""
         try:
             return cls.supports_device(device) and _refused(model, _model_of(model)) is None
         except GatherNotSupportedError:
@@ -140,7 +140,7 @@ class Backend(_Backend):
 
     @classmethod
     def prepare(cls, model: Any, device: str = "CPU", **kwargs: Any) -> BackendRep:
-        """A model that is ready to run. Other operators are a BackendIsNotSupposedToImplementIt, and a
+        """A model that is ready to run. Other operators raise an error that is both a BackendIsNotSupposedToImplementIt and a
         GatherNotSupportedError.
         """
         _need_cpu(device)
@@ -161,8 +161,8 @@ class Backend(_Backend):
         outputs_info: Sequence[tuple[np.dtype, tuple[int, ...]]] | None = None,
         **kwargs: Any,
     ) -> tuple[np.ndarray, ...]:
-        """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: whose
-        rules hold.
+        """Runs one node. inputs: a list in the order of the node's inputs, or a dict by name. opset_version: selects the
+        operator version.
         """
         _need_cpu(device)
         super().run_node(node, inputs, device, outputs_info, **kwargs)  # checks it
@@ -186,7 +186,7 @@ class Backend(_Backend):
 
 
 def _one_node(node: onnx.NodeProto, arrays: dict[str, np.ndarray], opset: int) -> onnx.ModelProto:
-    """A model of one node. Its outputs have no shapes, which a run finds out, so it would not pass the checker."""
+    """A model of one node. Its outputs have no shapes, which only a run computes, so it would not pass the checker."""
     inputs = [
         onnx.helper.make_tensor_value_info(name, _element_type(array), list(array.shape))
         for name, array in arrays.items()

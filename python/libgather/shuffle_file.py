@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# shuffle_file.py: what shuffle() is given, and what it gives. The work is the extension's.
-"""The rows of a table in files, in another order in a new file."""
+# shuffle_file.py: the arguments and the result of shuffle(). The extension does the work.
+"""Writes the rows of a table in another order to a new file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST_THREADS = 1024
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What shuffle() did, or with dry_run=True would do.
+    """What shuffle() did, or would do with dry_run=True.
 
     Attributes
     ----------
     path : str or None
-        The output; None where none was named.
+        The output; None if none was given.
     rows, row_bytes : int
         Of the output.
     type : str
@@ -33,17 +33,17 @@ class Shuffled:
     shape : tuple of int
         Of the output.
     seed : int or None
-        Of the random order; None where the order was given.
+        Of the random order; None if the order was given.
     passes : int
         1 or 2.
     buckets : int
-        Of two passes; 0 of one.
+        Of two passes; 0 with one pass.
     memory : int
-        The ceiling on memory, in bytes.
+        The memory limit, in bytes.
     temporary_bytes : int
-        What the work took of the disk besides the output.
+        Disk space used in addition to the output.
     resumed : bool
-        Whether an earlier run was continued.
+        Whether an earlier run was resumed.
     """
 
     path: str | None
@@ -96,41 +96,41 @@ def shuffle(
     links: bool = True,
     progress: Callable[[str, int, int], object] | None = None,
 ) -> Shuffled:
-    """Writes the rows of a table into a new file, in a random or a given order.
+    """Writes the rows of a table to a new file, in a random or a given order.
 
-    The table may be far larger than memory. The output is written atomically. The order of a seed never changes: it is the order
-    that the command `gather shuffle --seed` gives.
+    The table may be larger than memory. The output is written atomically. The order of a seed never changes: it is the order
+    of the command `gather shuffle --seed`.
 
     Parameters
     ----------
     source : path, or list of paths
-        The table: a file of any format that open() reads, FILE:TENSOR, or its parts, one after the other.
+        The table: a file of any format that open() reads, FILE:TENSOR, or a list of its parts in order.
     output : path
-        The new file; its extension says the format: .npy, .safetensors, .pb, .bin or .raw. None with dry_run=True only.
+        The new file; its extension selects the format: .npy, .safetensors, .pb, .bin or .raw. None only with dry_run=True.
     seed : int, optional
-        Of the random order, from 0 on. Default: a new one, which the result tells.
+        Seed of the random order, at least 0. Default: a new one, which is in the result.
     order : array of integers, optional
-        The rows of the output by their numbers in the table, instead of a seed; any rank and integer dtype. Numbers below 0 count
-        from the end. It must not change before the call returns. np.load(path, mmap_mode='r') gives one that is larger than memory.
+        The rows of the output by their numbers in the table, instead of a seed; any rank and integer dtype. Negative numbers count
+        from the end. It must not change before the call returns. It may be larger than memory: np.load(path, mmap_mode='r').
     memory : int or str, optional
-        Ceiling on the memory that the work takes: 2**31, '2GiB', '500MB'. Default: a quarter of what this process may use.
+        Memory limit: 2**31, '2GiB', '500MB'. Default: a quarter of what this process may use.
     passes : {1, 2}, optional
-        Take each part of the output from the table, or read the table once and sort it in buckets. Default: what is faster.
+        1: take each block of the output from the table. 2: read the table once and sort it in buckets. Default: the faster one.
     name : str, optional
-        Of the tensor in the output, where the format has names. Default: the table's.
+        Name of the tensor in the output, if the format has names. Default: the table's.
     replace : bool, default False
-        An existing output, or what an unfinished run left, may be replaced.
+        Replace an existing output, and what an unfinished run left.
     resume : bool, default False
-        Continue what an unfinished run left; where nothing was left, begin. Seed, memory and passes need not be given again.
+        Resume an unfinished run; start if there is none. Seed, memory and passes need not be given again.
     dry_run : bool, default False
-        Check everything and say what would be done; write nothing.
+        Check everything and return what would be done; write nothing.
     threads : int, optional
-        How many threads work. Default: get_threads().
+        Number of threads. Default: get_threads().
     engine, depth, dtype, shape, offset, raw, links
-        As open() has them.
+        As in open().
     progress : callable, optional
         progress(step, done, total) is called in this thread at the beginning of each step and then up to 30 times a second: step is
-        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish', the others are rows. What it raises ends the work.
+        'prepare', 'sort order', 'first pass', 'second pass', 'only pass' or 'publish', the others count rows. An exception ends the work.
 
     Returns
     -------
@@ -139,23 +139,23 @@ def shuffle(
     Raises
     ------
     GatherIndexError (an IndexError)
-        The first row number of the order that is out of range: position, value, low, high, bad_count. Nothing was written.
+        The first row number in order that is out of range: position, value, low, high, bad_count. Nothing was written.
     GatherFileError (an OSError)
-        The table or the disk fails, another process works on the same output, or the output exists. What is done is kept for resume=True.
+        The table or the disk fails, another process writes the same output, or the output exists. What is done is kept for resume=True.
     GatherValueError, GatherTypeError
-        An argument does not fit; what an unfinished run left is of another shuffle.
+        An argument is invalid; or an unfinished run belongs to a different shuffle.
     KeyboardInterrupt, or what another signal handler or progress raises
-        Within a tenth of a second, or when a sync of the disk that was begun has ended. What is done is kept for resume=True.
+        Within a tenth of a second, or after a sync of the disk in progress. What is done is kept for resume=True.
 
     Notes
     -----
-    While it works, all files are in a folder `.gather-shuffle-NAME` beside the output NAME. docs/shuffle.md says what one pass and
-    two passes cost, and defines the order of a seed.
+    Temporary files are in a folder `.gather-shuffle-NAME` beside the output NAME. docs/shuffle.md describes the costs of one pass and
+    two passes, and defines the order of a seed.
     """
     if dtype is None and (shape is not None or offset != 0 or raw):
-        raise TypeError("shape, offset and raw are for raw bytes, which need dtype")
+        raise TypeError("shape, offset and raw need dtype: they describe raw bytes")
     if seed is not None and order is not None:
-        raise TypeError("seed makes an order, and order gives one")
+        raise TypeError("seed and order cannot be combined")
     if not isinstance(engine, str):
         raise TypeError(f"engine must be a str, not {type(engine).__name__}")
     raw_type = None if dtype is None else _raw_type(dtype)[0]

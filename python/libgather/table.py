@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# table.py: tables in files: opening, indexing as NumPy has it, statistics. The rows themselves are the
-# extension's matter.
-"""Rows of tables that need not fit into memory, out of the files they are in."""
+# table.py: tables in files: opening, NumPy's indexing, statistics. The extension reads
+# the rows.
+"""Reads rows of tables in files, which need not fit into memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from libgather.errors import refuse
 from libgather.model_types import is_packed
 
 Path = str | bytes | os.PathLike
-_BLOCK_BYTES = 16 << 20  # of rows that are read at a time where all of a slice is
+_BLOCK_BYTES = 16 << 20  # of rows read at a time for a slice
 
 
 class TablePart(NamedTuple):
-    """Where a part of a table lies: rows `first` to `first + rows` of the table, from the byte `offset` of the file."""
+    """A part of a table: its rows `first` to `first + rows`, from the byte `offset` of the file."""
 
     path: str
     offset: int
@@ -49,27 +49,27 @@ class TableStatistics:
     Attributes
     ----------
     engine : str
-        What reads rows that are not resident: 'mmap', 'pread' or 'uring'.
+        How rows that are not resident are read: 'mmap', 'pread' or 'uring'.
     direct : bool
-        Whether it reads past the page cache.
+        Whether it uses direct I/O, which bypasses the page cache.
     depth : int
-        Reads in flight at most.
+        Queue depth: maximum number of reads in flight.
     why : str
-        Why it is this engine, or why it is not the one that was asked for.
+        Why this engine, or why not the requested one.
     takes : int
-        Calls and jobs that ended well.
+        Successful calls and jobs.
     rows : int
-        Rows that they delivered: the three below, and those that were filled.
+        Rows that they returned: the three below, and filled rows.
     rows_resident, rows_cached, rows_read : int
-        Copied from the mapped file without waiting; copied from the table's own cache; delivered from reads.
+        Copied from the page cache; copied from the table's own cache; read from the file.
     reads : int
-        Requests to the system.
+        Read requests to the system.
     bytes_useful, bytes_read : int
-        rows * row_bytes; what the reads read.
+        rows * row_bytes; bytes read.
     memory_bytes, memory_peak, memory_ceiling : int
-        What the table keeps resident now, at most so far, and what it may (0: no ceiling).
+        Memory that the table uses now, the maximum so far, and the limit (0: none).
     seconds, seconds_waiting : float
-        In takes, all threads together; of it waiting for reads.
+        Time in takes, summed over threads; of which waiting for reads.
     """
 
     engine: str
@@ -102,7 +102,7 @@ class TableStatistics:
         )
 
 
-# ---- what open() is given --------------------------------------------------------------------------------------------
+# ---- arguments of open() ---------------------------------------------------------------------------------------------
 
 _UNITS = {"": 1, "b": 1} | {
     letter + end: base**power
@@ -112,17 +112,17 @@ _UNITS = {"": 1, "b": 1} | {
 
 
 def bytes_of(amount: int | str, what: str) -> int:
-    """An amount of memory: 65536, '2GiB', '500MB', '64M'."""
+    """A size in bytes: 65536, '2GiB', '500MB', '64M'."""
     if isinstance(amount, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", amount)
         unit = _UNITS.get(found[2].lower()) if found else None
         if found is None or unit is None:
-            raise ValueError(f"{what} takes an amount such as 2GiB, 500MB or 65536, not {amount!r}")
+            raise ValueError(f"{what} takes a size such as 2GiB, 500MB or 65536, not {amount!r}")
         count = int(found[1]) * unit if found[1].isdigit() else int(float(found[1]) * unit)
     else:
         count = _index(amount, what)
     if not 0 <= count < 2**63:
-        raise ValueError(f"{what} must be an amount from 0 on that fits in 64 bits, not {amount!r}")
+        raise ValueError(f"{what} must be at least 0 and fit in 64 bits, not {amount!r}")
     return count
 
 
@@ -138,17 +138,17 @@ def _paths_of(path: Path | Sequence[Path]) -> list[str]:
     if not isinstance(path, Sequence) or not all(isinstance(part, str | bytes | os.PathLike) for part in path):
         raise TypeError(f"a table is a path or a list of paths, not {type(path).__name__}")
     if not path:
-        raise ValueError("a table has at least one part: the list of paths is empty")
+        raise ValueError("the list of paths is empty: a table has at least one part")
     return [os.fsdecode(part) for part in path]
 
 
 def _raw_type(dtype: Any) -> tuple[str, np.dtype | None]:
-    """The type of raw bytes as the library names it, and the dtype where it has no name for it."""
+    """The library's name of the type of raw bytes, and the dtype if it has no name."""
     if isinstance(dtype, str) and dtype in _core.types() and dtype != "opaque":
         return dtype, None
     kind = np.dtype(dtype)
     if kind.hasobject:
-        refuse("type_unsupported", f"dtype {kind} holds Python objects, which are no bytes of a file", "data")
+        refuse("type_unsupported", f"dtype {kind} contains Python objects, which cannot be read from a file", "data")
     if kind.subdtype is not None:
         refuse("type_unsupported", f"dtype {kind} is an array: give its shape as part of shape=", "data")
     if kind.num >= 256 and kind.name in _core.types():  # ml_dtypes'
@@ -165,7 +165,7 @@ def _raw_shape(shape: Any) -> tuple[int, ...]:
     return tuple(_index(length, "shape") for length in lengths)
 
 
-# ---- what stands in brackets -----------------------------------------------------------------------------------------
+# ---- indexing --------------------------------------------------------------------------------------------------------
 
 
 def _columns(key: tuple, table: Table, dimensions: int) -> tuple:
@@ -174,7 +174,7 @@ def _columns(key: tuple, table: Table, dimensions: int) -> tuple:
     if not all(part is Ellipsis or isinstance(part, slice) or _is_int(part) for part in rest):
         refuse(
             "unsupported",
-            "behind the rows a table takes integers, slices and ... alone: index the rows first, table[ids][:, ...]",
+            "after the rows, a table index takes only integers, slices and ...: index the rows first, table[ids][:, ...]",
             "indices",
         )
     row = np.broadcast_to(np.zeros((), np.uint8), (1, *table.shape[1:]))
@@ -191,22 +191,22 @@ def _is_int(key: Any) -> bool:
 
 
 def _ids_of(key: Any) -> np.ndarray:
-    """What stands for rows as an array: integers, or a mask."""
+    """The row index as an array: integers, or a mask."""
     _core._probe(key)
     ids = np.asarray(key)
     return ids.astype(np.int64) if ids.size == 0 and ids.dtype == float and isinstance(key, list | tuple) else ids
 
 
 class Table(_core.Table):
-    """A table in a file, or in several that follow one another: a tensor of rank 1 or more whose rows are taken by
+    """A table in one file or several consecutive ones: a tensor of rank 1 or more whose rows are taken by
     index.
 
-    libgather.open() is another name of it, and says what the arguments are. `table[ids]` reads rows as NumPy's indexing
-    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; behind a comma integers
-    and slices may cut the rows. take() and submit() have more to choose from.
+    libgather.open() is another name for it, and documents the arguments. `table[ids]` reads rows as NumPy's indexing
+    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; after a comma, integers
+    and slices may select parts of the rows. take() and submit() have more options.
 
-    Any number of threads may use one table. After a fork the child may use it too; pickled it is opened anew from its
-    files. It is a context manager that closes it.
+    Any number of threads may use one table. After a fork the child may use it too; unpickling opens it again from its
+    files. As a context manager it closes itself.
     """
 
     def __new__(
@@ -226,7 +226,7 @@ class Table(_core.Table):
         links: bool = True,
     ) -> Table:
         if dtype is None and (shape is not None or offset != 0 or raw):
-            raise TypeError("shape, offset and raw are for raw bytes, which need dtype")
+            raise TypeError("shape, offset and raw need dtype: they describe raw bytes")
         if not isinstance(engine, str):
             raise TypeError(f"engine must be a str, not {type(engine).__name__}")
         paths = _paths_of(path)
@@ -266,16 +266,16 @@ class Table(_core.Table):
 
     @property
     def path(self) -> str | tuple[str, ...]:
-        """What was opened: a path, or those of its parts."""
+        """The path, or the paths of the parts."""
         return self._paths[0] if len(self._paths) == 1 else tuple(self._paths)
 
     @property
     def parts(self) -> tuple[TablePart, ...]:
-        """Where its rows lie."""
+        """The files with its rows."""
         return tuple(TablePart(*part) for part in self._parts())
 
     def stats(self) -> TableStatistics:
-        """What has been done since it was opened, or since reset_stats()."""
+        """Statistics since it was opened, or since reset_stats()."""
         return TableStatistics(**self._stats())
 
     def __repr__(self) -> str:
@@ -287,7 +287,7 @@ class Table(_core.Table):
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
-        if kind is not None and not issubclass(kind, Exception):  # KeyboardInterrupt and the like: nobody waits for jobs any more
+        if kind is not None and not issubclass(kind, Exception):  # KeyboardInterrupt and the like: the jobs are not needed any more
             self.cancel_jobs()
         self.close()
 
@@ -299,22 +299,22 @@ class Table(_core.Table):
             yield from self.take(np.arange(first, min(first + self._block(), self.rows)))
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        """All of it. Above the ceiling on memory this is an error: whoever means it says table[...]."""
+        """All rows. An error above the memory limit; table[...] reads them anyway."""
         ceiling = self._arguments["memory"]
         if copy is False:
             raise ValueError("a table in a file cannot become an array without a copy")
         if ceiling is not None and self.nbytes > bytes_of(ceiling, "memory"):
-            text = f"the table has {self.nbytes} bytes, above its memory={ceiling!r}: table[...] reads it all"
+            text = f"the table has {self.nbytes} bytes, more than its memory={ceiling!r}: table[...] reads all of it"
             refuse("out_of_memory", text)
         rows = self[...]
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
     def _block(self) -> int:
-        """How many rows are read at a time where many follow one another."""
+        """How many rows of a slice are read at a time."""
         return max(1, _BLOCK_BYTES // max(self.row_bytes, 8))
 
     def _range(self, wanted: range) -> np.ndarray:
-        """Rows of a slice, a block at a time, so that their numbers take no room to speak of."""
+        """Rows of a slice, a block at a time, so that their indices need little memory."""
         block = self._block()
         pieces = [wanted[first : first + block] for first in range(0, len(wanted), block)] or [wanted]
         if len(pieces) == 1 or is_packed(self.type):
@@ -326,7 +326,7 @@ class Table(_core.Table):
         return out
 
     def _select(self, key: Any) -> Any:
-        """What the extension leaves over of table[key]."""
+        """The cases of table[key] that the extension does not handle."""
         if key is Ellipsis:
             key = slice(None)
         if isinstance(key, slice):
@@ -338,7 +338,7 @@ class Table(_core.Table):
 
     def _mask(self, mask: np.ndarray) -> np.ndarray:
         if mask.shape != (self.rows,):
-            text = f"a mask has one bool per row, so the shape {(self.rows,)}, not {mask.shape}"
+            text = f"a mask must have one bool per row, the shape {(self.rows,)}, not {mask.shape}"
             refuse("shape_mismatch", text, "indices")
         return np.flatnonzero(mask)
 
@@ -377,37 +377,37 @@ def open(
     raw: bool = False,
     links: bool = True,
 ) -> Table:
-    """Opens a table: nothing is read but headers, and the file is never changed or converted.
+    """Opens a table. Reads only headers; the file is never changed or converted.
 
     Parameters
     ----------
     path : str, os.PathLike, or list of them
-        'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, one behind the other along
+        'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, concatenated along
         axis 0, of equal types and row shapes.
     memory : int or str, optional
-        A ceiling on what the table keeps resident ('2GiB', '500MB', 65536): what is mapped, buffers and cache together,
-        not the indices and the result. Default: none.
+        Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
+        without the indices and the result. Default: none.
     engine : {'auto', 'mmap', 'pread', 'uring'}
-        How rows that are not resident are read. 'auto' takes the fastest there is; stats() names it.
+        How rows that are not resident are read. 'auto' uses the fastest available; stats() names it.
     depth : int, optional
-        Reads in flight, 1 to 4096. Default: chosen.
+        Queue depth: reads in flight, 1 to 4096. Default: automatic.
     cache : int or str, optional
-        Of the memory at most for rows that were read and may be wanted again; 0 for none. Default: chosen.
+        Maximum memory of the row cache; 0 for no cache. Default: automatic.
     buffered : bool
-        Read through the page cache, never past it.
+        Read through the page cache: never use direct I/O.
     keep_signals : bool
-        Do not read through a mapping, for which a handler for SIGBUS is installed.
+        Do not map the file, which would install a handler for SIGBUS.
     dtype : dtype, optional
-        The files hold raw bytes of this dtype: anything np.dtype() takes, or a name of libgather.types().
+        The files contain raw bytes of this dtype: anything np.dtype() takes, or a name of libgather.types().
     shape : int or tuple, optional
-        Of raw bytes; the first length may be -1: as many rows as the file has. Default: (-1,).
+        Shape of raw bytes; the first length may be -1: as many rows as the file has. Default: (-1,).
     offset : int
-        Of the first raw element in the file, in bytes.
+        Offset of the first raw element in the file, in bytes.
     raw : bool
-        With dtype: read the bytes as they are, also where the file is recognised as one of another format. Without it
+        With dtype: read the bytes even if the file is recognised as another format. Without it
         such a file is refused, since its header would be read as data.
     links : bool
-        Whether files beside a model, or beside an index of safetensors files, may be symbolic links.
+        Whether files that a model or an index of safetensors files refers to may be symbolic links.
 
     Returns
     -------
@@ -418,9 +418,9 @@ def open(
     GatherFileError, GatherNameError
         The file cannot be read, or has no such tensor.
     GatherNotSupportedError
-        Elements that are not in row-major order; strings of variable size; packed rows that end within a byte.
+        Elements not in row-major order; strings of variable size; packed rows that end within a byte.
     GatherValueError
-        A ceiling that is too low, with the lowest that would do; parts that do not fit each other.
+        A memory limit that is too low (the message has the minimum); parts of different types or row shapes.
     """
     return Table(
         path,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# torch.py: tables in files for PyTorch: a Dataset that takes a batch in one call, and an embedding whose table stays
+# torch.py: tables in files for PyTorch: a Dataset that takes a batch in one call, and an embedding whose table is
 # on the disk.
-# Only who imports this module needs PyTorch.
+# Only this module needs PyTorch.
 """Tables in files as a PyTorch Dataset and as an embedding."""
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def _open(table: Table | Path | Sequence[Path], options: dict[str, Any]) -> Tabl
     if not isinstance(table, Table):
         return Table(table, **options)
     if options:
-        raise TypeError(f"{', '.join(options)} go with a path: this table is open already")
+        raise TypeError(f"{', '.join(options)} need a path: this table is already open")
     return table
 
 
 def _type_of(table: Table) -> tuple[torch.dtype, bool]:
-    """The dtype of tensors of its rows, and whether these are the bytes of an element that PyTorch has no dtype of."""
+    """The dtype of tensors of its rows, and whether these are bytes of an element for which PyTorch has no dtype."""
     dtype = getattr(torch, table.type, None)
     if isinstance(dtype, torch.dtype):
         return dtype, False
@@ -51,8 +51,8 @@ def _tensor(rows: Any, table: Table) -> torch.Tensor:
 
 
 def take(table: Table, ids: Any, **options: Any) -> torch.Tensor:
-    """Rows of a table as a tensor of its dtype: table.take(ids, **options), also for those that NumPy does not have
-    (bfloat16, float8). Quantised blocks come as uint8, with the bytes of a block as one more dimension.
+    """Rows of a table as a tensor of its dtype: table.take(ids, **options), also for dtypes that NumPy does not have
+    (bfloat16, float8). Quantised blocks are uint8, with the bytes of a block as one more dimension.
     """
     rows = table.take(ids, **options)
     return rows if options.get("out") is not None else _tensor(rows, table)
@@ -69,8 +69,8 @@ class Rows(list):
 
 
 def collate(rows: Any) -> Any:
-    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows; else as PyTorch's own
-    does it.
+    """For DataLoader(collate_fn=...): the batch as one tensor, without copying its rows; other batches as PyTorch's default
+    does.
     """
     return rows.batch if isinstance(rows, Rows) else default_collate(rows)
 
@@ -81,12 +81,12 @@ class TableDataset(Dataset):
     Parameters
     ----------
     table : Table, path or list of paths
-        What libgather.open() takes, with its keywords behind it.
+        What libgather.open() takes, with its keywords.
     transform : callable, optional
-        Of each row, a tensor, makes what the dataset gives.
+        Converts each row, a tensor, to an item of the dataset.
 
-    A DataLoader asks it for a whole batch at once, which is one take: with `collate_fn=libgather.torch.collate` the
-    batch then is one tensor as it was read. It works in workers, by fork and by spawn.
+    A DataLoader requests a whole batch at once, which is one take: with `collate_fn=libgather.torch.collate` the
+    batch is one tensor, exactly as read. It works with forked and spawned workers.
     """
 
     def __init__(
@@ -119,19 +119,19 @@ class TableDataset(Dataset):
 
 
 class DiskEmbedding(torch.nn.Module):
-    """An nn.Embedding whose table stays in its file: rows are read when they are asked for. It has no parameters and no
+    """An nn.Embedding whose table stays in its file: rows are read on demand. It has no parameters and no
     gradients.
 
     Parameters
     ----------
     table : Table, path or list of paths
-        What libgather.open() takes, with its keywords behind it: a table of rank 2.
+        What libgather.open() takes, with its keywords: a table of rank 2.
     dtype : torch.dtype, optional
         Of the result; default: the table's.
     device : optional
-        Of the result; default: that of the indices, where they are a tensor.
+        Of the result; default: that of the indices, if they are a tensor.
 
-    Like nn.Embedding it refuses indices below 0.
+    Like nn.Embedding it refuses negative indices.
     """
 
     def __init__(
@@ -146,9 +146,9 @@ class DiskEmbedding(torch.nn.Module):
         self.table = _open(table, options)
         own, whole = _type_of(self.table)
         if whole:
-            refuse("type_unsupported", f"the table holds {self.table.type}, whose rows are not numbers yet", "data")
+            refuse("type_unsupported", f"the table has the type {self.table.type}, whose rows are not numbers", "data")
         if self.table.ndim != 2:
-            refuse("rank_mismatch", f"an embedding is a table of rank 2, not {self.table.ndim}", "data")
+            refuse("rank_mismatch", f"an embedding must be a table of rank 2, not {self.table.ndim}", "data")
         self.num_embeddings, self.embedding_dim = self.table.shape
         self.dtype = dtype or own
         self.device = device

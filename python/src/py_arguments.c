@@ -36,7 +36,7 @@ int gather_py_arguments(const gather_py_function *function, PyObject *const *arg
   return 0;
 }
 
-/* The number of a mode, by NumPy's name of it or the command's; -1. */
+/* The number of a mode, by NumPy's name or the command's; -1 = no such mode. */
 static int find_mode(PyObject *mode) {
   for (int i = 0; i < GATHER_PY_MODES; i++)
     if (mode == gather_py.mode[i]) return i;
@@ -97,7 +97,7 @@ static int read_policy(PyObject *const *keyword, gather_py_call *call) {
   call->fill = is_given(keyword[GATHER_PY_FILL_VALUE]) ? keyword[GATHER_PY_FILL_VALUE] : NULL;
   int fills = call->options.on_bad == GATHER_ON_BAD_FILL;
   if (fills == (call->fill != NULL)) return 0;
-  PyErr_SetString(PyExc_ValueError, fills ? "mode='fill' needs fill_value" : "fill_value goes with mode='fill' alone");
+  PyErr_SetString(PyExc_ValueError, fills ? "mode='fill' needs fill_value" : "fill_value needs mode='fill'");
   return -1;
 }
 

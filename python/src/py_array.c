@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_array.c: the caller's objects as tensors. NumPy arrays and DLPack's C interface are read where they lie; what else there may be
- * goes through NumPy, which makes an array of it without a copy where that can be done.
+ * py_array.c: the caller's objects as tensors. NumPy arrays and DLPack's C interface are read in place; everything else
+ * goes through NumPy, which makes an array of it, without a copy if possible.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static gather_type sized(npy_intp bytes, gather_type first, gather_type second, 
 }
 
 /* The type of a dtype that another package registered, by its name (bfloat16, float8_e5m2): whole bytes only, since such a package
- * stores an int4 in a byte. GATHER_TYPE_NONE with an exception where it has no name. */
+ * stores an int4 in a byte. GATHER_TYPE_NONE with an exception if it has no name. */
 static gather_type registered(PyArray_Descr *descr) {
   PyObject *name = PyObject_GetAttrString((PyObject *)descr, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -29,7 +29,7 @@ static gather_type registered(PyArray_Descr *descr) {
   return type;
 }
 
-/* GATHER_TYPE_NONE: an exception. */
+/* GATHER_TYPE_NONE: with an exception set. */
 static gather_type type_of(PyArray_Descr *descr) {
   npy_intp bytes = PyDataType_ELSIZE(descr);
   switch (descr->kind) {
@@ -56,7 +56,7 @@ int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
   gather_tensor *tensor = &view->tensor;
   int rank = PyArray_NDIM(array);
   if (rank > GATHER_MAX_RANK) {
-    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "an array of rank %d; %d at most", rank, GATHER_MAX_RANK);
+    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "the array has rank %d; the maximum is %d", rank, GATHER_MAX_RANK);
     return -1;
   }
   tensor->data = PyArray_DATA(array);
@@ -78,12 +78,12 @@ int gather_py_view_array(PyArrayObject *array, gather_py_view *view) {
   return 0;
 }
 
-/* Elements that are more than their bytes: references, strings that lie elsewhere, types that we do not know to be plain. */
+/* Elements that are more than their bytes: references, strings stored elsewhere, types that are not known to be plain. */
 static int is_plain(PyArray_Descr *descr) {
   return !PyDataType_REFCHK(descr) && descr->type_num != VARIABLE_STRING && descr->type_num >= 0;
 }
 
-/* Complains of an argument with a mask; -1 also where that cannot be told. */
+/* Refuses an argument with a mask; -1 also if that cannot be determined. */
 static int refuse_masked(const gather_py_view *view, const char *what, const char *message) {
   int masked = view->array ? gather_py_is_masked(view->array) : 0;
   if (masked > 0) gather_py_fail(GATHER_TYPE_UNSUPPORTED, what, "%s", message);
@@ -94,7 +94,7 @@ static int is_number_or_list(PyObject *object) {
   return PyLong_Check(object) || PyList_Check(object) || PyTuple_Check(object);
 }
 
-/* The libraries in the order in which they are cheapest to read. Returns 1 where the object is left to NumPy. */
+/* The libraries in the order in which they are cheapest to read. Returns 1 if the object is left to NumPy. */
 static int read_tensor(PyObject *object, const char *what, gather_py_view *view) {
   const gather_py_exchange *exchange;
   if (PyArray_Check(object)) return gather_py_view_array((PyArrayObject *)object, view);
@@ -179,7 +179,7 @@ static int widen(gather_py_view *view) {
   return result;
 }
 
-/* An int needs no array. One beyond 64 bits is left to NumPy, which knows uint64 and complains of the rest. */
+/* An int needs no array. One beyond 64 bits is left to NumPy, which supports uint64 and raises for the rest. */
 static int read_number(PyObject *object, gather_py_view *view) {
   int overflow = 0;
   view->number = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -192,7 +192,7 @@ static int read_number(PyObject *object, gather_py_view *view) {
 int gather_py_read_indices(PyObject *object, gather_py_view *view) {
   int result = PyLong_CheckExact(object) ? read_number(object, view) : read_tensor(object, "indices", view);
   if (result == 1) result = read_list(object, view);
-  if (result == 0) result = refuse_masked(view, "indices", "indices with a mask: fill or compress them first");
+  if (result == 0) result = refuse_masked(view, "indices", "indices have a mask: fill or compress them first");
   if (result == 0 && view->array && view->tensor.type == GATHER_TYPE_OPAQUE) return widen(view);
   return result;
 }
@@ -210,7 +210,7 @@ int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b) {
   return a->type == b->type && a->type != GATHER_TYPE_OPAQUE;
 }
 
-/* What else may be an output: memory that others see, never a copy. */
+/* Other possible outputs: memory that others see, never a copy. */
 static int read_memory(PyObject *object, gather_py_view *view) {
   int shared = PyObject_CheckBuffer(object);
   if (!shared) shared = gather_py_has(object, gather_py.array_interface);
@@ -228,7 +228,7 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
   int result = read_tensor(object, "output", view);
   if (result == 1) result = read_memory(object, view);
   if (result < 0) return -1;
-  if (view->managed_old) { /* libraries whose arrays never change hand these out */
+  if (view->managed_old) { /* libraries with immutable arrays export these */
     gather_py_fail(GATHER_USAGE, "output", "out may be read-only: an unversioned DLPack tensor does not say");
     return -1;
   }
@@ -237,13 +237,13 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
     return -1;
   }
   if (view->managed && (view->managed->flags & GATHER_DL_COPIED)) {
-    gather_py_fail(GATHER_USAGE, "output", "out comes through DLPack as a copy, which nobody would see the result in");
+    gather_py_fail(GATHER_USAGE, "output", "out is exported through DLPack as a copy, so the result would be lost");
     return -1;
   }
-  if (refuse_masked(view, "output", "out has a mask, and data has none") < 0) return -1;
+  if (refuse_masked(view, "output", "out has a mask, but data has none") < 0) return -1;
   gather_py_dtype have = gather_py_dtype_of(view), want = gather_py_dtype_of(data);
   if (gather_py_same_dtype(&have, &want)) return 0;
   gather_py_fail(GATHER_TYPE_MISMATCH, "output",
-                 "out has another dtype than the data: elements are moved, never converted");
+                 "out has a different dtype than the data: elements are never converted");
   return -1;
 }

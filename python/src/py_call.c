@@ -9,7 +9,7 @@
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
 #define POLICY (BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
 
-/* Rules of our own: what NumPy's users expect, and no document's. */
+/* Our own rules: what NumPy's users expect; no document defines them. */
 static const gather_op TAKE = {NULL,
                                "python",
                                "take",
@@ -65,7 +65,7 @@ static int stretch(gather_py_view *view, int32_t d, int64_t length) {
   return 0;
 }
 
-/* Lengths are the last thing that is complained of: types, ranks and the axis come first, and are the engine's. */
+/* Lengths are checked last: types, ranks and the axis come first, and the engine checks them. */
 static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py_view *data,
                           const gather_py_view *indices) {
   gather_error error;
@@ -85,7 +85,7 @@ static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py
 int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather_py_view *indices) {
   int32_t rank = data->tensor.rank;
   int64_t axis = call->options.axis;
-  if (!call->function->along || indices->tensor.rank != rank) return 0; /* the engine complains of ranks */
+  if (!call->function->along || indices->tensor.rank != rank) return 0; /* the engine reports ranks */
   int64_t on = axis < 0 ? axis + rank : axis;
   for (int32_t d = 0; d < rank; d++) {
     if (d == on) continue;
@@ -95,7 +95,7 @@ int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather
   return 0;
 }
 
-/* axis=None: take_along_axis takes x as flat; the others want an axis, but for take where there is only one. */
+/* axis=None: take_along_axis flattens x; the others need an axis, except take if there is only one. */
 static int choose_axis(gather_py_call *call, gather_py_tensors *t) {
   if (!call->axis_none && (call->axis_given || call->function != &gather_py_take)) return 0;
   if (call->function->along) {
@@ -104,7 +104,7 @@ static int choose_axis(gather_py_call *call, gather_py_tensors *t) {
   }
   if (call->function == &gather_py_take && t->data.tensor.rank <= 1) return 0;
   PyErr_Format(PyExc_TypeError, "%s() needs axis=%s", call->function->name,
-               call->function == &gather_py_take ? " where x has more than one dimension" : "");
+               call->function == &gather_py_take ? " if x has more than one dimension" : "");
   return -1;
 }
 
@@ -121,7 +121,7 @@ static int read_tensors(gather_py_call *call, gather_py_tensors *t) {
   return result ? result : gather_py_read_indices(call->indices, &t->indices);
 }
 
-/* Makes them fit each other. */
+/* Broadcasts them. */
 static int fit_tensors(gather_py_call *call, gather_py_tensors *t) {
   if (choose_axis(call, t) < 0) return -1;
   if (call->fill && gather_py_fill(call->x, &t->data, call, &t->fill_owner, &t->fill) < 0) return -1;
@@ -184,7 +184,7 @@ PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather
   return call->out;
 }
 
-/* The tensors were read, the output too if it is the caller's: decides and gathers. */
+/* Makes the plan and gathers. The tensors were read, and so was the output if it is the caller's. */
 static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
   gather_py_recalled *left = gather_py_consider(call, t);
   PyObject *result = NULL;
@@ -198,7 +198,7 @@ static PyObject *apply(gather_py_call *call, gather_py_tensors *t) {
   return result;
 }
 
-/* By what an earlier call decided, or anew. */
+/* By the plan of an earlier call, or a new one. */
 static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
   const int64_t *shape;
   PyObject *result = NULL;

@@ -16,14 +16,14 @@ typedef struct exported {
 
 static void free_exported(gather_dl_managed *managed) {
   exported *made = (exported *)managed->manager;
-  PyGILState_STATE state = PyGILState_Ensure(); /* the other library may give it back on any thread */
+  PyGILState_STATE state = PyGILState_Ensure(); /* the other library may free it on any thread */
   Py_DECREF(made->array);
   PyGILState_Release(state);
   free(made);
 }
 
 static void free_capsule(PyObject *capsule) {
-  if (!PyCapsule_IsValid(capsule, CAPSULE)) return; /* taken over */
+  if (!PyCapsule_IsValid(capsule, CAPSULE)) return; /* ownership was taken */
   gather_dl_managed *managed = (gather_dl_managed *)PyCapsule_GetPointer(capsule, CAPSULE);
   if (managed) managed->deleter(managed);
 }

@@ -6,7 +6,7 @@
 
 #include "py_core.h"
 
-/* The class of arrays with a mask, which is only imported where one was made: 1, 0, or -1. Kept for good. */
+/* The class of masked arrays, which is imported only if one was made: 1, 0, or -1. Never freed. */
 static int find_masked(PyObject **type) {
   static _Atomic(PyObject *) known;
   *type = atomic_load(&known);
@@ -26,7 +26,7 @@ int gather_py_is_masked(PyObject *object) {
   return found > 0 ? PyObject_IsInstance(object, type) : found;
 }
 
-/* What says only that there is no such memory, or no length. */
+/* Exceptions that only mean that there is no such memory, or no length. */
 static int is_absence(void) {
   return PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError);
 }
@@ -39,7 +39,7 @@ static int probe_buffer(PyObject *object) {
   return 0;
 }
 
-/* 1 where NumPy would take the object for a sequence: it says nothing else of its elements. */
+/* 1 if NumPy would treat the object as a sequence: nothing else describes its elements. */
 static int is_sequence(PyObject *object) {
   PyObject *const names[] = {gather_py.array, gather_py.array_interface, gather_py.array_struct};
   if (!PySequence_Check(object)) return 0;

@@ -8,36 +8,35 @@
 #define GATHER_PY_DOC_INPUTS                                                                                           \
   "x : array\n"                                                                                                        \
   "    Any rank from 1, any dtype, any strides: a NumPy array, a torch tensor, anything with __dlpack__, the buffer\n" \
-  "    protocol or __array_interface__. CPU memory. It is read where it lies, never copied or written.\n"
+  "    protocol or __array_interface__. CPU memory. It is read in place, never copied or written.\n"
 #define GATHER_PY_DOC_POLICY                                                                                           \
   "out : array, optional\n"                                                                                            \
-  "    Where the result goes: writable, of x's dtype and the result's shape, in no overlap with x or indices. It is\n" \
-  "    written directly, and stays as it was where an index is out of range and that is an error.\n"                   \
+  "    Where the result goes: writable, of x's dtype and the result's shape, not overlapping x or indices. It is\n"    \
+  "    written directly, and not at all if an index is out of range and that is an error.\n"                           \
   "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                            \
-  "    What an index outside the valid range does: it is an error; it is taken modulo the length; it becomes the "     \
-  "first\n"                                                                                                            \
-  "    or last one; its elements are zero (all bits; the empty string); they are fill_value; it is promised that "     \
-  "there\n"                                                                                                            \
-  "    is none (not looked at: anything may happen if there is). Default: 'raise', or what rules says.\n"              \
+  "    Policy for an index out of range: an error; modulo the length of the axis; the first or last\n"                 \
+  "    row; zeros (all bits; the empty string); fill_value; promise: unchecked, you guarantee that there\n"            \
+  "    is none (if there is one, anything may happen, including invalid memory accesses). Default: 'raise',\n"         \
+  "    or that of rules.\n"                                                                                            \
   "fill_value : scalar, optional\n"                                                                                    \
-  "    With mode='fill', and only then. A value that x's dtype cannot hold is an error; floats are rounded to the\n"   \
-  "    nearest that it has.\n"                                                                                         \
+  "    Only with mode='fill'. A value that x's dtype cannot represent is an error; floats are rounded to the\n"        \
+  "    nearest value.\n"                                                                                               \
   "negative : bool, optional\n"                                                                                        \
-  "    Whether an index in [-n, -1] counts from the end of an axis of length n; else it is out of range. Default: "    \
+  "    Whether an index in [-n, -1] counts from the end of an axis of length n; if not, it is out of range. Default: " \
   "True,\n"                                                                                                            \
   "    or what rules says.\n"
 #define GATHER_PY_DOC_THREADS                                                                                        \
   "threads : int, optional\n"                                                                                        \
-  "    How many threads may work, at least 1; small calls use one. Default: get_threads(). The result is the same\n" \
+  "    Maximum number of threads, at least 1; small calls use one. Default: get_threads(). The result is the same\n" \
   "    for any number.\n"
 #define GATHER_PY_DOC_RAISES                                                         \
   "\nRaises\n------\n"                                                               \
   "GatherIndexError (an IndexError)\n"                                               \
   "    The first index out of range: position, value, low, high, axis, bad_count.\n" \
   "GatherAxisError, GatherValueError, GatherTypeError\n"                             \
-  "    axis, shapes or types that do not fit.\n"                                     \
+  "    Invalid axis, shapes or types.\n"                                             \
   "GatherNotSupportedError (a NotImplementedError)\n"                                \
-  "    Memory that is not the CPU's; a tensor that requires a gradient.\n"
+  "    Memory of another device; a tensor that requires a gradient.\n"
 
 static const char gather_py_doc_take[] =
     "take(x, indices, /, *, axis=None, batch_dims=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
@@ -45,11 +44,11 @@ static const char gather_py_doc_take[] =
     "Rows of x along an axis: result[b, o, i, ...] = x[b, o, indices[b, i], ...].\n\n"
     "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
     "indices : array of integers, int, or nested list\n"
-    "    Any rank (0 removes the axis), any integer dtype; read as they are.\n"
+    "    Any rank (0 removes the axis), any integer dtype; never converted.\n"
     "axis : int, optional\n"
-    "    In [-x.ndim, x.ndim - 1]. It may be left out where x has one dimension.\n"
+    "    In [-x.ndim, x.ndim - 1]. May be omitted if x has one dimension.\n"
     "batch_dims : int, default 0\n"
-    "    How many leading dimensions x and indices share; below 0 it counts from the rank of "
+    "    How many leading dimensions x and indices share; a negative value counts from the rank of "
     "indices.\n" GATHER_PY_DOC_POLICY
     "rules : str, optional\n"
     "    Follow one document to the letter: 'onnx-1', 'onnx-11', 'onnx-13', 'openvino-1', 'openvino-7', "
@@ -58,8 +57,8 @@ static const char gather_py_doc_take[] =
     "    Of x's library and dtype, row-major, of the shape\n"
     "    x.shape[:axis] + indices.shape[batch_dims:] + x.shape[axis + 1:].\n" GATHER_PY_DOC_RAISES
     "\nNotes\n-----\n"
-    "Names and meaning are the array API's take; batch_dims is OpenVINO's Gather-8's. With rules the row of\n"
-    "`gather ops` counts (ONNX Gather, OpenVINO Gather).";
+    "Names and meaning are those of the array API's take; batch_dims is that of OpenVINO's Gather-8. With rules,\n"
+    "the row of `gather ops` applies (ONNX Gather, OpenVINO Gather).";
 
 static const char gather_py_doc_along[] =
     "take_along_axis(x, indices, /, *, axis=-1, out=None, mode=None, fill_value=None, negative=None, "
@@ -69,10 +68,9 @@ static const char gather_py_doc_along[] =
     "indices : array of integers\n"
     "    Of x's rank. Off the axis the lengths of x and indices broadcast, both ways.\n"
     "axis : int or None, default -1\n"
-    "    None takes x as one row (x.reshape(-1)); indices then have one dimension.\n" GATHER_PY_DOC_POLICY
-        GATHER_PY_DOC_THREADS
+    "    None flattens x (x.reshape(-1)); indices then have one dimension.\n" GATHER_PY_DOC_POLICY GATHER_PY_DOC_THREADS
     "\nReturns\n-------\narray\n"
-    "    Of x's library and dtype, row-major; on the axis as long as indices, else as long as both "
+    "    Of x's library and dtype, row-major; along the axis as long as indices, else as long as both "
     "broadcast.\n" GATHER_PY_DOC_RAISES
     "\nNotes\n-----\n"
     "The array API's and NumPy's take_along_axis.";
@@ -80,11 +78,11 @@ static const char gather_py_doc_along[] =
 static const char gather_py_doc_elements[] =
     "gather_elements(x, indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
     "threads=None)\n--\n\n"
-    "Elements of x along an axis, for each element of indices one: result[i, j] = x[indices[i, j], j] for axis 0 of "
+    "Elements of x along an axis, one for each element of indices: result[i, j] = x[indices[i, j], j] for axis 0 of "
     "2.\n\n"
     "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
     "indices : array of integers\n"
-    "    Of x's rank, off the axis no longer than x (without broadcasting).\n"
+    "    Of x's rank; off the axis not longer than x (no broadcasting).\n"
     "axis : int, default 0\n"
     "    In [-x.ndim, x.ndim - 1].\n" GATHER_PY_DOC_POLICY
     "rules : str, optional\n"
@@ -96,33 +94,34 @@ static const char gather_py_doc_elements[] =
 
 static const char gather_py_doc_infer[] =
     "infer_shape(x, indices, /, *, axis, batch_dims=0, op='take', rules=None)\n--\n\n"
-    "The shape of the result where not everything is known.\n\n"
+    "The shape of the result if some lengths are unknown.\n\n"
     "Parameters\n----------\n"
-    "x, indices : sequence of lengths, or None where the rank is not known\n"
-    "    A length is an int, None (not known), a str (a name), or (low, high) with high None = no limit.\n"
+    "x, indices : sequence of lengths, or None if the rank is unknown\n"
+    "    A length is an int, None (unknown), a str (a name), or an interval (low, high); high None = no limit.\n"
     "axis : int or None\n"
-    "    None: not known; then only rank and batch dimensions are inferred.\n"
+    "    None: unknown; then only the rank and the batch dimensions are inferred.\n"
     "batch_dims : int, default 0\n"
     "op : {'take', 'gather_elements'}\n"
     "rules : str, optional\n"
     "    As for take and gather_elements.\n"
     "\nReturns\n-------\ntuple or None\n"
-    "    Lengths as above, which every legal result fits; None where not even the rank is known.\n"
+    "    Lengths as above, which every valid result matches; None if the rank is unknown.\n"
     "\nRaises\n------\n"
     "GatherValueError, GatherAxisError\n"
-    "    No input that fits could be legal.\n"
+    "    No input that matches can be valid.\n"
     "\nNotes\n-----\n"
     "The shape inference of ONNX and OpenVINO.";
 
 static const char gather_py_doc_set_threads[] =
     "set_threads(n, /)\n--\n\n"
-    "How many threads calls without threads= may use: an int from 1, or None for the CPUs this process may use.";
+    "Sets how many threads calls without threads= may use: an int >= 1, or None for the CPUs this process may use.";
 static const char gather_py_doc_get_threads[] = "get_threads()\n--\n\nHow many threads calls without threads= may use.";
 static const char gather_py_doc_ops[] =
     "ops()\n--\n\nEvery operator version that rules= can name, with its rules and types: a list of dicts.";
 static const char gather_py_doc_types[] = "types()\n--\n\nThe names of all element types: a list of str.";
 static const char gather_py_doc_info[] =
-    "info()\n--\n\nVersion, CPU features, kernels, threads, file formats, what reads tables (None, or why it cannot be "
+    "info()\n--\n\nVersion, CPU features, kernels, threads, file formats, engines of tables (None, or why one cannot "
+    "be "
     "used here)\n"
     "and how the extension was built: a dict.";
 

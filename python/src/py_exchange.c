@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_exchange.c: tensors of other libraries through DLPack: by its C interface where the library has one (PyTorch from 2.10), else by
+ * py_exchange.c: tensors of other libraries through DLPack: by its C interface if the library has one (PyTorch from 2.10), else by
  * __dlpack__.
  */
 #include <stdatomic.h>
@@ -16,8 +16,8 @@ static const gather_py_exchange *supported(const gather_py_exchange_header *head
   return (const gather_py_exchange *)header;
 }
 
-/* The first type that has the interface is remembered: most programs have one. It is held, so that no other type can come to lie at
- * its address; the rest stands before `type` does, and stays. */
+/* The first type that has the interface is cached: most programs have one. A reference is kept, so that no other type can get
+ * its address; the other fields are set before `type`, and never change. */
 static struct {
   _Atomic(PyTypeObject *) type;
   const gather_py_exchange *exchange;
@@ -56,14 +56,14 @@ int gather_py_exchange_of(PyObject *object, const gather_py_exchange **exchange)
   return *exchange ? remember(type, *exchange) : 0;
 }
 
-/* Whether an answer is True; it is taken over. NULL is -1. */
+/* Whether an answer is True; releases it. NULL is -1. */
 static int is_true(PyObject *answer) {
   int result = answer ? PyObject_IsTrue(answer) : -1;
   Py_XDECREF(answer);
   return result;
 }
 
-/* Whether a result should have a gradient: where PyTorch's no_grad() or inference_mode() is in force, none has. */
+/* Whether a result should have a gradient: not under PyTorch's no_grad() or inference_mode(). */
 static int requires_grad(PyObject *object) {
   PyObject *value;
   int found = gather_py_find(object, gather_py.requires_grad, &value);
@@ -75,7 +75,7 @@ static int requires_grad(PyObject *object) {
   return is_true(answer);
 }
 
-/* A method without arguments; one that is missing says False. */
+/* A method without arguments; a missing one counts as False. */
 static int says(PyObject *object, PyObject *name, PyObject *unbound) {
   if (unbound && Py_TYPE(object) == known_type()) return is_true(PyObject_CallFunctionObjArgs(unbound, object, NULL));
   PyObject *method;
@@ -86,7 +86,7 @@ static int says(PyObject *object, PyObject *name, PyObject *unbound) {
   return is_true(answer);
 }
 
-/* What a tensor's memory alone does not show, and would make a wrong or silently different result. Integers have none of it. */
+/* Properties that a tensor's memory does not show, and that would silently change the result. Integers have none. */
 static int check_lazy(PyObject *object, const char *what, const gather_py_view *view) {
   gather_kind kind = gather_type_get(view->tensor.type)->kind;
   if (kind == GATHER_KIND_INT || kind == GATHER_KIND_UINT || kind == GATHER_KIND_BOOL) return 0;
@@ -95,17 +95,17 @@ static int check_lazy(PyObject *object, const char *what, const gather_py_view *
   int negative = grad < 0 || conjugate < 0 ? -1 : says(object, gather_py.is_neg, known.is_neg);
   if (negative < 0) return -1;
   if (grad)
-    gather_py_fail(
-        GATHER_UNSUPPORTED, what,
-        "%s requires a gradient, which a gather here has none of: pass its detach(), or call within no_grad()", what);
+    gather_py_fail(GATHER_UNSUPPORTED, what,
+                   "%s requires a gradient, which is not supported here: pass its detach(), or call within no_grad()",
+                   what);
   else if (conjugate || negative)
     gather_py_fail(GATHER_UNSUPPORTED, what, "%s is a lazy %s: pass its resolve_%s()", what,
                    conjugate ? "conjugate" : "negative", conjugate ? "conj" : "neg");
   return grad || conjugate || negative ? -1 : 0;
 }
 
-/* What libraries raise where a tensor cannot be given out. Everything else (KeyboardInterrupt, MemoryError, an error in a library's own
- * code) is none of ours. */
+/* What libraries raise if a tensor cannot be exported. Everything else (KeyboardInterrupt, MemoryError, an error in a library's own
+ * code) is passed on. */
 static int is_refusal(void) {
   return !PyErr_Occurred() ||
          (!PyErr_ExceptionMatches(PyExc_RecursionError) &&
@@ -114,7 +114,7 @@ static int is_refusal(void) {
            PyErr_ExceptionMatches(PyExc_AttributeError)));
 }
 
-/* The other library's complaint becomes the cause of ours, which has its first line: PyTorch's go on with addresses. */
+/* The other library's error becomes the cause of ours, which quotes its first line: PyTorch's next lines are addresses. */
 static int refuse(const char *what) {
   PyObject *type, *value, *trace;
   if (!is_refusal()) return -1;
@@ -172,7 +172,7 @@ int gather_py_read_exchange(PyObject *object, const gather_py_exchange *exchange
   return result < 0 ? -1 : check_lazy(object, what, view);
 }
 
-/* Without the argument; where the method refuses that too, the first complaint stays. */
+/* Without the argument; if the method refuses that too, the first error is kept. */
 static PyObject *ask_again(PyObject *method) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
@@ -188,7 +188,7 @@ static PyObject *ask_again(PyObject *method) {
   return capsule;
 }
 
-/* object.__dlpack__(max_version=(1, 1)), without the argument where the library is older. */
+/* object.__dlpack__(max_version=(1, 1)), without the argument if the library is older. */
 static PyObject *ask_capsule(PyObject *object) {
   PyObject *method = PyObject_GetAttr(object, gather_py.dlpack), *capsule = NULL;
   PyObject *none = PyTuple_New(0), *keywords = PyDict_New(), *version = Py_BuildValue("(ii)", 1, 1);
@@ -203,14 +203,14 @@ static PyObject *ask_capsule(PyObject *object) {
   return capsule;
 }
 
-/* The capsule's memory becomes the view's: it is renamed, so that its own end gives nothing back. */
+/* The view takes the capsule's memory: the capsule is renamed, so that its destructor frees nothing. */
 static int take_over(PyObject *capsule, const char *what, gather_py_view *view) {
   if (PyCapsule_IsValid(capsule, VERSIONED)) {
     gather_dl_versioned *managed = (gather_dl_versioned *)PyCapsule_GetPointer(capsule, VERSIONED);
     if (PyCapsule_SetName(capsule, VERSIONED_USED) != 0) return -1;
     view->managed = managed;
     if (managed->version.major == 1) return describe(&managed->tensor, managed->flags, view);
-    gather_py_fail(GATHER_UNSUPPORTED, what, "%s comes as DLPack %u.%u, and only 1.x is known", what,
+    gather_py_fail(GATHER_UNSUPPORTED, what, "%s is DLPack %u.%u; only 1.x is supported", what,
                    (unsigned)managed->version.major, (unsigned)managed->version.minor);
     return -1;
   }
@@ -220,11 +220,11 @@ static int take_over(PyObject *capsule, const char *what, gather_py_view *view) 
     view->managed_old = managed;
     return describe(&managed->tensor, 0, view);
   }
-  gather_py_fail(GATHER_TYPE_UNSUPPORTED, what, "__dlpack__ of %s gave no DLPack capsule", what);
+  gather_py_fail(GATHER_TYPE_UNSUPPORTED, what, "__dlpack__ of %s returned no DLPack capsule", what);
   return -1;
 }
 
-/* __dlpack__ refuses a tensor that requires a gradient, also where none is recorded; its detach() is the same memory. */
+/* __dlpack__ refuses a tensor that requires a gradient, even if none is recorded; its detach() has the same memory. */
 static PyObject *ask_detached(PyObject *object) {
   PyObject *type, *value, *trace, *detached = NULL, *capsule = NULL;
   PyErr_Fetch(&type, &value, &trace);
@@ -235,7 +235,7 @@ static PyObject *ask_detached(PyObject *object) {
   Py_XDECREF(function);
   Py_XDECREF(detached);
   if (refused) {
-    PyErr_Restore(type, value, trace); /* the first complaint stays */
+    PyErr_Restore(type, value, trace); /* the first error is kept */
     return NULL;
   }
   Py_XDECREF(type);

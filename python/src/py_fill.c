@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_fill.c: fill_value as one element of the data's type. A value that the type cannot hold is an error; floats alone are
+ * py_fill.c: fill_value as one element of the data's type. A value that the type cannot represent is an error; only floats are
  * rounded.
  */
 #include "py_core.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_ids.c: _read_ids(): integers out of a file, for libgather.ids.
+ * py_ids.c: _read_ids(): integers from a file, for libgather.ids.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static PyObject *copy_of(const gather_file_tensor *found) {
                        strides, bytes);
 }
 
-/* Opens text or any other file, and finds the tensor, in pieces or not. */
+/* Opens text or any other file, and finds the tensor, in one piece or several. */
 static gather_status find(const char *path, const char *name, bool text, gather_file **file,
                           const gather_file_tensor **tensor, gather_error *error) {
   gather_status status = text ? gather_file_open_text(path, name, file, error) : gather_file_open(path, file, error);
@@ -48,7 +48,7 @@ PyObject *gather_py_read_ids(PyObject *self, PyObject *args) {
   const gather_file_tensor *tensor = NULL;
   (void)self;
   if (!PyArg_ParseTuple(args, "SsS", &path, &name, &head)) return NULL;
-  if (PyBytes_AsStringAndSize(path, &text, NULL) < 0) return NULL; /* a null character is in it */
+  if (PyBytes_AsStringAndSize(path, &text, NULL) < 0) return NULL; /* it contains a null character */
   const bool is_text = gather_file_is_text(PyBytes_AsString(head), (size_t)PyBytes_Size(head));
   PyThreadState *state = PyEval_SaveThread();
   gather_status status = find(text, name, is_text, &file, &tensor, &error);

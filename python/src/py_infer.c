@@ -6,7 +6,7 @@
 
 static int read_interval(PyObject *pair, gather_dim *dim) {
   if (PyTuple_Size(pair) != 2) {
-    PyErr_Format(PyExc_TypeError, "an interval is (low, high), not %R", pair);
+    PyErr_Format(PyExc_TypeError, "an interval must be (low, high), not %R", pair);
     return -1;
   }
   PyObject *high = PyTuple_GetItem(pair, 1);
@@ -29,7 +29,8 @@ static int read_dim(PyObject *object, gather_dim *dim) {
     dim->max = dim->min;
   }
   if (result == 0 && (dim->min < 0 || dim->max < dim->min)) {
-    gather_py_fail(GATHER_USAGE, NULL, "no length can lie in [%lld, %lld]", (long long)dim->min, (long long)dim->max);
+    gather_py_fail(GATHER_USAGE, NULL, "invalid interval [%lld, %lld]: it contains no length", (long long)dim->min,
+                   (long long)dim->max);
     return -1;
   }
   return result;
@@ -43,7 +44,7 @@ static int read_shape(PyObject *object, gather_shape *shape, PyObject **owner) {
   if (!*owner) return -1;
   Py_ssize_t rank = PyTuple_Size(*owner);
   if (rank > GATHER_MAX_RANK) {
-    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "a shape of rank %d; %d at most", (int)rank, GATHER_MAX_RANK);
+    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "the shape has rank %d; the maximum is %d", (int)rank, GATHER_MAX_RANK);
     return -1;
   }
   shape->rank = (int32_t)rank;
@@ -85,7 +86,7 @@ static int read_options(PyObject *const *keyword, gather_options *options) {
   PyObject *axis = keyword[GATHER_PY_AXIS], *batch_dims = keyword[GATHER_PY_BATCH_DIMS];
   options->axis = GATHER_AXIS_UNKNOWN;
   if (!axis) {
-    PyErr_SetString(PyExc_TypeError, "infer_shape() needs axis=; None says that it is not known");
+    PyErr_SetString(PyExc_TypeError, "infer_shape() needs axis=; None means unknown");
     return -1;
   }
   if (axis != Py_None && gather_py_read_int(axis, "axis", &options->axis) < 0) return -1;

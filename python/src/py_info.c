@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_info.c: what the library says of itself: operators, types, the machine.
+ * py_info.c: operators, types, and the machine, as the library reports them.
  */
 #include "gather/file.h"
 #include "gather/table.h"
@@ -54,7 +54,7 @@ static PyObject *formats(void) {
   return names;
 }
 
-/* What reads tables: None for an engine that can be used here, else the reason. */
+/* Engines of tables: None for one that works here, else the reason. */
 static PyObject *engines(void) {
   PyObject *reasons = PyDict_New();
   for (int i = 0; reasons && gather_engine_name((gather_engine)i); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_layout.c: comparing how tensors lie in memory.
+ * py_layout.c: compares the memory layouts of tensors.
  */
 #include "py_layout.h"
 
@@ -15,7 +15,7 @@ void gather_py_layout_read(gather_py_layout *layout, const gather_py_view *view)
   memcpy(layout->strides, view->strides, (size_t)layout->rank * sizeof *layout->strides);
 }
 
-/* A stride over one element, or over none, is never taken. */
+/* The stride of a dimension of length 0 or 1 is never used. */
 int gather_py_is_like(const gather_py_layout *layout, const gather_py_view *view) {
   const gather_tensor *tensor = &view->tensor;
   if (layout->type != tensor->type || layout->rank != tensor->rank ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_layout.h: how tensors lie in memory, which is what a plan is made for.
+ * py_layout.h: memory layouts of tensors, for which plans are made.
  */
 #ifndef GATHER_PY_LAYOUT_H
 #define GATHER_PY_LAYOUT_H
@@ -20,19 +20,19 @@ int gather_py_is_like(const gather_py_layout *layout, const gather_py_view *view
 /* Whether a plan whose output has that shape can write there: plans write row-major. */
 int gather_py_is_planned(int32_t rank, const int64_t *shape, const gather_py_view *out);
 
-/* ---- plans that calls leave behind (py_recall.c) ---- */
+/* ---- plans of earlier calls (py_recall.c) ---- */
 
-/* What the last calls with small tensors of one layout decided. Many programs make one small call again and again; then half of its
- * time would be deciding the same. */
+/* The plan of the last calls with small tensors of one layout. Many programs repeat one small call; half of its
+ * time would be planning. */
 typedef struct gather_py_recalled gather_py_recalled;
 
-/* The plan of an earlier call like this one, whose tensors were read and not yet broadcast; NULL where there is none, or another
- * thread uses it. Give it back with gather_py_leave. */
+/* The plan of an earlier call like this one, whose tensors were read and not yet broadcast; NULL if there is none, or another
+ * thread uses it. Return it with gather_py_leave. */
 gather_py_recalled *gather_py_recall(const gather_py_call *call, const gather_py_tensors *tensors);
 void gather_py_leave(gather_py_recalled *plan);
-/* For a call that found none: non-NULL where the one before was like it. It then holds the layouts. */
+/* For a call that found none: non-NULL if the previous call was like it. It then contains the layouts. */
 gather_py_recalled *gather_py_consider(const gather_py_call *call, const gather_py_tensors *tensors);
-/* Decides for the broadcast tensors, and leaves the plan for the next call; where that cannot be done, nothing is left. */
+/* Makes the plan for the broadcast tensors and keeps it for the next call; on failure nothing is kept. */
 void gather_py_decide(gather_py_recalled *plan, const gather_py_call *call, const gather_py_tensors *tensors);
 void gather_py_forget(gather_py_recalled *plan);
 

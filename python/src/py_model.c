@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_model.c: the type Model: a model that is open, and what it says of itself.
+ * py_model.c: the type Model: an open model and its properties.
  */
 #include "py_model.h"
 
@@ -127,7 +127,7 @@ static PyObject *get_unreadable(PyObject *self, void *closure) {
   return pairs;
 }
 
-/* value_type(name, node) -> the type's name; None where the model says none */
+/* value_type(name, node) -> the type's name; None if the model declares none */
 static PyObject *value_type(PyObject *self, PyObject *args) {
   PyObject *name, *node;
   if (!PyArg_ParseTuple(args, "OO", &name, &node)) return NULL;
@@ -150,7 +150,7 @@ static PyGetSetDef getters[] = {
     {"outputs", get_outputs, NULL, NULL, NULL},       {"not_checked", get_not_checked, NULL, NULL, NULL},
     {"unreadable", get_unreadable, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL, NULL}};
 
-static char doc[] = "A model that is open; libgather.Model is made of it.";
+static char doc[] = "An open model; the base of libgather.Model.";
 
 static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(model_new)},
                               {Py_tp_dealloc, GATHER_PY_SLOT(model_free)},
@@ -162,7 +162,7 @@ static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(model_new)},
 static PyType_Spec spec = {"libgather._core.Model", sizeof(gather_py_model), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
-/* A type whose objects the extension makes itself. The module may be imported anew. name: in the module; NULL = it is not there. */
+/* A type whose objects the extension makes itself. The module may be imported again. name: in the module; NULL = not in it. */
 static int make_type(PyObject *module, PyType_Spec *of, const char *name, PyTypeObject **type) {
   PyObject *made = PyType_FromModuleAndSpec(module, of, NULL);
   if (made && name && PyModule_AddObjectRef(module, name, made) < 0) Py_CLEAR(made);

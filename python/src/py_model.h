@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_model.h: the type Model, over the library's models: open, check, run. libgather/model.py makes of it what users see: it turns
+ * py_model.h: the type Model, over the library's models: open, check, run. libgather/model.py makes the public class of it: it converts
  * their values into tensors and back.
  */
 #ifndef GATHER_PY_MODEL_H
@@ -15,14 +15,14 @@ int gather_py_model_init(PyObject *module);
 typedef struct gather_py_model {
   PyObject ob_base;
   gather_model *model;
-  gather_file *file; /* where the model came from memory */
+  gather_file *file; /* if the model came from memory */
   PyObject *bytes;   /* that memory */
 } gather_py_model;
 
-/* Tensors by name, as Python gives them: a list of (name, value, type, shape). type None: value is any tensor. "string": value is a
- * list of bytes. Another type: value is an array of uint8 that holds the elements as the library does. */
+/* Tensors by name, as Python passes them: a list of (name, value, type, shape). type None: value is any tensor. "string": value is a
+ * list of bytes. Another type: value is an array of uint8 with the elements as the library stores them. */
 typedef struct gather_py_given {
-  PyObject *list; /* owned: the names' text is its own */
+  PyObject *list; /* owned: it owns the names' text */
   Py_ssize_t count;
   gather_model_input *inputs;
   gather_py_view *views;
@@ -34,14 +34,14 @@ typedef struct gather_py_given {
 /* Starts as all zero but for `drawn`; clear it in every case. */
 int gather_py_given_read(PyObject *list, gather_py_given *given);
 void gather_py_given_clear(gather_py_given *given);
-/* The text of a name; NULL with an exception. It lives as long as the object. */
+/* The text of a name; NULL with an exception. Valid as long as the object. */
 const char *gather_py_name(PyObject *object);
-/* Text of the library's as a str; what is no UTF-8 is replaced. NULL is None. */
+/* A text of the library as a str; invalid UTF-8 is replaced. NULL is None. */
 PyObject *gather_py_text(const char *text);
-/* threads=None is the process' default. */
+/* threads=None is the default of the process. */
 int gather_py_model_threads(PyObject *object, int32_t *threads);
 
-/* dims: a list of (name, length) as options and memory that PyMem_Free frees. The names live as long as the list. */
+/* dims: a list of (name, length) as options and memory that PyMem_Free frees. The names are valid as long as the list. */
 int gather_py_read_dims(PyObject *list, gather_check_options *options, gather_model_dim **dims);
 /* check(inputs, dims, threads) -> _core.Check */
 PyObject *gather_py_model_check(PyObject *self, PyObject *args);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_model_check.c: a check of a model, and what it finds as dictionaries: the fields of `gather check --json` under the same names.
+ * py_model_check.c: a check of a model, and its results as dictionaries: the fields of `gather check --json` under the same names.
  */
 #include <stdatomic.h>
 
 #include "py_model.h"
 
-/* Takes the value over. */
+/* Takes ownership of the value. */
 static int put(PyObject *dict, const char *key, PyObject *value) {
   int result = value ? PyDict_SetItemString(dict, key, value) : -1;
   Py_XDECREF(value);
@@ -109,7 +109,7 @@ static PyObject *nodes_of(const gather_check *check) {
 
 /* ---- a check that is kept ---- */
 
-/* What a check was made of lives as long as it. Nothing changes but the advice, which is found out when it is first asked for. */
+/* A check keeps alive what it was made of. Only the advice changes: it is computed on first use. */
 typedef struct handle {
   PyObject ob_base;
   PyObject *model, *dims;
@@ -130,7 +130,7 @@ static void handle_free(PyObject *object) {
   gather_py_release(object);
 }
 
-/* Where two threads find it out at once, the first one's is kept. */
+/* If two threads compute it at once, the first result is kept. */
 static gather_check_advice *advice_of(handle *self, gather_error *error) {
   gather_check_advice *made = atomic_load(&self->advice), *expected = NULL;
   if (made || gather_check_advise(self->check, &made, error) != GATHER_OK) return made;
@@ -174,7 +174,7 @@ static gather_status write_text(handle *self, gather_check_text_options *options
   return gather_check_text(self->check, options, text, NULL, error);
 }
 
-/* text(name, node): as `gather check` writes it, without its empty line */
+/* text(name, node): as `gather check` prints it, without its empty line */
 static PyObject *get_text(PyObject *object, PyObject *args) {
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
   long long node;
@@ -207,7 +207,7 @@ static PyMethodDef methods[] = {
     {"text", get_text, METH_VARARGS, "text(name, node, /)\n--\n\nThe text of all, of the head (-2) or of a node."},
     {NULL, NULL, 0, NULL}};
 
-static char doc[] = "A check of a model; libgather.Check is made of it.";
+static char doc[] = "A check of a model; the base of libgather.Check.";
 
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, GATHER_PY_SLOT(handle_free)}, {Py_tp_methods, methods}, {Py_tp_doc, doc}, {0, NULL}};

@@ -19,14 +19,14 @@ static int read_shape(PyObject *tuple, gather_py_view *view) {
   for (Py_ssize_t d = 0; d < rank; d++) {
     view->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(tuple, d));
     if (view->shape[d] < 0) {
-      if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a length is below 0");
+      if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a length is negative");
       return -1;
     }
   }
   return 0;
 }
 
-/* How many elements the shape has must be how many the value brings. */
+/* The shape and the value must have the same number of elements. */
 static int check_size(const gather_py_view *view, int64_t have, int64_t need) {
   gather_error error;
   if (gather_tensor_check(&view->tensor, &error) != GATHER_OK) {
@@ -34,14 +34,14 @@ static int check_size(const gather_py_view *view, int64_t have, int64_t need) {
     return -1;
   }
   if (have >= need) return 0;
-  PyErr_SetString(PyExc_ValueError, "fewer elements than the shape says");
+  PyErr_SetString(PyExc_ValueError, "the value has fewer elements than the shape");
   return -1;
 }
 
 static int read_strings(PyObject *list, gather_py_view *view, gather_string **strings) {
   Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
   if (count < 0) {
-    PyErr_SetString(PyExc_TypeError, "strings come as a list of bytes");
+    PyErr_SetString(PyExc_TypeError, "strings must be a list of bytes");
     return -1;
   }
   *strings = PyMem_Calloc((size_t)count + 1, sizeof **strings);
@@ -59,14 +59,14 @@ static int read_strings(PyObject *list, gather_py_view *view, gather_string **st
   return check_size(view, count, gather_tensor_len(&view->tensor));
 }
 
-/* An array of bytes that holds the elements as the library does. */
+/* An array of bytes with the elements as the library stores them. */
 static int read_packed(PyObject *value, gather_py_view *view) {
   gather_py_view bytes;
   gather_py_view_init(&bytes);
   int result = gather_py_read_data(value, &bytes);
   if (result == 0 && (!bytes.array || bytes.tensor.type != GATHER_TYPE_UINT8 ||
                       !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)bytes.array))) {
-    PyErr_SetString(PyExc_TypeError, "elements come as a contiguous array of uint8");
+    PyErr_SetString(PyExc_TypeError, "elements must be a contiguous array of uint8");
     result = -1;
   }
   if (result == 0) {
@@ -79,7 +79,7 @@ static int read_packed(PyObject *value, gather_py_view *view) {
   return result;
 }
 
-/* Any tensor, as long as a model can have its elements. */
+/* Any tensor whose elements a model can have. */
 static int read_any(const gather_py_given *given, const char *input, PyObject *value, gather_py_view *view) {
   int result = gather_py_read_data(value, view);
   if (result == 1 && given->drawn) {
@@ -87,7 +87,7 @@ static int read_any(const gather_py_given *given, const char *input, PyObject *v
     return -1;
   }
   if (result == 1 || (result == 0 && view->tensor.type == GATHER_TYPE_OPAQUE && !given->drawn)) {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': no model has values of such an object or dtype",
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, NULL, "input '%.200s': models have no values of this object or dtype",
                    input);
     return -1;
   }
@@ -101,7 +101,7 @@ static int read_value(const gather_py_given *given, PyObject *item, const char *
   const char *name = gather_py_name(type);
   view->tensor.type = name ? gather_type_parse(name) : GATHER_TYPE_NONE;
   if (view->tensor.type == GATHER_TYPE_NONE) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "there is no such type");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "no such type");
     return -1;
   }
   if (read_shape(PyTuple_GetItem(item, 3), view) < 0) return -1;
@@ -113,7 +113,7 @@ static int read_value(const gather_py_given *given, PyObject *item, const char *
 int gather_py_given_read(PyObject *list, gather_py_given *given) {
   Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
   if (count < 0) {
-    PyErr_SetString(PyExc_TypeError, "inputs come as a list");
+    PyErr_SetString(PyExc_TypeError, "inputs must be a list");
     return -1;
   }
   given->inputs = PyMem_Calloc((size_t)count + 1, sizeof *given->inputs);
@@ -130,7 +130,7 @@ int gather_py_given_read(PyObject *list, gather_py_given *given) {
   for (Py_ssize_t i = 0; i < count; i++) {
     PyObject *item = PyList_GetItem(list, i);
     if (!PyTuple_Check(item) || PyTuple_Size(item) != MEMBERS) {
-      PyErr_SetString(PyExc_TypeError, "an input is (name, value, type, shape)");
+      PyErr_SetString(PyExc_TypeError, "an input must be (name, value, type, shape)");
       return -1;
     }
     given->inputs[i].name = gather_py_name(PyTuple_GetItem(item, 0));
@@ -157,7 +157,7 @@ void gather_py_given_clear(gather_py_given *given) {
 int gather_py_read_dims(PyObject *list, gather_check_options *options, gather_model_dim **dims) {
   Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : -1;
   if (count < 0) {
-    PyErr_SetString(PyExc_TypeError, "dims come as a list");
+    PyErr_SetString(PyExc_TypeError, "dims must be a list");
     return -1;
   }
   *dims = PyMem_Calloc((size_t)count + 1, sizeof **dims);

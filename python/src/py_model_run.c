@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_model_run.c: a run of a model. Its outputs are arrays over the library's own memory, which they keep alive; what lies in the
+ * py_model_run.c: a run of a model. Its outputs are arrays over the library's own memory, which they keep alive; what is in the
  * caller's memory is copied.
  */
 #include "py_model.h"
 
-/* What a run gave, with all that it may look into: the base of the arrays. */
+/* The result of a run, with all memory that it may point to: the base of the arrays. */
 typedef struct result_object {
   PyObject ob_base;
   gather_model_result *result;
@@ -27,10 +27,10 @@ PyType_Spec gather_py_result_spec = {"libgather._core._Result", sizeof(result_ob
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE,
                                      slots};
 
-/* From where to where the elements of an input lie. */
+/* The address range of the elements of an input. */
 static void extent(const gather_tensor *tensor, uintptr_t *begin, uintptr_t *end) {
   const gather_type_info *type = gather_type_get(tensor->type);
-  int64_t step = type->packing == GATHER_PACKING_BYTES ? 8 : type->bits; /* bits to a unit of the strides */
+  int64_t step = type->packing == GATHER_PACKING_BYTES ? 8 : type->bits; /* bits per unit of the strides */
   int64_t low = 0, high = type->bits;
   for (int32_t d = 0; tensor->strides && d < tensor->rank; d++) {
     int64_t reach = tensor->shape[d] > 0 ? (tensor->shape[d] - 1) * tensor->strides[d] * step : 0;
@@ -54,7 +54,7 @@ static bool is_callers(const gather_py_given *given, const void *memory) {
   return false;
 }
 
-/* An element that is no UTF-8 stays bytes. */
+/* An element that is not valid UTF-8 stays bytes. */
 static PyObject *string_of(const gather_string *string) {
   const char *text = string->text ? string->text : "";
   PyObject *made = PyUnicode_DecodeUTF8(text, (Py_ssize_t)string->bytes, NULL);
@@ -77,7 +77,7 @@ static PyObject *strings_of(const gather_tensor *tensor) {
   return list;
 }
 
-/* The elements' bytes: an array of uint8 that cannot be written. */
+/* The elements' bytes: a read-only array of uint8. */
 static PyObject *bytes_of(result_object *self, const gather_tensor *tensor) {
   npy_intp bytes = (npy_intp)gather_tensor_bytes(tensor);
   if (bytes == 0) return PyArray_New(&PyArray_Type, 1, &bytes, NPY_UINT8, NULL, NULL, 0, 0, NULL);
@@ -90,7 +90,7 @@ static PyObject *bytes_of(result_object *self, const gather_tensor *tensor) {
     return copy;
   }
   Py_INCREF((PyObject *)self);
-  if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)self) < 0) Py_CLEAR(array); /* it took the base over */
+  if (PyArray_SetBaseObject((PyArrayObject *)array, (PyObject *)self) < 0) Py_CLEAR(array); /* it owns the base now */
   return array;
 }
 
@@ -121,7 +121,7 @@ static PyObject *outputs_of(result_object *self) {
   return outputs;
 }
 
-/* Adds the node at which it failed to the exception. */
+/* Adds the node that failed to the exception. */
 static PyObject *raise_at(const gather_error *error, const char *node) {
   PyObject *type, *value, *traceback;
   gather_py_raise(error);

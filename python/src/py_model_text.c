@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_model_text.c: names, texts and threads as the methods of Model take and give them.
+ * py_model_text.c: names, texts and threads as the methods of Model take and return them.
  */
 #include <string.h>
 

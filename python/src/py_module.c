@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_module.c: the extension libgather._core: its functions, its names, its start. Nothing of it changes after the start but the number
- * of threads, so it needs no GIL.
+ * py_module.c: the extension libgather._core: its functions, names and initialisation. After that only the number
+ * of threads changes, so it needs no GIL.
  */
 #include "py_call.h"
 #include "py_docs.h"
@@ -27,7 +27,7 @@ static PyMethodDef functions[] = {
     {"_capsule", gather_py_capsule, METH_VARARGS,
      "_capsule(array, shape, code, bits, lanes, /)\n--\n\nA DLPack capsule."},
     {"_probe", gather_py_probe_object, METH_O, "_probe(object, /)\n--\n\nRaises what its buffer or length raises."},
-    {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text as a terminal may be sent it."},
+    {"_visible", gather_py_visible, METH_O, "_visible(text, /)\n--\n\nThe text without control characters."},
     {"_write", gather_py_write, METH_VARARGS,
      "_write(path, content, replace, sync, /)\n--\n\nWrites a file atomically."},
     {"_explain", gather_py_explain, METH_VARARGS,
@@ -43,7 +43,7 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *spec) {
   return result;
 }
 
-/* Names and NumPy's functions are the process's: a second interpreter would use another's objects. */
+/* Names and NumPy's functions exist once per process: a second interpreter would use another's objects. */
 static int claim_process(void) {
   static int64_t owner = -1;
   int64_t interpreter = PyInterpreterState_GetID(PyInterpreterState_Get());

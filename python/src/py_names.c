@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_names.c: what the module makes once: names, NumPy's table of functions, its types; and small helpers for objects.
+ * py_names.c: what the module makes once: names, NumPy's function table, its types; and small helpers for objects.
  */
 #define GATHER_PY_HOLDS_NUMPY
 #include "py_core.h"

@@ -10,7 +10,7 @@
 static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gather_py_view *view) {
   npy_intp lengths[GATHER_MAX_RANK];
   for (int32_t d = 0; d < rank; d++) lengths[d] = (npy_intp)shape[d];
-  Py_INCREF(descr); /* the call takes it over */
+  Py_INCREF(descr); /* the call takes the reference */
   PyObject *made = PyArray_NewFromDescr(&PyArray_Type, (PyArray_Descr *)descr, rank, lengths, NULL, NULL, 0, NULL);
   if (!made) return -1;
   int result = gather_py_view_array((PyArrayObject *)made, view);
@@ -18,7 +18,7 @@ static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gat
   return result;
 }
 
-/* A tensor and its elements in one block, which the library that takes it over gives back with free. Asking the library for one
+/* A tensor and its elements in one block, which the library that takes it frees with free. Asking the library for one
  * would cost PyTorch's callers as much as the gather of a small call. */
 typedef struct owned {
   gather_dl_versioned managed;
@@ -56,7 +56,7 @@ static int exchange_output(const gather_py_view *data, int32_t rank, const int64
   return 0;
 }
 
-/* Bytes of NumPy's, seen with the data's type: gather_py_finish hands them to the library. */
+/* NumPy's bytes, viewed with the data's type: gather_py_finish passes them to the library. */
 static int bytes_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view) {
   gather_error error;
   gather_py_view bytes;
@@ -101,7 +101,7 @@ static PyObject *hand_over(PyObject *x, const gather_py_view *data, gather_py_vi
   return result;
 }
 
-/* DLPack has one code for types that PyTorch keeps apart (int4 in a byte is int8): then the result is seen as x is. */
+/* DLPack has one code for types that PyTorch distinguishes (int4 in a byte is int8): then the result is viewed as x's dtype. */
 static PyObject *as_x(PyObject *made, PyObject *x, gather_dl_type type) {
   PyObject *have = NULL, *want = NULL, *result = made;
   if (!made || type.bits != 8 || type.code > 1) return made;
@@ -116,15 +116,16 @@ static PyObject *as_x(PyObject *made, PyObject *x, gather_dl_type type) {
   return result;
 }
 
-/* The same memory under x's class, which learns of x in __array_finalize__, as it would from NumPy. It is made on finished memory,
- * since a class may change its shape as it comes to life. */
+/* The same memory as an object of x's class, whose __array_finalize__ gets x, as from NumPy. It is made after the gather,
+ * since a class may change its shape when it is created. */
 static PyObject *as_subclass(PyObject *plain, PyObject *x) {
   PyArrayObject *array = (PyArrayObject *)plain;
   PyArray_Descr *descr = PyArray_DESCR(array);
-  Py_INCREF((PyObject *)descr); /* the call takes it over */
+  Py_INCREF((PyObject *)descr); /* the call takes the reference */
   PyObject *made = PyArray_NewFromDescr(Py_TYPE(x), descr, PyArray_NDIM(array), PyArray_DIMS(array), NULL,
                                         PyArray_DATA(array), NPY_ARRAY_CARRAY, x);
-  if (made && PyArray_SetBaseObject((PyArrayObject *)made, plain) == 0) return made; /* which takes `plain` over */
+  if (made && PyArray_SetBaseObject((PyArrayObject *)made, plain) == 0)
+    return made; /* which takes ownership of `plain` */
   if (!made) Py_DECREF(plain);
   Py_XDECREF(made);
   return NULL;
@@ -134,7 +135,7 @@ PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_vi
   if (data->exchange) {
     void *object = NULL;
     gather_dl_versioned *managed = view->managed;
-    view->managed = NULL; /* the other library owns it from here on */
+    view->managed = NULL; /* the other library owns it now */
     if (data->exchange->to_object(managed, &object) != 0) return NULL;
     return as_x((PyObject *)object, x, data->dl_type);
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_picture.c: drawings of the library (explain.h), with what they show as dictionaries. Nothing is written, and no process is started.
+ * py_picture.c: drawings of the library (explain.h), and their facts as dictionaries. Writes no file and starts no process.
  */
 #include "py_model.h"
 
@@ -8,7 +8,7 @@
 
 #include "gather/explain.h"
 
-/* A drawing that is made: what is handed to Python. */
+/* A finished drawing: what Python gets. */
 typedef struct drawn {
   gather_explain *explain;
   char *text, *svg;
@@ -22,7 +22,7 @@ static void drawn_clear(drawn *d) {
 
 /* ---- advice in Python's words ---- */
 
-/* A name as repr() shows it, but for what gather_text_visible shows anyway. */
+/* A name as repr() shows it, except what gather_text_visible escapes. */
 static size_t quote(const char *name, char *text, size_t bytes) {
   const char mark = strchr(name, '\'') && !strchr(name, '"') ? '"' : '\'';
   size_t at = 0;
@@ -98,7 +98,7 @@ static PyObject *cells_of(const gather_explain *explain, const gather_explain_fa
   return cells;
 }
 
-/* (text, svg, cells, complete, formula, error, node): error None where there is none; node "" where it has no name. */
+/* (text, svg, cells, complete, formula, error, node): error None if there is none; node "" if it has no name. */
 static PyObject *answer(const drawn *d) {
   const gather_explain_facts *facts = gather_explain_facts_of(d->explain);
   PyObject *cells = cells_of(d->explain, facts);
@@ -122,7 +122,7 @@ static gather_status draw(drawn *d, int32_t width, gather_error *error) {
 
 /* ---- tensors ---- */
 
-/* What the caller says of a gather of tensors. */
+/* The caller's arguments of a gather of tensors. */
 typedef struct asked {
   const gather_op *op;
   gather_options options;
@@ -130,11 +130,11 @@ typedef struct asked {
   int width;
 } asked;
 
-/* items: data, indices, and the fill value where there is one. */
+/* items: data, indices, and the fill value if there is one. */
 static PyObject *explain_tensors(const gather_py_given *given, asked *a) {
   drawn d = {NULL, NULL, NULL};
   gather_error error;
-  if (given->count < 2) return PyErr_Format(PyExc_TypeError, "there are data and indices to draw");
+  if (given->count < 2) return PyErr_Format(PyExc_TypeError, "data and indices are missing");
   if (given->count > 2) a->options.fill = given->inputs[2].tensor.data;
   PyThreadState *state = PyEval_SaveThread();
   gather_status status = gather_explain_create(a->op, &given->inputs[0].tensor, &given->inputs[1].tensor, &a->options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_plan.c: the type Plan: a gather with everything decided but the memory it works on.
+ * py_plan.c: the type Plan: a gather with every decision made, for any tensors of the same layouts.
  */
 #include <stddef.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "py_layout.h"
 #include "structmember.h"
 
-/* How Python calls an object without making a tuple and a dict: in every Python since 3.9, and named in the limited API of 3.12. */
+/* Calls without a tuple and a dict (vectorcall): in every Python since 3.9, and in the limited API since 3.12. */
 typedef PyObject *(*vectorcall)(PyObject *object, PyObject *const *args, size_t count, PyObject *names);
 #define HAVE_VECTORCALL (1UL << 11)
 #define COUNT_OF(count) (Py_ssize_t)((count) & ~((size_t)1 << (8 * sizeof(size_t) - 1)))
@@ -17,7 +17,7 @@ typedef struct plan_object {
   PyObject ob_base;
   vectorcall call_by_vector;
   gather_plan *plan;
-  gather_py_call call; /* for outputs that are not row-major; its fill lives in fill_owner */
+  gather_py_call call; /* for outputs that are not row-major; fill_owner owns its fill */
   PyObject *fill_owner, *descr;
   gather_py_dtype dtype; /* of data; its descr is the one above */
   gather_py_layout data, indices;
@@ -27,9 +27,9 @@ typedef struct plan_object {
 
 static PyObject *plan_vectorcall(PyObject *object, PyObject *const *args, size_t count, PyObject *names);
 
-static int check_layout(const gather_py_layout *lies, const gather_py_view *view, const char *what) {
-  if (gather_py_is_like(lies, view)) return 0;
-  gather_py_fail(GATHER_SHAPE_MISMATCH, what, "the plan was made for %s of another dtype, shape or strides", what);
+static int check_layout(const gather_py_layout *layout, const gather_py_view *view, const char *what) {
+  if (gather_py_is_like(layout, view)) return 0;
+  gather_py_fail(GATHER_SHAPE_MISMATCH, what, "the plan was made for %s of a different dtype, shape or strides", what);
   return -1;
 }
 
@@ -50,7 +50,7 @@ static int decide(plan_object *self, gather_py_tensors *t) {
   return 0;
 }
 
-/* What outlives the tensors that the plan was made from. */
+/* What is kept after the tensors that the plan was made from. */
 static void keep(plan_object *self, gather_py_tensors *t) {
   self->dtype = gather_py_dtype_of(&t->data);
   self->descr = self->dtype.descr;
@@ -65,11 +65,11 @@ static int read_views(PyObject *x, PyObject *indices, gather_py_view *data, gath
   if (result == 0) return gather_py_read_indices(indices, index);
   if (result == 1)
     gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data",
-                   "no plan for objects, strings of variable size, masked arrays or tables in files");
+                   "plans do not support objects, strings of variable size, masked arrays or tables in files");
   return -1;
 }
 
-/* The layouts are those before broadcasting, as calls will bring them. */
+/* The layouts before broadcasting, as calls pass them. */
 static int read_layouts(plan_object *self, gather_py_tensors *t) {
   gather_py_view data, indices;
   gather_py_view_init(&data);
@@ -130,7 +130,7 @@ static void plan_free(PyObject *object) {
   gather_py_release(object);
 }
 
-/* An output that is not row-major is not the plan's: it is decided anew. */
+/* The plan writes row-major: another output gets a new plan. */
 static PyObject *execute(const plan_object *self, gather_py_tensors *t, PyObject *x, PyObject *out) {
   gather_py_call call = self->call;
   call.x = x;
@@ -145,7 +145,7 @@ static PyObject *run_views(plan_object *self, gather_py_tensors *t, PyObject *x,
   if (read_views(x, indices, &t->data, &t->indices) < 0) return NULL;
   gather_py_dtype dtype = gather_py_dtype_of(&t->data);
   if (!gather_py_same_dtype(&self->dtype, &dtype)) {
-    gather_py_fail(GATHER_TYPE_MISMATCH, "data", "the plan was made for data of another dtype");
+    gather_py_fail(GATHER_TYPE_MISMATCH, "data", "the plan was made for data of a different dtype");
     return NULL;
   }
   if (check_layout(&self->data, &t->data, "data") < 0 || check_layout(&self->indices, &t->indices, "indices") < 0)
@@ -232,34 +232,34 @@ static PyMethodDef methods[] = {
     {"take", (PyCFunction)(void (*)(void))plan_take, FAST,
      "take(x, indices, /, *, axis=None, batch_dims=0, mode=None, fill_value=None, negative=None, rules=None, "
      "threads=None)\n"
-     "--\n\nDecides libgather.take for tensors that lie in memory as x and indices do."},
+     "--\n\nPlans libgather.take for tensors with the layouts of x and indices."},
     {"take_along_axis", (PyCFunction)(void (*)(void))plan_along, FAST,
      "take_along_axis(x, indices, /, *, axis=-1, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
-     "Decides libgather.take_along_axis for tensors that lie in memory as x and indices do."},
+     "Plans libgather.take_along_axis for tensors with the layouts of x and indices."},
     {"gather_elements", (PyCFunction)(void (*)(void))plan_elements, FAST,
      "gather_elements(x, indices, /, *, axis=0, mode=None, fill_value=None, negative=None, rules=None, "
      "threads=None)\n--\n\n"
-     "Decides libgather.gather_elements for tensors that lie in memory as x and indices do."},
+     "Plans libgather.gather_elements for tensors with the layouts of x and indices."},
     {"check", plan_check, METH_O,
-     "check(indices, /)\n--\n\nLooks at every index as a call would, and moves nothing.\n\n"
+     "check(indices, /)\n--\n\nValidates every index as a call would, and writes nothing.\n\n"
      "Raises\n------\nGatherIndexError\n    The first index that is out of range, and how many there are."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef getters[] = {
     {"shape", plan_shape, NULL, "The shape of the result: a tuple of int.", NULL},
-    {"text", plan_text, NULL, "What was decided, one line for people; its words may change.", NULL},
+    {"text", plan_text, NULL, "The plan in one line for people; its words may change.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(plan_object, call_by_vector), READONLY, NULL}, {NULL, 0, 0, 0, NULL}};
 
 static char doc[] =
-    "A gather with everything decided but the memory it works on.\n\n"
+    "A gather with every decision made, for any tensors of the same layouts.\n\n"
     "Made by Plan.take, Plan.take_along_axis or Plan.gather_elements from the layouts (dtype, shape, strides) of x "
     "and\n"
-    "indices. plan(x, indices, out=None) then gathers from tensors of these layouts; others are a GatherValueError. A "
+    "indices. plan(x, indices, out=None) then gathers from tensors of these layouts; others raise GatherValueError. A "
     "plan\n"
-    "never changes: many threads may call one at once.";
+    "never changes: any number of threads may call one at once.";
 
 static PyType_Slot slots[] = {{Py_tp_dealloc, GATHER_PY_SLOT(plan_free)},
                               {Py_tp_call, GATHER_PY_SLOT(plan_call)},

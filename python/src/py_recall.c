@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_recall.c: the plan that the last calls left behind: one for the process. Whoever uses it takes it out of its place meanwhile, so that
- * no two threads have it; who finds the place empty decides anew, as without it.
+ * py_recall.c: the plan of earlier calls: one per process. A thread that uses it takes it out meanwhile, so that
+ * no two threads have it; a thread that finds it missing makes a new plan.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct gather_py_recalled {
 };
 
 static _Atomic(gather_py_recalled *) left;
-static _Atomic uint64_t kept;   /* its number, also while somebody uses it */
+static _Atomic uint64_t kept;   /* its number, also while it is in use */
 static _Atomic uint64_t missed; /* the number of the last call that found none */
 
 static uint64_t mix(uint64_t sum, uint64_t with) { return (sum ^ with) * 0x9E3779B97F4A7C15u; }
@@ -34,14 +34,14 @@ static uint64_t mix_view(uint64_t sum, const gather_py_view *view) {
   return sum;
 }
 
-/* Equal calls have equal numbers; that others may have them too costs a plan that is not used. */
+/* Equal calls have equal numbers; a collision costs only a plan that is not used. */
 static uint64_t number_of(const gather_py_call *call, const gather_py_tensors *t) {
   uint64_t sum = mix((uint64_t)(uintptr_t)call->op, (uint64_t)call->options.axis);
   return mix_view(mix_view(sum, &t->data), &t->indices);
 }
 
-/* The element type plays no part but by its size: outputs are made like the data of each call. Fill values and flattened data belong
- * to one call; large work does not notice what it takes to decide. */
+/* Of the element type only the size matters: outputs are made like the data of each call. Fill values and flattened data belong
+ * to one call; for large work the time of planning is negligible. */
 static bool is_recallable(const gather_py_call *call, const gather_py_tensors *t) {
   return !call->fill && !call->axis_none && gather_tensor_bytes(&t->indices.tensor) < GATHER_PY_RELEASE_BYTES;
 }
@@ -77,7 +77,7 @@ gather_py_recalled *gather_py_consider(const gather_py_call *call, const gather_
   if (!is_recallable(call, t)) return NULL;
   uint64_t number = number_of(call, t);
   if (atomic_exchange_explicit(&missed, number, memory_order_relaxed) != number) return NULL;
-  if (atomic_load_explicit(&kept, memory_order_relaxed) == number) return NULL; /* another thread has it just now */
+  if (atomic_load_explicit(&kept, memory_order_relaxed) == number) return NULL; /* another thread has it now */
   gather_py_recalled *plan = malloc(sizeof *plan);
   if (!plan) return NULL;
   plan->plan = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_shuffle.c: _shuffle(): the rows of a table into a new file, for libgather/shuffle_file.py, which has made plain values of its
- * arguments.
+ * py_shuffle.c: _shuffle(): writes the rows of a table to a new file, for libgather/shuffle_file.py, which has converted its
+ * arguments to plain values.
  */
 #include "py_signals.h"
-/* Python.h wants to be first. */
+/* Python.h must be first. */
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +12,7 @@
 
 typedef struct shuffle_call {
   PyObject *paths, *order, *shape, *progress; /* borrowed */
-  char *output;                               /* NULL */
+  char *output;                               /* or NULL */
   const char *name, *engine, *type;
   int32_t threads;
   bool dry_run;
@@ -21,9 +21,9 @@ typedef struct shuffle_call {
   gather_py_view order_view;
   gather_py_interruption interruption;
   bool has_handlers; /* Python runs signal handlers in this thread */
-  bool raised;       /* progress did */
+  bool raised;       /* progress raised */
   gather_shuffle_step step;
-  double next; /* when progress is to be called again, of the clock that time.monotonic() has */
+  double next; /* when to call progress again, by the clock of time.monotonic() */
   gather_shuffle *shuffle;
 } shuffle_call;
 
@@ -64,7 +64,7 @@ static int read_call(PyObject *args, shuffle_call *given) {
   return given->order == Py_None ? 0 : gather_py_read_indices(given->order, &given->order_view);
 }
 
-/* ---- what the work calls, without the GIL */
+/* ---- callbacks of the work, without the GIL */
 
 static double now(void) {
   struct timespec time = {0};
@@ -72,7 +72,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* What progress() raises is kept in the thread, and ends the work at the next question whether to stop. */
+/* What progress() raises is kept in the thread, and ends the work at the next call of stop. */
 static void tell(shuffle_call *given, const gather_shuffle_progress *progress) {
   static const char *const STEPS[GATHER_SHUFFLE_STEPS] = {"prepare",     "sort order", "first pass",
                                                           "second pass", "only pass",  "publish"};
@@ -97,7 +97,7 @@ static void on_progress(void *context, const gather_shuffle_progress *progress) 
 /* gather_shuffle_options.stop */
 static bool is_stopped(void *context) {
   shuffle_call *given = context;
-  if (!pthread_equal(given->interruption.thread, pthread_self())) return false; /* one of a pool's */
+  if (!pthread_equal(given->interruption.thread, pthread_self())) return false; /* a thread of a pool */
   return given->raised || (given->has_handlers && gather_py_is_interrupted(&given->interruption));
 }
 
@@ -117,20 +117,20 @@ static gather_status create_and_run(shuffle_call *given, const char *const *path
   return status == GATHER_OK ? run(given, error) : status;
 }
 
-/* ---- what came of it */
+/* ---- the result */
 
 /* The option that would help, in Python's words. */
 static void add_remedy(const gather_shuffle *shuffle, gather_error *error) {
   const gather_shuffle_remedy remedy = shuffle ? gather_shuffle_describe(shuffle)->remedy : GATHER_SHUFFLE_REMEDY_NONE;
   const char *text = remedy == GATHER_SHUFFLE_REMEDY_SEED      ? "; give seed="
-                     : remedy == GATHER_SHUFFLE_REMEDY_RESUME  ? "; resume=True continues it"
-                     : remedy == GATHER_SHUFFLE_REMEDY_REPLACE ? "; replace=True without resume begins anew"
+                     : remedy == GATHER_SHUFFLE_REMEDY_RESUME  ? "; resume=True resumes it"
+                     : remedy == GATHER_SHUFFLE_REMEDY_REPLACE ? "; replace=True without resume starts again"
                                                                : "";
   const size_t len = strlen(error->message);
   if (len + strlen(text) < sizeof error->message) memcpy(error->message + len, text, strlen(text) + 1);
 }
 
-/* The fields of libgather.Shuffled behind its path. */
+/* The fields of libgather.Shuffled after its path. */
 static PyObject *facts(const gather_shuffle_info *info) {
   PyObject *shape = gather_py_tuple(info->rank, info->shape), *seed = Py_None;
   if (info->given)
@@ -164,7 +164,7 @@ static PyObject *shuffle(shuffle_call *given) {
   PyEval_RestoreThread(given->interruption.state);
   PyMem_Free((void *)paths);
   if (status != GATHER_OK) add_remedy(given->shuffle, &error);
-  if (!given->interruption.interrupted && !given->raised) /* else with that exception, also where the work had ended */
+  if (!given->interruption.interrupted && !given->raised) /* else with that exception, even if the work had ended */
     result = status == GATHER_OK ? facts(gather_shuffle_describe(given->shuffle)) : gather_py_raise(&error);
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

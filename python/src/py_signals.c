@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_signals.c: running Python's signal handlers while rows are read or shuffled.
+ * py_signals.c: runs Python's signal handlers while rows are read or shuffled.
  */
 #include "py_signals.h"
 
@@ -29,7 +29,7 @@ static int64_t in_a_slice(void) {
 
 bool gather_py_is_interrupted(void *context) {
   gather_py_interruption *self = context;
-  if (!pthread_equal(self->thread, pthread_self())) return false; /* one of a pool's */
+  if (!pthread_equal(self->thread, pthread_self())) return false; /* a thread of a pool */
   if (self->interrupted) return true;
   int64_t next = in_a_slice();
   if (next - (int64_t)(GATHER_PY_SLICE * 1e9) < self->next) return false;

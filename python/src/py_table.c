@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table.c: the type Table: a table that is open, and what it says of itself.
+ * py_table.c: the type Table: an open table and its properties.
  */
 #include "py_table.h"
 
@@ -18,7 +18,7 @@ static void close_handle(gather_py_table *self) {
 static void table_free(PyObject *object) {
   gather_py_table *self = (gather_py_table *)object;
   PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace); /* waiting lets other threads run */
+  PyErr_Fetch(&type, &value, &trace); /* other threads run during the wait */
   close_handle(self);
   PyErr_Restore(type, value, trace);
   Py_XDECREF(self->like);
@@ -29,7 +29,7 @@ static void table_free(PyObject *object) {
   gather_py_release(object);
 }
 
-/* A handler that raises meanwhile ends the jobs, so that the table is closed soon in any case. */
+/* If a handler raises meanwhile, the jobs are cancelled, so that the table is closed soon. */
 static PyObject *table_close(PyObject *object, PyObject *none) {
   gather_py_table *self = (gather_py_table *)object;
   PyObject *type, *value, *trace;
@@ -49,7 +49,7 @@ static PyObject *table_cancel(PyObject *object, PyObject *none) {
   Py_RETURN_NONE;
 }
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 static PyObject *get_closed(PyObject *self, void *closure) {
   (void)closure;
@@ -130,7 +130,7 @@ static PyObject *table_parts(PyObject *object, PyObject *none) {
   return parts;
 }
 
-/* ---- what happened ---- */
+/* ---- statistics ---- */
 
 static PyObject *table_stats(PyObject *object, PyObject *none) {
   gather_py_table *self = (gather_py_table *)object;
@@ -175,11 +175,11 @@ static PyMethodDef methods[] = {
     {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
     {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},
     {"close", table_close, METH_NOARGS,
-     "close()\n--\n\nFinishes the calls and jobs that there are, and closes the files. What the table is can still be "
-     "asked.\nMay be called again."},
+     "close()\n--\n\nWaits for calls and jobs in progress, and closes the files. Properties can still be "
+     "read.\nMay be called again."},
     {"cancel_jobs", table_cancel, METH_NOARGS,
-     "cancel_jobs()\n--\n\nAsks all jobs of the table that are not done to end early, as their cancel() does, and "
-     "comes back."},
+     "cancel_jobs()\n--\n\nCancels all unfinished jobs of the table, as their cancel() does, and "
+     "returns at once."},
     {"reset_stats", table_reset_stats, METH_NOARGS,
      "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
     {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
@@ -188,21 +188,21 @@ static PyMethodDef methods[] = {
 
 #define OFFSET(member) (void *)(uintptr_t)offsetof(gather_py_table, member)
 static PyGetSetDef getters[] = {
-    {"closed", get_closed, NULL, "Whether it is closed.", NULL},
-    {"shape", get_shape, NULL, "Its shape: a tuple of int.", NULL},
-    {"ndim", get_ndim, NULL, "How many dimensions it has, at least 1.", NULL},
-    {"size", get_size, NULL, "How many elements it has.", NULL},
-    {"itemsize", get_itemsize, NULL, "The bytes of one element of what is taken from it.", NULL},
-    {"dtype", get_dtype, NULL, "The dtype of what is taken from it, in the file's byte order.", NULL},
-    {"type", get_text, NULL, "The name of its element type, also where NumPy has no dtype of it.", OFFSET(type)},
-    {"rows", get_rows, NULL, "How many rows it has: len(table).", NULL},
+    {"closed", get_closed, NULL, "Whether the table is closed.", NULL},
+    {"shape", get_shape, NULL, "The shape: a tuple of int.", NULL},
+    {"ndim", get_ndim, NULL, "The number of dimensions, at least 1.", NULL},
+    {"size", get_size, NULL, "The number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "The bytes of one element of the rows that a take returns.", NULL},
+    {"dtype", get_dtype, NULL, "The dtype of the rows that a take returns, in the file's byte order.", NULL},
+    {"type", get_text, NULL, "The name of the element type, also if NumPy has no dtype for it.", OFFSET(type)},
+    {"rows", get_rows, NULL, "The number of rows: len(table).", NULL},
     {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
     {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
-    {"format", get_text, NULL, "The format of its (first) file.", OFFSET(format)},
-    {"name", get_text, NULL, "The name of the tensor in its file; '' where it has none.", OFFSET(name)},
+    {"format", get_text, NULL, "The format of the (first) file.", OFFSET(format)},
+    {"name", get_text, NULL, "The name of the tensor in its file; '' if it has none.", OFFSET(name)},
     {NULL, NULL, NULL, NULL, NULL}};
 
-static char doc[] = "A table that is open; libgather.Table is made of it.";
+static char doc[] = "An open table; the base of libgather.Table.";
 
 static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(gather_py_table_new)},
                               {Py_tp_dealloc, GATHER_PY_SLOT(table_free)},
@@ -222,7 +222,7 @@ static int add_type(PyObject *module, const char *name, PyType_Spec *made_of, Py
     Py_XDECREF(made);
     return -1;
   }
-  Py_XDECREF((PyObject *)*type); /* the module may be imported anew */
+  Py_XDECREF((PyObject *)*type); /* the module may be imported again */
   *type = (PyTypeObject *)made;
   return 0;
 }

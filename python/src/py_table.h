@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table.h: the types Table and TableJob, over the library's tables in files. libgather/table.py makes of Table what users see.
- * The library's calls run without the GIL; who uses a table, and which jobs it has, is kept in its handle, under a lock of our own.
+ * py_table.h: the types Table and TableJob, over the library's tables in files. libgather/table.py makes the public class of Table.
+ * The library's calls run without the GIL; a table's handle counts its calls and lists its jobs, under our own lock.
  */
 #ifndef GATHER_PY_TABLE_H
 #define GATHER_PY_TABLE_H
 
 #include "py_core.h"
-/* Python.h wants to be first. */
+/* Python.h must be first. */
 #include <pthread.h>
 
 #include "gather/table.h"
 
-/* What raw bytes are, with its shape. */
+/* The layout of raw bytes, with its shape. */
 typedef struct gather_py_raw {
   gather_raw raw;
   int64_t shape[GATHER_MAX_RANK];
 } gather_py_raw;
 
-/* table_open.c: reads it; -1 with an exception. type and shape (a tuple of int) are the caller's. */
+/* table_open.c: reads it; -1 with an exception. type and shape (a tuple of int) belong to the caller. */
 int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw);
 /* The texts of a tuple of bytes, which their objects own; PyMem_Free frees the array. NULL with an exception. */
 const char **gather_py_read_paths(PyObject *paths);
@@ -28,14 +28,14 @@ PyObject *gather_py_shuffle(PyObject *self, PyObject *args);
 /* Adds the types to the module. */
 int gather_py_table_init(PyObject *module);
 
-/* ---- handles (py_table_handle.c): to be called without the GIL ---- */
+/* ---- handles (py_table_handle.c): call these without the GIL ---- */
 
 typedef enum gather_py_job_state {
-  GATHER_PY_JOB_NONE = 0, /* was never submitted */
+  GATHER_PY_JOB_NONE = 0, /* never submitted */
   GATHER_PY_JOB_RUNNING,
   GATHER_PY_JOB_AWAITED, /* one thread waits in the library */
   GATHER_PY_JOB_ENDED,
-  GATHER_PY_JOB_LOST /* it runs in the process that this one was forked from */
+  GATHER_PY_JOB_LOST /* it runs in the parent process, from before a fork */
 } gather_py_job_state;
 
 /* A job of the library. It is in its handle's list until it has ended. */
@@ -43,7 +43,7 @@ typedef struct gather_py_job {
   gather_table_job *job;
   gather_py_job_state state;
   bool seen_done;
-  int asking;           /* threads that ask the library whether it has ended */
+  int asking;           /* threads that poll the library */
   gather_status status; /* how it ended */
   gather_error error;
   struct gather_py_job *next, **link;
@@ -52,8 +52,8 @@ typedef struct gather_py_job {
 /* An open table. */
 typedef struct gather_py_handle {
   gather_table *table; /* NULL once it is closed */
-  bool closing;        /* no call may begin */
-  bool refusing;       /* likewise: closing is about to begin */
+  bool closing;        /* no call may start */
+  bool refusing;       /* the same: closing is about to start */
   bool handling;       /* the thread below runs signal handlers within a call */
   pthread_t handler;
   int64_t calls; /* in progress */
@@ -62,30 +62,30 @@ typedef struct gather_py_handle {
 } gather_py_handle;
 
 int gather_py_handle_init(void);
-/* Takes an open table over. */
+/* Takes ownership of an open table. */
 void gather_py_handle_open(gather_py_handle *handle, gather_table *table);
-/* The table for a call, which must then leave it; NULL where it is closed. */
+/* The table for a call, which must then leave it; NULL if it is closed. */
 gather_table *gather_py_handle_enter(gather_py_handle *handle);
 void gather_py_handle_leave(gather_py_handle *handle);
 /* Waits for all calls and jobs, and closes the table. May be called again. */
 void gather_py_handle_close(gather_py_handle *handle);
 bool gather_py_handle_is_closed(const gather_py_handle *handle);
-/* No call may begin from here on. Then waits for a job that runs, at most so many seconds: true where none does any longer. */
+/* Lets no further call start. Then waits for running jobs, at most so many seconds: true if none is left. */
 bool gather_py_handle_await(gather_py_handle *handle, double seconds);
-/* Asks all jobs to end early. */
+/* Cancels all jobs. */
 void gather_py_handle_cancel(gather_py_handle *handle);
-/* Says that this thread runs signal handlers within a call, or no longer. */
+/* Sets whether this thread runs signal handlers within a call. */
 void gather_py_handle_handling(gather_py_handle *handle, bool handling);
-/* Whether it does: then it must not wait for the table, whose call waits for it. */
+/* Whether it does: then it must not wait for the table, whose call waits for this thread. */
 bool gather_py_handle_is_handling(const gather_py_handle *handle);
-/* Within a call: a job that was submitted belongs to the handle from here on. */
+/* Within a call: hands a submitted job over to the handle. */
 void gather_py_job_begin(gather_py_handle *handle, gather_py_job *job, gather_table_job *submitted);
-/* Returns when it has ended, or is lost. */
+/* Waits until it has ended, or is lost. */
 gather_py_job_state gather_py_job_finish(gather_py_job *job);
 bool gather_py_job_is_done(gather_py_job *job);
-/* Waits for its end, at most so many seconds: whether it has ended, or is lost. */
+/* Waits at most so many seconds: returns whether it has ended, or is lost. */
 bool gather_py_job_await(gather_py_job *job, double seconds);
-/* Asks it to end early. */
+/* Cancels it. */
 void gather_py_job_cancel(gather_py_job *job);
 
 /* ---- the type Table (py_table.c) ---- */
@@ -93,12 +93,12 @@ void gather_py_job_cancel(gather_py_job *job);
 typedef struct gather_py_table {
   PyObject ob_base;
   gather_py_handle handle;
-  /* What it is, also once it is closed. */
+  /* Its properties, valid after closing too. */
   gather_tensor tensor;
   int64_t rows, row_bytes, shape[GATHER_MAX_RANK];
-  bool packed;          /* elements of less than a byte: rows are moved as bytes */
+  bool packed;          /* elements of less than a byte: rows are copied as bytes */
   PyObject *like;       /* an array without elements, of the table's dtype */
-  PyObject *bytes_like; /* of uint8, where it is packed; NULL */
+  PyObject *bytes_like; /* of uint8, if it is packed; else NULL */
   PyObject *format, *name, *type;
 } gather_py_table;
 
@@ -106,30 +106,30 @@ extern PyType_Spec gather_py_job_spec;
 
 /* Table(paths, engine, memory, cache, depth, buffered, keep_signals, raw type, raw shape, raw offset, dtype), no keywords. */
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
-/* Text of the library's as a str; what is no UTF-8 is replaced, NULL is "". */
+/* A text of the library as a str; invalid UTF-8 is replaced, NULL is "". */
 PyObject *gather_py_table_text(const char *text);
-/* Raises that it is closed; returns NULL. */
+/* Raises the error of a closed table; returns NULL. */
 PyObject *gather_py_table_closed(void);
-/* Raises that a signal handler must not wait for the table whose call it interrupts: -1; else 0. */
+/* In a signal handler that interrupts a call of the table: raises an error and returns -1; else 0. */
 int gather_py_table_may_wait(const gather_py_table *table);
 
 /* ---- one take (py_table_take.c) ---- */
 
-/* A take with its tensors, whose views point into it: it stays where it is. Starts as all zero. */
+/* A take with its tensors, whose views point into it: it must not be moved. Starts as all zero. */
 typedef struct gather_py_rows {
   gather_py_call call;
   gather_py_view indices, out, fill;
   PyObject *fill_owner;
-  gather_tensor target; /* what the library writes: out, described as the table is */
+  gather_tensor target; /* what the library writes: out, with the table's type */
   int64_t shape[GATHER_MAX_RANK];
   gather_table_take_options options;
 } gather_py_rows;
 
-/* Reads arguments and tensors, and makes the output where none is given. Clear it in every case. */
+/* Reads arguments and tensors, and makes the output if none is given. Clear it in every case. */
 int gather_py_rows_read(const gather_py_function *function, gather_py_table *table, PyObject *const *args,
                         Py_ssize_t count, PyObject *names, gather_py_rows *rows);
 void gather_py_rows_clear(gather_py_rows *rows);
-/* The caller's object of a take that ended well. */
+/* The caller's object after a successful take. */
 PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *rows);
 
 extern const gather_py_function gather_py_table_submits;

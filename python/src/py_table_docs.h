@@ -5,29 +5,29 @@
 #ifndef GATHER_PY_TABLE_DOCS_H
 #define GATHER_PY_TABLE_DOCS_H
 
-#define GATHER_PY_DOC_ROWS                                                                                          \
-  "Parameters\n----------\n"                                                                                        \
-  "indices : array of integers, int, or nested list\n"                                                              \
-  "    Any rank (0 gives one row), any integer dtype, in any order, as often as wanted.\n"                          \
-  "axis : int, default 0\n"                                                                                         \
-  "    Rows are along axis 0; there are no others.\n"                                                               \
-  "out : array, optional\n"                                                                                         \
-  "    Where the rows are read to: writable, C-contiguous, of the table's dtype and of the shape\n"                 \
-  "    indices.shape + table.shape[1:]: a NumPy array, a torch tensor, anything with __dlpack__ or the buffer\n"    \
-  "    protocol. Where an index is out of range and that is an error, it stays as it was.\n"                        \
-  "    Rows of elements smaller than a byte are read as bytes: uint8, of the shape indices.shape + (row_bytes,).\n" \
-  "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                         \
-  "fill_value : scalar, optional\n"                                                                                 \
-  "negative : bool, optional\n"                                                                                     \
-  "    What an index out of range does, and whether one below 0 counts from the end: as libgather.take has them.\n"
+#define GATHER_PY_DOC_ROWS                                                                                       \
+  "Parameters\n----------\n"                                                                                     \
+  "indices : array of integers, int, or nested list\n"                                                           \
+  "    Any rank (0 gives one row), any integer dtype, in any order, with duplicates.\n"                          \
+  "axis : int, default 0\n"                                                                                      \
+  "    Must be 0: rows are along axis 0.\n"                                                                      \
+  "out : array, optional\n"                                                                                      \
+  "    Where the rows go: writable, C-contiguous, of the table's dtype and of the shape\n"                       \
+  "    indices.shape + table.shape[1:]: a NumPy array, a torch tensor, anything with __dlpack__ or the buffer\n" \
+  "    protocol. Not written if an index is out of range and that is an error.\n"                                \
+  "    Rows of elements smaller than a byte are bytes: uint8, of the shape indices.shape + (row_bytes,).\n"      \
+  "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                      \
+  "fill_value : scalar, optional\n"                                                                              \
+  "negative : bool, optional\n"                                                                                  \
+  "    Policy for an index out of range, and whether a negative index counts from the end: as in libgather.take.\n"
 
 static const char gather_py_doc_table_take[] =
     "take(indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
     "Rows of the table: result[i, j, ...] = table[indices[i, j], ...].\n\n" GATHER_PY_DOC_ROWS
     "threads : int, optional\n"
-    "    How many threads may copy what lies in memory already. Default: get_threads().\n"
+    "    How many threads may copy resident rows. Default: get_threads().\n"
     "\nReturns\n-------\narray\n"
-    "    out, or a new NumPy array; a scalar where it has no dimension.\n"
+    "    out, or a new NumPy array; a scalar if it has no dimension.\n"
     "\nRaises\n------\n"
     "GatherIndexError (an IndexError)\n"
     "    The first index out of range: position, value, low, high, bad_count. Nothing was read or written.\n"
@@ -36,16 +36,16 @@ static const char gather_py_doc_table_take[] =
     "KeyboardInterrupt, or what another signal handler raises\n"
     "    At once; rows of out may have been written, and the table can be used as before.\n"
     "GatherValueError, GatherTypeError\n"
-    "    out or the indices do not fit; the table is closed.";
+    "    Invalid out or indices; the table is closed.";
 
 static const char gather_py_doc_table_submit[] =
     "submit(indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None)\n--\n\n"
-    "Begins a take and comes back: the rows are read while Python does something else. Several may be in "
+    "Starts a take and returns: the rows are read while Python does something else. Several may be in "
     "flight.\n\n" GATHER_PY_DOC_ROWS
     "\nReturns\n-------\nTableJob\n"
-    "    Its wait() gives the rows; until then nothing else may use out. The indices may change at once.\n"
+    "    Its wait() returns the rows; until then nothing else may use out. The indices may change at once.\n"
     "\nRaises\n------\n"
     "GatherIndexError, GatherValueError, GatherTypeError\n"
-    "    As take(); what goes wrong with the file is raised by wait().";
+    "    Like take(); wait() raises errors of the file.";
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table_handle.c: open tables and their jobs: closing waits for whoever uses a table, and a job is waited for once, whoever asks.
- * One lock guards all of it and is never held for long, so that a fork finds everything in order: the child keeps the tables, and
+ * py_table_handle.c: open tables and their jobs: closing waits for all users of a table; one thread waits for a job, the rest for that thread.
+ * One lock guards everything and is never held for long, so that a fork finds a consistent state: the child keeps the tables, and
  * has neither calls nor jobs.
  */
 #include <pthread.h>
@@ -28,9 +28,9 @@ static void after_fork_in_child(void) {
     handle->handling = handle->refusing = false;
     for (gather_py_job *job = handle->jobs; job; job = job->next) job->state = GATHER_PY_JOB_LOST;
     handle->jobs = NULL;
-    if (handle->closing) unlink_handle(handle); /* a thread that is not here was closing it */
+    if (handle->closing) unlink_handle(handle); /* a thread of the parent was closing it */
   }
-  (void)pthread_cond_init(&changed, NULL); /* who waited is not here */
+  (void)pthread_cond_init(&changed, NULL); /* the waiting threads are not in the child */
   pthread_mutex_unlock(&lock);
 }
 
@@ -77,7 +77,7 @@ bool gather_py_handle_is_closed(const gather_py_handle *handle) {
   return closed;
 }
 
-/* Waits in the library for a job that runs and that nobody else waits for. The lock is held before and after. */
+/* Waits in the library for a running job that no other thread waits for. The lock is held before and after. */
 static void await_job(gather_py_job *job) {
   job->state = GATHER_PY_JOB_AWAITED;
   while (job->asking > 0) pthread_cond_wait(&changed, &lock); /* the library is about to free it */
@@ -89,7 +89,7 @@ static void await_job(gather_py_job *job) {
   job->state = GATHER_PY_JOB_ENDED;
   *job->link = job->next;
   if (job->next) job->next->link = job->link;
-  pthread_cond_broadcast(&changed); /* nobody touches the job after this but its owner */
+  pthread_cond_broadcast(&changed); /* after this only its owner touches the job */
 }
 
 static void close_table(gather_py_handle *handle) {
@@ -135,7 +135,7 @@ gather_py_job_state gather_py_job_finish(gather_py_job *job) {
   return state;
 }
 
-/* Asks the library for a job that runs, without the lock: it has locks of its own, which a fork may take before ours. The lock is held
+/* Polls the library for a running job, without our lock: the library has its own, which a fork may take before ours. Our lock is held
  * before and after. */
 static void ask(gather_py_job *job, double seconds) {
   job->asking++;

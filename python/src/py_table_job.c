@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table_job.c: the type TableJob: a take that runs while Python does something else. It has a copy of the indices and keeps
- * the output alive; nothing of it goes away while the library works on it.
+ * py_table_job.c: the type TableJob: a take that runs while Python does something else. It copies the indices and keeps
+ * the output alive; nothing is freed while the library works on it.
  */
 #include <string.h>
 
@@ -11,10 +11,10 @@ typedef struct job_object {
   PyObject ob_base;
   gather_py_job job;
   gather_py_rows rows;
-  gather_py_table *table; /* NULL where it was never submitted */
+  gather_py_table *table; /* NULL if it was never submitted */
   PyObject *out;          /* the caller's */
   void *indices;          /* a copy, so that the caller's may change */
-  bool interrupted;       /* a wait was; whoever drops it then does not want it */
+  bool interrupted;       /* a wait was interrupted: cancel the job when it is dropped */
 } job_object;
 
 static gather_py_job_state finish(job_object *self) {
@@ -24,7 +24,7 @@ static gather_py_job_state finish(job_object *self) {
   return ended;
 }
 
-/* Here nothing can be raised: KeyboardInterrupt comes again when Python goes on. */
+/* Nothing can be raised here: KeyboardInterrupt is raised again when Python continues. */
 static void pass_on_later(void) {
   bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
   if (interrupt)
@@ -34,7 +34,7 @@ static void pass_on_later(void) {
   if (interrupt) PyErr_SetInterrupt();
 }
 
-/* Who drops a job wants its output, if at all, in `out`: it is waited for, unless a signal says otherwise. */
+/* A dropped job must still fill `out`: wait for it, unless a signal interrupts. */
 static void drop(job_object *self) {
   if (self->interrupted) gather_py_job_cancel(&self->job);
   if (gather_py_await_job(&self->job) < 0) {
@@ -47,7 +47,7 @@ static void drop(job_object *self) {
 static void job_free(PyObject *object) {
   job_object *self = (job_object *)object;
   PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace); /* waiting lets other threads run */
+  PyErr_Fetch(&type, &value, &trace); /* other threads run during the wait */
   if (self->job.state != GATHER_PY_JOB_NONE) drop(self);
   gather_py_rows_clear(&self->rows);
   Py_XDECREF((PyObject *)self->table);
@@ -97,13 +97,13 @@ static PyObject *job_enter(PyObject *self, PyObject *none) {
   return self;
 }
 
-/* Whether a block was left by KeyboardInterrupt or the like, and not by an error. */
+/* Whether a block was left by KeyboardInterrupt or the like, not by an error. */
 static bool is_leaving(PyObject *type) {
   if (type == Py_None || PyObject_IsSubclass(type, PyExc_Exception) != 0) return false;
   return true;
 }
 
-/* The job ends with the block, soon where a signal says so; an exception of the block's own goes before the job's. */
+/* The job ends with the block, early after a signal; an exception of the block takes precedence over the job's. */
 static PyObject *job_exit(PyObject *object, PyObject *args) {
   job_object *self = (job_object *)object;
   PyObject *type = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : Py_None;
@@ -128,22 +128,24 @@ static PyObject *job_repr(PyObject *object) {
 
 static PyMethodDef methods[] = {
     {"wait", job_wait, METH_NOARGS,
-     "wait()\n--\n\nWaits for its end, and gives the rows: out, or a new array. Raises what take() would have. May be "
+     "wait()\n--\n\nWaits for the end, and returns the rows: out, or a new array. Raises what take() would. May be "
      "called\nagain, and by several threads. A signal handler that raises (Ctrl-C) ends the wait, not the job."},
     {"cancel", job_cancel, METH_NOARGS,
-     "cancel()\n--\n\nAsks it to end early, and comes back. wait() then raises GatherCancelledError, unless it had "
+     "cancel()\n--\n\nAsks the job to end early, and returns. wait() then raises GatherCancelledError, unless the job "
+     "had "
      "ended "
      "before;\nuntil then rows of out may be written."},
     {"__enter__", job_enter, METH_NOARGS, NULL},
     {"__exit__", job_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef getters[] = {{"done", get_done, NULL, "Whether it has ended, well or badly.", NULL},
+static PyGetSetDef getters[] = {{"done", get_done, NULL, "Whether it has ended, successfully or not.", NULL},
                                 {NULL, NULL, NULL, NULL, NULL}};
 
 static char doc[] =
-    "A take that Table.submit() began. Nothing else may read or write out until wait() has returned. A job that is "
-    "dropped is\nwaited for. In a `with` statement it is waited for at the end of the block. Where KeyboardInterrupt "
+    "A take that Table.submit() started. Nothing else may read or write out until wait() has returned. A job that is "
+    "garbage-collected is\nwaited for, and so is one in a `with` statement at the end of the block. If "
+    "KeyboardInterrupt "
     "ended "
     "a wait or the\nblock, it is cancelled first.";
 
@@ -184,7 +186,7 @@ static PyObject *begin(gather_py_table *self, job_object *job) {
   return (PyObject *)job;
 }
 
-/* Elements of `bytes` bytes, however they lie, one behind the other. */
+/* Copies elements of `bytes` bytes with any strides into contiguous memory. */
 static void copy_strided(const gather_py_view *from, int64_t len, int64_t bytes, char *to) {
   const gather_tensor *tensor = &from->tensor;
   int64_t at[GATHER_MAX_RANK] = {0};
@@ -200,7 +202,7 @@ static void copy_strided(const gather_py_view *from, int64_t len, int64_t bytes,
   }
 }
 
-/* The library looks at the indices before it comes back, and again as rows are read: they must be the same then. */
+/* The library validates the indices before it returns, and uses them again as rows are read: they must not change. */
 static int copy_indices(job_object *job) {
   gather_py_view *view = &job->rows.indices;
   const gather_type_info *type = gather_type_get(view->tensor.type);
@@ -220,7 +222,7 @@ static int copy_indices(job_object *job) {
   return 0;
 }
 
-/* What the call only borrowed. */
+/* Releases what the call only borrowed. */
 static void keep(gather_py_table *self, job_object *job) {
   Py_INCREF((PyObject *)self);
   job->table = self;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table_open.c: Table(): opening, and what the table is, which stays known when it is closed.
+ * py_table_open.c: Table(): opening, and the properties of the table, which remain after closing.
  */
 #include <string.h>
 
 #include "py_table.h"
 
-/* What Table() is given: libgather/table.py has made plain values of it. */
+/* The arguments of Table(): libgather/table.py has converted them to plain values. */
 typedef struct opening {
   PyObject *paths, *shape, *dtype; /* borrowed */
   const char *engine, *type;       /* type: of raw bytes, or NULL */
@@ -17,7 +17,7 @@ typedef struct opening {
 int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw) {
   Py_ssize_t rank = PyTuple_Size(shape);
   if (rank > GATHER_MAX_RANK) {
-    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "shape has %zd dimensions; %d at most", rank, GATHER_MAX_RANK);
+    gather_py_fail(GATHER_RANK_MISMATCH, NULL, "shape has %zd dimensions; the maximum is %d", rank, GATHER_MAX_RANK);
     return -1;
   }
   for (Py_ssize_t d = 0; d < rank; d++) raw->shape[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
@@ -58,7 +58,8 @@ const char **gather_py_read_paths(PyObject *paths) {
   }
   for (Py_ssize_t i = 0; i < count; i++) {
     char *text;
-    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, i), &text, NULL) < 0) { /* no null character is in it */
+    if (PyBytes_AsStringAndSize(PyTuple_GetItem(paths, i), &text, NULL) <
+        0) { /* it must not contain a null character */
       PyMem_Free((void *)texts);
       return NULL;
     }
@@ -92,7 +93,7 @@ static PyObject *array_like(PyArray_Descr *descr) {
   return descr ? PyArray_NewFromDescr(&PyArray_Type, descr, 1, &none, NULL, NULL, 0, NULL) : NULL;
 }
 
-/* The table's dtype: the caller's, or what libgather._fallback makes of its type. */
+/* The table's dtype: the caller's, or libgather._fallback's for its type. */
 static PyObject *make_like(const gather_table_info *info, PyObject *given) {
   const gather_type_info *type = gather_type_get(info->tensor.type);
   int64_t item_bytes = type->kind == GATHER_KIND_OPAQUE ? info->tensor.item_bytes : type->bits / 8;
@@ -110,14 +111,14 @@ static PyObject *make_like(const gather_table_info *info, PyObject *given) {
   if (dtype && !PyArray_DescrConverter(dtype, &descr)) descr = NULL;
   Py_XDECREF(dtype);
   if (descr && type->packing == GATHER_PACKING_BYTES && PyDataType_ELSIZE(descr) != item_bytes) {
-    PyErr_Format(PyExc_TypeError, "dtype %R has not the %lld bytes of the table's elements", (PyObject *)descr,
+    PyErr_Format(PyExc_TypeError, "dtype %R does not have the %lld bytes of the table's elements", (PyObject *)descr,
                  (long long)item_bytes);
     Py_CLEAR(descr);
   }
-  return array_like(descr); /* takes it over */
+  return array_like(descr); /* takes the reference */
 }
 
-/* What it is, kept for when it is closed. */
+/* The properties, kept for after closing. */
 static int describe(gather_py_table *self, const gather_table_info *info, PyObject *dtype) {
   const gather_type_info *type = gather_type_get(info->tensor.type);
   self->tensor = info->tensor;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table_take.c: rows of a table: what a take is given, and the take itself.
+ * py_table_take.c: takes rows of a table: the arguments, and the take itself.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static const gather_py_function SUBSCRIPT = {"take", NULL, &ROWS, false, 0, 0};
 
 /* ---- arguments ---- */
 
-/* One positional argument; the table stands before it. */
+/* One positional argument, after the table. */
 static int read_arguments(const gather_py_function *function, PyObject *table, PyObject *const *args, Py_ssize_t count,
                           PyObject *names, gather_py_call *call) {
   PyObject *all[2 + GATHER_PY_KEYWORDS] = {table};
@@ -51,12 +51,12 @@ static int check_axis(const gather_py_call *call, const gather_py_table *table) 
   int32_t rank = table->tensor.rank;
   int64_t axis = call->options.axis;
   if (call->axis_none && rank > 1) {
-    gather_py_fail(GATHER_USAGE, "axis", "axis=None would take the table as flat: rows are along axis 0");
+    gather_py_fail(GATHER_USAGE, "axis", "axis=None would flatten the table: rows are along axis 0");
   } else if (axis < -rank || axis >= rank) {
     gather_py_fail(GATHER_AXIS_OUT_OF_RANGE, "axis", "axis %lld is outside [%d, %d]", (long long)axis, -(int)rank,
                    (int)rank - 1);
   } else if (axis != 0 && axis != -rank) {
-    gather_py_fail(GATHER_UNSUPPORTED, "axis", "axis %lld of a table in a file: rows are along axis 0 alone",
+    gather_py_fail(GATHER_UNSUPPORTED, "axis", "axis %lld of a table in a file: rows are along axis 0 only",
                    (long long)axis);
   } else {
     return 0;
@@ -76,7 +76,7 @@ static gather_py_view data_of(const gather_py_table *table) {
   return view;
 }
 
-/* The shape of the result as the caller's array has it: rows of packed elements are bytes. */
+/* The shape of the caller's result array: rows of packed elements are bytes. */
 static int32_t shape_of_rows(const gather_py_table *table, int32_t rank, int64_t *shape) {
   if (table->packed) {
     shape[rank] = table->row_bytes;
@@ -89,8 +89,8 @@ static int32_t shape_of_rows(const gather_py_table *table, int32_t rank, int64_t
 static int find_shape(const gather_py_table *table, const gather_py_view *indices, int64_t *shape) {
   int32_t rank = indices->tensor.rank, most = rank + table->tensor.rank;
   if (most > GATHER_MAX_RANK) {
-    gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; %d at most", (int)most - 1,
-                   GATHER_MAX_RANK - 1);
+    gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; the maximum is %d",
+                   (int)most - 1, GATHER_MAX_RANK - 1);
     return -1;
   }
   memcpy(shape, indices->shape, (size_t)rank * sizeof *shape);
@@ -114,24 +114,24 @@ static int read_out(const gather_py_table *table, gather_py_rows *rows, int32_t 
   if (out->tensor.rank != rank || memcmp(out->shape, rows->shape, (size_t)rank * sizeof *out->shape) != 0)
     return fail_shape(out, rank, rows->shape);
   if (!gather_py_is_row_major(out)) {
-    gather_py_fail(GATHER_UNSUPPORTED, "output", "out must be C-contiguous: rows are read to where they stay");
+    gather_py_fail(GATHER_UNSUPPORTED, "output", "out must be C-contiguous: rows are read directly into it");
     return -1;
   }
-  /* NumPy has told its dtypes apart; others have the machine's byte order. */
+  /* NumPy's dtypes were compared; others have the machine's byte order. */
   if (out->array || !((out->tensor.flags ^ table->tensor.flags) & GATHER_TENSOR_BYTE_SWAPPED)) return 0;
-  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has another byte order than the table");
+  gather_py_fail(GATHER_TYPE_MISMATCH, "output", "out has a different byte order than the table");
   return -1;
 }
 
 static int make_out(const gather_py_table *table, gather_py_rows *rows, int32_t rank) {
   gather_py_view data = data_of(table);
   if (gather_py_output(&data, rank, rows->shape, &rows->out) < 0) return -1;
-  if (table->row_bytes == 0) /* NumPy gives text without characters a character, which nobody would write */
+  if (table->row_bytes == 0) /* NumPy gives text of length 0 one character, which nothing would write */
     memset(rows->out.tensor.data, 0, (size_t)gather_tensor_bytes(&rows->out.tensor));
   return 0;
 }
 
-/* The output as the library has it: of the table's type, whatever the caller's library calls it. */
+/* The output for the library: with the table's type, whatever type the caller's library has for it. */
 static void settle(const gather_py_table *table, gather_py_rows *rows) {
   int32_t rank = rows->indices.tensor.rank;
   rows->target = table->tensor;
@@ -211,7 +211,7 @@ static PyObject *run(gather_py_table *self, gather_py_rows *rows) {
   interruption.state = PyEval_SaveThread();
   gather_status status = take(self, rows, &table, &error);
   PyEval_RestoreThread(interruption.state);
-  if (interruption.interrupted) return NULL; /* with the handler's exception, also where the take had ended */
+  if (interruption.interrupted) return NULL; /* with the handler's exception, even if the take had ended */
   if (!table) return gather_py_table_closed();
   return status == GATHER_OK ? gather_py_rows_result(self, rows) : gather_py_raise(&error);
 }
@@ -242,7 +242,7 @@ static int is_integers(PyObject *key) {
   return kind == 'i' || kind == 'u';
 }
 
-/* Integers are taken here; what else NumPy allows in brackets is libgather/table.py's. */
+/* Integers are handled here; libgather/table.py handles the other kinds of NumPy indexing. */
 PyObject *gather_py_table_subscript(PyObject *self, PyObject *key) {
   if (is_integers(key)) return read_and_run(&SUBSCRIPT, self, &key, 1, NULL);
   return PyObject_CallMethod(self, "_select", "(O)", key);

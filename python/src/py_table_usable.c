@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_table_usable.c: the errors of a table that cannot be used now.
+ * py_table_usable.c: the errors of a table that cannot be used.
  */
 #include "py_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_text.c: names as they can be shown, for errors and for the package's own Python.
+ * py_text.c: printable names, for errors and for the package's own Python.
  */
 #include "gather/file.h"
 #include "py_core.h"
@@ -16,10 +16,10 @@ PyObject *gather_py_visible_text(const char *text) {
   return made;
 }
 
-/* _visible(text): surrogates, which stand for bytes that are not UTF-8, become those bytes again. */
+/* _visible(text): surrogates, which represent bytes that are not UTF-8, become those bytes again. */
 PyObject *gather_py_visible(PyObject *self, PyObject *text) {
   (void)self;
-  if (!PyUnicode_Check(text)) return PyErr_Format(PyExc_TypeError, "a text must be a str");
+  if (!PyUnicode_Check(text)) return PyErr_Format(PyExc_TypeError, "text must be a str");
   PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "surrogateescape");
   if (!bytes && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
     PyErr_Clear();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_threads.c: one pool for each number of threads that is asked for, made when it is first needed. After a fork the child has none of
+ * py_threads.c: one pool for each requested number of threads, made on first use. After a fork the child has none of
  * its parent's threads, so it forgets the pools and makes new ones.
  */
 #include <pthread.h>
@@ -18,7 +18,7 @@ static atomic_int default_threads; /* 0 = the CPUs */
 static void before_fork(void) { pthread_mutex_lock(&lock); }
 static void after_fork(void) { pthread_mutex_unlock(&lock); }
 static void after_fork_in_child(void) {
-  memset(pools, 0, sizeof pools); /* what they hold is lost: their threads are not there to be ended */
+  memset(pools, 0, sizeof pools); /* their memory leaks: the threads do not exist in the child */
   pthread_mutex_unlock(&lock);
 }
 
@@ -33,7 +33,7 @@ int gather_py_threads_init(void) {
   return 0;
 }
 
-/* How many it is now. */
+/* The current default. */
 static int32_t definite(int32_t threads) {
   if (threads == GATHER_PY_DEFAULT_THREADS) threads = atomic_load_explicit(&default_threads, memory_order_relaxed);
   if (threads == GATHER_PY_DEFAULT_THREADS) threads = gather_cpu_count();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_view.c: views without a library: their start and end, whether they are row-major, their shape as a tuple.
+ * py_view.c: views of tensors: initialising, clearing, row-major strides, the shape as a tuple.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ void gather_py_view_init(gather_py_view *view) {
   view->managed_old = NULL;
 }
 
-/* A deleter may run Python, which must not meet the exception that is on its way. */
+/* A deleter may run Python code, which must not see the pending exception. */
 static void give_back(gather_dl_versioned *managed, gather_dl_managed *managed_old) {
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

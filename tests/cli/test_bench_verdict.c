@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `gather bench` says of its figures, tried with made-up ones: when a run is too noisy to tell, and when an engine is worth naming.
+ * What `gather bench` says of its figures, tried with made-up ones: when a run is too noisy to tell, and when an engine is recommended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void test_engines_that_do_not_differ(void **state) {
   expect(&figures, GATHER_CLI_BENCH_AUTO, "uring and auto do not differ measurably");
 }
 
-/* Half again as fast in the middle, but slower in one round: that may be chance. */
+/* Half again as fast in the median, but slower in one round: that may be chance. */
 static void test_one_round_lost_is_no_win(void **state) {
   static const double MOSTLY[ROUNDS] = {750, 770, 490, 760, 755};
   (void)state;
@@ -75,9 +75,9 @@ static void test_auto_that_is_that_engine(void **state) {
   static const double LUCK[ROUNDS] = {600, 620, 610, 615, 605};
   (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "uring", SLOW, LUCK);
-  expect(&figures, GATHER_CLI_BENCH_AUTO, "auto reads by uring");
+  expect(&figures, GATHER_CLI_BENCH_AUTO, "auto uses uring");
   figures = quiet(FAST, "uring", SLOW, SLOW);
-  expect(&figures, GATHER_CLI_BENCH_AUTO, "auto reads by uring");
+  expect(&figures, GATHER_CLI_BENCH_AUTO, "auto uses uring");
 }
 
 static void test_a_limit_that_varies(void **state) {
@@ -87,18 +87,18 @@ static void test_a_limit_that_varies(void **state) {
   (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.limit = VARIES;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit, measured before and after each round, varied");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit, measured before and after each round, varied");
   figures.limit = FALLS;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit went from 1395 to 1000 blocks/s");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit went from 1395 to 1000 blocks/s");
   figures.limit = STOPS;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk's own limit went from 1000 to 500 blocks/s");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "the disk limit went from 1000 to 500 blocks/s");
 }
 
 static void test_more_than_the_disk_gives(void **state) {
   (void)state;
   gather_cli_bench_figures figures = quiet(SLOW, "mmap", SLOW, FAST);
   figures.engine[2].share = 2.08;
-  expect(&figures, GATHER_CLI_BENCH_NOISY, "uring reached 208 % of the disk's limit");
+  expect(&figures, GATHER_CLI_BENCH_NOISY, "uring reached 208 % of the disk limit");
   figures.engine[2].share = 1.05;
   expect(&figures, GATHER_CLI_BENCH_ENGINE, "uring");
   figures.engine[2].share = 2.08;
@@ -132,7 +132,7 @@ static void test_what_is_not_cold_or_not_chosen(void **state) {
   figures.one_engine = true;
   expect(&figures, GATHER_CLI_BENCH_NOTHING, "");
   figures.cold = false;
-  expect(&figures, GATHER_CLI_BENCH_UNKNOWN, "stays in memory");
+  expect(&figures, GATHER_CLI_BENCH_UNKNOWN, "stays in the page cache");
   figures.cold = true;
   figures.engine_count = 0;
   expect(&figures, GATHER_CLI_BENCH_UNKNOWN, "");

@@ -28,9 +28,9 @@ def files(gather, table):
 
 # The words after `gather`, the exit code, and parts of what is said.
 TRIES = [
-    ("take x.npy [1.5] -o o.npy", 2, ["'1.5'", "not a whole number"]),
-    ("take x.npy [1e3] -o o.npy", 2, ["'1e3'", "not a whole number"]),
-    ("take x.npy [true] -o o.npy", 2, ["'true'", "not a whole number"]),
+    ("take x.npy [1.5] -o o.npy", 2, ["'1.5'", "not an integer"]),
+    ("take x.npy [1e3] -o o.npy", 2, ["'1e3'", "not an integer"]),
+    ("take x.npy [true] -o o.npy", 2, ["'true'", "not an integer"]),
     ("take x.npy 1.5 -o o.npy", 3, ["indices are integers"]),
     ("take x.npy 1,2 -o o.npy", 3, ["'[0, 2]'"]),
     ("take x.npy (1,2) -o o.npy", 3, ["'[0, 2]'"]),
@@ -76,7 +76,7 @@ TRIES = [
     ("take bare.xml:emb 0 -o o.npy", 3, [".bin beside .xml", "copy bare.bin"]),
     ("run bools.onnx --input w=yes --input ids=[0]", 3, ["the input is bool: true, false"]),
     ("run bools.onnx --input w=2 --input ids=[0]", 2, ["a bool is true or false"]),
-    ("take x.npy [0, 2] -o o.npy", 2, ["in quotes: '[0, 2]'"]),
+    ("take x.npy [0, 2] -o o.npy", 2, ["quote a literal that contains spaces: '[0, 2]'"]),
     ("take x.npy 0 2 -o o.npy", 2, ["one argument: '[0, 2]'"]),
     ("take x.npy 0 o.npy", 2, ["name the output with -o o.npy"]),
     ("shuffle x.npy o.npy", 2, ["name the output with -o o.npy"]),
@@ -91,7 +91,7 @@ TRIES = [
     ("run m.onnx --test-data folder", 3, ["--test-data takes a folder"]),
     ("run m.onnx --input ids=0", 1, ["as many dimensions as brackets"]),
     ("explain m.onnx g", 3, ["--node NAME"]),
-    ("check m.onnx --input ids=1.5", 2, ["'1.5'", "not a whole number"]),
+    ("check m.onnx --input ids=1.5", 2, ["'1.5'", "not an integer"]),
 ]
 
 

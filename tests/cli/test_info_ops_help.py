@@ -57,7 +57,7 @@ def test_info_says_which_engines_work(gather):
     text = gather("info").text
     assert "engines: " + " ".join(row["name"] for row in engines if row["works"]) + "\n" in text
     for row in engines:
-        assert row["works"] or f"engine {row['name']} is not here: {row['why']}\n" in text
+        assert row["works"] or f"engine {row['name']} is not available: {row['why']}\n" in text
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_ops_as_text(gather):
         name = {"take": "Gather", "elements": "GatherElements"}[command]
         line = next(line for line in text.splitlines() if line.split()[:2] == [rules, name])
         negative, on_bad = DEFAULTS[command, rules]
-        assert f"negative {'on' if negative else 'off'}" in line and f"bad index: {on_bad}" in line
+        assert f"negative {'on' if negative else 'off'}" in line and f"out of range: {on_bad}" in line
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
 
 
@@ -163,7 +163,7 @@ def test_every_option_of_the_help_is_understood(gather, table):
         for name, value in re.findall(r"^ +(?:-., )?--([a-z-]+) ?(\S*)", gather(command, "--help").text, re.MULTILINE):
             words = [f"--{name}=?"] if value.isupper() or value in ("3x4", "on|off") else [f"--{name}"]
             answer = gather(command, *words)
-            assert b"there is no option" not in answer.err and b"has no option" not in answer.err, name
+            assert b"no such option" not in answer.err and b"has no option" not in answer.err, name
             assert b"takes no value" not in answer.err and b"needs a value" not in answer.err, name
 
 

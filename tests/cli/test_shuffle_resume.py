@@ -221,7 +221,7 @@ def test_what_the_line_leaves_open_is_in_the_journal(ready, data):
 def test_ctrl_c_leaves_the_folder(ready):
     code, errors = stop_when(ready, "step spread", *WORDS, "--passes", 2, number=signal.SIGINT)
     assert code == 130 and FOLDER in ready.names() and "o.npy" not in ready.names()
-    note = "gather: note: .gather-shuffle-o.npy holds what is done; --resume goes on with it, -f begins anew\n"
+    note = "gather: note: .gather-shuffle-o.npy contains what is done; --resume resumes it, -f starts again\n"
     assert errors.decode() == note
     assert ready.json("shuffle", "x.npy", "-o", "o.npy", "--resume")["resumed"] is True
 
@@ -306,7 +306,7 @@ def test_a_disk_that_is_full_in_the_middle(ready, data, moment):
     _, errors = process.communicate(timeout=60)
     if process.returncode != 0:
         assert process.returncode == 3 and errors.startswith(b"gather: error: ") and "o.npy" not in ready.names()
-        kept = b"--resume goes on" in errors  # where something was durable
+        kept = b"--resume resumes" in errors  # where something was durable
         assert kept == (FOLDER in ready.names()) and (kept or moment == "step spread")
         assert ready.json(*WORDS, "--resume", "--seed", 9)["resumed"] is kept
     assert (ready.load("o.npy") == expected_of(ready, data, None, ("--seed", 9))).all()

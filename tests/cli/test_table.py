@@ -322,7 +322,7 @@ def test_the_plan(gather, table):
     text = gather("take", table, "[0, 1]", "-o", "o.npy", "--plan", "--engine", "pread")
     plan = text.text.splitlines()[1]
     assert plan.startswith("plan: Gather onnx-13: 2 of 3 rows x 16 B through a table; ") and "by pread" in plan
-    assert re.match(r"table: \d rows in memory, \d of an earlier read, \d read; ", text.errors)
+    assert re.match(r"table: \d rows resident, \d cached, \d read; ", text.errors)
     assert text.errors.count("\n") == 1
     dry = gather.json("take", table, "[0, 1]", "--dry-run", "--engine", "pread")
     assert dry["plan"] == plan.removeprefix("plan: ")

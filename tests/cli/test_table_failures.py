@@ -156,14 +156,14 @@ def without_uring(gather):
 def test_io_uring_forbidden(gather, large, without_uring):
     engines = {row["name"]: row for row in gather.json("info", **without_uring)["engines"]}
     assert not engines["uring"]["works"] and "seccomp" in engines["uring"]["why"]
-    assert f"engine uring is not here: {engines['uring']['why']}\n" in gather("info", **without_uring).text
+    assert f"engine uring is not available: {engines['uring']['why']}\n" in gather("info", **without_uring).text
     words = ("take", large / "x.npy", large / "i.npy", "-o", "o.npy", "-f")
     for asked in ("auto", "uring"):
         make_cold(large / "x.npy")
         table = gather.json(*words, "--engine", asked, **without_uring)["table"]
         assert table["engine"] == "pread" and table["why"]
         text = gather(*words, "--engine", asked, **without_uring)
-        assert text.code == 0 and text.err.startswith(b"gather: note: pread reads, not uring: ") == (asked == "uring")
+        assert text.code == 0 and text.err.startswith(b"gather: note: using pread, not uring: ") == (asked == "uring")
         assert (text.err == b"") == (asked == "auto")
         assert gather(*words, "--engine", asked, "-q", **without_uring).err == b""
     assert np.array_equal(gather.load("o.npy")[:, 0], np.load(large / "i.npy") * 1024)

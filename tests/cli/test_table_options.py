@@ -30,7 +30,7 @@ def test_a_ceiling_that_is_too_low_says_what_would_do(gather, row_bytes):
     words = ("take", "x.npy", "[1, 0]", "-o", "o.npy", "-f", "--memory")
     message = gather.fails("usage", *words, "1MiB")["message"]
     assert message.startswith(f"--memory 1.00 MiB is too little for rows of {row_bytes} bytes; ")
-    enough, unit = message.split("; ")[1].split(" ")[:2]
+    enough, unit = message.split("; at least ")[1].split(" ")[:2]
     assert gather(*words, str(int(float(enough))) + unit).code == 0
     assert gather.load("o.npy").shape == (2, row_bytes)
 

@@ -141,7 +141,7 @@ def test_modes_that_are_misspelt(function, typed, meant):
     for x in (ROW, np.array(["a"], object)):
         with pytest.raises(ValueError, match=f"did you mean '{meant}'[?]$"):
             function(x, [0], mode=typed)
-    with pytest.raises(ValueError, match="the value goes into fill_value="):
+    with pytest.raises(ValueError, match="pass the value as fill_value="):
         function(ROW, [0], mode="fill=0")
     with pytest.raises(ValueError, match="not 'quietly'$"):
         function(ROW, [0], mode="quietly")
@@ -152,7 +152,7 @@ def test_fill_value_goes_with_fill(function):
     with pytest.raises(ValueError, match="mode='fill' needs fill_value"):
         function(ROW, [0], mode="fill")
     for mode in (None, "raise", "zero", "clip"):
-        with pytest.raises(ValueError, match="fill_value goes with mode='fill' alone"):
+        with pytest.raises(ValueError, match="fill_value needs mode='fill'"):
             function(ROW, [0], mode=mode, fill_value=0)
 
 

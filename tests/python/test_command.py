@@ -56,12 +56,12 @@ def test_main_gets_arguments_and_input(tmp_path):
 
 def test_missing(monkeypatch, tmp_path):
     monkeypatch.setattr(libgather, "__path__", [str(tmp_path)])
-    with pytest.raises(errors.GatherFileNotFoundError, match="Install libgather again") as caught:
+    with pytest.raises(errors.GatherFileNotFoundError, match="install libgather again") as caught:
         command.path()
     assert isinstance(caught.value, FileNotFoundError)
     assert (caught.value.status, caught.value.code) == ("file_not_found", 12)
     assert caught.value.file == str(tmp_path / "bin" / "gather")
-    with pytest.raises(SystemExit, match="gather: error: the command is not where"):
+    with pytest.raises(SystemExit, match="gather: error: the bundled command"):
         command.main()
 
 

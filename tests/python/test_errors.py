@@ -56,7 +56,7 @@ CALLS = {
               {"input": "indices"}, "dimension 0 of x has length 4 and of indices 3: they do not broadcast"),
     "type": (lambda: libgather.take(TABLE, [0.5], axis=0), libgather.GatherTypeError, "type_unsupported", 6, {"input": "indices"}, None),
     "out": (lambda: libgather.take(TABLE, [0], axis=0, out=np.zeros((1, 3), "f4")), libgather.GatherTypeError, "type_mismatch", 7,
-            {"input": "output"}, "out has another dtype than the data: elements are moved, never converted"),
+            {"input": "output"}, "out has a different dtype than the data: elements are never converted"),
 }
 
 

@@ -140,7 +140,7 @@ def test_without_pyarrow(tmp_path):
                f"try: libgather.read_ids({str(tmp_path / 'i.parquet:id')!r})\n"
                "except ImportError as error: print(error)\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "pyarrow reads Parquet, and is not installed: pip install pyarrow\n"
+    assert done.stdout == "Parquet needs pyarrow, which is not installed: pip install pyarrow\n"
 
 
 def test_a_table_by_ids_of_a_file(tmp_path):

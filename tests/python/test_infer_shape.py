@@ -83,7 +83,7 @@ def test_what_no_input_could_make_legal(x, indices, keywords, error):
     ((4,), (1,), {}, TypeError, "needs axis="),
     ((4,), (1,), {"axis": 0.5}, TypeError, "axis must be an integer"),
     ((4.5,), (1,), {"axis": 0}, TypeError, "a length must be an integer"),
-    (((1, 2, 3),), (1,), {"axis": 0}, TypeError, "an interval is"),
+    (((1, 2, 3),), (1,), {"axis": 0}, TypeError, "an interval must be"),
     ((("a", 2),), (1,), {"axis": 0}, TypeError, "a length must be an integer"),
     (4, (1,), {"axis": 0}, TypeError, "int"),
     ((4,), (1,), {"axis": 0, "op": "scatter"}, ValueError, "op must be"),

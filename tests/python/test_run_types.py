@@ -177,4 +177,4 @@ except TypeError as error:
     )
     lines = done.stdout.decode().splitlines()
     assert "uint16" in lines[0]
-    assert "input 'data' is bfloat16, which NumPy has no dtype of: install ml_dtypes" in lines[1]
+    assert "input 'data' is bfloat16, for which NumPy has no dtype: install ml_dtypes" in lines[1]

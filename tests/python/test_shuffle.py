@@ -234,7 +234,7 @@ def leave(seed: int | None = 3, moment: bytes = b"step collect") -> None:
 @pytest.mark.parametrize("moment", [b"step spread\nat 5", b"step collect"])
 def test_an_interrupted_run_is_resumed(folder, data, moment):
     leave(None, moment)
-    with pytest.raises(libgather.GatherFileError, match="resume=True continues it"):
+    with pytest.raises(libgather.GatherFileError, match="resume=True resumes it"):
         libgather.shuffle("x.npy", "o.npy")
     done = libgather.shuffle("x.npy", "o.npy", resume=True)
     assert done.resumed and (done.memory, done.passes) == (4_300_000, 2)

@@ -170,8 +170,8 @@ def read_only():
 
 
 WRONG = {
-    "dtype": (lambda: np.zeros((2, 12)), libgather.GatherTypeError, "another dtype"),
-    "byte order": (lambda: np.zeros((2, 12), ">f4"), libgather.GatherTypeError, "another dtype"),
+    "dtype": (lambda: np.zeros((2, 12)), libgather.GatherTypeError, "a different dtype"),
+    "byte order": (lambda: np.zeros((2, 12), ">f4"), libgather.GatherTypeError, "a different dtype"),
     "shape": (lambda: np.zeros((2, 11), "f4"), libgather.GatherValueError, r"out has the shape \(2, 11\), not \(2, 12\)"),
     "rank": (lambda: np.zeros((2, 12, 1), "f4"), libgather.GatherValueError, r"not \(2, 12\)"),
     "columns": (lambda: np.zeros((12, 2), "f4").T, libgather.GatherNotSupportedError, "C-contiguous"),
