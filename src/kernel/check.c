@@ -95,8 +95,8 @@ static bounds bounds_of(const gather_index_rule *rule) {
 }
 
 /* Most indices count from the front. Where a run has others, it is looked at again, and so is what follows. */
-static gather_index_state look_at_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
-                                        int64_t count) {
+static gather_index_state validate_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
+                                         int64_t count) {
   enum { RUN = 8192 };
   const int64_t width = (int64_t)1 << log2_width(rule->type);
   uint64_t most = 0, signs = 0;
@@ -111,18 +111,18 @@ static gather_index_state look_at_dense(const gather_index_rule *rule, const bou
   return signs & b->sign ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }
 
-gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step,
-                                       int64_t count) {
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
+                                           int64_t count) {
   enum { BLOCK = 256 };
   const bounds b = bounds_of(rule);
-  if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return look_at_dense(rule, &b, indices, count);
+  if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return validate_dense(rule, &b, indices, count);
   gather_index_state worst = GATHER_INDICES_PLAIN;
   char dense[BLOCK * 8];
   if (step == 0) count = 1;
   for (int64_t j = 0; j < count && worst < GATHER_INDICES_BAD; j += BLOCK) {
     int64_t now = count - j < BLOCK ? count - j : BLOCK;
     tidy(rule, indices + j * step, step, now, dense);
-    gather_index_state state = look_at_dense(rule, &b, dense, now);
+    gather_index_state state = validate_dense(rule, &b, dense, now);
     if (state > worst) worst = state;
   }
   return worst;

@@ -8,14 +8,14 @@
 #include "gather/gather.h"
 
 /* Whether all indices are below `limit`, which is at least 1 and at most half of what their width can count. Indices are dense.
- * many: they are a part of more than a core's own caches keep, and lines of them are fetched ahead. */
+ * many: they are a part of more than a core's own caches keep, and lines of them are prefetched. */
 typedef bool (*gather_within_fn)(const char *indices, int64_t count, bool many, uint64_t limit);
 
 /* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
  * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
 typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
 
-/* Fewer bytes of indices stay in a core's own caches once they are read, and are not fetched ahead. */
+/* Fewer bytes of indices stay in a core's own caches once they are read, and are not prefetched. */
 enum { GATHER_MANY_INDEX_BYTES = 262144 };
 
 /* What is known of a stream of indices. */
@@ -38,7 +38,8 @@ typedef enum gather_index_state {
 } gather_index_state;
 
 /* Looks at `count` >= 1 indices, `step` bytes apart, of a rule under which they can fail. */
-gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
+                                           int64_t count);
 
 /* How many are out of range; where there is one, *first is the number of the first and *value its value (the bits of an
  * unsigned one). */

@@ -37,12 +37,12 @@ FOLLOW(64)
 
 #define INDEX uint32_t
 #define SUFFIX u32
-#define STREAM 0
+#define NONTEMPORAL 0
 #include "kernel/runs.tmpl.h"
 
 #define INDEX uint64_t
 #define SUFFIX u64
-#define STREAM 0
+#define NONTEMPORAL 0
 #include "kernel/runs.tmpl.h"
 
 #include "kernel/widen.tmpl.h"

@@ -23,20 +23,21 @@ typedef struct gather_span {
   int64_t data_round, index_round, out_round;
   int64_t axis_step; /* from one row of the data to the next */
   int64_t row_bytes;
-  /* Fetching ahead: rows that come `ahead` indices later are brought to the cache, `lines` lines of each. 0 = not at all. */
-  int64_t ahead;
-  int64_t lines;
+  /* Prefetching: rows that come `prefetch_rows` indices later are brought to the cache, `prefetch_lines` lines of each. 0 = not at all. */
+  int64_t prefetch_rows;
+  int64_t prefetch_lines;
   int64_t table_bytes; /* of the whole table; for kernels that keep it in registers */
   int64_t more;        /* indices that follow the last one in memory and are gathered next: they may be looked at */
-  bool many;           /* there are more indices than a core's own cache keeps: lines of them are fetched ahead too */
-  bool past;           /* kernels of vectors store whole lines past the caches; those that are made for it always do */
+  bool many;           /* there are more indices than a core's own cache keeps: lines of them are prefetched too */
+  bool
+      nontemporal; /* kernels of vectors store whole lines with non-temporal stores; those that are made for it always do */
 } gather_span;
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
-/* How many rows at the end of a round move without fetching: those `ahead` of them are not known. */
+/* How many rows at the end of a round move without fetching: those `prefetch_rows` of them are not known. */
 GATHER_INLINE int64_t gather_span_stay(const gather_span *s) {
-  return s->ahead <= 0 ? s->count : s->more >= s->ahead ? 0 : s->ahead - s->more;
+  return s->prefetch_rows <= 0 ? s->count : s->more >= s->prefetch_rows ? 0 : s->prefetch_rows - s->more;
 }
 
 /* Many short rounds by the same few indices, which are best read once. */
@@ -62,19 +63,19 @@ typedef struct gather_isa {
   gather_rows_fn rows[GATHER_WIDTHS][GATHER_ROW_CLASSES];
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
-  gather_rows_fn by_vector[GATHER_WIDTHS][2];
+  gather_rows_fn gather_instruction[GATHER_WIDTHS][2];
   /* The same for many rounds of at most 16 elements; indices and output are dense from round to round. */
-  gather_rows_fn by_rounds[GATHER_WIDTHS][2];
+  gather_rows_fn gather_instruction_rounds[GATHER_WIDTHS][2];
   /* Elements of 1, 2, 4 and 8 bytes from a dense table of at most so many bytes, by dense indices to a dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
   int64_t table_bytes[4];
-  /* Rows to a dense output, whole lines of it with stores that go past the caches; `fence` afterwards.
+  /* Rows to a dense output, whole lines of it with stores that go with non-temporal stores; `fence` afterwards.
    * together: several long rows at a time, line by line. */
-  gather_rows_fn stream[GATHER_WIDTHS][GATHER_ROW_CLASSES], together[GATHER_WIDTHS];
-  bool vectors_stream; /* by_vector and table heed `past` */
-  /* Rows of any size that mostly follow one another in the table; all is dense. The second stores past the caches. */
-  gather_rows_fn runs[GATHER_WIDTHS], stream_runs[GATHER_WIDTHS];
-  void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
+  gather_rows_fn nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES], interleaved[GATHER_WIDTHS];
+  bool vectors_nontemporal; /* gather_instruction and table heed `nontemporal` */
+  /* Rows of any size that mostly follow one another in the table; all is dense. The second non-temporal stores. */
+  gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];
+  void (*nontemporal_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
   gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
   gather_fold_fn fold[4];     /* likewise */
@@ -85,14 +86,14 @@ int gather_row_class(int64_t row_bytes);
 
 /* What the strongest instruction set in use offers, slot by slot. name: of the instruction set that the slot is from. */
 gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_by_rounds(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
-gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_together(int width, const char **isa);
-bool gather_kernel_vectors_stream(void); /* whether kernels of vectors heed span.past */
-gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa);
-const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
+gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_interleaved(int width, const char **isa);
+bool gather_kernel_vectors_nontemporal(void); /* whether kernels of vectors heed span.nontemporal */
+gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa);
+const gather_isa *gather_kernel_nontemporal_copy(void); /* whose stream_copy and fence are set; NULL */
 gather_within_fn gather_kernel_within(gather_type type);
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);

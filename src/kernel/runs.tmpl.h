@@ -6,7 +6,7 @@
  * Parameters (undefined again at the end):
  *   INDEX, SUFFIX  as in rows.tmpl.h; the file that includes this has follow_<SUFFIX>(indices, first), which says how many of 16
  *                  indices, from the front, count up from `first`
- *   STREAM         1: the file that includes this has stream_line (stream.tmpl.h)
+ *   NONTEMPORAL         1: the file that includes this has nontemporal_line (nontemporal.tmpl.h)
  */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)
@@ -53,8 +53,8 @@ static void NAME(runs)(const gather_span *s) {
   }
 }
 
-#if STREAM
-static void NAME(stream_runs)(const gather_span *s) {
+#if NONTEMPORAL
+static void NAME(nontemporal_runs)(const gather_span *s) {
   for (int64_t i = 0; i < s->rounds; i++) {
     const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
     for (int64_t j = 0, len; j < s->count; j += len) {
@@ -66,7 +66,7 @@ static void NAME(stream_runs)(const gather_span *s) {
       if (at > 0) memcpy(out, in, (size_t)at);
       for (; at + 64 <= bytes; at += 64) {
         GATHER_PREFETCH(in + at + 2048);
-        stream_line(out + at, in + at);
+        nontemporal_line(out + at, in + at);
       }
       if (at < bytes) memcpy(out + at, in + at, (size_t)(bytes - at));
     }
@@ -80,4 +80,4 @@ static void NAME(stream_runs)(const gather_span *s) {
 #undef NAME_
 #undef INDEX
 #undef SUFFIX
-#undef STREAM
+#undef NONTEMPORAL

@@ -7,13 +7,13 @@
  */
 #define WITHIN(w)                                                                          \
   static bool within_u##w(const char *indices, int64_t count, bool many, uint64_t limit) { \
-    enum { WIDTH = w / 8, BLOCK = 1024 / WIDTH /* that are fetched ahead at a time */ };   \
+    enum { WIDTH = w / 8, BLOCK = 1024 / WIDTH /* that are prefetched at a time */ };      \
     const uint##w##_t last = (uint##w##_t)(limit - 1);                                     \
     uint##w##_t bits = 0;                                                                  \
     for (int64_t j = 0; j < count;) {                                                      \
       const int64_t end = !many || count - j < BLOCK ? count : j + BLOCK;                  \
       for (int at = 0; many && at < BLOCK * WIDTH; at += 64)                               \
-        GATHER_PREFETCH(indices + j * WIDTH + GATHER_INDEX_AHEAD + at);                    \
+        GATHER_PREFETCH(indices + j * WIDTH + GATHER_INDEX_PREFETCH + at);                 \
       for (; j < end; j++) {                                                               \
         uint##w##_t index;                                                                 \
         memcpy(&index, indices + j * WIDTH, sizeof index);                                 \

@@ -105,9 +105,9 @@ static void find_order(gather_plan *plan) {
 }
 
 void gather_plan_build(gather_plan *plan) {
-  plan->way_count = 0, plan->parts_way = -1;
-  plan->takes_bytes = plan->far = plan->linear = plan->in_order = false;
-  plan->cache_bytes = 0, plan->race_rows = INT64_MAX;
+  plan->variant_count = 0, plan->radix_variant = -1;
+  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
+  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
   plan->row_count = 1;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].len == 0) plan->row_count = 0;
@@ -123,5 +123,5 @@ void gather_plan_build(gather_plan *plan) {
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
   find_order(plan);
-  gather_plan_find_ways(plan);
+  gather_plan_find_variants(plan);
 }

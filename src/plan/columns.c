@@ -38,12 +38,12 @@ void gather_columns_settle(gather_plan *plan) {
   }
 }
 
-gather_index_state gather_tuples_look(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
+gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
   gather_index_state worst = GATHER_INDICES_PLAIN;
   for (int32_t c = 0; c < plan->column_count && worst < GATHER_INDICES_BAD; c++) {
     const gather_index_rule rule = gather_columns_rule(plan, c);
     if (gather_indices_cannot_fail(&rule)) continue;
-    gather_index_state state = gather_indices_look(&rule, indices + gather_column(plan, c)->index, step, count);
+    gather_index_state state = gather_indices_validate(&rule, indices + gather_column(plan, c)->index, step, count);
     if (state > worst) worst = state;
   }
   return worst;

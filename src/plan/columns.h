@@ -35,7 +35,7 @@ GATHER_INLINE gather_index_rule gather_columns_rule(const gather_plan *plan, int
 }
 
 /* For plans with several columns; see below. */
-gather_index_state gather_tuples_look(const gather_plan *plan, const char *indices, int64_t step, int64_t count);
+gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count);
 int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
                                 int64_t *first, int64_t *value);
 bool gather_tuples_cannot_fail(const gather_plan *plan);
@@ -43,10 +43,10 @@ void gather_tuples_resolve(const gather_plan *plan, const char *indices, int64_t
 
 /* What follows does the same as its namesakes in kernel/indices.h, for `count` indices of the plan: plain ones, or tuples. step: bytes from
  * one index to the next. */
-GATHER_INLINE gather_index_state gather_columns_look(const gather_plan *plan, const char *indices, int64_t step,
-                                                     int64_t count) {
-  if (plan->column_count > 1) return gather_tuples_look(plan, indices, step, count);
-  return gather_indices_look(&plan->rule, indices, step, count);
+GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan, const char *indices, int64_t step,
+                                                         int64_t count) {
+  if (plan->column_count > 1) return gather_tuples_validate(plan, indices, step, count);
+  return gather_indices_validate(&plan->rule, indices, step, count);
 }
 
 /* *first: the number of the first bad number, counted through all columns. */

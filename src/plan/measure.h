@@ -10,6 +10,6 @@
 
 /* Whether elements of 4 or 8 bytes are gathered faster by the CPU's own instruction, from a table in the first cache. Measured at
  * the first call unless the tuning says it. */
-bool gather_by_vector_pays(int64_t row_bytes);
+bool gather_instruction_pays(int64_t row_bytes);
 
 #endif

@@ -76,6 +76,6 @@ gather_order gather_order_sample(const gather_execution *e) {
   return s.rising == s.pairs ? GATHER_ORDER_SORTED : GATHER_ORDER_RANDOM;
 }
 
-bool gather_order_suits(const gather_execution *e, const gather_way *way) {
-  return way->when == GATHER_ORDER_UNKNOWN || way->when == e->order;
+bool gather_order_suits(const gather_execution *e, const gather_variant *variant) {
+  return variant->when == GATHER_ORDER_UNKNOWN || variant->when == e->order;
 }

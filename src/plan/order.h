@@ -11,6 +11,6 @@
 /* Looks at 64 pairs of neighbours, spread over all indices: about one microsecond. */
 gather_order gather_order_sample(const gather_execution *e);
 /* Whether a way is worth trying on indices in the order that was found. */
-bool gather_order_suits(const gather_execution *e, const gather_way *way);
+bool gather_order_suits(const gather_execution *e, const gather_variant *variant);
 
 #endif

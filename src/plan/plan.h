@@ -37,15 +37,15 @@ typedef enum gather_order {
 } gather_order;
 
 /* One way of running a plan whose indices are in range. All ways give the same bytes. */
-typedef struct gather_way {
-  const char *kernel, *isa;           /* for people */
-  gather_rows_fn rows, rows_resolved; /* for indices as they are; for rows of 8 bytes */
-  int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
-  bool stream;                        /* whole lines of the output are stored past the caches */
-  gather_order when;                  /* it is not tried on indices in another order */
-  bool in_parts;                      /* by plan_radix.h; its kernels are for what cannot be moved so */
-} gather_way;
-enum { GATHER_MOST_WAYS = 12 };
+typedef struct gather_variant {
+  const char *kernel, *isa;              /* for people */
+  gather_rows_fn rows, rows_resolved;    /* for indices as they are; for rows of 8 bytes */
+  int64_t prefetch_rows, prefetch_lines; /* prefetched: rows, and lines of each; 0 = none */
+  bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */
+  gather_order when;                     /* it is not tried on indices in another order */
+  bool radix;                            /* by plan_radix.h; its kernels are for what cannot be moved so */
+} gather_variant;
+enum { GATHER_MAX_VARIANTS = 12 };
 
 struct gather_plan {
   /* What it is, for errors and people. */
@@ -91,16 +91,16 @@ struct gather_plan {
   unsigned fill_value;
 
   /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
-  gather_way ways[GATHER_MOST_WAYS];
-  int32_t way_count;
-  int32_t parts_way;   /* number of the way in parts; -1: there is none */
-  bool takes_bytes;    /* the ways take indices of one byte as they are */
-  int64_t cache_bytes; /* of a core's own cache, as far as this plan's choice goes */
-  bool far;            /* rows come from beyond it */
-  bool linear;         /* row number i goes to out + out_offset + i * row_bytes */
-  bool in_order;       /* row number i is named by index number i, dense in memory */
-  int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
-  int64_t race_rows;   /* so many repay trying the ways on the first of them */
+  gather_variant variants[GATHER_MAX_VARIANTS];
+  int32_t variant_count;
+  int32_t radix_variant;    /* number of the way by radix partitioning; -1: there is none */
+  bool takes_bytes;         /* the ways take indices of one byte as they are */
+  int64_t cache_bytes;      /* of a core's own cache, as far as this plan's choice goes */
+  bool out_of_cache;        /* rows come from beyond it */
+  bool linear;              /* row number i goes to out + out_offset + i * row_bytes */
+  bool in_order;            /* row number i is named by index number i, dense in memory */
+  int64_t row_cost;         /* what moving a row costs, in bytes of a plain copy */
+  int64_t calibration_rows; /* so many repay trying the ways on the first of them */
 };
 
 /* What an index selects: a row of an axis of that length, with that step in data. */
@@ -112,16 +112,16 @@ GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64
 /* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
 void gather_plan_build(gather_plan *plan);
 /* The last step of it: which ways there are to run the nest. */
-void gather_plan_find_ways(gather_plan *plan);
+void gather_plan_find_variants(gather_plan *plan);
 
 /* Checks the indices and moves the rows: first the one and then the other, or block by block where that shows in nothing. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
-gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error);
+gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy gives every bad index a row. */
 bool gather_plan_can_repair(const gather_plan *plan);
 /* What indices are taken to be that nobody looks at. */
-gather_index_state gather_indices_unseen(const gather_index_rule *rule);
+gather_index_state gather_indices_unchecked(const gather_index_rule *rule);
 /* Whether there are indices that could be out of range and decide anything. */
 bool gather_plan_must_check(const gather_plan *plan);
 /* Fails with the exact answer: the first bad index in row-major order, its value, and how many there are. */

@@ -24,13 +24,13 @@ static void run_task(void *argument, int64_t first, int64_t last) {
     gather_move_packed(e, &walk, last - first);
     return;
   }
-  int way = atomic_load_explicit(&e->way, memory_order_relaxed);
+  int variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
   /* One task holds the race; the others go the first way until there is a winner. */
-  if (way < 0 && first == 0) {
-    first += gather_race(e, &walk, last - first);
-    way = atomic_load_explicit(&e->way, memory_order_relaxed);
+  if (variant < 0 && first == 0) {
+    first += gather_calibrate(e, &walk, last - first);
+    variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
   }
-  gather_move(e, &plan->ways[way < 0 ? 0 : way], &walk, last - first);
+  gather_move(e, &plan->variants[variant < 0 ? 0 : variant], &walk, last - first);
 }
 
 /* The bits behind the last element of a row-major packed output. */
@@ -48,7 +48,7 @@ static bool meet(const void *a, const gather_extent *a_extent, const void *b, co
   return a_low < b_high && b_low < a_high;
 }
 
-gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error) {
+gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error) {
   const char *input = NULL;
   if (meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
   if (meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
@@ -57,9 +57,9 @@ gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run 
 }
 
 /* Small gathers and those with one way go the first. */
-static int first_way(const gather_execution *e) {
+static int first_variant(const gather_execution *e) {
   const gather_plan *plan = e->plan;
-  if (plan->way_count < 2 || plan->row_count < plan->race_rows) return 0;
+  if (plan->variant_count < 2 || plan->row_count < plan->calibration_rows) return 0;
   return !e->bad && e->form == GATHER_FORM_REPAIRED ? 0 : -1;
 }
 
@@ -68,8 +68,8 @@ static bool is_small(const gather_execution *e) {
   enum { SMALL = 1024 };
   const gather_plan *plan = e->plan;
   if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
-  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->ways[0].stream && !plan->ways[0].in_parts &&
-         first_way(e) == 0;
+  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix &&
+         first_variant(e) == 0;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
@@ -77,7 +77,7 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
-  atomic_init(&e->way, first_way(e));
+  atomic_init(&e->variant, first_variant(e));
   if (plan->packed) {
     /* Tasks begin at multiples of 8 rows, so that they share no byte of a row-major output; of others they might. */
     clear_padding(plan, e->out);
@@ -90,11 +90,11 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     gather_move_all(e);
     return;
   }
-  const bool races = !plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0;
-  if (races && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
-  if (!plan->packed && plan->parts_way >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
+  const bool calibrates = !plan->packed && atomic_load_explicit(&e->variant, memory_order_relaxed) < 0;
+  if (calibrates && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
+  if (!plan->packed && plan->radix_variant >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
   const int64_t left = plan->row_count - e->moved;
-  if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
+  if (!executor && atomic_load_explicit(&e->variant, memory_order_relaxed) == 0) {
     if (left > 0) run_task(e, 0, left);
     return;
   }
@@ -120,11 +120,11 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
 /* Whether that pays in memory that nobody writes: few indices are in a cache when they are read again. Radix partitioning wants all of
  * them known; random ones may go so. */
 static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
-  if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices) || !may_defer(plan, run)) return false;
+  if (plan->row_count < gather_tuned(GATHER_TUNING_deferred_indices) || !may_defer(plan, run)) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
-  if (plan->parts_way < 0) return true;
+  if (plan->radix_variant < 0) return true;
   e->order = gather_order_sample(e);
-  return plan->parts_way > 0 && e->order != GATHER_ORDER_RANDOM;
+  return plan->radix_variant > 0 && e->order != GATHER_ORDER_RANDOM;
 }
 
 /* Validates each index as its row moves. */
@@ -171,7 +171,7 @@ static gather_status run_copied(const gather_plan *plan, const gather_run *run, 
 /* Whether radix partitioning may turn out to be the way, and the copy that it needs is within what a run may take. */
 static bool wants_copy(const gather_plan *plan, gather_execution *e) {
   const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
-  if (plan->parts_way < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
+  if (plan->radix_variant < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
   e->order = gather_order_sample(e);
   return e->order == GATHER_ORDER_RANDOM;
 }
@@ -201,7 +201,7 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
   int64_t bad = 0;
   GATHER_TRY(gather_executor_check(run->executor, error));
-  GATHER_TRY(gather_plan_check_apart(plan, run, error));
+  GATHER_TRY(gather_plan_check_overlap(plan, run, error));
   GATHER_TRY(execute(plan, run, &bad, error));
   if (run->bad_count) *run->bad_count = bad;
   return GATHER_OK;

@@ -109,7 +109,7 @@ static void check_part(void *argument, int64_t first, int64_t last) {
   for (int64_t now; first < last; first += now) {
     now = last - first < most ? last - first : most;
     gather_shared_copy(c->plan, c->indices, first, now, copy);
-    if (gather_columns_look(c->plan, copy, width * columns, now / columns) == GATHER_INDICES_BAD)
+    if (gather_columns_validate(c->plan, copy, width * columns, now / columns) == GATHER_INDICES_BAD)
       gather_bad_find(c->plan, copy, first, now, &c->bad);
   }
 }

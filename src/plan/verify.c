@@ -51,28 +51,28 @@ static void worsen(verification *v, int state) {
   while (seen < state && !atomic_compare_exchange_weak(&v->state, &seen, state)) continue;
 }
 
-static void look(void *argument, int64_t first, int64_t last) {
+static void validate_range(void *argument, int64_t first, int64_t last) {
   verification *v = argument;
   gather_walk walk;
   gather_walk_start(&walk, v->loops, v->loop_count, first);
   while (first < last && atomic_load_explicit(&v->state, memory_order_relaxed) < GATHER_INDICES_BAD) {
     int64_t run = gather_walk_left(&walk);
     if (run > last - first) run = last - first;
-    worsen(v, (int)gather_columns_look(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
+    worsen(v, (int)gather_columns_validate(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
     first += run;
     gather_walk_next(&walk, run);
   }
 }
 
-static gather_index_state look_at_all(verification *v, const gather_executor *executor) {
+static gather_index_state validate_all(verification *v, const gather_executor *executor) {
   const gather_index_rule *rule = &v->plan->rule;
   const int64_t width = gather_type_row(rule->type)->bits / 8;
   if (v->plan->index_dense && v->plan->column_count == 1 &&
       (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
-    return gather_indices_look(rule, v->indices, width, v->plan->index_count);
+    return gather_indices_validate(rule, v->indices, width, v->plan->index_count);
   atomic_init(&v->state, GATHER_INDICES_PLAIN);
   index_loops(v, true);
-  gather_split(executor, v->count, width * v->plan->column_count, 1, look, v);
+  gather_split(executor, v->count, width * v->plan->column_count, 1, validate_range, v);
   return (gather_index_state)atomic_load(&v->state);
 }
 
@@ -149,7 +149,7 @@ bool gather_plan_can_repair(const gather_plan *plan) {
   }
 }
 
-gather_index_state gather_indices_unseen(const gather_index_rule *rule) {
+gather_index_state gather_indices_unchecked(const gather_index_rule *rule) {
   return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }
 
@@ -163,12 +163,12 @@ bool gather_plan_must_check(const gather_plan *plan) {
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
-  *state = gather_indices_unseen(&plan->rule);
+  *state = gather_indices_unchecked(&plan->rule);
   if (!gather_plan_must_check(plan)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
   v.plan = plan, v.indices = indices;
-  *state = look_at_all(&v, executor);
+  *state = validate_all(&v, executor);
   if (*state != GATHER_INDICES_BAD) return GATHER_OK;
   int64_t position = 0, value = 0;
   index_loops(&v, false);

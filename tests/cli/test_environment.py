@@ -55,7 +55,7 @@ def test_starting_is_quick(gather, table):
     assert time.monotonic() - begin < 10
 
 
-TUNINGS = ("isa=0", "isa=0,way=2", "isa=1,way=1,stream_bytes=1,race_bytes=1", "way=-1", "isa=+99", "")
+TUNINGS = ("isa=0", "isa=0,variant=2", "isa=1,variant=1,nontemporal_bytes=1,calibration_bytes=1", "variant=-1", "isa=+99", "")
 
 
 @pytest.mark.parametrize("tuning", TUNINGS)
