@@ -152,7 +152,8 @@ GATHER_API const char *gather_format_extensions(size_t i); /* ".npy"; ".bin .raw
 /* Makes a name from a file (or a message that contains one) safe to print: control characters (C0, DEL, C1), line and paragraph
  * separators, and characters that change the direction of writing (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069) become
  * \x1b or \u202e, and bytes that are not UTF-8 become \xff. visible: room for `bytes` bytes, at least 1; the text is truncated between
- * two characters. Returns the length without truncation, without the terminating zero byte. visible and text must not overlap. Threads: any. */
+ * two characters. Returns the length without truncation, without the terminating zero byte. visible and text must not overlap.
+ * Threads: any. */
 GATHER_API size_t gather_text_visible(const char *text, char *visible, size_t bytes);
 /* Writes an amount of memory as text ("1 byte", "64.00 KiB", "250 MiB"). text: room for `bytes` bytes; 32 are enough.
  * Returns text. Threads: any. */

@@ -328,7 +328,8 @@ typedef struct gather_options {
   { sizeof(gather_options), 0, 0, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, false }
 
 /* Reads the axis, the third input of OpenVINO's Gather: a tensor of any integer type with exactly one element (0-D or any
- * shape of ones). Returns GATHER_TYPE_UNSUPPORTED, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE (does not fit int64). Source: OpenVINO Gather-7, input 3. */
+ * shape of ones). Returns GATHER_TYPE_UNSUPPORTED, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE (does not fit int64). Source:
+ * OpenVINO Gather-7, input 3. */
 GATHER_API GATHER_CHECKED gather_status gather_axis_read(const gather_tensor *axis, int64_t *value,
                                                          gather_error *error);
 
@@ -384,8 +385,8 @@ GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op,
 
 /* The shape of the output if something is unknown: ranks may be -1, lengths intervals, options->axis GATHER_AXIS_UNKNOWN.
  * out: a shape that contains every valid output. If the axis is unknown, only the rank and the batch dimensions are inferred.
- * Returns as gather_output_shape: an error means that no input of these shapes is valid. Batch dimensions of data and indices are intersected. Source: shape inference of ONNX
- * (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements). */
+ * Returns as gather_output_shape: an error means that no input of these shapes is valid. Batch dimensions of data and indices are
+ * intersected. Source: shape inference of ONNX (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements). */
 GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data,
                                                            const gather_shape *indices, const gather_options *options,
                                                            gather_shape *out, gather_error *error);

@@ -16,7 +16,8 @@
  * Files    The output is written atomically: it gets its name when it is complete. Until then all files are in the folder
  *          ".gather-shuffle-NAME" beside the output NAME, which only its owner can enter. A run that ends early keeps the folder if a
  *          later run with `resume` can use it; otherwise it removes the folder.
- * Errors   A row number out of range is found before anything is written (GATHER_INDEX_OUT_OF_RANGE). Messages name an option by its field here,
+ * Errors   A row number out of range is found before anything is written (GATHER_INDEX_OUT_OF_RANGE).
+ *          Messages name an option by its field here,
  *          without "_bytes" ("memory 1.00 MiB is too little ..."). gather_shuffle_info.remedy says which option helps.
  * Threads  One thread at a time may use one shuffle. Two shuffles cannot work on one output: the second fails, in the same process too.
  *          After fork() the child must not use the parent's shuffles.
@@ -115,15 +116,16 @@ GATHER_API GATHER_CHECKED gather_status gather_shuffle_open(gather_shuffle *shuf
  * read, so that an order larger than memory keeps the memory limit. NULL = the order is not in a file.
  * Returns the errors of gather_shuffle_open; GATHER_USAGE (too little memory, both a seed and an order), GATHER_FILE_EXISTS,
  * GATHER_UNSUPPORTED (the format cannot store the type), GATHER_OVERFLOW (the output is too large for any file),
- * GATHER_INDEX_OUT_OF_RANGE and the other errors of gather_table_take for its indices, GATHER_CANCELLED. After a failure the shuffle can only be closed. */
+ * GATHER_INDEX_OUT_OF_RANGE and the other errors of gather_table_take for its indices, GATHER_CANCELLED. After a failure the
+ * shuffle can only be closed. */
 GATHER_API GATHER_CHECKED gather_status gather_shuffle_plan(gather_shuffle *shuffle, const gather_tensor *order,
                                                             const gather_file *order_file, gather_error *error);
 
 /* Does the work, once. executor: computes and copies; NULL = the calling thread. Reserves disk space first, so a full disk is reported at
  * once. On success the output has its name. A small file ".gather-shuffle-NAME.done" beside it records this until
  * gather_shuffle_close: a program that is killed before can resume and gets the same result.
- * Returns GATHER_USAGE (not planned, no output, or the earlier work is of another shuffle), GATHER_FILE_EXISTS (the output, or the folder of
- * an earlier run), GATHER_FILE_MALFORMED (the earlier work is damaged), GATHER_IO_ERROR (also if the table has changed),
+ * Returns GATHER_USAGE (not planned, no output, or the earlier work is of another shuffle), GATHER_FILE_EXISTS (the output, or the
+ * folder of an earlier run), GATHER_FILE_MALFORMED (the earlier work is damaged), GATHER_IO_ERROR (also if the table has changed),
  * GATHER_OUT_OF_MEMORY, GATHER_CANCELLED. */
 GATHER_API GATHER_CHECKED gather_status gather_shuffle_run(gather_shuffle *shuffle, const gather_executor *executor,
                                                            gather_error *error);

@@ -138,8 +138,8 @@ typedef struct gather_table_take_options {
 /* out[i...] = table[indices[i...]], in any order and with repetitions.
  * indices: any integer type, rank and strides. out: type, item_bytes and byte order of the table, the shape of the indices followed by
  * that of a row, row-major without gaps (else GATHER_UNSUPPORTED); it must not overlap the indices.
- * Returns the errors of gather_apply, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads: any. Memory: within the
- * memory limit of the table. */
+ * Returns the errors of gather_apply, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads:
+ * any. Memory: within the memory limit of the table. */
 GATHER_API GATHER_CHECKED gather_status gather_table_take(gather_table *table, const gather_tensor *indices,
                                                           const gather_tensor *out,
                                                           const gather_table_take_options *options,
@@ -161,7 +161,8 @@ GATHER_API bool gather_table_job_done(const gather_table_job *job);
  * gather_table_wait. */
 GATHER_API bool gather_table_job_await(gather_table_job *job, double seconds);
 /* Cancels a job; returns at once. The caller must still call gather_table_wait, which returns GATHER_CANCELLED, or the result of a job
- * that had already ended. Until then the job may write to its output. May be called more than once; NULL does nothing. Threads: as gather_table_job_await. */
+ * that had already ended. Until then the job may write to its output. May be called more than once; NULL does nothing. Threads: as
+ * gather_table_job_await. */
 GATHER_API void gather_table_job_cancel(gather_table_job *job);
 /* Waits for the end of a job, frees it, and returns as gather_table_take. */
 GATHER_API GATHER_CHECKED gather_status gather_table_wait(gather_table_job *job, gather_error *error);

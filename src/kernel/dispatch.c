@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispatch.c: which kernel runs. One list, isa.def; the strongest row that the CPU has and the tuning allows wins, slot by
- * slot.
+ * dispatch.c: chooses the kernel. For each slot, the strongest row of isa.def that has it, that the CPU supports and
+ * that the tuning allows.
  */
 #include "kernel/kernel.h"
 #include "kernel/tuning.h"

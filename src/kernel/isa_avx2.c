@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx2.c: rows of 32 bytes and more, non-temporal stores, checks of indices, tables in registers, and the CPU's own
- * gather instruction. Other shorter rows gain nothing from wider registers. Empty where the CPU family is another one.
+ * isa_avx2.c: rows of 32 bytes and more, non-temporal stores, validation, register tables, and the gather instruction.
+ * Shorter rows gain nothing from wider registers. Empty for other CPU families.
  */
 #include <string.h>
 
@@ -43,7 +43,7 @@ GATHER_INLINE void nontemporal_line(char *out, const char *in) {
 #include "kernel/stores_x86.h"
 #define NONTEMPORAL_WHOLE 1
 
-/* Bit k is set where lane k is as it should be. */
+/* Bit k is set if lane k has the expected value. */
 GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
   __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
@@ -94,8 +94,7 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
     put_vector(out + j * 4, at, PAST);                                          \
   }
 
-/* Elements of 8 bytes, four at a time, gain nothing. With non-temporal stores the first elements bring the output to where
- * such stores may begin. */
+/* Elements of 8 bytes, four at a time, gain nothing. With non-temporal stores the first elements align the output. */
 #define BY_VECTOR(w)                                                                              \
   static void instruction_4_##w(const gather_span *s) {                                           \
     const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \

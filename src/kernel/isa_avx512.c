@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx512.c: rows of 64 bytes and more, non-temporal stores, checks of indices, and the CPU's own gather instruction.
- * Empty where the CPU family is another one.
+ * isa_avx512.c: rows of 64 bytes and more, non-temporal stores, validation, and the gather instruction. Empty for other
+ * CPU families.
  */
 #include <string.h>
 
@@ -60,7 +60,7 @@ GATHER_INLINE void put_past(char *out, __m512i value) { _mm512_stream_si512((voi
 
 /* Sixteen indices of either width as 32-bit lanes. */
 GATHER_INLINE __m512i lanes_u32(const char *indices) { return _mm512_loadu_si512(indices); }
-/* The line of indices, or two, that come later: the CPU's own prefetcher leaves a part of the memory's speed unused. */
+/* Prefetches one or two later lines of indices: the CPU's own prefetcher does not use the full memory bandwidth. */
 GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH); }
 GATHER_INLINE void later_u64(const char *indices) {
   GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
@@ -92,8 +92,8 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
     PICK_##E(put, out + j * E, data + j * data_step, at);                      \
   }
 
-/* One table, or one that moves along by data_step. With non-temporal stores the first elements bring the output to a line.
- * What the loop reads of the span is copied: a store might change it, for all that the compiler knows. */
+/* One table, or one that advances by data_step. With non-temporal stores the first elements align the output to a line.
+ * Fields of the span that the loop reads are copied: for the compiler, a store might change them. */
 #define BY_VECTOR(w, E)                                                                                             \
   GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {                \
     const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);               \
@@ -148,7 +148,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
                            _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
 }
 
-/* Rounds that fill vectors. Steps are those of a vector: nothing but pointers changes in the loop. */
+/* Rounds that fill vectors. Steps are per vector: only pointers change in the loop. */
 #define WHOLE_ROUNDS(w, E, put)                                                               \
   for (; left >= at_once; left -= at_once) {                                                  \
     if (many) later_##w(indices);                                                             \

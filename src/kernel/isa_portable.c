@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_portable.c: the kernels in plain C11, right on every machine; the weakest row of isa.def, so every slot that must be
- * filled is.
+ * isa_portable.c: the kernels in plain C11, for every machine. The weakest row of isa.def: it has every required slot.
  */
 #include <string.h>
 

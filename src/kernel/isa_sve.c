@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_sve.c: 64-bit Arm with vectors whose length only the machine knows: the CPU's own gather instruction, tables that fit in
- * one register, and widening of indices. Empty where the CPU family is another one, and where the compiler cannot make SVE for
- * single functions.
+ * isa_sve.c: 64-bit Arm with vectors of a length known at run time: the gather instruction, tables in one register, and
+ * widening of indices. Empty for other CPU families, and if the compiler cannot use SVE in single functions.
  */
 #include <string.h>
 

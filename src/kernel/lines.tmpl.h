@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.tmpl.h: rows of 1 to 64 bytes for an output that goes with non-temporal stores, one kernel per row class. Some rows at a time
- * are gathered into lines on the stack; whole ones are stored, what is left over waits for the next rows. So gathering and
- * storing take turns line by line: 4 KiB at a time they were a third slower, since the CPU can hold few such stores, and while
- * it waits for them it fetches nothing. Included once per index width and instruction set.
+ * lines.tmpl.h: rows of 1 to 64 bytes with non-temporal stores, one kernel per row class. Rows are gathered into lines
+ * on the stack; whole lines are stored, the rest waits for the next rows. Gathering and storing alternate line by line:
+ * with 4 KiB at a time this was a third slower, because the CPU has few buffers for such stores, and does not load
+ * while it waits for them. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines nontemporal_line(out, in),
  * which copies 64 bytes to an aligned place.
@@ -14,8 +14,8 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-/* Stores the whole lines of the `end` bytes in `prefetch_lines`, of which the first `head` are somebody else's; returns how many bytes
- * are left over, which are then the first. */
+/* Stores the whole lines of the `end` bytes in `lines`, of which the first `head` belong to others. Returns the number
+ * of remaining bytes, which become the first. */
 GATHER_INLINE int64_t NAME(flush)(char *out, char *lines, int64_t head, int64_t end) {
   int64_t at = 0;
   if (head > 0) {
@@ -27,15 +27,16 @@ GATHER_INLINE int64_t NAME(flush)(char *out, char *lines, int64_t head, int64_t 
   return end - at;
 }
 
-/* How far a kernel has come. `out` is where a line starts; the first `end` bytes of the lines on the stack wait to be stored there,
- * of which the first `head` are somebody else's. */
+/* The state of a kernel. `out` is the start of a line; the first `end` bytes of the lines on the stack are not stored
+ * yet, of which the first `head` belong to others. */
 typedef struct {
   const char *data, *indices;
   char *out;
   int64_t left, head, end;
 } NAME(lines_place);
 
-/* Gathers `step` rows, and fetches as many that come `prefetch_rows` rows later, if that is not 0. The steps are arguments, so that the compiler sees those that are constant. */
+/* Gathers `step` rows, and prefetches as many at the distance `prefetch_rows`, if it is not 0. The steps are arguments,
+ * so the compiler can use constants. */
 GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefetch_rows, bool many, int64_t index_step,
                               int64_t data_step, int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
   const char *data = p->data, *indices = p->indices;
@@ -50,7 +51,7 @@ GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefet
   p->data += step * data_step, p->indices += step * index_step, p->left -= step;
 }
 
-/* Stores what is full. */
+/* Stores the full lines. */
 GATHER_INLINE void NAME(store_lines)(NAME(lines_place) * p, char *lines) {
   const int64_t rest = NAME(flush)(p->out, lines, p->head, p->end);
   p->out += p->end - rest, p->end = rest, p->head = 0;
@@ -71,8 +72,8 @@ enum { NAME(FULL) = 256 /* bytes that are worth storing */ };
 #define FILL(to, n) \
   NAME(fill)(&p, to, p.left >= stay + (n) ? prefetch_rows : 0, many, index_step, data_step, axis_step, n, bytes, copy)
 
-/* All rounds. Where rows divide a line and the output begins with one, `step` rows are whole lines; other rows are gathered until
- * a few lines are full. */
+/* All rounds. If rows divide a line and the output starts on a line, `step` rows are whole lines; other rows are
+ * collected until a few lines are full. */
 GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step,
                                size_t bytes, gather_copy_fn copy) {
   _Alignas(64) char lines[NAME(FULL) + 256 /* `step` rows */ + 64];
@@ -130,8 +131,7 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
       NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, (BYTES), gather_copy_##class); \
   }
 
-/* Rows that are a power of two go as they are where such stores come in their size and the output is aligned to it: the CPU
- * collects the line, and nothing waits for it. */
+/* Rows of 16, 32 and 64 bytes are stored directly if the output is aligned to them: the CPU combines the line. */
 #if NONTEMPORAL_WHOLE
 #define WHOLE(class, STEP)                                                                         \
   static void NAME(lines_##class)(const gather_span *s) {                                          \

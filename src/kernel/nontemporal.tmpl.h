@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nontemporal.tmpl.h: long rows, their whole lines written with non-temporal stores. Included once per index width and instruction set.
+ * nontemporal.tmpl.h: long rows, whole lines with non-temporal stores. Included once per index width and instruction
+ * set.
  *
  * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines
  * nontemporal_line(out, in), which copies 64 bytes to an aligned place.
@@ -14,12 +15,12 @@ GATHER_INLINE const char *NAME(source_row)(const gather_span *s, int64_t i, int6
   return s->data + i * s->data_round + j * s->data_step + row * s->axis_step;
 }
 
-/* Rows share lines where they are no whole ones: what is left of a row waits in `held` for the next one. Rows are longer than a line,
- * so that copies of 64 bytes from their ends, of which a part is written over or lies beside the line, need no sizes. */
+/* Rows may share lines: the end of a row waits in `held` for the next one. Rows are longer than a line, so copies of 64
+ * bytes from their ends need no sizes: the excess is overwritten or outside the line. */
 static void NAME(nontemporal)(const gather_span *s) {
   _Alignas(64) char room[3 * 64];
   char *const held = room + 64;
-  int64_t head = (int64_t)((uintptr_t)s->out & 63), waiting = head; /* the head is somebody else's */
+  int64_t head = (int64_t)((uintptr_t)s->out & 63), waiting = head; /* the head belongs to others */
   char *out = s->out - head;
   for (int64_t i = 0; i < s->rounds; i++)
     for (int64_t j = 0; j < s->count; j++) {

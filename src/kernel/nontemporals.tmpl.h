@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * nontemporals.tmpl.h: all that non-temporal stores, for indices of both widths: rows, runs of rows, plain bytes. Included once
- * per instruction set; the file that includes this defines nontemporal_line (nontemporal.tmpl.h), follow_u32 and follow_u64 (runs.tmpl.h).
+ * nontemporals.tmpl.h: all kernels with non-temporal stores, for indices of both widths: rows, runs of rows, plain
+ * bytes. Included once per instruction set; the file that includes this defines nontemporal_line (nontemporal.tmpl.h),
+ * follow_u32 and follow_u64 (runs.tmpl.h).
  */
 #define INDEX uint32_t
 #define SUFFIX u32

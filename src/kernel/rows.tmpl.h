@@ -11,7 +11,7 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-/* Four of something: a loop over four would be one in some compilers, and more rows at once run out of registers. */
+/* Four times: some compilers keep a loop over four as a loop, and more rows at once need too many registers. */
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define PREFETCH_ROW(u)                                                                               \
   gather_prefetch_row(data + (prefetch_rows + (u)) * data_step +                                      \
@@ -21,7 +21,7 @@
   copy(out + (u)*out_step, data + (u)*data_step + NAME(gather_row)(indices + (u)*index_step) * axis_step, bytes);
 #define PASS(n) out += (n)*out_step, data += (n)*data_step, indices += (n)*index_step, left -= (n);
 
-/* All rounds. The steps are arguments, so that the compiler sees those that are constant. */
+/* All rounds. The steps are arguments, so the compiler can use constants. */
 GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step,
                               int64_t axis_step, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t prefetch_rows = s->prefetch_rows, lines = bytes > 64 ? s->prefetch_lines : 1, count = s->count;
@@ -47,7 +47,7 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
       MOVE(0)
       PASS(1)
     }
-    /* Of many indices, a line that comes later with each line. */
+    /* With many indices, each line prefetches a later one. */
     if (by_four && many)
       while (left >= line) {
         GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
@@ -89,7 +89,7 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
 #undef MOVE
 #undef PASS
 
-/* The usual steps - dense indices, dense output, one source or one that moves along - get their own copies of the loop. */
+/* The usual steps - dense indices, dense output, one table or one that advances - have their own copies of the loop. */
 GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX);
   const bool dense = by_four && s->index_step == width && s->out_step == size;

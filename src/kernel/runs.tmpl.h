@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.tmpl.h: rows that follow one another in the table are copied as one long row. For indices that were seen to come in
- * runs; right for all others. Indices, rows and output are dense. Included once per index width and instruction set.
+ * runs.tmpl.h: runs of rows are copied as one long row. For indices in runs; correct for all others. Indices, rows and
+ * output are dense. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end):
  *   INDEX, SUFFIX  as in rows.tmpl.h; the file that includes this has follow_<SUFFIX>(indices, first), which says how many of 16
@@ -14,7 +14,7 @@
 
 #define RUN_INDEX(j) ((INDEX)NAME(gather_row)(indices + (j) * (int64_t)sizeof(INDEX)))
 
-/* How many rows from j on follow one another. */
+/* The length of the run that starts at j. */
 GATHER_INLINE int64_t NAME(run_len)(const char *indices, int64_t j, int64_t count) {
   const INDEX first = RUN_INDEX(j);
   int64_t k = 1;

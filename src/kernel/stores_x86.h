@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * stores_x86.h: copies of rows (copy.h) that go with non-temporal stores, for isa_avx2.c and isa_avx512.c: included behind nontemporal_line, with
- * the target on. `out` is aligned to the row's size.
+ * stores_x86.h: copies of rows (copy.h) with non-temporal stores, for isa_avx2.c and isa_avx512.c: included after
+ * nontemporal_line, with the target on. `out` is aligned to the row's size.
  */
 #ifndef GATHER_KERNEL_STORES_X86_H
 #define GATHER_KERNEL_STORES_X86_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tables_avx2.h: tables that fit in registers, for isa_avx2.c. Bytes are picked by shuffles of 16 with the part of the table
- * blended in that the high bits of an index say, larger elements by permutes of 8 lanes of 4 bytes in the same manner.
+ * tables_avx2.h: register tables for isa_avx2.c. Bytes are selected by shuffles of 16; a blend selects the part of the
+ * table by the high bits of the index. Larger elements use permutes of 8 lanes of 4 bytes in the same way.
  */
 #ifndef GATHER_KERNEL_TABLES_AVX2_H
 #define GATHER_KERNEL_TABLES_AVX2_H

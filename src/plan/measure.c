@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.c: whether the CPU's own gather instruction pays, asked once. CPUs of one instruction set differ: on some it is
- * slower than plain loads, on others a third faster, and in a guest the name of the CPU says nothing.
+ * measure.c: measures once whether the CPU's gather instruction is faster. CPUs of one instruction set differ: on some
+ * it is slower than plain loads, on others a third faster, and in a virtual machine the name of the CPU does not tell.
  */
 #include "plan/measure.h"
 
@@ -25,7 +25,7 @@ static int64_t run(gather_rows_fn rows, const gather_span *span) {
   return gather_clock() - start;
 }
 
-/* The best of several, turn and turn about; about ten microseconds in all. */
+/* The best of several alternating trials; about ten microseconds in all. */
 static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) {
   scratch s;
   memset(s.table, 1, sizeof s.table);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * move.c: rows move. A walk goes through the nest; the two innermost loops are handed to the kernel as long as they last.
+ * move.c: moves rows. A walk advances through the nest; the kernel runs the two innermost loops.
  */
 #include <string.h>
 
@@ -9,11 +9,13 @@
 #include "plan/columns.h"
 #include "plan/execution.h"
 
-enum { DEFERRED_BYTES = 8192 /* of indices that are looked at just before they move: they wait in the first cache */ };
+enum {
+  DEFERRED_BYTES = 8192 /* of indices that are validated at a time just before their rows move: they stay in L1 */
+};
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The steps of the innermost loops. Field by field: built as a whole and copied, the copy would wait for each store. */
+/* Sets the steps of the innermost loops. Field by field: copying a complete struct would wait for each store. */
 static void set_span(gather_span *span, const gather_execution *e, const gather_variant *variant) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
@@ -23,7 +25,7 @@ static void set_span(gather_span *span, const gather_execution *e, const gather_
   span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
   span->out_round = outer ? outer->out : 0;
   span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  /* Only kernels for small tables read it. Offsets of tuples reach so far that the product may wrap. */
+  /* Only kernels for register tables read it. The product may wrap for tuples, whose offsets are large. */
   span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
   span->prefetch_rows = variant->prefetch_rows, span->prefetch_lines = variant->prefetch_lines;
   span->many = plan->rule.many, span->nontemporal = variant->nontemporal;
@@ -58,8 +60,8 @@ static void widen(const gather_execution *e, const char *indices, int64_t step, 
     gather_columns_resolve(e->plan, indices, step, count, rows);
 }
 
-/* A part of a run of the innermost loop; `more` of the run follow. Where rows are prefetched, through two blocks of them:
- * while one is moved, the other is there. */
+/* Part of a round of the innermost loop; `more` rows of the round follow. With prefetching there are two blocks of row
+ * numbers: one is moved, the other is prefetched. */
 static void move_widened_run(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
                              gather_span *span, int64_t count, int64_t more) {
   int64_t rows[2 * GATHER_BLOCK], have = 0, moved = 0;
@@ -124,7 +126,7 @@ static void fill_row(const gather_plan *plan, char *out) {
     gather_copy_row(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
-/* One by one: where rows are filled there may be no data at all. */
+/* One by one: if rows are filled there may be no data. */
 static void move_repaired_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows,
                                 int64_t count) {
   const gather_plan *plan = e->plan;
@@ -156,7 +158,7 @@ static void move_packed_block(const gather_execution *e, const gather_walk *walk
   }
 }
 
-/* Blocks of indices become rows first. */
+/* Resolves blocks of indices to row numbers, then moves the rows. */
 static void move_resolved(const gather_execution *e, gather_form form, gather_walk *walk, int64_t count) {
   int64_t rows[GATHER_BLOCK];
   while (count > 0) {
@@ -194,8 +196,8 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
   }
 }
 
-/* What `count` rows have to go through: a look at their indices, and at those behind them that may be prefetched. Bad ones are
- * counted; number: of the first index. */
+/* Validates the indices of `count` rows, and those after them that may be prefetched. Returns the conversion that they
+ * need. Counts the indices out of range; number: of the first index. */
 static gather_form validate_block(const gather_execution *e, const char *indices, int64_t number, int64_t count,
                                   int64_t with_prefetch) {
   const gather_plan *plan = e->plan;
@@ -217,7 +219,7 @@ static void move_validating(const gather_execution *e, const gather_variant *var
   }
 }
 
-/* The same by a private copy of each block, which is all that the kernels see. */
+/* The same with a private copy of each block, which is all that kernels read. */
 static void move_copied(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = DEFERRED_BYTES / width;
   char copy[GATHER_COPY_BYTES];

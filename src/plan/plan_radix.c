@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_radix.c: block after block of the indices, each by one thread with memory of its own. A block is small enough to stay in a
- * core's cache while it is put into parts and back in order, and large enough that each part has many of its elements.
+ * plan_radix.c: partitions block after block of the indices, each in one thread with its own memory. A block fits a
+ * core's cache while it is partitioned and written back in order, and is so large that each partition has many of its
+ * elements.
  */
 #include "plan/plan_radix.h"
 
@@ -16,11 +17,11 @@ enum { LINE = 64, ROOM = 4096 };
 
 typedef struct {
   const gather_execution *e;
-  const gather_variant *other; /* for rows that are not moved by radix partitioning */
+  const gather_variant *other; /* for rows without radix partitioning */
   const gather_radix_kernel *kernel;
   int64_t last, block;
   int shift;
-  _Atomic int64_t next; /* row that no thread has taken yet */
+  _Atomic int64_t next; /* first row that no thread has taken */
 } job;
 
 /* The most indices of a block. */
@@ -46,14 +47,14 @@ bool gather_radix_suits(const gather_plan *plan) {
   return plan->rule.axis_len >= gather_tuned(GATHER_TUNING_radix_bytes) / step;
 }
 
-/* The number of bits below those that number the parts. */
+/* The number of row bits below the partition number. */
 static int shift_of(const gather_plan *plan) {
   int shift = 0;
   while ((plan->rule.axis_len - 1) >> shift >= GATHER_RADIX_PARTS) shift++;
   return shift;
 }
 
-/* The elements, in order: whole lines with non-temporal stores where the other way stores so too. */
+/* Writes the elements in order, whole lines with non-temporal stores if the other variant uses them. */
 static void join(const job *j, gather_radix *r, char *out) {
   const gather_isa *isa = gather_kernel_nontemporal_copy();
   const int64_t bytes = j->e->plan->row_bytes;
@@ -117,7 +118,7 @@ static void work(void *argument, int64_t number) {
   gather_free(r.entries);
 }
 
-/* How many rows a block of `rows` has on so many threads: equal shares that memory allows; 0: it allows next to nothing. */
+/* The rows of a block for this many threads: equal shares that the memory allows; 0 = too little memory. */
 static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t threads) {
   enum { TOO_SMALL = 16 };
   int64_t most = most_rows(), allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
@@ -127,7 +128,7 @@ static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t
   return (rows - 1) / blocks + 1;
 }
 
-/* Rows [first, last); false: memory does not allow it, and nothing was moved. */
+/* Moves rows [first, last). false: too little memory, and nothing was moved. */
 static bool move(const gather_execution *e, const gather_variant *other, int64_t first, int64_t last,
                  const gather_executor *executor) {
   const gather_plan *plan = e->plan;
@@ -143,10 +144,10 @@ static bool move(const gather_execution *e, const gather_variant *other, int64_t
   return true;
 }
 
-/* The other ways race, then one block is moved by radix partitioning; e->way becomes the fastest, *winner the fastest of the others.
- * Returns how many rows that were. */
+/* Does a calibration run of the other variants, then moves one block by radix partitioning. e->variant becomes the
+ * fastest of all, *fastest the fastest of the others. Returns how many rows were moved. */
 static int64_t decide(gather_execution *e, const gather_variant **fastest) {
-  enum { CALIBRATION = 16, TRIAL = 8 /* these shares of the work */, MOST = 1 << 20 };
+  enum { CALIBRATION = 16, TRIAL = 8 /* shares of the work */, MOST = 1 << 20 };
   const gather_plan *plan = e->plan;
   int64_t calibration = plan->row_count / CALIBRATION + 1, block = plan->row_count / TRIAL + 1;
   if (block > most_rows()) block = most_rows();

@@ -71,7 +71,7 @@ void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t fi
       first += run, copy += run * width, count -= run;
     }
   }
-  /* What comes now reads the copy: the compiler must not go back to where it came from. */
+  /* From here on the copy is read: the compiler must not read the original again. */
   atomic_signal_fence(memory_order_seq_cst);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * variants.c: how a nest may be run well on this machine. One list in the order of trust; what the sizes decide is decided here,
- * what only the machine knows is left to the race (calibrate.c).
+ * variants.c: lists the variants of a plan, most promising first. Sizes decide here; the rest is decided by the
+ * calibration run (calibrate.c).
  */
 #include "base/checked.h"
 #include "base/tensor.h"
@@ -10,20 +10,20 @@
 #include "plan/plan.h"
 #include "plan/plan_radix.h"
 
-/* Rows prefetched, whatever the tuning says: what kernels look at ahead stays on the stack. */
+/* Upper bound of the prefetch distance for every tuning: the row numbers are on the stack. */
 enum { MAX_PREFETCH_ROWS = 512 };
 enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */, FAR_CALIBRATION = 8 };
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
-/* What the indices of one innermost round choose from, in bytes. */
+/* The bytes of the table that the indices of one innermost round select from. */
 static int64_t table_bytes(const gather_plan *plan) {
   int64_t bytes;
   return gather_mul(magnitude(plan->axis_step), plan->rule.axis_len, &bytes) ? bytes : INT64_MAX;
 }
 
-/* Whether rows come from beyond a core's own cache: the table is larger, or all tables are, and each is read too little to
- * stay. */
+/* Whether rows are out of a core's private cache: the table is larger, or all tables together are, and each is read too
+ * little to stay in it. */
 static bool is_out_of_cache(const gather_plan *plan) {
   const int64_t cache = plan->cache_bytes;
   int64_t all = plan->data_extent.high - plan->data_extent.low;
@@ -58,7 +58,7 @@ static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
 }
 
-/* Whether the innermost loop is short and goes on from round to round without a gap. */
+/* Whether the innermost loop is short and its rounds follow without a gap. */
 static bool has_short_rounds(const gather_plan *plan) {
   if (plan->loop_count < 2) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
@@ -67,7 +67,7 @@ static bool has_short_rounds(const gather_plan *plan) {
   return outer->len >= 16 && magnitude(outer->data) <= INT32_MAX / 64;
 }
 
-/* The gather instruction takes 32-bit offsets, from dense indices to a dense output. */
+/* The gather instruction needs 32-bit offsets, dense indices and a dense output. */
 static void add_gather_instruction(gather_plan *plan) {
   if (plan->column_count > 1) return;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
@@ -84,7 +84,7 @@ static void add_gather_instruction(gather_plan *plan) {
   variant->isa = isa, variant->kernel = rounds ? "gather instruction in rounds" : "gather instruction";
 }
 
-/* A table that fits in registers: one table for all rounds, dense all through. */
+/* A register table: one table for all rounds; everything is dense. */
 static bool add_table(gather_plan *plan) {
   if (plan->column_count > 1) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
@@ -105,7 +105,7 @@ static bool add_table(gather_plan *plan) {
   return true;
 }
 
-/* The same way of vectors as another, with an output that goes with non-temporal stores. */
+/* A copy of another vector variant, with non-temporal stores. */
 static void add_vector_nontemporal(gather_plan *plan, int32_t as) {
   if (!gather_kernel_vectors_nontemporal()) return;
   gather_variant *variant = add(plan);
@@ -129,7 +129,7 @@ static void add_interleaved(gather_plan *plan) {
   variant->kernel = "rows interleaved by four";
 }
 
-/* Rows that follow one another in the table, from dense indices to a dense output. Elements one by one are as fast. */
+/* Runs of rows, from dense indices to a dense output. Single elements are as fast without. */
 static void add_runs(gather_plan *plan, bool nontemporal) {
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
@@ -147,7 +147,7 @@ static void add_runs(gather_plan *plan, bool nontemporal) {
   }
 }
 
-/* Ways for indices in one order, which is seen when they are there. */
+/* Variants for indices in a certain order, which is sampled at run time. */
 static void add_for_order(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   if (plan->column_count > 1) return;
   add_runs(plan, nontemporal);
@@ -178,7 +178,7 @@ static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   }
   if (out_of_cache) {
     add_rows(plan, prefetch_rows, 1);
-    add_rows(plan, 0, 0); /* sorted indices need no help */
+    add_rows(plan, 0, 0); /* sorted indices need no prefetching */
     if (nontemporal) add_nontemporal(plan, prefetch_rows, 1);
     if (nontemporal) add_nontemporal(plan, 0, 0);
     add_for_order(plan, out_of_cache, nontemporal);
@@ -191,7 +191,7 @@ static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   const bool instruction = plan->variant_count > plain;
   if (instruction && nontemporal) add_vector_nontemporal(plan, plain);
   add_for_order(plan, out_of_cache, nontemporal);
-  /* Too few rows to try them: the order decides. */
+  /* Without a calibration run the first variant is used. */
   if (instruction && plan->row_count >= WORTH_MEASURING && gather_instruction_pays(plan->row_bytes))
     swap(&plan->variants[0], &plan->variants[plain]);
 }
@@ -227,10 +227,10 @@ void gather_plan_find_variants(gather_plan *plan) {
   }
   plan->cache_bytes = gather_cache_bytes();
   const bool out_of_cache = plan->out_of_cache = is_out_of_cache(plan);
-  /* A line that is not in the cache costs about what moving this much does. */
+  /* A cache miss costs about as much as moving this many bytes. */
   plan->row_cost = plan->row_bytes + (out_of_cache ? LINE : LINE / 16);
   plan->calibration_rows = gather_tuned(GATHER_TUNING_calibration_bytes) / plan->row_cost;
-  /* Of short rows from afar the first way is seldom far from the fastest: fewer of them do not repay a race. */
+  /* For short rows out of cache the first variant is seldom slow: only larger gathers repay a calibration run. */
   if (out_of_cache && plan->row_bytes <= LINE &&
       !gather_mul(plan->calibration_rows, FAR_CALIBRATION, &plan->calibration_rows))
     plan->calibration_rows = plan->calibration_rows < 0 ? 0 : INT64_MAX;

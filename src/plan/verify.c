@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * verify.c: all indices are looked at before anything is written. A yes costs one fast pass; a no is followed by a slow one
- * that counts and finds the first culprit.
+ * verify.c: validates all indices before anything is written. One fast pass if all are in range; otherwise a slow one
+ * counts those out of range and finds the first.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -20,11 +20,11 @@ typedef struct {
   const char *indices;
   gather_loop loops[GATHER_MAX_RANK];
   int32_t loop_count;
-  int64_t count;    /* product of the loops; of tuples their number */
+  int64_t count;    /* product of the loops; for tuples their number */
   atomic_int state; /* the worst gather_index_state that was seen */
 } verification;
 
-/* The loops over the indices as they lie in memory, merged. `distinct` leaves out those that repeat the same index. */
+/* The merged loops over the indices in memory. `distinct` leaves out loops that repeat the same index. */
 static void index_loops(verification *v, bool distinct) {
   const gather_plan *plan = v->plan;
   v->loop_count = 0, v->count = 1;
@@ -76,7 +76,7 @@ static gather_index_state validate_all(verification *v, const gather_executor *e
   return (gather_index_state)atomic_load(&v->state);
 }
 
-/* Counts the bad ones in row-major order; *position is the number of the first, *value its value. */
+/* Counts the indices out of range; *position is the number of the first in row-major order, *value its value. */
 static int64_t count_bad(verification *v, int64_t *position, int64_t *value) {
   gather_walk walk;
   int64_t bad = 0;
@@ -102,7 +102,7 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
   }
 }
 
-/* The exact answer. */
+/* Reports the first index out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad) {
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
@@ -136,7 +136,7 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   return status;
 }
 
-/* Clamp and wrap have no row to offer on an axis of length 0. */
+/* Clamp and wrap cannot repair on an axis of length 0. */
 bool gather_plan_can_repair(const gather_plan *plan) {
   switch (plan->rule.on_bad) {
     case GATHER_ON_BAD_ERROR:
@@ -155,7 +155,7 @@ gather_index_state gather_indices_unchecked(const gather_index_rule *rule) {
 
 bool gather_plan_must_check(const gather_plan *plan) {
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return false;
-  /* Nothing will be written: only an error still matters. */
+  /* Without an output only an error matters. */
   if (plan->out_len == 0 && gather_plan_can_repair(plan)) return false;
   return !gather_columns_cannot_fail(plan);
 }
