@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * dlpack.h: a gather_tensor from a DLPack tensor and back, without a copy.
+ * dlpack.h: a gather_tensor from a DLPack tensor and back, without a copy. Since 0.1.
  *
  * The structures are declared here under our own names with DLPack's layout (DLTensor as in 0.8, the versioned struct of 1.0),
- * so that this header can stand beside the official dlpack/dlpack.h; cast the pointers. CPU memory only.
+ * so this header can be used together with the official dlpack/dlpack.h; cast the pointers. CPU memory only. Memory: none is
+ * allocated. Threads: any.
  */
 #ifndef GATHER_DLPACK_H
 #define GATHER_DLPACK_H
@@ -55,24 +56,22 @@ typedef struct gather_dl_versioned {
   gather_dl_tensor tensor;
 } gather_dl_versioned;
 
-/* Describes a DLTensor as a gather_tensor. Types of several lanes become opaque elements; a type we do not know too.
+/* Describes a DLTensor as a gather_tensor. Types of several lanes and unknown types become opaque elements.
  * strides: room for GATHER_MAX_RANK steps, which `tensor` then points to; shape is shared with `source`. Both must outlive it.
- * Returns GATHER_UNSUPPORTED for memory that is not on the CPU, GATHER_RANK_MISMATCH above GATHER_MAX_RANK, GATHER_OVERFLOW.
- * Since 0.1. */
+ * Returns GATHER_UNSUPPORTED (not CPU memory), GATHER_RANK_MISMATCH (rank above GATHER_MAX_RANK), GATHER_OVERFLOW. */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack(const gather_dl_tensor *source, int64_t *strides,
                                                                   gather_tensor *tensor, gather_error *error);
 /* The same for the versioned struct: refuses a major version other than 1 (GATHER_UNSUPPORTED), keeps its read-only flag, and
- * takes sub-byte types that are padded to bytes as opaque one-byte elements. Nothing is owned: the deleter stays the caller's
- * to call. Since 0.1. */
+ * treats sub-byte types that are padded to bytes as opaque elements of one byte. The caller keeps the ownership and calls the deleter. */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *source,
                                                                             int64_t *strides, gather_tensor *tensor,
                                                                             gather_error *error);
 /* Describes a gather_tensor as a DLTensor. strides: room for GATHER_MAX_RANK steps, which `target` then points to; shape is
- * shared. Returns GATHER_UNSUPPORTED for types DLPack has no code for (strings, opaque, u1 ...), byte strides that are no
- * multiple of the element, swapped bytes, and packed views that begin within a byte. Since 0.1. */
+ * shared. Returns GATHER_UNSUPPORTED for types without a DLPack code (strings, opaque, u1 ...), byte strides that are not a
+ * multiple of the element size, swapped bytes, and packed views that begin within a byte. */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *strides,
                                                                 gather_dl_tensor *target, gather_error *error);
-/* The same as a versioned struct (1.1) with the read-only flag; manager and deleter are NULL, for the caller to set. Since 0.1. */
+/* The same as a versioned struct (1.1) with the read-only flag; manager and deleter are NULL: the caller sets them. */
 GATHER_API GATHER_CHECKED gather_status gather_tensor_to_dlpack_versioned(const gather_tensor *source, int64_t *strides,
                                                                           gather_dl_versioned *target,
                                                                           gather_error *error);

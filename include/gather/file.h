@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * file.h: tensors in files. Files are mapped, not read: opening a 100 GB file costs its header. No length in a file is trusted.
+ * file.h: tensors in files. Files are mapped, not read: opening a 100 GB file reads only its header. Since 0.1.
  *
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), stored members of .npz, raw bytes, safetensors
- * (sharded ones by their index), GGUF, uncompressed Arrow IPC files and Feather 2, ONNX TensorProto (.pb), and the tensors that ONNX models
- * and OpenVINO IR (.xml with its .bin) hold; writes .npy, raw bytes and ONNX TensorProto. Pickled objects are refused (GATHER_UNSUPPORTED).
- * The gather nodes of models are the matter of model.h; rows of tables that need not fit into memory that of table.h.
- * Files that a model keeps tensors in (external data, the .bin) are found beside it by their names: a name that leaves the model's
- * folder (absolute, or with "..") is GATHER_FILE_MALFORMED. A file beside the model may be a symbolic link, which is followed, out of
- * the folder too: model hubs keep their files so. Whoever can put links into the folder thus chooses which files are read as tensors; for
- * a folder of unknown origin (an unpacked archive, a shared directory) gather_file_options.no_links refuses links: such tensors have
- * no elements (GATHER_IO_ERROR). The path of the model itself may be a link in either case. Where such a file is missing or too
- * short, the model opens all the same, and gather_file_tensor_check says which tensors have no elements.
+ * (sharded ones by their index), GGUF, uncompressed Arrow IPC files and Feather 2, ONNX TensorProto (.pb), and the tensors in ONNX models
+ * and OpenVINO IR (.xml with its .bin); writes .npy, raw bytes and ONNX TensorProto. Pickled objects are refused (GATHER_UNSUPPORTED).
+ * No length in a file is trusted. For the gather nodes of models see model.h, for tables larger than memory table.h.
+ * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,
+ * or with "..") is GATHER_FILE_MALFORMED. Symbolic links in the folder are followed, also out of it, because model hubs store files
+ * this way. So anyone who can create links in the folder chooses which files are read as tensors. For a folder of unknown origin (an
+ * unpacked archive, a shared directory) set gather_file_options.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
+ * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
+ * gather_file_tensor_check returns the reason for each tensor without elements.
  * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
  * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
  * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
@@ -27,123 +27,121 @@ extern "C" {
 
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
 
-/* An open file: it owns the mapping and all views of it. Several threads may read one. */
+/* An open file. It owns the mapping and all views of it. Several threads may read one file. */
 typedef struct gather_file gather_file;
 
-/* Why a tensor's elements cannot be had. */
+/* Why a tensor's elements cannot be read. */
 typedef struct gather_unreadable gather_unreadable;
 
-/* One tensor of a file. All pointers live as long as the file is open. */
+/* One tensor of a file. All pointers are valid until the file is closed. */
 typedef struct gather_file_tensor {
-  /* "" in .npy and raw files. Of models the value's name, in subgraphs behind the path of its graph ("if_3/then_branch/w"). */
+  /* "" in .npy and raw files. In models the name of the value, in subgraphs after the path of the graph ("if_3/then_branch/w"). */
   const char *name;
-  gather_tensor tensor; /* a read-only view of the mapping; type GATHER_TYPE_OPAQUE where it has no name here */
-  /* The npy description to keep, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): of an npy file as it stands there, of raw
-   * bytes that were opened with a descr of an opaque type likewise; of opaque elements that .npy can carry as bytes ("'|V18'": blocks of
-   * GGUF); NULL for others. */
+  gather_tensor tensor; /* a read-only view of the mapping; GATHER_TYPE_OPAQUE for a type that type.def does not have */
+  /* The npy descr, a Python literal in UTF-8 ("'<f4'", "[('a', '<i4')]"): unchanged from an npy file, or from raw bytes opened with the
+   * descr of an opaque type; made for opaque elements that .npy can store as bytes ("'|V18'": blocks of GGUF); NULL for others. */
   const char *descr;
-  /* For people and JSON: the canonical name; for opaque types the format's own name for them ("Q4_0"), or the descr (a plain one without
-   * its quotes). */
+  /* The type for texts and JSON: the canonical name; for opaque types the format's own name ("Q4_0"), or the descr (a simple one without
+   * quotes). */
   const char *type_name;
-  int64_t offset; /* of the first byte in the file that holds the elements: for external data that other file */
-  int64_t bytes;  /* that the elements take in memory */
-  /* NULL; else the file is sane, but its elements cannot be had, because the other file that holds them is missing or too short:
-   * tensor.data is NULL then, and gather_file_tensor_check says why. */
+  int64_t offset; /* of the first byte in the file with the elements (external data: in that file) */
+  int64_t bytes;  /* size of the elements in memory */
+  /* Not NULL: the file is valid, but the external data with the elements is missing or too short. Then tensor.data is NULL, and
+   * gather_file_tensor_check returns the reason. */
   const gather_unreadable *unreadable;
 } gather_file_tensor;
 
-/* How to open a file. Start from GATHER_FILE_OPTIONS_INIT; NULL in a call means just that. */
+/* How to open a file. Initialise with GATHER_FILE_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_file_options {
-  size_t size;   /* sizeof(gather_file_options): lets later versions add fields */
-  bool no_links; /* other files that the file keeps tensors in are not opened through symbolic links */
+  size_t size;   /* sizeof(gather_file_options) */
+  bool no_links; /* do not open external data through symbolic links */
 } gather_file_options;
 
 #define GATHER_FILE_OPTIONS_INIT \
   { sizeof(gather_file_options), false }
 
-/* Opens a file and finds out its format by its content. Memory: freed by gather_file_close.
- * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (a known
- * format that holds what we refuse; a format not known), GATHER_OUT_OF_MEMORY. Since 0.1. */
+/* Opens a file and detects its format from the content. Memory: freed by gather_file_close.
+ * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (an
+ * unknown format, or an unsupported feature of a known one), GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_file_open(const char *path, gather_file **file, gather_error *error);
 
-/* The same with options. Returns GATHER_USAGE too: options of another size. Since 0.1. */
+/* The same with options. Also returns GATHER_USAGE (invalid options). */
 GATHER_API GATHER_CHECKED gather_status gather_file_open_with(const char *path, const gather_file_options *options,
                                                               gather_file **file, gather_error *error);
 
-/* The same for bytes in memory, which must outlive the file. name: for messages. Since 0.1. */
+/* The same for bytes in memory, which must outlive the file. name: for messages. */
 GATHER_API GATHER_CHECKED gather_status gather_file_from_memory(const void *memory, size_t bytes, const char *name,
                                                                 gather_file **file, gather_error *error);
 
-/* What raw bytes are. */
+/* The type and shape of raw bytes. */
 typedef struct gather_raw {
   const char *type; /* a type's name, or an npy descr with its byte order (">f4", "|S5", "<U3", "|V12") */
   int32_t rank;
   const int64_t *shape;
   int64_t offset; /* of the first element in the file, in bytes */
-  bool as_is;     /* also where the content is recognised as another format, whose header is then data */
+  bool as_is;     /* also if the content is recognised as another format; its header is then data */
 } gather_raw;
 
-/* Opens a file as raw bytes. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed, missing ones
- * are GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED); an unknown type is GATHER_USAGE, and so is a file whose content
- * is recognised as one of another format (one that this library reads, or one that it can name by at least 4 bytes), unless raw->as_is.
- * Since 0.1. */
+/* Opens a file as raw bytes. Little-endian unless the descr says otherwise. Bytes after the tensor are allowed; a file that
+ * is too short is GATHER_FILE_MALFORMED. Strings cannot be raw (GATHER_UNSUPPORTED). GATHER_USAGE: an unknown type, or a file that is
+ * recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
 GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw,
                                                              gather_file **file, gather_error *error);
-/* The same for bytes in memory. Since 0.1. */
+/* The same for bytes in memory. */
 GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name,
                                                                     const gather_raw *raw, gather_file **file,
                                                                     gather_error *error);
 
-/* Opens text of whole numbers, such as indices: a file of one int64 tensor of rank 1, which is in memory. The text is UTF-8, with or
- * without a byte-order mark; lines end with LF or CRLF.
+/* Opens whole numbers as text, such as indices: the result is one int64 tensor of rank 1, in memory. The text is UTF-8, with or without
+ * a byte-order mark; lines end with LF or CRLF.
  *
- * column NULL or "": numbers are separated by white space or by one comma. A '#' behind white space begins a comment up to the end of
- *   the line, unless a digit follows it. Before the numbers may be a header: a line of one word of letters (and _ - .), two at
- *   least, that does not stand for a missing value (nan, null, NA ...).
- * column "NAME": that column of a table. Its first line has the columns' names, matched exactly. Fields are separated by tabs where
- *   the first line has one, else by commas, else by semicolons; fields may be quoted (RFC 4180; with tabs, a quoted field ends on its
- *   line); spaces around fields that are not do not count; empty lines are passed over; every record has as many fields as the first.
+ * column NULL or "": numbers are separated by white space or by one comma. A '#' after white space starts a comment up to the end of
+ *   the line, unless a digit follows. One header line is allowed before the numbers: one word of at least two letters (and _ - .) that
+ *   does not mean a missing value (nan, null, NA ...).
+ * column "NAME": that column of a table. The first line has the column names, matched exactly. The separator is the tab if the first
+ *   line has one, else the comma, else the semicolon. Fields may be quoted (RFC 4180; with tabs, a quoted field ends on its line). Spaces
+ *   around unquoted fields and empty lines are ignored. Every record has as many fields as the first.
  * column "#N": column number N, from 0, of a table without a header.
- * column "N", digits only: the same, but GATHER_FILE_MALFORMED where a field of the first line is just N: that may be a header, and
- *   "#N" or "\"N\"" (a name in quotes) says what is meant.
+ * column "N", digits only: the same, but GATHER_FILE_MALFORMED if a field of the first line is N, which may be a header: write "#N" for the
+ *   number or "\"N\"" (in quotes) for the name.
  *
  * Files are read a block at a time; path may also name a pipe. Memory: freed by gather_file_close. Returns GATHER_FILE_NOT_FOUND,
- * GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with the line, the column and the byte: anything else than a whole number that fits in
- * int64, an empty field among them), GATHER_NAME_NOT_FOUND (no such column, with those there are, or several), GATHER_UNSUPPORTED
- * (UTF-16, UTF-32), GATHER_USAGE, GATHER_OUT_OF_MEMORY. Since 0.1. */
+ * GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with the line, the column and the byte: anything but a whole number that fits int64,
+ * such as an empty field), GATHER_NAME_NOT_FOUND (no such column, or several; lists the columns), GATHER_UNSUPPORTED
+ * (UTF-16, UTF-32), GATHER_USAGE, GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_file_open_text(const char *path, const char *column, gather_file **file,
                                                               gather_error *error);
-/* The same for bytes in memory, which are not needed afterwards. name: for messages. Since 0.1. */
+/* The same for bytes in memory, which may be freed afterwards. name: for messages. */
 GATHER_API GATHER_CHECKED gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name,
                                                                      const char *column, gather_file **file,
                                                                      gather_error *error);
-/* Whether the beginning of a file looks like text that gather_file_open_text is for. head: its first bytes, a few thousand if there
- * are as many. Since 0.1. */
+/* Whether the start of a file is probably text for gather_file_open_text. head: its first bytes, a few thousand if the file has
+ * them. */
 GATHER_API bool gather_file_is_text(const void *head, size_t bytes);
 
-/* The name of the format ("npy", "raw"; "text" and "csv" of gather_file_open_text). Since 0.1. */
+/* The name of the format ("npy", "raw"; from gather_file_open_text "text" or "csv"). */
 GATHER_API const char *gather_file_format(const gather_file *file);
-/* How many tensors it holds. Since 0.1. */
+/* How many tensors the file has. */
 GATHER_API int64_t gather_file_len(const gather_file *file);
-/* Tensor number i, 0 <= i < gather_file_len; NULL otherwise. Since 0.1. */
+/* Tensor number i, 0 <= i < gather_file_len; NULL otherwise. */
 GATHER_API const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i);
-/* The tensor of that name, matched exactly. NULL or "" names the only tensor of a file that holds one. Returns
- * GATHER_NAME_NOT_FOUND with the nearest names, or how many there are to choose from. Since 0.1. */
+/* The tensor of a name, matched exactly. NULL or "" is the only tensor of a file with one. Returns GATHER_NAME_NOT_FOUND
+ * with the nearest names, or with the number of tensors. */
 GATHER_API GATHER_CHECKED gather_status gather_file_find(const gather_file *file, const char *name,
                                                          const gather_file_tensor **tensor, gather_error *error);
-/* The same, and where the tensor is in pieces (a column in several record batches of an Arrow file), a copy of all of them together,
- * in memory that the file owns. Also returns GATHER_OUT_OF_MEMORY, GATHER_OVERFLOW, and what gather_file_tensor_check says of a piece.
- * Not thread-safe: it adds to the file. Since 0.1. */
+/* The same. If the tensor has several parts (a column in several record batches of an Arrow file), it is a copy of all parts, in
+ * memory that the file owns. Also returns GATHER_OUT_OF_MEMORY, GATHER_OVERFLOW, and the errors of gather_file_tensor_check for a
+ * part. Not thread-safe: it changes the file. */
 GATHER_API GATHER_CHECKED gather_status gather_file_find_whole(gather_file *file, const char *name,
                                                                const gather_file_tensor **tensor, gather_error *error);
-/* Says whether the tensor's elements are there. Returns what keeps them away: GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR or
- * GATHER_OVERFLOW (the other file that holds them cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED
- * (a file from memory has no other files). Since 0.1. */
+/* Checks that the elements of a tensor can be read. Else returns the reason: GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR or
+ * GATHER_OVERFLOW (the external data cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED (external data of
+ * a file from memory). */
 GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error);
-/* Closes a file: every view of it ends. NULL does nothing. Since 0.1. */
+/* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 
-/* How many formats there are, and the name of number i with what it can do ("npy", "read write"). Since 0.1. */
+/* How many formats there are; the name of number i and what the library can do with it ("npy", "read write"). */
 GATHER_API size_t gather_format_count(void);
 GATHER_API const char *gather_format_name(size_t i);
 GATHER_API const char *gather_format_abilities(size_t i);
@@ -151,95 +149,93 @@ GATHER_API const char *gather_format_extensions(size_t i); /* ".npy"; ".bin .raw
 
 /* ---- names on a terminal ---------------------------------------------------------------------------------------------- */
 
-/* Writes a name from a file (or a message with one in it) as it can be shown safely: control characters (C0, DEL, C1), line and
- * paragraph separators, and characters that change the direction of writing (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
- * U+2069) as \x1b or \u202e, and bytes that are not UTF-8 as \xff. Everything else stays. visible: room for `bytes` bytes, at least 1; what
- * does not fit is cut off between two characters. Returns the length that all of it has, without the terminating zero byte. visible and
- * text must not overlap. Threads: any. Since 0.1. */
+/* Makes a name from a file (or a message that contains one) safe to print: control characters (C0, DEL, C1), line and paragraph
+ * separators, and characters that change the direction of writing (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069) become
+ * \x1b or \u202e, and bytes that are not UTF-8 become \xff. visible: room for `bytes` bytes, at least 1; the text is truncated between
+ * two characters. Returns the length without truncation, without the terminating zero byte. visible and text must not overlap.
+ * Threads: any. */
 GATHER_API size_t gather_text_visible(const char *text, char *visible, size_t bytes);
-/* Writes an amount of memory as people read it ("1 byte", "64.00 KiB", "250 MiB"). text: room for `bytes` bytes, 32 are
- * enough. Returns text. Threads: any. Since 0.1. */
+/* Writes an amount of memory as text ("1 byte", "64.00 KiB", "250 MiB"). text: room for `bytes` bytes; 32 are enough.
+ * Returns text. Threads: any. */
 GATHER_API char *gather_text_bytes(int64_t amount, char *text, size_t bytes);
 
 /* ---- writing --------------------------------------------------------------------------------------------------------- */
 
-/* A file being written: it appears under its name whole (gather_writer_commit) or not at all. */
+/* A file being written. It is written atomically: gather_writer_commit gives it its name. */
 typedef struct gather_writer gather_writer;
 
-/* What will be written. */
+/* The tensor to write, and where. */
 typedef struct gather_writing {
-  const char *path;   /* NULL = write to descriptor `fd` on commit */
-  int fd;             /* used where path is NULL; stays open */
+  const char *path;   /* NULL = write to the descriptor `fd` on commit */
+  int fd;             /* used if path is NULL; remains open */
   const char *format; /* "npy", "raw", "pb", "safetensors"; NULL = by the extension of path */
-  bool replace;       /* an existing file may be replaced */
+  bool replace;       /* replace an existing file */
   gather_type type;
   int64_t item_bytes; /* opaque types */
-  bool
-      byte_swapped; /* the elements will be in the other byte order than this machine's, as GATHER_TENSOR_BYTE_SWAPPED */
-  const char *descr; /* npy: the descr to keep, as gather_file_tensor.descr; NULL = the type's own */
+  bool byte_swapped;  /* the elements will not be in the byte order of this machine, as GATHER_TENSOR_BYTE_SWAPPED */
+  const char *descr;  /* npy: the descr to write, as gather_file_tensor.descr; NULL = that of the type */
   const char
-      *name; /* of the tensor, where the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
+      *name; /* of the tensor, if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
   int32_t rank;
   const int64_t *shape;
 } gather_writing;
 
-/* Creates a file in the target's folder, with its header written and room for every element reserved, so that a full disk is
- * found here. Where the system can (Linux, most local file systems), it has no name before gather_writer_commit, so that a
- * process that is killed leaves nothing; elsewhere it has a temporary one. A file that is replaced keeps its mode and its access
- * ACL, its group where that is permitted (else the group gets no more than others), and its owner where this process may set it; they
- * are set before a byte is written. Other extended attributes are not kept. A link to it stays. Returns GATHER_FILE_EXISTS, GATHER_UNSUPPORTED (the format cannot carry the type, with the formats that
- * can; or the size), GATHER_USAGE (an extension that is not known, with those that are), GATHER_IO_ERROR,
- * GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. Since 0.1. */
+/* Creates a file in the target's folder, writes its header and reserves room for all elements, so a full disk is reported here.
+ * If the system supports it (Linux, most local file systems), the file has no name before gather_writer_commit, so a killed process
+ * leaves nothing; otherwise it has a temporary name. A replaced file keeps its mode and access ACL, its group if permitted (else the
+ * group gets no more rights than others), and its owner if this process may set it. They are set before the first byte is written.
+ * Other extended attributes are lost. A symbolic link to the file remains. Returns GATHER_FILE_EXISTS, GATHER_UNSUPPORTED (the format
+ * cannot store the type or the size; the message lists formats that can), GATHER_USAGE (unknown extension; lists the known ones),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create(const gather_writing *what, gather_writer **writer,
                                                              gather_error *error);
-/* The same for a file of `bytes` plain bytes, which gather_writer_data gives, zero: a picture, a report. They are written as they
- * are. Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (there is no such folder),
- * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. Since 0.1. */
+/* The same for a file of `bytes` plain bytes, such as a picture or a report. gather_writer_data returns them, all zero.
+ * Returns GATHER_USAGE (no path, a negative size), GATHER_FILE_EXISTS, GATHER_FILE_NOT_FOUND (no such folder),
+ * GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. Memory: freed by commit or abort. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create_bytes(const char *path, bool replace, int64_t bytes,
                                                                    gather_writer **writer, gather_error *error);
-/* The same for elements that come one part after another, by gather_writer_append: no memory is taken for them, so that there may be
- * more than fit, and a descriptor gets each part at once. gather_writer_data gives NULL. window_bytes: of what was appended to a
- * file at most about so much waits in memory for the disk; 0 = that is the system's matter. Also returns GATHER_UNSUPPORTED for
- * strings, and GATHER_USAGE for a negative window. Since 0.1. */
+/* The same for elements that are appended in blocks, by gather_writer_append. They need no memory, so there may be more than memory
+ * holds; a descriptor gets each block at once. gather_writer_data returns NULL. window_bytes: about how much appended data may wait in
+ * memory for the disk; 0 = the system decides. Also returns GATHER_UNSUPPORTED for
+ * strings, and GATHER_USAGE for a negative window. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create_parts(const gather_writing *what, int64_t window_bytes,
                                                                    gather_writer **writer, gather_error *error);
-/* Writes the next `bytes` bytes of the elements, whole elements each time; they may be turned to the file's byte order where they
- * are. gather_writer_commit returns GATHER_USAGE where some are missing. Returns GATHER_USAGE (a writer of another kind, more than
- * there are, a part of an element), GATHER_IO_ERROR; after that one the writer can only be aborted. Since 0.1. */
+/* Writes the next `bytes` bytes of the elements, whole elements each time. It may swap their bytes in place. If elements are missing,
+ * gather_writer_commit returns GATHER_USAGE. Returns GATHER_USAGE (a writer of another kind, too many elements, a part of an element),
+ * GATHER_IO_ERROR; after an I/O error the writer can only be aborted. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_append(gather_writer *writer, void *elements, int64_t bytes,
                                                              gather_error *error);
-/* The same for `count` tensors in one file, in a format that holds several (safetensors). path, fd, format and replace are those of
- * tensors[0]; each tensor needs a name of its own. gather_writer_data_at says where the elements of each go. Also returns
- * GATHER_UNSUPPORTED (a format of one tensor, strings) and GATHER_USAGE (no tensors, two of one name). `tensors` is not kept.
- * Since 0.1. */
+/* The same for `count` tensors in one file, in a format with several tensors (safetensors). path, fd, format and replace are those of
+ * tensors[0]; each tensor needs its own name. gather_writer_data_at returns where the elements of each go. Also returns
+ * GATHER_UNSUPPORTED (a format of one tensor, strings) and GATHER_USAGE (no tensors, a name given twice). `tensors` is copied. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_create_many(const gather_writing *tensors, int64_t count,
                                                                   gather_writer **writer, gather_error *error);
-/* Says whether gather_writer_create would accept the target and the type, and makes nothing. Since 0.1. */
+/* Checks whether gather_writer_create would accept the target and the type; creates nothing. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check(const gather_writing *what, gather_error *error);
-/* The same for gather_writer_create_many. Since 0.1. */
+/* The same for gather_writer_create_many. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_check_many(const gather_writing *tensors, int64_t count,
                                                                  gather_error *error);
-/* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL where there are none. Since 0.1. */
+/* Where the elements go: gather_type_bytes() bytes, row-major, all zero. NULL if there are none. */
 GATHER_API void *gather_writer_data(gather_writer *writer);
-/* The same for tensor number i of gather_writer_create_many. NULL also where there is no such number. Since 0.1. */
+/* The same for tensor number i of gather_writer_create_many. NULL also for any other i. */
 GATHER_API void *gather_writer_data_at(gather_writer *writer, int64_t i);
-/* The temporary file's name, for a program that must remove it in a signal handler; "" where it has none. Since 0.1. */
+/* The name of the temporary file, for a program that removes it in a signal handler; "" if it has no name. */
 GATHER_API const char *gather_writer_temporary(const gather_writer *writer);
-/* Says whether gather_writer_commit waits until the disk has the file, so that it is there whole after a power failure too: the
- * default. false: commit returns once the system has the bytes; after a power failure the file may be missing, empty or incomplete, the
- * old one too. Nothing for a descriptor, which is never synced. Since 0.1. */
+/* sync true (the default): gather_writer_commit waits until the file is on the disk, so it survives a power failure. false: commit returns
+ * once the system has the bytes; after a power failure the file may be missing, empty or incomplete, and the replaced file may be lost.
+ * No effect on a descriptor, which is never synced. */
 GATHER_API void gather_writer_set_sync(gather_writer *writer, bool sync);
-/* Makes the file appear under its name and frees the writer. The bytes are synced, then the file gets its name, then its directory is
- * synced. Also frees on failure; then no new file stays and an old one is untouched, except where only syncing the directory failed.
- * A file without a name that replaces another has a temporary name (".gather-*.tmp") for the moment of one rename, in
- * which the calling thread gets no signals; a process that is killed just then leaves it, and the next writer for the same target removes
- * it. .raw, .pb and .safetensors get little-endian elements whatever they were. Returns GATHER_FILE_EXISTS, GATHER_IO_ERROR. Since 0.1. */
+/* Gives the file its name and frees the writer. The bytes are synced, then the file gets its name, then its directory is synced. Frees
+ * the writer also on failure; then there is no new file and an old one is unchanged, except if only syncing the directory failed.
+ * A file without a name that replaces another has a temporary name (".gather-*.tmp") during one rename, with the signals of the calling
+ * thread blocked. If the process is killed at this moment, the file remains, and the next writer for the same target removes it.
+ * .raw, .pb and .safetensors always get little-endian elements. Returns GATHER_FILE_EXISTS, GATHER_IO_ERROR. */
 GATHER_API GATHER_CHECKED gather_status gather_writer_commit(gather_writer *writer, gather_error *error);
-/* Removes the temporary file and frees the writer. NULL does nothing. Since 0.1. */
+/* Removes the temporary file and frees the writer. NULL does nothing. */
 GATHER_API void gather_writer_abort(gather_writer *writer);
 
 /* For a program that replaces files itself: gives the open file `fd`, which it owns, the permissions of the file `path`, as
- * gather_writer_create says. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR. Threads: any. Since 0.1. */
+ * gather_writer_create does. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR. Threads: any. */
 GATHER_API GATHER_CHECKED gather_status gather_permissions_copy(const char *path, int fd, gather_error *error);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloc.c: the heap, and the advice to keep large memory in huge pages.
+ * alloc.c: the heap, and the advice to use huge pages for large memory.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* madvise */
@@ -17,7 +17,7 @@
 
 enum { WORTH_HUGE_PAGES = 4 << 20 };
 
-/* A range of addresses: [low, high) is rounded inwards to whole pages, so that memory of others is left alone. */
+/* [low, high), rounded inwards to whole pages, so that other memory is not affected. */
 gather_status gather_advise_huge_pages(void *memory, size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   long page = sysconf(_SC_PAGESIZE);
@@ -35,7 +35,7 @@ gather_status gather_advise_huge_pages(void *memory, size_t bytes) {
 void *gather_alloc(int64_t bytes) {
   if (bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2) return NULL;
   void *memory = calloc(1, bytes ? (size_t)bytes : 1);
-  /* Memory of that size comes untouched from the system: its pages are still to be chosen. */
+  /* Memory of this size comes directly from the system: its pages are not chosen yet. */
   if (memory && bytes >= WORTH_HUGE_PAGES) (void)gather_advise_huge_pages(memory, (size_t)bytes);
   return memory;
 }

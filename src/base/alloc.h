@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * alloc.h: the only door to the heap. Tests replace malloc and free at link time and let every allocation fail once.
+ * alloc.h: the only access to the heap. Tests replace malloc and free at link time and let every allocation fail once.
  */
 #ifndef GATHER_BASE_ALLOC_H
 #define GATHER_BASE_ALLOC_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `bytes` bytes, zeroed; NULL where they cannot be had (also where the number does not fit size_t). gather_free frees them.
- * From 4 MiB on the system is asked for huge pages. */
+/* `bytes` bytes, zeroed; NULL if out of memory (also if the number does not fit size_t). gather_free frees them. From 4
+ * MiB on the system is asked for huge pages. */
 void *gather_alloc(int64_t bytes);
 void gather_free(void *memory);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * amount.c: amounts of memory as people read them.
+ * amount.c: amounts of memory as text.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c: a chain of blocks. A piece that does not fit in the newest block gets a new one.
+ * arena.c: a chain of blocks. An allocation that does not fit in the newest block gets a new one.
  */
 #include "base/arena.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * checked.h: arithmetic on sizes that come from files and callers. Each function says whether the answer fits.
+ * checked.h: arithmetic on sizes from files and callers. Each function returns whether the result fits.
  */
 #ifndef GATHER_BASE_CHECKED_H
 #define GATHER_BASE_CHECKED_H
@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 
-/* a * b for any a, b; false where it does not fit. */
+/* a * b for any a, b; false if it does not fit. */
 GATHER_INLINE bool gather_mul(int64_t a, int64_t b, int64_t *product) {
 #if defined(__GNUC__)
   return !__builtin_mul_overflow(a, b, product);
@@ -26,7 +26,7 @@ GATHER_INLINE bool gather_mul(int64_t a, int64_t b, int64_t *product) {
 #endif
 }
 
-/* a + b for any a, b; false where it does not fit. */
+/* a + b for any a, b; false if it does not fit. */
 GATHER_INLINE bool gather_add(int64_t a, int64_t b, int64_t *sum) {
   if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return false;
   *sum = a + b;

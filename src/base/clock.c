@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * clock.c: the monotonic clocks of POSIX. Standard C has the time of day only, which steps when somebody sets it: it is used where
- * there is nothing else.
+ * clock.c: the monotonic clocks of POSIX. Standard C has only the time of day, which jumps when it is set: it is the
+ * fallback.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE /* CLOCK_MONOTONIC_COARSE */

@@ -31,8 +31,8 @@
 #define GATHER_ARM64 0
 #endif
 
-/* Whether functions can be compiled for SVE where the build is not; clang's header refused to before 16. -DGATHER_ARM64_SVE=0
- * is for compilers that only say they can. */
+/* Whether functions can be compiled for SVE if the build is not; clang before 16 cannot, because of its header.
+ * -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
 #if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__has_include)
 #if __has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)
 #define GATHER_ARM64_SVE 1
@@ -42,7 +42,7 @@
 #define GATHER_ARM64_SVE 0
 #endif
 
-/* Functions between these two are compiled for the instruction set that is named, whatever the flags of the build. Include
+/* Functions between these two are compiled for the named instruction set, whatever the flags of the build. Include
  * headers before. */
 #if defined(__clang__)
 #define GATHER_PRAGMA(x) _Pragma(#x)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dlpack.c: between gather_tensor and DLPack's structs. Only strides need work: DLPack counts elements, we count bytes.
+ * dlpack.c: converts between gather_tensor and DLPack's structs. Only strides differ: DLPack counts elements, we count
+ * bytes.
  */
 #include "gather/dlpack.h"
 
@@ -18,7 +19,7 @@ static bool is_host(gather_dl_device device) {
   return device.type == DL_CPU || device.type == DL_CUDA_HOST || device.type == DL_ROCM_HOST;
 }
 
-/* The type with this code and width; opaque elements of the same size where we have no name for it. */
+/* The type with this code and width; opaque elements of the same size for an unknown type. */
 static gather_status read_type(gather_dl_type dtype, bool padded, gather_tensor *tensor, gather_error *error) {
   tensor->type = GATHER_TYPE_OPAQUE;
   tensor->item_bytes = 0;
@@ -58,7 +59,7 @@ static gather_status from_dlpack(const gather_dl_tensor *source, bool padded, in
   if (source->ndim < 0 || source->ndim > GATHER_MAX_RANK)
     return gather_fail(error, GATHER_RANK_MISMATCH, "the DLPack tensor has rank %" PRId32, source->ndim);
   if (source->byte_offset > PTRDIFF_MAX)
-    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes behind its data",
+    return gather_fail(error, GATHER_OVERFLOW, "the DLPack tensor begins %" PRIu64 " bytes after its data pointer",
                        source->byte_offset);
   gather_tensor made = {.rank = source->ndim, .shape = source->shape};
   if (source->data) made.data = (char *)source->data + source->byte_offset;
@@ -85,7 +86,7 @@ gather_status gather_tensor_from_dlpack_versioned(const gather_dl_versioned *sou
   return GATHER_OK;
 }
 
-/* DLPack 1.2 asks for strides; older readers take them too. */
+/* DLPack 1.2 requires strides; older readers accept them. */
 static gather_status write_strides(const gather_tensor *source, int64_t *strides, gather_error *error) {
   bool packed = gather_type_is_packed(gather_type_get(source->type));
   int64_t unit = packed ? 1 : gather_tensor_item_bytes(source);
@@ -93,7 +94,7 @@ static gather_status write_strides(const gather_tensor *source, int64_t *strides
   for (int32_t d = 0; d < source->rank; d++) {
     if (strides[d] % unit)
       return gather_fail(error, GATHER_UNSUPPORTED,
-                         "stride %" PRId32 " is %" PRId64 " bytes, no multiple of the element", d, strides[d]);
+                         "stride %" PRId32 " is %" PRId64 " bytes, not a multiple of the element size", d, strides[d]);
     strides[d] /= unit;
   }
   return GATHER_OK;
@@ -106,9 +107,9 @@ gather_status gather_tensor_to_dlpack(const gather_tensor *source, int64_t *stri
   const gather_type_info *type = gather_type_get(source->type);
   if (type->dlpack < 0) return gather_fail(error, GATHER_UNSUPPORTED, "DLPack has no code for %s", type->name);
   if ((source->flags & GATHER_TENSOR_BYTE_SWAPPED) && type->bits > 8)
-    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack cannot carry swapped bytes");
+    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack does not support swapped bytes");
   if (gather_type_is_packed(type) && source->packed_offset % type->group_len)
-    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack cannot carry a view that begins within a byte");
+    return gather_fail(error, GATHER_UNSUPPORTED, "DLPack does not support a view that begins within a byte");
   GATHER_TRY(write_strides(source, strides, error));
   gather_dl_tensor made = {.data = source->data, .device = {DL_CPU, 0}, .ndim = source->rank, .strides = strides};
   made.dtype.code = (uint8_t)type->dlpack, made.dtype.bits = (uint8_t)type->bits, made.dtype.lanes = 1;

@@ -64,7 +64,7 @@ static gather_status set(gather_error *error, gather_status status, const char *
   return status;
 }
 
-/* The name's end, where it is longer than the field. */
+/* The end of a name that is longer than the field. */
 static void set_name(gather_error *error, const char *file) {
   size_t length = strlen(file);
   const char *end = length < sizeof error->file ? file : file + length - (sizeof error->file - 1);
@@ -85,7 +85,7 @@ static gather_status set_file(gather_error *error, gather_status status, const c
   return status;
 }
 
-/* The arguments behind `format` go to the call, whose answer is returned. */
+/* Passes the arguments after `format` to the call and returns its result. */
 #define WITH_ARGUMENTS(call)   \
   if (!error) return status;   \
   va_list arguments;           \

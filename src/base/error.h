@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * error.h: filling in a gather_error. The functions return the status, so that `return gather_fail(...)` reads well.
+ * error.h: fills in a gather_error. The functions return the status, for `return gather_fail(...)`.
  */
 #ifndef GATHER_BASE_ERROR_H
 #define GATHER_BASE_ERROR_H
@@ -12,16 +12,16 @@
 GATHER_COLD GATHER_PRINTF(3, 4) gather_status
     gather_fail(gather_error *error, gather_status status, const char *format, ...);
 
-/* The same, and names the argument it is about: "data", "indices", "axis", "output". */
+/* The same, and sets the invalid argument: "data", "indices", "axis", "output". */
 GATHER_COLD GATHER_PRINTF(4, 5) gather_status
     gather_fail_input(gather_error *error, gather_status status, const char *input, const char *format, ...);
 
-/* The same, and names a file and the byte in it (-1 = none). The sentence is put behind "FILE: " (and ", at byte N"). */
+/* The same, and sets a file and the byte in it (-1 = none). The message is "FILE: SENTENCE, at byte N". */
 GATHER_COLD GATHER_PRINTF(5, 6) gather_status
     gather_fail_file(gather_error *error, gather_status status, const char *file, int64_t offset, const char *format,
                      ...);
 
-/* Writes "[2, 3, 4]" into text, cut with "..." where it is too long; returns text. */
+/* Writes "[2, 3, 4]" into text, truncated with "..."; returns text. */
 char *gather_shape_text(char *text, size_t bytes, int32_t rank, const int64_t *shape);
 
 /* The last two of "%s%s%s": how messages name an operator and its rules, where it has any. */

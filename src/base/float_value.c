@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NF4: 16 values that cut the normal distribution into parts of equal weight (the QLoRA paper, table of appendix E). */
+/* NF4: 16 values that divide the normal distribution into parts of equal weight (the QLoRA paper, table of appendix E). */
 static const double NF4[16] = {-1.0,
                                -0.6961928009986877,
                                -0.5250730514526367,
@@ -26,10 +26,10 @@ static const double NF4[16] = {-1.0,
                                0.7229568362236023,
                                1.0};
 
-/* What the codes with all exponent bits set, or the sign bit alone, stand for. */
+/* The meaning of the codes with all exponent bits set, or only the sign bit set. */
 typedef enum special {
   ALL_FINITE, /* every code is a number */
-  TOP_IS_NAN, /* all bits set but the sign: not a number */
+  TOP_IS_NAN, /* all bits except the sign set: not a number */
   LIKE_IEEE,  /* infinity and not-a-number, as in larger types */
   MINUS_ZERO_IS_NAN
 } special;
@@ -55,7 +55,7 @@ static double decode(const layout *l, unsigned code) {
   if (l->special == TOP_IS_NAN && all_set) return (double)NAN;
   if (l->special == LIKE_IEEE && exponent == top)
     return fraction ? (double)NAN : sign ? -(double)INFINITY : (double)INFINITY;
-  /* Without the leading one, numbers have the exponent of the smallest that have it. */
+  /* Subnormal numbers have the exponent of the smallest normal ones. */
   double mantissa = fraction + (exponent ? (double)(1u << l->fraction_bits) : 0.0);
   double number = ldexp(mantissa, (int)(exponent ? exponent : 1) - l->bias - l->fraction_bits);
   return sign ? -number : number;
@@ -111,7 +111,7 @@ bool gather_float_read(gather_type type, const void *element, double *number) {
   }
 }
 
-/* What "%g" writes but the point of a locale, which may have several bytes. */
+/* "%g" writes the decimal point of the locale, which may have several bytes. */
 static bool is_of_number(char c) { return (c >= '0' && c <= '9') || strchr("+-einfa", c) != NULL; }
 
 void gather_double_text(double number, int digits, char *text, size_t bytes) {

@@ -7,7 +7,7 @@
 
 #include "gather/gather.h"
 
-/* Writes a number with at most `digits` significant digits, as "%g" does but with a point in every locale. */
+/* Writes a number with at most `digits` significant digits, as "%g" does, with a decimal point in every locale. */
 void gather_double_text(double number, int digits, char *text, size_t bytes);
 
 #endif

@@ -68,7 +68,7 @@ void gather_growing_clear(gather_growing *growing) {
 
 gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text, size_t *bytes,
                                     gather_error *error) {
-  gather_growing_write(growing, "", 0); /* even an empty text has its zero */
+  gather_growing_write(growing, "", 0); /* an empty text has its zero, too */
   if (growing->failed) {
     gather_growing_clear(growing);
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %s", what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * growing.h: a text that grows in memory. A memory stream of the C library may drop what it has no memory for, without an error.
+ * growing.h: a text that grows in memory. A memory stream of the C library may silently drop text when out of memory.
  */
 #ifndef GATHER_BASE_GROWING_H
 #define GATHER_BASE_GROWING_H
@@ -13,7 +13,7 @@
 
 /* Starts as {0}. After a failed allocation nothing more is added, and `failed` stays true. */
 typedef struct gather_growing {
-  char *text; /* `bytes` bytes and a zero; NULL where nothing was added */
+  char *text; /* `bytes` bytes and a zero; NULL if nothing was added */
   size_t bytes, room;
   bool failed;
 } gather_growing;
@@ -28,8 +28,9 @@ void gather_growing_print(gather_growing *growing, const char *format, ...);
 char *gather_growing_add(gather_growing *growing, size_t bytes);
 /* Frees the text; it is {0} again. */
 void gather_growing_clear(gather_growing *growing);
-/* Hands the text over, which gather_text_free frees: "" where nothing was added. bytes: receives its length; may be NULL. `what` names
- * the text in the error. Returns GATHER_OUT_OF_MEMORY where something could not be added; it is {0} afterwards. */
+/* Returns the text, which gather_text_free frees: "" if nothing was added. bytes: receives its length; may be NULL.
+ * `what` names the text in the error. Returns GATHER_OUT_OF_MEMORY if something could not be added. Afterwards the
+ * struct is {0}. */
 GATHER_CHECKED gather_status gather_growing_finish(gather_growing *growing, const char *what, char **text,
                                                    size_t *bytes, gather_error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages.h: large memory straight from the operating system, in whole pages.
+ * pages.h: large memory directly from the operating system, in whole pages.
  */
 #ifndef GATHER_BASE_PAGES_H
 #define GATHER_BASE_PAGES_H

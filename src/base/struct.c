@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-enum { MOST_BYTES = 4096 /* a size above it is memory that nobody set */ };
+enum { MOST_BYTES = 4096 /* a larger size is uninitialised memory */ };
 
 gather_status gather_struct_read(void *full, size_t bytes, const void *given, const char *name, const char *init,
                                  gather_error *error) {

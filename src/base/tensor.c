@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor.c: checking and measuring described tensors.
+ * tensor.c: checks and measures tensors.
  */
 #include "base/tensor.h"
 
@@ -46,9 +46,9 @@ static gather_status measure(const gather_tensor *tensor, const char *input, gat
       !gather_tensor_len_fits(tensor, size->len, &size->bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its size does not fit in memory", what);
   if (size->len == 0 || (!tensor->strides && tensor->packed_offset == 0)) return GATHER_OK;
-  /* The row-major strides fit, since the product of all lengths does; strides of the caller's may not. */
+  /* Row-major strides fit, because the product of all lengths does; the caller's strides may not. */
   if (!reach(tensor, &lowest, &highest) || lowest < -GATHER_OFFSET_MAX || highest > GATHER_OFFSET_MAX)
-    return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides reach beyond memory", what);
+    return gather_fail_input(error, GATHER_OVERFLOW, input, "%s: its strides do not fit in memory", what);
   return GATHER_OK;
 }
 
@@ -57,7 +57,7 @@ gather_status gather_tensor_measure(const gather_tensor *tensor, const char *inp
   const char *what = input ? input : "tensor";
   if (!tensor) return gather_fail_input(error, GATHER_USAGE, input, "%s is NULL", what);
   if (!gather_type_get(tensor->type))
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: %d is no element type", what,
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, input, "%s: invalid element type %d", what,
                              (int)tensor->type);
   if (tensor->type == GATHER_TYPE_OPAQUE && tensor->item_bytes < 0)
     return gather_fail_input(error, GATHER_USAGE, input, "%s: item_bytes is %" PRId64, what, tensor->item_bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tensor.h: what the layers above need to know of a described tensor.
+ * tensor.h: properties of tensors for the layers above.
  */
 #ifndef GATHER_BASE_TENSOR_H
 #define GATHER_BASE_TENSOR_H
@@ -9,18 +9,19 @@
 #include "base/compiler.h"
 #include "gather/gather.h"
 
-/* No offset in a tensor, and no number of packed elements, is larger: it fits the machine's pointers, and sums of four fit 64 bits.
- * So a stride of a dimension of two or more times the length of that dimension fits too, and so does a walk one step past its end. */
+/* No offset in a tensor, and no number of a packed element, is larger: it fits the machine's pointers, and sums of four
+ * fit 64 bits. So the stride of a dimension of length 2 or more, times this length, fits too, and so does one step past
+ * the end. */
 #define GATHER_OFFSET_MAX ((int64_t)(PTRDIFF_MAX < INT64_MAX / 4 ? PTRDIFF_MAX : INT64_MAX / 4))
 
 /* The flags of a view of a file: it is not written, but others may write the file. */
 #define GATHER_FILE_VIEW ((uint32_t)GATHER_TENSOR_READ_ONLY | (uint32_t)GATHER_TENSOR_SHARED)
 
-/* The types in the order of their numbers, and the row of a type that is one. */
+/* The types in the order of their numbers, and the row of a valid type. */
 extern const gather_type_info gather_type_table[];
 GATHER_INLINE const gather_type_info *gather_type_row(gather_type type) { return &gather_type_table[(int)type - 1]; }
 
-/* Bits of a type that are packed, so that strides count elements. */
+/* Whether a type is packed, so that strides count elements. */
 GATHER_INLINE bool gather_type_is_packed(const gather_type_info *type) { return type->packing != GATHER_PACKING_BYTES; }
 
 /* An integer type of whole bytes, usable as indices. */
@@ -33,13 +34,13 @@ GATHER_INLINE int64_t gather_tensor_item_bytes(const gather_tensor *tensor) {
   return tensor->type == GATHER_TYPE_OPAQUE ? tensor->item_bytes : gather_type_row(tensor->type)->bits / 8;
 }
 
-/* The bytes that `len` elements of a tensor's type take; false where they do not fit in 63 bits. */
+/* The bytes of `len` elements of a tensor's type; false if they do not fit 63 bits. */
 GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_bytes(const gather_tensor *tensor, int64_t len, int64_t *bytes) {
   if (gather_type_row(tensor->type)->group_len == 1) return gather_mul(len, gather_tensor_item_bytes(tensor), bytes);
   return gather_type_bytes(tensor->type, tensor->item_bytes, len, bytes) == GATHER_OK;
 }
 
-/* The same where they may be in memory: no offset is above GATHER_OFFSET_MAX. */
+/* The same for elements in memory: no offset is above GATHER_OFFSET_MAX. */
 GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_fits(const gather_tensor *tensor, int64_t len, int64_t *bytes) {
   if (gather_type_row(tensor->type)->group_len > 1 && len > GATHER_OFFSET_MAX) return false;
   return gather_tensor_len_bytes(tensor, len, bytes) && *bytes <= GATHER_OFFSET_MAX;
@@ -48,15 +49,15 @@ GATHER_CHECKED GATHER_INLINE bool gather_tensor_len_fits(const gather_tensor *te
 /* The steps of a checked tensor, its own or the row-major ones: bytes, for packed types elements. */
 void gather_tensor_strides(const gather_tensor *tensor, int64_t strides[GATHER_MAX_RANK]);
 
-/* Whether the elements of a checked tensor stand in row-major order without gaps. */
+/* Whether the elements of a checked tensor are in row-major order without gaps. */
 bool gather_tensor_is_row_major(const gather_tensor *tensor);
 
-/* How much a tensor is: its elements, and the bytes they take. */
+/* The size of a tensor: its elements and their bytes. */
 typedef struct gather_size {
   int64_t len, bytes;
 } gather_size;
 
-/* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal where it has no bytes. */
+/* The bytes a checked tensor spans, relative to its data pointer: [*low, *high); equal if it has no bytes. */
 void gather_tensor_extent(const gather_tensor *tensor, const gather_size *size, int64_t *low, int64_t *high);
 
 /* gather_tensor_check, naming the argument in the error. */
@@ -66,7 +67,7 @@ GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tens
 GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
                                                    gather_error *error);
 
-/* The number of elements: false where it does not fit in 63 bits. Zero lengths win over any size. */
+/* The number of elements; false if it does not fit 63 bits. A length of zero wins over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);
 
 #endif

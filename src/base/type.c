@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * type.c: the table of element types and its look-ups.
+ * type.c: the table of element types and its lookups.
  */
 #include "base/tensor.h"
 
@@ -57,7 +57,7 @@ const gather_type_info gather_type_table[] = {
 
 enum { TYPE_COUNT = sizeof gather_type_table / sizeof *gather_type_table };
 
-/* Rows stand in the order of their numbers, from 1: the look-up is an index. */
+/* Rows are in the order of their numbers, from 1: the lookup is an index. */
 #define GATHER_TYPE(ENUM, number, ...) \
   _Static_assert(GATHER_TYPE_##ENUM >= 1 && (int)GATHER_TYPE_##ENUM <= (int)TYPE_COUNT, "type numbers have no gaps");
 #include "gather/type.def"
@@ -71,7 +71,7 @@ const gather_type_info *gather_type_get(gather_type type) {
 static bool same(const char *a, const char *b) { return a && strcmp(a, b) == 0; }
 
 gather_type gather_type_parse(const char *name) {
-  /* Spellings of ml_dtypes' types that people use without their ending. */
+  /* Names of ml_dtypes' types as people write them, without the suffix. */
   static const struct {
     const char *name;
     gather_type type;
@@ -97,7 +97,7 @@ gather_status gather_type_bytes(gather_type type, int64_t item_bytes, int64_t le
   if (!t) return GATHER_TYPE_UNSUPPORTED;
   int64_t group_bytes = type == GATHER_TYPE_OPAQUE ? item_bytes : t->group_bytes;
   if (len < 0 || group_bytes < 0) return GATHER_OVERFLOW;
-  /* Divisions by 1 are the usual ones, and slow. */
+  /* Fast path: divisions by 1 are common, and slow. */
   int64_t groups = t->group_len == 1 ? len : len / t->group_len + (len % t->group_len != 0);
   return gather_mul(groups, group_bytes, bytes) ? GATHER_OK : GATHER_OVERFLOW;
 }

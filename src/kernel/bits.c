@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * bits.c: elements of 1 to 6 bits. An element's number decides its group (the bytes that hold whole elements) and its slot in
- * it. Runs that start on a group in both tensors move as bytes.
+ * bits.c: elements of 1 to 6 bits. An element's number gives its group (the bytes that contain whole elements) and its
+ * slot in the group. Runs that start on a group in both tensors move as bytes.
  */
 #include "kernel/bits.h"
 
 #include <string.h>
 
-/* Floor division and its rest: element -1 is the last one of the group before. Shifting a negative number right keeps its sign
- * with every compiler we know; the standard leaves it to them. */
+/* Floor division and its remainder: element -1 is the last one of the previous group. An arithmetic shift of a negative
+ * number is implementation-defined; all known compilers have it. */
 static int64_t group_of(const gather_bit_layout *l, int64_t element, int *slot) {
   *slot = (int)(element & (l->group_len - 1));
   return element >> l->group_shift;
@@ -104,7 +104,7 @@ static void copy_elements(const gather_bit_layout *l, unsigned char *out, int64_
   for (int64_t i = 0; i < len; i++) put(l, out, to + i, get(l, data, from + i));
 }
 
-/* Whole groups of the output, from a source that starts at a slot of its own. */
+/* Whole groups of the output, from a source that starts at another slot. */
 static void copy_groups(const gather_bit_layout *l, unsigned char *out, const unsigned char *data, int slot,
                         int64_t groups) {
   int shift = slot * l->bits;

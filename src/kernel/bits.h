@@ -15,12 +15,12 @@ typedef struct gather_bit_layout {
   int32_t group_shift; /* group_len is 2 to this power */
 } gather_bit_layout;
 
-/* Copies `len` elements from number `from` of `data` to number `to` of `out`. Numbers may be negative. Bits of other elements
- * in the first and last byte stay as they are. */
+/* Copies `len` elements from number `from` of `data` to number `to` of `out`. Numbers may be negative. Bits of other
+ * elements in the first and last byte do not change. */
 void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
                       int64_t len);
 
-/* Where single elements come from: number from + j * data_step + row * axis_step of `data`. */
+/* The source of single elements: number from + j * data_step + row * axis_step of `data`. */
 typedef struct gather_bit_pick {
   char *out;
   const char *data;

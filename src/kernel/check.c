@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: are all indices in range? The fast pass only finds what they span, without a branch per index; who is to blame is
- * looked for only when that is too much.
+ * check.c: validates indices. The fast pass only computes their range, without a branch per index; only if the range is
+ * too large, a slow pass finds the indices out of range.
  */
 #include "kernel/index_types.h"
 #include "kernel/indices.h"
@@ -12,7 +12,7 @@ void gather_index_range(const gather_index_rule *rule, int64_t *low, int64_t *hi
   *high = rule->axis_len - 1;
 }
 
-/* The range as seen by an unsigned type: no negative index exists, so that only the upper end counts. */
+/* For unsigned types there are no negative indices: only the upper bound counts. */
 #define IN_RANGE_1(value, low, high) ((int64_t)(value) >= (low) && (int64_t)(value) <= (high))
 #define IN_RANGE_0(value, low, high) ((high) >= 0 && (uint64_t)(value) <= (uint64_t)(high))
 
@@ -68,19 +68,19 @@ static int log2_width(gather_type type) { return ((int)type - (int)GATHER_TYPE_I
 
 static bool is_signed(gather_type type) { return type <= GATHER_TYPE_INT64; }
 
-/* Indices that are not dense, or in the other byte order, made so: a block at a time. */
+/* Makes a block of indices dense and swaps their bytes. */
 static void tidy(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count, char *dense) {
   int64_t width = (int64_t)1 << log2_width(rule->type);
   for (int64_t j = 0; j < count; j++)
     for (int64_t b = 0; b < width; b++) dense[j * width + b] = indices[j * step + (rule->swapped ? width - 1 - b : b)];
 }
 
-/* What decides, in numbers of the index's width. */
+/* The bounds, in numbers of the index's width. */
 typedef struct {
-  uint64_t plain; /* indices below it are rows; at most half of what the width can count; 0 = look further at each */
-  uint64_t shift; /* what is added to an index before it is compared */
-  uint64_t limit; /* indices in range are below it then */
-  uint64_t sign;  /* the bit of those that count from the end */
+  uint64_t plain; /* indices below it are rows; at most half of the width's range; 0 = use the second pass for all */
+  uint64_t shift; /* added to an index before the comparison */
+  uint64_t limit; /* then indices in range are below this */
+  uint64_t sign;  /* the sign bit of negative indices; 0 = not allowed */
 } bounds;
 
 /* Adding the length moves the valid range of signed indices to [0, 2n), where one unsigned comparison is enough: no valid range
@@ -94,9 +94,9 @@ static bounds bounds_of(const gather_index_rule *rule) {
   return b;
 }
 
-/* Most indices count from the front. Where a run has others, it is looked at again, and so is what follows. */
-static gather_index_state look_at_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
-                                        int64_t count) {
+/* Most indices are not negative. If a run has others, it needs the second pass, and so do all following runs. */
+static gather_index_state validate_dense(const gather_index_rule *rule, const bounds *b, const char *indices,
+                                         int64_t count) {
   enum { RUN = 8192 };
   const int64_t width = (int64_t)1 << log2_width(rule->type);
   uint64_t most = 0, signs = 0;
@@ -111,18 +111,18 @@ static gather_index_state look_at_dense(const gather_index_rule *rule, const bou
   return signs & b->sign ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }
 
-gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step,
-                                       int64_t count) {
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
+                                           int64_t count) {
   enum { BLOCK = 256 };
   const bounds b = bounds_of(rule);
-  if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return look_at_dense(rule, &b, indices, count);
+  if (step == (int64_t)1 << log2_width(rule->type) && !rule->swapped) return validate_dense(rule, &b, indices, count);
   gather_index_state worst = GATHER_INDICES_PLAIN;
   char dense[BLOCK * 8];
   if (step == 0) count = 1;
   for (int64_t j = 0; j < count && worst < GATHER_INDICES_BAD; j += BLOCK) {
     int64_t now = count - j < BLOCK ? count - j : BLOCK;
     tidy(rule, indices + j * step, step, now, dense);
-    gather_index_state state = look_at_dense(rule, &b, dense, now);
+    gather_index_state state = validate_dense(rule, &b, dense, now);
     if (state > worst) worst = state;
   }
   return worst;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * copy.h: copying one row. No alignment is demanded, no byte outside the row is touched. Each function serves a range of sizes
- * with the same instructions: a loop calls one of them, so that no size is decided row by row. memcpy with a size that is only
+ * copy.h: copies one row. No alignment is required, no byte outside the row is accessed. Each function handles a range
+ * of sizes with the same instructions: a loop calls one of them, so no size is checked per row. memcpy with a size only
  * known at run time costs two to four times as much per row.
  */
 #ifndef GATHER_KERNEL_COPY_H
@@ -76,21 +76,21 @@ GATHER_INLINE void gather_copy_row(char *restrict out, const char *restrict in, 
     memcpy(out, in, bytes);
 }
 
-/* Brings the line of an address to the second-level cache. Never faults. The first level is too small for what is fetched
- * ahead; on two CPUs that were measured, fetching to it gained nothing. */
+/* Prefetches the line of an address into L2. Never faults. L1 is too small for the prefetch distance; on two measured
+ * CPUs, prefetching into it gained nothing. */
 #if defined(__GNUC__)
 #define GATHER_PREFETCH(address) __builtin_prefetch((address), 0, 2)
 #else
 #define GATHER_PREFETCH(address) ((void)(address))
 #endif
 
-/* Brings a row to the second-level cache: its first `lines` lines, at least one. */
-GATHER_INLINE void gather_fetch_row(const char *row, int64_t lines) {
+/* Prefetches a row into L2: its first `lines` lines, at least one. */
+GATHER_INLINE void gather_prefetch_row(const char *row, int64_t lines) {
   GATHER_PREFETCH(row);
   for (int64_t line = 1; line < lines; line++) GATHER_PREFETCH(row + line * 64);
 }
 
-/* The row that an index names. */
+/* The row that an index selects. */
 GATHER_INLINE int64_t gather_row_u32(const char *index) {
   uint32_t value;
   memcpy(&value, index, sizeof value);
@@ -103,8 +103,9 @@ GATHER_INLINE int64_t gather_row_u64(const char *index) {
   return (int64_t)value;
 }
 
-/* Bytes of indices that are fetched ahead. On an Emerald Rapids guest a gather of 4 bytes by indices that come from memory took
- * 0.65 ns without, 0.52 with 2 KiB, 0.41 with 4, and 0.38 to 0.42 with 8 and 16; with 8 bytes 1.04, 0.96, 0.81, 0.73. */
-enum { GATHER_INDEX_AHEAD = 8192 };
+/* Prefetch distance of indices, in bytes. On an Emerald Rapids guest a gather of 4 bytes by indices that come from
+ * memory took 0.65 ns without, 0.52 with 2 KiB, 0.41 with 4, and 0.38 to 0.42 with 8 and 16; with 8 bytes 1.04, 0.96,
+ * 0.81, 0.73. */
+enum { GATHER_INDEX_PREFETCH = 8192 };
 
 #endif

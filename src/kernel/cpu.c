@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.c: the features of the CPU, asked once. The cached word is the only global state of the library.
+ * cpu.c: detects the features of the CPU once. The cached word is global state.
  */
 #include <stdatomic.h>
 
@@ -35,7 +35,7 @@ static uint32_t ask(void) {
 }
 
 uint32_t gather_cpu_bits(void) {
-  /* Every thread that asks finds the same answer, so that relaxed order is enough. */
+  /* Every thread computes the same value, so relaxed order is enough. */
   static _Atomic uint32_t cached;
   uint32_t bits = atomic_load_explicit(&cached, memory_order_relaxed);
   if (!(bits & KNOWN)) {

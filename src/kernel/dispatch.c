@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * dispatch.c: which kernel runs. One list, isa.def; the strongest row that the CPU has and the tuning allows wins, slot by
- * slot.
+ * dispatch.c: chooses the kernel. For each slot, the strongest row of isa.def that has it, that the CPU supports and
+ * that the tuning allows.
  */
 #include "kernel/kernel.h"
 #include "kernel/tuning.h"
@@ -47,16 +47,16 @@ gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa
   FIND(rows[width][class]);
 }
 
-gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa) {
+gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa) {
   int size = row_bytes == 8;
   if (row_bytes != 4 && row_bytes != 8) return NULL;
-  FIND(by_vector[width][size]);
+  FIND(gather_instruction[width][size]);
 }
 
-gather_rows_fn gather_kernel_by_rounds(int width, int64_t row_bytes, const char **isa) {
+gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa) {
   int size = row_bytes == 8;
   if (row_bytes != 4 && row_bytes != 8) return NULL;
-  FIND(by_rounds[width][size]);
+  FIND(gather_instruction_rounds[width][size]);
 }
 
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
@@ -70,18 +70,18 @@ gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t t
   return NULL;
 }
 
-gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa) {
+gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa) {
   int class = gather_row_class(row_bytes);
-  FIND(stream[width][class]);
+  FIND(nontemporal[width][class]);
 }
 
-gather_rows_fn gather_kernel_together(int width, const char **isa) { FIND(together[width]); }
+gather_rows_fn gather_kernel_interleaved(int width, const char **isa) { FIND(interleaved[width]); }
 
 static gather_rows_fn plain_runs(int width, const char **isa) { FIND(runs[width]); }
-static gather_rows_fn stream_runs(int width, const char **isa) { FIND(stream_runs[width]); }
+static gather_rows_fn nontemporal_runs(int width, const char **isa) { FIND(nontemporal_runs[width]); }
 
-gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa) {
-  return stream ? stream_runs(width, isa) : plain_runs(width, isa);
+gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa) {
+  return nontemporal ? nontemporal_runs(width, isa) : plain_runs(width, isa);
 }
 
 gather_within_fn gather_kernel_within(gather_type type) {
@@ -102,15 +102,15 @@ gather_widen_fn gather_kernel_widen(gather_type type) {
   FIND(widen[t]);
 }
 
-const gather_isa *gather_kernel_stream_copy(void) {
+const gather_isa *gather_kernel_nontemporal_copy(void) {
   for (int i = ISA_COUNT - 1; i >= 0; i--)
-    if (ISAS[i].isa->stream_copy && runs_here(i)) return ISAS[i].isa;
+    if (ISAS[i].isa->nontemporal_copy && runs_here(i)) return ISAS[i].isa;
   return NULL;
 }
 
-bool gather_kernel_vectors_stream(void) {
-  const gather_isa *isa = gather_kernel_stream_copy();
-  return isa && isa->vectors_stream;
+bool gather_kernel_vectors_nontemporal(void) {
+  const gather_isa *isa = gather_kernel_nontemporal_copy();
+  return isa && isa->vectors_nontemporal;
 }
 
 /* Rows of other CPU families are empty. */

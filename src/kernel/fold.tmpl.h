@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fold.tmpl.h: what a run of indices spans, for indices of every width, once per instruction set; loops that compilers turn into
- * vectors. For runs with indices that count from the end, or that are bad; the others are seen by within.tmpl.h.
+ * fold.tmpl.h: the range of a run of indices of each width, once per instruction set; loops that compilers vectorise.
+ * For runs with negative indices or indices out of range; the others are validated by within.tmpl.h.
  */
 #define FOLD(w)                                                                                                \
   static void fold_u##w(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs) { \

@@ -1,57 +1,58 @@
 /* SPDX-License-Identifier: MIT
  *
- * indices.h: reading, checking and resolving indices of every integer type, in either byte order, as they lie in memory.
+ * indices.h: reads, validates and resolves indices of every integer type, in either byte order.
  */
 #ifndef GATHER_KERNEL_INDICES_H
 #define GATHER_KERNEL_INDICES_H
 
 #include "gather/gather.h"
 
-/* Whether all indices are below `limit`, which is at least 1 and at most half of what their width can count. Indices are dense.
- * many: they are a part of more than a core's own caches keep, and lines of them are fetched ahead. */
+/* Whether all indices are below `limit`, which is at least 1 and at most half of the width's range. Indices are dense.
+ * many: there are more indices than a core's private caches hold, so they are prefetched. */
 typedef bool (*gather_within_fn)(const char *indices, int64_t count, bool many, uint64_t limit);
 
-/* What indices span: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together; both in
- * unsigned arithmetic of the index's width. Both are taken up where the caller left them. Indices are dense. */
+/* The range of indices: *most becomes the largest of (index + shift), *signs the bits of all indices or'ed together;
+ * both in unsigned arithmetic of the index's width. Both continue from the caller's values. Indices are dense. */
 typedef void (*gather_fold_fn)(const char *indices, int64_t count, uint64_t shift, uint64_t *most, uint64_t *signs);
 
-/* Fewer bytes of indices stay in a core's own caches once they are read, and are not fetched ahead. */
+/* Fewer bytes of indices stay in a core's private caches after they are read, and are not prefetched. */
 enum { GATHER_MANY_INDEX_BYTES = 262144 };
 
-/* What is known of a stream of indices. */
+/* The type and rules of a sequence of indices. */
 typedef struct gather_index_rule {
   gather_type type; /* GATHER_TYPE_INT8 .. GATHER_TYPE_UINT64 */
   bool swapped;     /* in the other byte order */
   bool negative;    /* [-axis_len, -1] counts from the end */
   gather_on_bad on_bad;
   int64_t axis_len;
-  bool many;               /* there are more of them than a core's own caches keep */
+  bool many;               /* more indices than a core's private caches hold */
   gather_within_fn within; /* of the type's width */
   gather_fold_fn fold;     /* likewise */
 } gather_index_rule;
 
-/* What a run of indices is; worse is larger. */
+/* The state of a run of indices; worse is larger. */
 typedef enum gather_index_state {
   GATHER_INDICES_PLAIN = 0, /* all in [0, axis_len) */
-  GATHER_INDICES_NEGATIVE,  /* in range; some count from the end */
+  GATHER_INDICES_NEGATIVE,  /* in range; some are negative */
   GATHER_INDICES_BAD        /* some are out of range */
 } gather_index_state;
 
-/* Looks at `count` >= 1 indices, `step` bytes apart, of a rule under which they can fail. */
-gather_index_state gather_indices_look(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count);
+/* Validates `count` >= 1 indices, `step` bytes apart. Not for rules under which no index can fail. */
+gather_index_state gather_indices_validate(const gather_index_rule *rule, const char *indices, int64_t step,
+                                           int64_t count);
 
-/* How many are out of range; where there is one, *first is the number of the first and *value its value (the bits of an
- * unsigned one). */
+/* How many are out of range; if any, *first is the number of the first and *value its value (the bits of an unsigned
+ * one). */
 int64_t gather_indices_count_bad(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
                                  int64_t *first, int64_t *value);
 
-/* rows[j] = the row that index j means, in [0, axis_len); GATHER_ROW_FILL where it is to be filled. axis_len is at least 1
+/* rows[j] = the row that index j selects, in [0, axis_len); GATHER_ROW_FILL for a filled row. axis_len is at least 1
  * unless every index is filled. */
 #define GATHER_ROW_FILL (-1)
 void gather_indices_resolve(const gather_index_rule *rule, const char *indices, int64_t step, int64_t count,
                             int64_t *rows);
 
-/* Whether every value of the index type is in range, so that nothing needs to be checked. */
+/* Whether every value of the index type is in range: then no validation is needed. */
 bool gather_indices_cannot_fail(const gather_index_rule *rule);
 
 /* The valid range, both ends included; empty (0, -1) for an axis of length 0. */

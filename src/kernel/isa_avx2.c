@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx2.c: rows of 32 bytes and more, stores past the caches, checks of indices, tables in registers, and the CPU's own
- * gather instruction. Other shorter rows gain nothing from wider registers. Empty where the CPU family is another one.
+ * isa_avx2.c: rows of 32 bytes and more, non-temporal stores, validation, register tables, and the gather instruction.
+ * Shorter rows gain nothing from wider registers. Empty for other CPU families.
  */
 #include <string.h>
 
@@ -34,16 +34,16 @@ GATHER_TARGET_BEGIN("avx2")
 
 #include "kernel/fold.tmpl.h"
 
-GATHER_INLINE void stream_line(char *out, const char *in) {
+GATHER_INLINE void nontemporal_line(char *out, const char *in) {
   __m256i low = _mm256_loadu_si256((const void *)in), high = _mm256_loadu_si256((const void *)(in + 32));
   _mm256_stream_si256((void *)out, low);
   _mm256_stream_si256((void *)(out + 32), high);
 }
 
 #include "kernel/stores_x86.h"
-#define STREAM_WHOLE 1
+#define NONTEMPORAL_WHOLE 1
 
-/* Bit k is set where lane k is as it should be. */
+/* Bit k is set if lane k has the expected value. */
 GATHER_INLINE unsigned equal_u32(const char *in, __m256i wanted) {
   __m256i same = _mm256_cmpeq_epi32(_mm256_loadu_si256((const void *)in), wanted);
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(same));
@@ -69,7 +69,7 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return __builtin_ctz(~same);
 }
 
-#include "kernel/streams.tmpl.h"
+#include "kernel/nontemporals.tmpl.h"
 
 static void fence(void) { _mm_sfence(); }
 
@@ -85,19 +85,18 @@ GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indice
     memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
 enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
 
-#define BY_EIGHT(w, PAST)                                                      \
-  for (; j + 8 <= count; j += 8) {                                             \
-    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step); \
-    const int *base = (const void *)(data + j * s->data_step);                 \
-    if (many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_AHEAD);   \
-    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);         \
-    put_vector(out + j * 4, at, PAST);                                         \
+#define BY_EIGHT(w, PAST)                                                       \
+  for (; j + 8 <= count; j += 8) {                                              \
+    __m256i at = _mm256_mullo_epi32(lanes_##w(indices + j * WIDTH_##w), step);  \
+    const int *base = (const void *)(data + j * s->data_step);                  \
+    if (many) GATHER_PREFETCH(indices + j * WIDTH_##w + GATHER_INDEX_PREFETCH); \
+    at = _mm256_i32gather_epi32(base, _mm256_add_epi32(at, along), 1);          \
+    put_vector(out + j * 4, at, PAST);                                          \
   }
 
-/* Elements of 8 bytes, four at a time, gain nothing. With stores past the caches the first elements bring the output to where
- * such stores may begin. */
+/* Elements of 8 bytes, four at a time, gain nothing. With non-temporal stores the first elements align the output. */
 #define BY_VECTOR(w)                                                                              \
-  static void by_vector_4_##w(const gather_span *s) {                                             \
+  static void instruction_4_##w(const gather_span *s) {                                           \
     const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);                           \
     const __m256i along = _mm256_mullo_epi32(count_up, _mm256_set1_epi32((int)s->data_step));     \
     const __m256i step = _mm256_set1_epi32((int)s->axis_step);                                    \
@@ -108,7 +107,7 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
       char *out = s->out + i * s->out_round;                                                      \
       const int64_t head = (int64_t)(-(uintptr_t)out & 31) / 4;                                   \
       int64_t j = 0;                                                                              \
-      if (s->past && (uintptr_t)out % 4 == 0 && head < count) {                                   \
+      if (s->nontemporal && (uintptr_t)out % 4 == 0 && head < count) {                            \
         ONE_BY_ONE(w, head)                                                                       \
         BY_EIGHT(w, true)                                                                         \
       } else {                                                                                    \
@@ -140,17 +139,17 @@ GATHER_TARGET_END
 
 const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
-                                    .by_vector = {{by_vector_4_u32}, {by_vector_4_u64}},
+                                    .gather_instruction = {{instruction_4_u32}, {instruction_4_u64}},
                                     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
                                               {table_4_1, table_4_2, table_4_4, table_4_8},
                                               {table_8_1, table_8_2, table_8_4, table_8_8}},
                                     .table_bytes = {64, 64, 128, 32},
-                                    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
-                                    .together = {together_u32, together_u64},
-                                    .vectors_stream = true,
+                                    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+                                    .interleaved = {interleaved_u32, interleaved_u64},
+                                    .vectors_nontemporal = true,
                                     .runs = {runs_u32, runs_u64},
-                                    .stream_runs = {stream_runs_u32, stream_runs_u64},
-                                    .stream_copy = stream_copy,
+                                    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+                                    .nontemporal_copy = nontemporal_copy,
                                     .fence = fence,
                                     .within = WITHIN_SLOTS,
                                     .fold = FOLD_SLOTS,

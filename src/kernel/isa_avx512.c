@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx512.c: rows of 64 bytes and more, stores past the caches, checks of indices, and the CPU's own gather instruction.
- * Empty where the CPU family is another one.
+ * isa_avx512.c: rows of 64 bytes and more, non-temporal stores, validation, and the gather instruction. Empty for other
+ * CPU families.
  */
 #include <string.h>
 
@@ -29,10 +29,12 @@ GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 #define SHORTEST_ROW 64
 #include "kernel/rows.tmpl.h"
 
-GATHER_INLINE void stream_line(char *out, const char *in) { _mm512_stream_si512((void *)out, _mm512_loadu_si512(in)); }
+GATHER_INLINE void nontemporal_line(char *out, const char *in) {
+  _mm512_stream_si512((void *)out, _mm512_loadu_si512(in));
+}
 
 #include "kernel/stores_x86.h"
-#define STREAM_WHOLE 1
+#define NONTEMPORAL_WHOLE 1
 
 GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
   const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -49,7 +51,7 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return __builtin_ctz(differ | 0x10000u);
 }
 
-#include "kernel/streams.tmpl.h"
+#include "kernel/nontemporals.tmpl.h"
 
 static void fence(void) { _mm_sfence(); }
 
@@ -58,11 +60,11 @@ GATHER_INLINE void put_past(char *out, __m512i value) { _mm512_stream_si512((voi
 
 /* Sixteen indices of either width as 32-bit lanes. */
 GATHER_INLINE __m512i lanes_u32(const char *indices) { return _mm512_loadu_si512(indices); }
-/* The line of indices, or two, that come later: the CPU's own prefetcher leaves a part of the memory's speed unused. */
-GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD); }
+/* Prefetches one or two later lines of indices: the CPU's own prefetcher does not use the full memory bandwidth. */
+GATHER_INLINE void later_u32(const char *indices) { GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH); }
 GATHER_INLINE void later_u64(const char *indices) {
-  GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
-  GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD + 64);
+  GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
+  GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + 64);
 }
 GATHER_INLINE __m512i lanes_u64(const char *indices) {
   const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -90,8 +92,8 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
     PICK_##E(put, out + j * E, data + j * data_step, at);                      \
   }
 
-/* One table, or one that moves along by data_step. With stores past the caches the first elements bring the output to a line.
- * What the loop reads of the span is copied: a store might change it, for all that the compiler knows. */
+/* One table, or one that advances by data_step. With non-temporal stores the first elements align the output to a line.
+ * Fields of the span that the loop reads are copied: for the compiler, a store might change them. */
 #define BY_VECTOR(w, E)                                                                                             \
   GATHER_INLINE void sixteen_##E##_##w(const gather_span *s, int64_t data_step, int64_t axis_step) {                \
     const __m512i count_up = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);               \
@@ -104,7 +106,7 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
       char *restrict out = s->out + i * s->out_round;                                                               \
       const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                                                     \
       int64_t j = 0;                                                                                                \
-      if (s->past && (uintptr_t)out % E == 0 && head < count) {                                                     \
+      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {                                              \
         ONE_BY_ONE(w, E, head);                                                                                     \
         BY_SIXTEEN(w, E, put_past)                                                                                  \
       } else {                                                                                                      \
@@ -113,7 +115,7 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
       ONE_BY_ONE(w, E, count);                                                                                      \
     }                                                                                                               \
   }                                                                                                                 \
-  static void by_vector_##E##_##w(const gather_span *s) {                                                           \
+  static void instruction_##E##_##w(const gather_span *s) {                                                         \
     if (s->data_step == 0 && s->axis_step == E)                                                                     \
       sixteen_##E##_##w(s, 0, E);                                                                                   \
     else                                                                                                            \
@@ -146,7 +148,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
                            _mm512_mask_i32gather_epi64(zero, high, _mm512_extracti64x4_epi64(at, 1), data, 1));
 }
 
-/* Rounds that fill vectors. Steps are those of a vector: nothing but pointers changes in the loop. */
+/* Rounds that fill vectors. Steps are per vector: only pointers change in the loop. */
 #define WHOLE_ROUNDS(w, E, put)                                                               \
   for (; left >= at_once; left -= at_once) {                                                  \
     if (many) later_##w(indices);                                                             \
@@ -157,7 +159,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
 
 /* Rounds of 1 to 16 elements, as many at a time as fit in a vector: their places in the data repeat. */
 #define BY_ROUNDS(w, E)                                                                                      \
-  static void by_rounds_##E##_##w(const gather_span *s) {                                                    \
+  static void instruction_rounds_##E##_##w(const gather_span *s) {                                           \
     const int64_t count = s->count, data_round = s->data_round, at_once = count <= 16 ? 16 / count : 1;      \
     const unsigned some = count <= 16 ? (1u << (at_once * count)) - 1 : 0;                                   \
     const bool many = s->many;                                                                               \
@@ -168,7 +170,7 @@ GATHER_INLINE void pick_some_8(char *out, const char *data, __m512i at, __mmask1
     for (int64_t round = 0, k = 0; some >> k; round++)                                                       \
       for (int64_t j = 0; j < count; j++, k++) places[k] = (int32_t)(round * data_round + j * s->data_step); \
     const __m512i along = _mm512_loadu_si512(places), step = _mm512_set1_epi32((int)s->axis_step);           \
-    if (some == 0xffff && s->past && ((uintptr_t)out & 63) == 0)                                             \
+    if (some == 0xffff && s->nontemporal && ((uintptr_t)out & 63) == 0)                                      \
       WHOLE_ROUNDS(w, E, put_past)                                                                           \
     else if (some == 0xffff)                                                                                 \
       WHOLE_ROUNDS(w, E, put)                                                                                \
@@ -202,14 +204,15 @@ GATHER_TARGET_END
 const gather_isa gather_isa_avx512 = {
     .name = "avx512",
     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
-    .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
-    .by_rounds = {{by_rounds_4_u32, by_rounds_8_u32}, {by_rounds_4_u64, by_rounds_8_u64}},
-    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
-    .together = {together_u32, together_u64},
-    .vectors_stream = true,
+    .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
+    .gather_instruction_rounds = {{instruction_rounds_4_u32, instruction_rounds_8_u32},
+                                  {instruction_rounds_4_u64, instruction_rounds_8_u64}},
+    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+    .interleaved = {interleaved_u32, interleaved_u64},
+    .vectors_nontemporal = true,
     .runs = {runs_u32, runs_u64},
-    .stream_runs = {stream_runs_u32, stream_runs_u64},
-    .stream_copy = stream_copy,
+    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+    .nontemporal_copy = nontemporal_copy,
     .fence = fence,
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,

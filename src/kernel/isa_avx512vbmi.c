@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx512vbmi.c: tables of up to 256 bytes that stay in registers. Empty where the CPU family is another one.
+ * isa_avx512vbmi.c: register tables of up to 256 bytes. Empty for other CPU families.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_neon.c: 64-bit Arm: tables of up to 64 bytes that stay in registers, stores that say that nobody reads them soon. Rows and
- * checks of indices are as fast in plain C. Empty where the CPU family is another one.
+ * isa_neon.c: 64-bit Arm: register tables of up to 64 bytes, non-temporal stores. Rows and validation are as fast in
+ * plain C. Empty for other CPU families.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@ GATHER_INLINE uint16x8_t u16_at(const char *in) { return vreinterpretq_u16_u8(by
 GATHER_INLINE uint32x4_t u32_at(const char *in) { return vreinterpretq_u32_u8(bytes_at(in)); }
 GATHER_INLINE uint64x2_t u64_at(const char *in) { return vreinterpretq_u64_u8(bytes_at(in)); }
 
-/* C has no way to say this store; compilers have it under different names. */
-GATHER_INLINE void stream_line(char *out, const char *in) {
+/* C has no such store; compilers have it under different names. */
+GATHER_INLINE void nontemporal_line(char *out, const char *in) {
   uint8x16_t a = bytes_at(in), b = bytes_at(in + 16), c = bytes_at(in + 32), d = bytes_at(in + 48);
   __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]"
                    :
@@ -25,7 +25,7 @@ GATHER_INLINE void stream_line(char *out, const char *in) {
                    : "memory");
 }
 
-/* How many of 16 lanes, from the front, are all ones: four bits of each are looked at. */
+/* How many of 16 lanes, from the front, are all ones: four bits of each are tested. */
 GATHER_INLINE int ones(const uint32x4_t same[4]) {
   uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(same[0]), vreinterpretq_u16_u32(same[1]));
   uint16x8_t high = vuzp1q_u16(vreinterpretq_u16_u32(same[2]), vreinterpretq_u16_u32(same[3]));
@@ -52,9 +52,9 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
   return ones(same);
 }
 
-#include "kernel/streams.tmpl.h"
+#include "kernel/nontemporals.tmpl.h"
 
-/* These stores are ordered as all others are: whatever hands the output on orders them. */
+/* These stores are ordered like all others: no fence is needed. */
 static void fence(void) {}
 
 /* Tables: the last bytes of the four registers are zeros where the table is shorter. */
@@ -94,7 +94,7 @@ GATHER_INLINE uint8x16_t indices_8_1(const char *i) { return narrow(indices_8_2(
 
 #define TABLE_LOOP(W, E, REGISTERS)                                                                \
   for (; j + 16 / E <= s->count; j += 16 / E) {                                                    \
-    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                            \
+    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH);                         \
     vst1q_u8((uint8_t *)out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS)); \
   }
 
@@ -129,11 +129,11 @@ TABLE(8, 2)
 const gather_isa gather_isa_neon = {.name = "neon",
                                     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
                                     .table_bytes = {64, 64},
-                                    .stream = {STREAM_OF(u32), STREAM_OF(u64)},
-                                    .together = {together_u32, together_u64},
+                                    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+                                    .interleaved = {interleaved_u32, interleaved_u64},
                                     .runs = {runs_u32, runs_u64},
-                                    .stream_runs = {stream_runs_u32, stream_runs_u64},
-                                    .stream_copy = stream_copy,
+                                    .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
+                                    .nontemporal_copy = nontemporal_copy,
                                     .fence = fence};
 #else
 const gather_isa gather_isa_neon = {.name = "neon"};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_portable.c: the kernels in plain C11, right on every machine; the weakest row of isa.def, so every slot that must be
- * filled is.
+ * isa_portable.c: the kernels in plain C11, for every machine. The weakest row of isa.def: it has every required slot.
  */
 #include <string.h>
 
@@ -37,12 +36,12 @@ FOLLOW(64)
 
 #define INDEX uint32_t
 #define SUFFIX u32
-#define STREAM 0
+#define NONTEMPORAL 0
 #include "kernel/runs.tmpl.h"
 
 #define INDEX uint64_t
 #define SUFFIX u64
-#define STREAM 0
+#define NONTEMPORAL 0
 #include "kernel/runs.tmpl.h"
 
 #include "kernel/widen.tmpl.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_sve.c: 64-bit Arm with vectors whose length only the machine knows: the CPU's own gather instruction, tables that fit in
- * one register, and widening of indices. Empty where the CPU family is another one, and where the compiler cannot make SVE for
- * single functions.
+ * isa_sve.c: 64-bit Arm with vectors of a length known at run time: the gather instruction, tables in one register, and
+ * widening of indices. Empty for other CPU families, and if the compiler cannot use SVE in single functions.
  */
 #include <string.h>
 
@@ -42,7 +41,7 @@ GATHER_INLINE svuint64_t lanes_8_u64(svbool_t some, const char *indices, int64_t
 
 /* Offsets of 4 bytes hold 32 steps along the data and the table; only vectors of 2048 bits have more lanes. */
 #define BY_VECTOR(w)                                                                                      \
-  static void by_vector_4_##w(const gather_span *s) {                                                     \
+  static void instruction_4_##w(const gather_span *s) {                                                   \
     const int64_t lanes = svcntw() < 32 ? (int64_t)svcntw() : 32;                                         \
     const svint32_t along = svindex_s32(0, (int32_t)s->data_step);                                        \
     for (int64_t i = 0; i < s->rounds; i++) {                                                             \
@@ -58,7 +57,7 @@ GATHER_INLINE svuint64_t lanes_8_u64(svbool_t some, const char *indices, int64_t
       }                                                                                                   \
     }                                                                                                     \
   }                                                                                                       \
-  static void by_vector_8_##w(const gather_span *s) {                                                     \
+  static void instruction_8_##w(const gather_span *s) {                                                   \
     const int64_t lanes = (int64_t)svcntd();                                                              \
     const svint64_t along = svindex_s64(0, s->data_step);                                                 \
     for (int64_t i = 0; i < s->rounds; i++) {                                                             \
@@ -122,7 +121,7 @@ extern const gather_isa gather_isa_neon;
   TABLE_BEGIN(1, E, GATHER_TABLE_WIDTH_1)                                                     \
   for (int64_t j = 0; j < s->count; j += lanes) {                                             \
     const svbool_t some = svwhilelt_b##BITS##_s64(j, s->count);                               \
-    if (s->many) GATHER_PREFETCH(indices + j + GATHER_INDEX_AHEAD);                           \
+    if (s->many) GATHER_PREFETCH(indices + j + GATHER_INDEX_PREFETCH);                        \
     svst1_u##BITS(some, (void *)(out + j * E),                                                \
                   svtbl_u##BITS(table_##E(bytes), LOAD(some, (const uint8_t *)indices + j))); \
   }                                                                                           \
@@ -136,7 +135,7 @@ TABLE_OF_BYTES(2, 16, svld1ub_u16)
   TABLE_BEGIN(W, E, GATHER_TABLE_WIDTH_##W)                                                                     \
   int64_t j = 0;                                                                                                \
   for (; j + lanes <= s->count; j += lanes) {                                                                   \
-    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD);                                         \
+    if (s->many) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH);                                      \
     svst1_u##BITS(svptrue_b##BITS(), (void *)(out + j * E),                                                     \
                   svtbl_u##BITS(table_##E(bytes), indices_##W##_##E(indices + j * W)));                         \
   }                                                                                                             \
@@ -156,7 +155,7 @@ GATHER_TARGET_END
 
 const gather_isa gather_isa_sve = {
     .name = "sve",
-    .by_vector = {{by_vector_4_u32, by_vector_8_u32}, {by_vector_4_u64, by_vector_8_u64}},
+    .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
     .table_bytes = {64, 64},
     .widen = WIDEN_SLOTS};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * kernel.h: what moves bytes. Kernels know row sizes and index widths; they know neither element types nor operators, and
- * they do not allocate, lock, or read a byte outside the rows they were given.
+ * kernel.h: kernels move bytes. They know row sizes and index widths; they know neither element types nor operators,
+ * and they do not allocate, lock, or read a byte outside the rows they were given.
  */
 #ifndef GATHER_KERNEL_KERNEL_H
 #define GATHER_KERNEL_KERNEL_H
@@ -23,31 +23,32 @@ typedef struct gather_span {
   int64_t data_round, index_round, out_round;
   int64_t axis_step; /* from one row of the data to the next */
   int64_t row_bytes;
-  /* Fetching ahead: rows that come `ahead` indices later are brought to the cache, `lines` lines of each. 0 = not at all. */
-  int64_t ahead;
-  int64_t lines;
-  int64_t table_bytes; /* of the whole table; for kernels that keep it in registers */
-  int64_t more;        /* indices that follow the last one in memory and are gathered next: they may be looked at */
-  bool many;           /* there are more indices than a core's own cache keeps: lines of them are fetched ahead too */
-  bool past;           /* kernels of vectors store whole lines past the caches; those that are made for it always do */
+  /* Prefetching: the row of the index `prefetch_rows` later is prefetched, `prefetch_lines` lines of it. 0 = no
+   * prefetching. */
+  int64_t prefetch_rows;
+  int64_t prefetch_lines;
+  int64_t table_bytes; /* of the whole table; for register tables */
+  int64_t more;        /* indices that follow the last one in memory and are gathered next: kernels may read them */
+  bool many;           /* more indices than a core's private cache holds: they are prefetched too */
+  bool nontemporal;    /* vector kernels use non-temporal stores for whole lines; the `nontemporal` kernels always do */
 } gather_span;
 
 typedef void (*gather_rows_fn)(const gather_span *span);
 
-/* How many rows at the end of a round move without fetching: those `ahead` of them are not known. */
+/* How many rows at the end of a round move without prefetching: the indices after them are unknown. */
 GATHER_INLINE int64_t gather_span_stay(const gather_span *s) {
-  return s->ahead <= 0 ? s->count : s->more >= s->ahead ? 0 : s->ahead - s->more;
+  return s->prefetch_rows <= 0 ? s->count : s->more >= s->prefetch_rows ? 0 : s->prefetch_rows - s->more;
 }
 
-/* Many short rounds by the same few indices, which are best read once. */
+/* Many short rounds with the same few indices, which are read once. */
 enum { GATHER_FEW_AGAIN = 16 };
 GATHER_INLINE bool gather_span_is_again(const gather_span *s) {
   return s->index_round == 0 && s->count <= GATHER_FEW_AGAIN && s->rounds > GATHER_FEW_AGAIN;
 }
 
-/* Widths of indices that kernels read; other types are resolved to 8 bytes first. */
+/* Widths of indices that kernels read; other types are widened to 8 bytes first. */
 enum { GATHER_WIDTH_4 = 0, GATHER_WIDTH_8, GATHER_WIDTHS };
-/* Tables in registers take indices of one byte too. */
+/* Register tables accept indices of one byte too. */
 enum { GATHER_TABLE_WIDTH_1 = 0, GATHER_TABLE_WIDTH_4, GATHER_TABLE_WIDTH_8, GATHER_TABLE_WIDTHS };
 
 /* Rows by size: 1, 2, 3, 4, 5-7, 8, 9-15, 16, 17-31, 32, 33-63, 64, more bytes. */
@@ -58,23 +59,24 @@ typedef void (*gather_widen_fn)(const char *restrict indices, int64_t count, int
 
 typedef struct gather_isa {
   const char *name;
-  /* NULL anywhere = what a weaker instruction set has; where no one has it, it cannot be done. */
+  /* NULL = the kernel of a weaker instruction set; if none has one, it is not available. */
   gather_rows_fn rows[GATHER_WIDTHS][GATHER_ROW_CLASSES];
   /* Elements of 4 and 8 bytes by the CPU's own gather instruction; offsets from data + data_step * j stay below 2^31 bytes.
    * Indices and output are dense. Whether this is faster differs from CPU to CPU. */
-  gather_rows_fn by_vector[GATHER_WIDTHS][2];
+  gather_rows_fn gather_instruction[GATHER_WIDTHS][2];
   /* The same for many rounds of at most 16 elements; indices and output are dense from round to round. */
-  gather_rows_fn by_rounds[GATHER_WIDTHS][2];
-  /* Elements of 1, 2, 4 and 8 bytes from a dense table of at most so many bytes, by dense indices to a dense output. */
+  gather_rows_fn gather_instruction_rounds[GATHER_WIDTHS][2];
+  /* Register tables: elements of 1, 2, 4 and 8 bytes from a dense table of at most `table_bytes`, by dense indices to a
+   * dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
   int64_t table_bytes[4];
-  /* Rows to a dense output, whole lines of it with stores that go past the caches; `fence` afterwards.
-   * together: several long rows at a time, line by line. */
-  gather_rows_fn stream[GATHER_WIDTHS][GATHER_ROW_CLASSES], together[GATHER_WIDTHS];
-  bool vectors_stream; /* by_vector and table heed `past` */
-  /* Rows of any size that mostly follow one another in the table; all is dense. The second stores past the caches. */
-  gather_rows_fn runs[GATHER_WIDTHS], stream_runs[GATHER_WIDTHS];
-  void (*stream_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
+  /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
+   * rows at a time, line by line. */
+  gather_rows_fn nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES], interleaved[GATHER_WIDTHS];
+  bool vectors_nontemporal; /* gather_instruction and table support `nontemporal` */
+  /* Rows of any size, mostly in runs; all is dense. nontemporal_runs: with non-temporal stores. */
+  gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];
+  void (*nontemporal_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
   gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
   gather_fold_fn fold[4];     /* likewise */
@@ -83,22 +85,22 @@ typedef struct gather_isa {
 
 int gather_row_class(int64_t row_bytes);
 
-/* What the strongest instruction set in use offers, slot by slot. name: of the instruction set that the slot is from. */
+/* The kernel of the strongest instruction set in use that has the slot. isa: receives its name. */
 gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_by_vector(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_by_rounds(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
-gather_rows_fn gather_kernel_stream(int width, int64_t row_bytes, const char **isa);
-gather_rows_fn gather_kernel_together(int width, const char **isa);
-bool gather_kernel_vectors_stream(void); /* whether kernels of vectors heed span.past */
-gather_rows_fn gather_kernel_runs(int width, bool stream, const char **isa);
-const gather_isa *gather_kernel_stream_copy(void); /* whose stream_copy and fence are set; NULL */
+gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa);
+gather_rows_fn gather_kernel_interleaved(int width, const char **isa);
+bool gather_kernel_vectors_nontemporal(void); /* whether vector kernels support span.nontemporal */
+gather_rows_fn gather_kernel_runs(int width, bool nontemporal, const char **isa);
+const gather_isa *gather_kernel_nontemporal_copy(void); /* with nontemporal_copy and fence; or NULL */
 gather_within_fn gather_kernel_within(gather_type type);
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
 
-/* The instruction sets by their row in isa.def: the name, NULL behind the last one; whether this build has kernels of it, and
- * whether the CPU runs them. */
+/* The instruction sets by their row in isa.def: the name, NULL after the last; whether this build has its kernels, and
+ * whether the CPU supports it. */
 const char *gather_isa_at(int i, bool *built, bool *runs);
 
 /* CPU features, bits of the word gather_cpu_bits() returns. */

@@ -1,56 +1,57 @@
 /* SPDX-License-Identifier: MIT
  *
- * lines.tmpl.h: rows of 1 to 64 bytes for an output that goes past the caches, one kernel per row class. Some rows at a time
- * are gathered into lines on the stack; whole ones are stored, what is left over waits for the next rows. So gathering and
- * storing take turns line by line: 4 KiB at a time they were a third slower, since the CPU can hold few such stores, and while
- * it waits for them it fetches nothing. Included once per index width and instruction set.
+ * lines.tmpl.h: rows of 1 to 64 bytes with non-temporal stores, one kernel per row class. Rows are gathered into lines
+ * on the stack; whole lines are stored, the rest waits for the next rows. Gathering and storing alternate line by line:
+ * with 4 KiB at a time this was a third slower, because the CPU has few buffers for such stores, and does not load
+ * while it waits for them. Included once per index width and instruction set.
  *
- * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines stream_line(out, in),
+ * Parameters (undefined again at the end): INDEX, SUFFIX as in rows.tmpl.h; the file that includes this defines nontemporal_line(out, in),
  * which copies 64 bytes to an aligned place.
- *   STREAM_WHOLE   1: it also defines stream_16, stream_32 and stream_64 (stores_x86.h), and includes rows.tmpl.h before; stays
+ *   NONTEMPORAL_WHOLE   1: it also defines nontemporal_16, nontemporal_32 and nontemporal_64 (stores_x86.h), and includes rows.tmpl.h before; stays
  * The output is dense: round follows upon round.
  */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-/* Stores the whole lines of the `end` bytes in `lines`, of which the first `head` are somebody else's; returns how many bytes
- * are left over, which are then the first. */
+/* Stores the whole lines of the `end` bytes in `lines`, of which the first `head` belong to others. Returns the number
+ * of remaining bytes, which become the first. */
 GATHER_INLINE int64_t NAME(flush)(char *out, char *lines, int64_t head, int64_t end) {
   int64_t at = 0;
   if (head > 0) {
     memcpy(out + head, lines + head, (size_t)(64 - head));
     at = 64;
   }
-  for (; at + 64 <= end; at += 64) stream_line(out + at, lines + at);
+  for (; at + 64 <= end; at += 64) nontemporal_line(out + at, lines + at);
   if (at < end) memcpy(lines, lines + at, 64);
   return end - at;
 }
 
-/* How far a kernel has come. `out` is where a line starts; the first `end` bytes of the lines on the stack wait to be stored there,
- * of which the first `head` are somebody else's. */
+/* The state of a kernel. `out` is the start of a line; the first `end` bytes of the lines on the stack are not stored
+ * yet, of which the first `head` belong to others. */
 typedef struct {
   const char *data, *indices;
   char *out;
   int64_t left, head, end;
 } NAME(lines_place);
 
-/* Gathers `step` rows, and fetches as many that come `ahead` rows later, if that is not 0. The steps are arguments, so that the compiler sees those that are constant. */
-GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t ahead, bool many, int64_t index_step,
+/* Gathers `step` rows, and prefetches as many at the distance `prefetch_rows`, if it is not 0. The steps are arguments,
+ * so the compiler can use constants. */
+GATHER_INLINE void NAME(fill)(NAME(lines_place) * p, char *lines, int64_t prefetch_rows, bool many, int64_t index_step,
                               int64_t data_step, int64_t axis_step, int step, size_t bytes, gather_copy_fn copy) {
   const char *data = p->data, *indices = p->indices;
-  if (ahead > 0)
-    for (int64_t u = ahead; u < ahead + step; u++)
-      gather_fetch_row(data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step, 1);
+  if (prefetch_rows > 0)
+    for (int64_t u = prefetch_rows; u < prefetch_rows + step; u++)
+      gather_prefetch_row(data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step, 1);
   if (many)
-    for (int at = 0; at < step * (int)sizeof(INDEX); at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD + at);
+    for (int at = 0; at < step * (int)sizeof(INDEX); at += 64) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH + at);
   for (int u = 0; u < step; u++)
     copy(lines + u * (int64_t)bytes, data + u * data_step + NAME(gather_row)(indices + u * index_step) * axis_step,
          bytes);
   p->data += step * data_step, p->indices += step * index_step, p->left -= step;
 }
 
-/* Stores what is full. */
+/* Stores the full lines. */
 GATHER_INLINE void NAME(store_lines)(NAME(lines_place) * p, char *lines) {
   const int64_t rest = NAME(flush)(p->out, lines, p->head, p->end);
   p->out += p->end - rest, p->end = rest, p->head = 0;
@@ -69,21 +70,21 @@ GATHER_INLINE NAME(lines_place) NAME(begin_lines)(const gather_span *s) {
 
 enum { NAME(FULL) = 256 /* bytes that are worth storing */ };
 #define FILL(to, n) \
-  NAME(fill)(&p, to, p.left >= stay + (n) ? ahead : 0, many, index_step, data_step, axis_step, n, bytes, copy)
+  NAME(fill)(&p, to, p.left >= stay + (n) ? prefetch_rows : 0, many, index_step, data_step, axis_step, n, bytes, copy)
 
-/* All rounds. Where rows divide a line and the output begins with one, `step` rows are whole lines; other rows are gathered until
- * a few lines are full. */
+/* All rounds. If rows divide a line and the output starts on a line, `step` rows are whole lines; other rows are
+ * collected until a few lines are full. */
 GATHER_INLINE void NAME(lines)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t axis_step, int step,
                                size_t bytes, gather_copy_fn copy) {
   _Alignas(64) char lines[NAME(FULL) + 256 /* `step` rows */ + 64];
   const bool divides = 64 % bytes == 0, many = s->many;
-  const int64_t ahead = s->ahead, stay = gather_span_stay(s);
+  const int64_t prefetch_rows = s->prefetch_rows, stay = gather_span_stay(s);
   NAME(lines_place) p = NAME(begin_lines)(s);
   for (int64_t i = 0; i < s->rounds; i++) {
     p.data = s->data + i * s->data_round, p.indices = s->indices + i * s->index_round, p.left = s->count;
     while (divides && p.end == 0 && p.left >= step) {
       FILL(lines, step);
-      for (size_t at = 0; at < (size_t)step * bytes; at += 64) stream_line(p.out + at, lines + at);
+      for (size_t at = 0; at < (size_t)step * bytes; at += 64) nontemporal_line(p.out + at, lines + at);
       p.out += (size_t)step * bytes;
     }
     while (p.left > 0) {
@@ -130,13 +131,12 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
       NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, (BYTES), gather_copy_##class); \
   }
 
-/* Rows that are a power of two go as they are where such stores come in their size and the output is aligned to it: the CPU
- * collects the line, and nothing waits for it. */
-#if STREAM_WHOLE
+/* Rows of 16, 32 and 64 bytes are stored directly if the output is aligned to them: the CPU combines the line. */
+#if NONTEMPORAL_WHOLE
 #define WHOLE(class, STEP)                                                                         \
   static void NAME(lines_##class)(const gather_span *s) {                                          \
     if ((uintptr_t)s->out % class == 0)                                                            \
-      NAME(rows)(s, true, class, stream_##class);                                                  \
+      NAME(rows)(s, true, class, nontemporal_##class);                                             \
     else                                                                                           \
       NAME(lines)(s, s->index_step, s->data_step, s->axis_step, STEP, class, gather_copy_##class); \
   }

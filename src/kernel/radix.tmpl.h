@@ -18,10 +18,10 @@ GATHER_INLINE INDEX NAME(row)(const char *indices, int64_t j, INDEX axis_len) {
   return (INDEX)(value + (axis_len & (INDEX)(0 - (value >> (8 * sizeof value - 1)))));
 }
 
-/* Cut to what there is: whatever was promised of indices that nobody checked, no entry is written outside. */
+/* Limited to the number of partitions: even with unchecked indices no entry is written outside. */
 GATHER_INLINE unsigned NAME(part_of)(INDEX row, int shift) { return (unsigned)(row >> shift) % GATHER_RADIX_PARTS; }
 
-/* Counts the indices of each part: four counts, so that equal neighbours do not wait for each other. */
+/* Counts the indices of each partition, in four arrays, so that equal neighbours do not wait for each other. */
 static void NAME(count)(gather_radix *r) {
   uint32_t counts[4][GATHER_RADIX_PARTS];
   const INDEX axis_len = (INDEX)r->axis_len;

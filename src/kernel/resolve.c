@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * resolve.c: from indices as they were written to rows, where some are out of range or lie in the other byte order. The way
- * of gathers that need repair; clean ones never come here.
+ * resolve.c: resolves indices to rows if some are out of range or byte-swapped. Only for gathers that need repair.
  */
 #include "kernel/index_types.h"
 #include "kernel/indices.h"
 
-/* A bad index of a signed type. */
+/* An index of a signed type that is out of range. */
 static int64_t repair_signed(const gather_index_rule *rule, int64_t index) {
   int64_t n = rule->axis_len;
   switch (rule->on_bad) {
@@ -18,7 +17,7 @@ static int64_t repair_signed(const gather_index_rule *rule, int64_t index) {
     case GATHER_ON_BAD_FILL:
       return GATHER_ROW_FILL;
     default:
-      return index < 0 ? 0 : n - 1; /* clamp; and the safe answer to a broken promise */
+      return index < 0 ? 0 : n - 1; /* clamp; also the safe choice for unchecked indices */
   }
 }
 

@@ -11,19 +11,20 @@
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
 
-/* Four of something: a loop over four would be one in some compilers, and more rows at once run out of registers. */
+/* Four times: some compilers keep a loop over four as a loop, and more rows at once need too many registers. */
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
-#define FETCH(u)    \
-  gather_fetch_row( \
-      data + (ahead + (u)) * data_step + NAME(gather_row)(indices + (ahead + (u)) * index_step) * axis_step, lines);
+#define PREFETCH_ROW(u)                                                                               \
+  gather_prefetch_row(data + (prefetch_rows + (u)) * data_step +                                      \
+                          NAME(gather_row)(indices + (prefetch_rows + (u)) * index_step) * axis_step, \
+                      lines);
 #define MOVE(u) \
   copy(out + (u)*out_step, data + (u)*data_step + NAME(gather_row)(indices + (u)*index_step) * axis_step, bytes);
 #define PASS(n) out += (n)*out_step, data += (n)*data_step, indices += (n)*index_step, left -= (n);
 
-/* All rounds. The steps are arguments, so that the compiler sees those that are constant. */
+/* All rounds. The steps are arguments, so the compiler can use constants. */
 GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t data_step, int64_t out_step,
                               int64_t axis_step, bool by_four, size_t bytes, gather_copy_fn copy) {
-  const int64_t ahead = s->ahead, lines = bytes > 64 ? s->lines : 1, count = s->count;
+  const int64_t prefetch_rows = s->prefetch_rows, lines = bytes > 64 ? s->prefetch_lines : 1, count = s->count;
   const int64_t stay = gather_span_stay(s);
   const int64_t data_back = s->data_round - count * data_step, index_back = s->index_round - count * index_step;
   const int64_t out_back = s->out_round - count * out_step;
@@ -33,23 +34,23 @@ GATHER_INLINE void NAME(loop)(const gather_span *s, int64_t index_step, int64_t 
   const bool many = s->many && count >= line, many_rounds = s->many && count < line;
   for (int64_t round = s->rounds; round > 0; round--) {
     int64_t left = count;
-    if (many_rounds) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
+    if (many_rounds) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
     if (by_four)
       while (left >= stay + 4) {
-        if (many) GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
-        FOUR(FETCH)
+        if (many) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
+        FOUR(PREFETCH_ROW)
         FOUR(MOVE)
         PASS(4)
       }
     while (left > stay) {
-      FETCH(0)
+      PREFETCH_ROW(0)
       MOVE(0)
       PASS(1)
     }
-    /* Of many indices, a line that comes later with each line. */
+    /* With many indices, each line prefetches a later one. */
     if (by_four && many)
       while (left >= line) {
-        GATHER_PREFETCH(indices + GATHER_INDEX_AHEAD);
+        GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
         for (int k = 0; k < line / 4; k++) {
           FOUR(MOVE)
           PASS(4)
@@ -84,11 +85,11 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
 }
 
 #undef FOUR
-#undef FETCH
+#undef PREFETCH_ROW
 #undef MOVE
 #undef PASS
 
-/* The usual steps - dense indices, dense output, one source or one that moves along - get their own copies of the loop. */
+/* The usual steps - dense indices, dense output, one table or one that advances - have their own copies of the loop. */
 GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, gather_copy_fn copy) {
   const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX);
   const bool dense = by_four && s->index_step == width && s->out_step == size;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * runs.tmpl.h: rows that follow one another in the table are copied as one long row. For indices that were seen to come in
- * runs; right for all others. Indices, rows and output are dense. Included once per index width and instruction set.
+ * runs.tmpl.h: runs of rows are copied as one long row. For indices in runs; correct for all others. Indices, rows and
+ * output are dense. Included once per index width and instruction set.
  *
  * Parameters (undefined again at the end):
  *   INDEX, SUFFIX  as in rows.tmpl.h; the file that includes this has follow_<SUFFIX>(indices, first), which says how many of 16
  *                  indices, from the front, count up from `first`
- *   STREAM         1: the file that includes this has stream_line (stream.tmpl.h)
+ *   NONTEMPORAL         1: the file that includes this has nontemporal_line (nontemporal.tmpl.h)
  */
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)
@@ -14,7 +14,7 @@
 
 #define RUN_INDEX(j) ((INDEX)NAME(gather_row)(indices + (j) * (int64_t)sizeof(INDEX)))
 
-/* How many rows from j on follow one another. */
+/* The length of the run that starts at j. */
 GATHER_INLINE int64_t NAME(run_len)(const char *indices, int64_t j, int64_t count) {
   const INDEX first = RUN_INDEX(j);
   int64_t k = 1;
@@ -53,8 +53,8 @@ static void NAME(runs)(const gather_span *s) {
   }
 }
 
-#if STREAM
-static void NAME(stream_runs)(const gather_span *s) {
+#if NONTEMPORAL
+static void NAME(nontemporal_runs)(const gather_span *s) {
   for (int64_t i = 0; i < s->rounds; i++) {
     const char *data = s->data + i * s->data_round, *indices = s->indices + i * s->index_round;
     for (int64_t j = 0, len; j < s->count; j += len) {
@@ -66,7 +66,7 @@ static void NAME(stream_runs)(const gather_span *s) {
       if (at > 0) memcpy(out, in, (size_t)at);
       for (; at + 64 <= bytes; at += 64) {
         GATHER_PREFETCH(in + at + 2048);
-        stream_line(out + at, in + at);
+        nontemporal_line(out + at, in + at);
       }
       if (at < bytes) memcpy(out + at, in + at, (size_t)(bytes - at));
     }
@@ -80,4 +80,4 @@ static void NAME(stream_runs)(const gather_span *s) {
 #undef NAME_
 #undef INDEX
 #undef SUFFIX
-#undef STREAM
+#undef NONTEMPORAL

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tables_avx2.h: tables that fit in registers, for isa_avx2.c. Bytes are picked by shuffles of 16 with the part of the table
- * blended in that the high bits of an index say, larger elements by permutes of 8 lanes of 4 bytes in the same manner.
+ * tables_avx2.h: register tables for isa_avx2.c. Bytes are selected by shuffles of 16; a blend selects the part of the
+ * table by the high bits of the index. Larger elements use permutes of 8 lanes of 4 bytes in the same way.
  */
 #ifndef GATHER_KERNEL_TABLES_AVX2_H
 #define GATHER_KERNEL_TABLES_AVX2_H
@@ -105,18 +105,18 @@ GATHER_INLINE __m256i indices_8_2(const char *i) {
 GATHER_INLINE __m256i indices_8_4(const char *i) { return _mm256_permute4x64_epi64(halves_8(i), 0xd8); }
 GATHER_INLINE __m256i indices_8_8(const char *i) { return load_256(i); }
 
-GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
-  if (past)
+GATHER_INLINE void put_vector(char *out, __m256i value, bool nontemporal) {
+  if (nontemporal)
     _mm256_stream_si256((void *)out, value);
   else
     _mm256_storeu_si256((void *)out, value);
 }
 
-#define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                   \
-  for (; j + STEP <= count; j += STEP) {                                                                    \
-    if (many)                                                                                               \
-      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD + at); \
-    put_vector(out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS), PAST);             \
+#define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                      \
+  for (; j + STEP <= count; j += STEP) {                                                                       \
+    if (many)                                                                                                  \
+      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at); \
+    put_vector(out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS), PAST);                \
   }
 #define TABLE_LOOPS(W, E, PART, PAST)  \
   if (s->table_bytes <= PART)          \
@@ -135,7 +135,7 @@ GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
     memcpy(out, picked, (size_t)(count * E));                                                            \
   }
 
-/* Indices and output are dense, the table is. PART: the bytes of one of its registers. With stores past the caches the first
+/* Indices and output are dense, the table is. PART: the bytes of one of its registers. With non-temporal stores the first
  * elements bring the output to where such stores may begin. */
 #define TABLE(W, E, PART)                                                         \
   TABLE_SOME(W, E)                                                                \
@@ -149,7 +149,7 @@ GATHER_INLINE void put_vector(char *out, __m256i value, bool past) {
       char *out = s->out + i * s->out_round;                                      \
       const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                   \
       int64_t j = 0;                                                              \
-      if (s->past && (uintptr_t)out % E == 0 && head < count) {                   \
+      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {            \
         if (head > 0) some_##W##_##E(&t, indices, out, head);                     \
         j = head;                                                                 \
         TABLE_LOOPS(W, E, PART, true)                                             \

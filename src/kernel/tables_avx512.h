@@ -102,8 +102,8 @@ GATHER_INLINE __m512i indices_8_4(const char *i) {
 }
 GATHER_INLINE __m512i indices_8_8(const char *i) { return _mm512_loadu_si512(i); }
 
-GATHER_INLINE void put_vector(char *out, __m512i value, bool past) {
-  if (past)
+GATHER_INLINE void put_vector(char *out, __m512i value, bool nontemporal) {
+  if (nontemporal)
     _mm512_stream_si512((void *)out, value);
   else
     _mm512_storeu_si512(out, value);
@@ -113,7 +113,7 @@ GATHER_INLINE void put_vector(char *out, __m512i value, bool past) {
 #define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                       \
   for (; j + STEP <= count; j += STEP) {                                                                        \
     if (many)                                                                                                   \
-      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_AHEAD + at);     \
+      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);  \
     __m512i first = indices_##W##_##E(indices + j * W), second = indices_##W##_##E(indices + (j + 64 / E) * W); \
     put_vector(out + j * E, pick_##E(&t, first, REGISTERS), PAST);                                              \
     put_vector(out + j * E + 64, pick_##E(&t, second, REGISTERS), PAST);                                        \
@@ -137,7 +137,7 @@ GATHER_INLINE void put_vector(char *out, __m512i value, bool past) {
     memcpy(out, picked, (size_t)(count * E));                                                            \
   }
 
-/* Indices and output are dense, the table is. With stores past the caches the first elements bring the output to a line. */
+/* Indices and output are dense, the table is. With non-temporal stores the first elements bring the output to a line. */
 #define TABLE(W, E)                                                               \
   TABLE_SOME(W, E)                                                                \
   static void table_##W##_##E(const gather_span *s) {                             \
@@ -150,7 +150,7 @@ GATHER_INLINE void put_vector(char *out, __m512i value, bool past) {
       char *out = s->out + i * s->out_round;                                      \
       const int64_t head = (int64_t)(-(uintptr_t)out & 63) / E;                   \
       int64_t j = 0;                                                              \
-      if (s->past && (uintptr_t)out % E == 0 && head < count) {                   \
+      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {            \
         if (head > 0) some_##W##_##E(&t, indices, out, head);                     \
         j = head;                                                                 \
         TABLE_LOOPS(W, E, true)                                                   \

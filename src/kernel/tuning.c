@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tuning.c: numbers that may be changed while the library runs. They decide how, never what.
+ * tuning.c: the tuning parameters, which may change at any time. They decide how a gather runs, never its result.
  */
 #include "kernel/tuning.h"
 
@@ -43,7 +43,7 @@ int64_t gather_cache_bytes(void) {
   bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
   if (bytes <= 0) bytes = USUAL;
-  /* Asked once: the answer is kept where a tuned one would be. */
+  /* Queried once: the result is stored in place of a tuned value. */
   const int64_t kept = gather_tuned_keep(GATHER_TUNING_cache_bytes, tuned, bytes);
   return kept > 0 ? kept : bytes;
 }
@@ -58,14 +58,15 @@ static int find(const char *name) {
 
 gather_status gather_tuning_get(const char *name, int64_t *value, gather_error *error) {
   int i = find(name);
-  if (i < 0 || !value) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no tuning is named %s", name ? name : "NULL");
+  if (i < 0 || !value)
+    return gather_fail(error, GATHER_NAME_NOT_FOUND, "no such tuning parameter '%s'", name ? name : "NULL");
   *value = gather_tuned(i);
   return GATHER_OK;
 }
 
 gather_status gather_tuning_set(const char *name, int64_t value, gather_error *error) {
   int i = find(name);
-  if (i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no tuning is named %s", name ? name : "NULL");
+  if (i < 0) return gather_fail(error, GATHER_NAME_NOT_FOUND, "no such tuning parameter '%s'", name ? name : "NULL");
   gather_tuned_set(i, value);
   return GATHER_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * widen.tmpl.h: indices of each type as 8-byte row numbers, once per instruction set; loops that compilers turn into vectors.
+ * widen.tmpl.h: widens indices of each type to row numbers of 8 bytes, once per instruction set; loops that compilers
+ * vectorise.
  */
 #define WIDEN(type, suffix, ENUM, is_signed)                                                                          \
   static void widen_##suffix(const char *restrict indices, int64_t count, int64_t axis_len, int64_t *restrict rows) { \

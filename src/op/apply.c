@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * apply.c: the one-call functions. A plan on the stack, run once.
+ * apply.c: the one-call functions: a plan on the stack, run once.
  */
 #include <inttypes.h>
 
@@ -66,9 +66,9 @@ gather_status gather_output_shape(const gather_op *op, const gather_tensor *data
 
 gather_status gather_infer_value(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                  const gather_tensor *out, const gather_options *options, gather_error *error) {
-  /* A length is an element like any other; all bits zero is the length 0, which rules that fill with zeros give. */
+  /* A length is an element; all bits zero is the length 0, as rules that fill with zeros need. */
   if (data && (data->type != GATHER_TYPE_OPAQUE || data->item_bytes != (int64_t)sizeof(gather_dim)))
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "data must hold gather_dim elements");
+    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "data must have gather_dim elements");
   return gather_apply(op, data, indices, out, options, error);
 }
 
@@ -81,7 +81,7 @@ gather_status gather_axis_read(const gather_tensor *axis, int64_t *value, gather
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "axis", "the axis must be one element, not %" PRId64,
                              gather_tensor_len(axis));
   if (!axis->data) return gather_fail_input(error, GATHER_USAGE, "axis", "the axis's data pointer is NULL");
-  /* Read as a bad index is: on an axis of length 0 every value is one, and is reported. */
+  /* Reported like an index out of range: on an axis of length 0 every value is one. */
   gather_index_rule rule = {
       .type = axis->type, .swapped = (axis->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0, .on_bad = GATHER_ON_BAD_ERROR};
   int64_t first;

@@ -15,18 +15,19 @@ typedef struct gather_steps {
   const int64_t *indices; /* the plan's */
 } gather_steps;
 
-/* Everything that depends on the family and on nothing else. A family's file gives all fields in this order: the compiler names one
- * that is missing. Shapes and lengths of tensors were checked before; `options` has every field set. */
+/* Everything that depends on the family. A family's file sets all fields in this order: the compiler reports a missing
+ * one. Shapes and lengths of tensors were checked before; `options` has every field set. */
 struct gather_family_rules {
-  /* Checks the ranks and finds the attributes. A rank of -1 is not known. An attribute that cannot be made definite becomes -1: never
-   * where `definite` is set, then both ranks are known. */
+  /* Checks the ranks and resolves the attributes. A rank of -1 is unknown. An attribute that cannot be resolved becomes
+   * -1; never if `definite` is set: then both ranks are known. */
   gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank,
                               const gather_options *options, bool definite, gather_attributes *found,
                               gather_error *error);
-  /* Finds the attributes, all of them definite, checks the shapes, and appends each length of the output to the geometry. */
+  /* Resolves all attributes, checks the shapes, and appends each length of the output to the geometry. */
   gather_status (*shape)(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                          const gather_options *options, gather_geometry *g, gather_error *error);
-  /* The same where lengths are intervals and ranks may be unknown. The rank of `out` is -1, and stays so if nothing is known. */
+  /* The same for lengths that are intervals and ranks that may be unknown. The rank of `out` is -1, and remains so if
+   * nothing is known. */
   gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices,
                          const gather_attributes *a, gather_shape *out, gather_error *error);
   /* Where each dimension of the output comes from, for ranks and attributes that fit; returns the rank of the output. */
@@ -36,7 +37,7 @@ struct gather_family_rules {
                const gather_steps *s);
 };
 
-/* The rules of the operator's family; NULL: *error says that there is no such family. */
+/* The rules of the operator's family; NULL for an unknown family, with *error set. */
 const gather_family_rules *gather_family_find(const gather_op *op, gather_error *error);
 
 /* ---- steps for ranks and attributes */
@@ -49,7 +50,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_data_rank_check(const gather_o
   return data_rank == 0 ? gather_data_rank_fail(op, error) : GATHER_OK;
 }
 
-/* gather_attributes_find without its short cut. */
+/* gather_attributes_find without its fast path. */
 GATHER_CHECKED gather_status gather_attributes_resolve(const gather_op *op, int32_t data_rank, int32_t indices_rank,
                                                        const gather_options *options, bool definite,
                                                        gather_attributes *found, gather_error *error);
@@ -58,7 +59,7 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
                                                                   int32_t indices_rank, const gather_options *options,
                                                                   bool definite, gather_attributes *found,
                                                                   gather_error *error) {
-  /* Small calls feel each branch. */
+  /* Fast path: each branch matters in small calls. */
   if (definite && options->batch_dims == 0 && options->axis >= 0 && options->axis < data_rank) {
     found->axis = (int32_t)options->axis, found->batch_dims = 0;
     return GATHER_OK;
@@ -76,23 +77,23 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_shape_push(gather_geometry *g,
   g->shape[g->rank++] = len;
   return GATHER_OK;
 }
-/* Fails because of dimension d; rule: what was violated. */
+/* Fails for dimension d; rule: what was violated. */
 gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
                                     const gather_tensor *indices, const char *rule);
 
 /* ---- steps for inferred shapes */
 
-/* A length of which nothing is known. */
+/* An unknown length. */
 extern const gather_dim gather_len_unknown;
 /* Appends a length of the output. */
 GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather_error *error);
-/* What is common to two lengths that must be equal; false: nothing. A symbol of either one names both. */
+/* The intersection of two lengths that must be equal; false if it is empty. A symbol of either one names both. */
 bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both);
 
 /* ---- steps for nests */
 
-/* Writes a loop, inside of those before; returns where the next one goes. The first one goes to plan->loops. Through a pointer, not a
- * count in the plan: small calls would wait for it. */
+/* Writes a loop inside the previous ones, and returns the place of the next one. The first one goes to plan->loops. The place is a
+ * pointer, not a count in the plan: small calls would wait for the store. */
 GATHER_INLINE gather_loop *gather_nest_loop(gather_loop *at, int64_t len, int64_t data, int64_t index, int64_t out) {
   at->len = len, at->data = data, at->index = index, at->out = out;
   return at + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * family_elements.c: GatherElements: each index selects one element, at its own coordinates but for the axis.
- *     out[..i..] = data[.. indices[..i..] at the axis ..]
+ * family_elements.c: GatherElements: each index selects one element, at its own coordinates except for the axis.
+ * out[..i..] = data[.. indices[..i..] at the axis ..]
  */
 #include <inttypes.h>
 
@@ -21,7 +21,7 @@ GATHER_INLINE gather_status check_ranks(const gather_op *op, int32_t data_rank, 
   return GATHER_OK;
 }
 
-/* The ranks are equal: a known one gives the other. */
+/* The ranks are equal: one gives the other. */
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank,
                                 const gather_options *options, bool definite, gather_attributes *found,
                                 gather_error *error) {
@@ -47,7 +47,7 @@ static gather_status shape(const gather_op *op, const gather_tensor *data, const
   return GATHER_OK;
 }
 
-/* A length off the axis, from what is known of data's and of the indices'; false: they cannot fit. */
+/* A length off the axis, from the known lengths of data and indices; false: they cannot fit. */
 static bool off_axis(const gather_op *op, const gather_dim *data, const gather_dim *indices, gather_dim *dim) {
   if (op->off_axis == GATHER_OFF_AXIS_EQUAL) return gather_dims_meet(data, indices, dim);
   *dim = *indices;
@@ -66,7 +66,7 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
     gather_dim dim = *index;
     bool fits = d == a->axis || off_axis(op, from, index, &dim);
     misfits += !fits;
-    /* An axis that is not known may be the one dimension that does not fit. */
+    /* The unknown axis may be the one dimension that does not fit. */
     if (!fits && (a->axis >= 0 || misfits > 1))
       return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "indices",
                                "dimension %" PRId32 " of data and of indices cannot fit", d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * formula.c: where each dimension of an output comes from, and the same as a formula.
+ * formula.c: the source of each dimension of an output, also as a formula.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int3
 
 /* ---- the formula */
 
-/* Text that grows as long as it fits. */
+/* Text that is truncated to its room. */
 typedef struct {
   char *text;
   size_t bytes, at;
@@ -53,7 +53,7 @@ static void add(formula_text *l, const char *more) {
   l->text[l->at] = '\0';
 }
 
-/* A dimension of the output: "i", "j" ... and from number 10 on "i10". */
+/* A dimension of the output: "i", "j" ..., from number 10 on "i10". */
 static void add_letter(formula_text *l, int32_t d, bool *comma) {
   static const char LETTERS[] = "ijklmnpqrs";
   char name[16] = {LETTERS[d % 10]};
@@ -63,7 +63,7 @@ static void add_letter(formula_text *l, int32_t d, bool *comma) {
   add(l, name);
 }
 
-/* "idx[i, j]". A dimension of indices that no dimension of the output runs along holds the numbers of a tuple, one per axis. */
+/* "idx[i, j]". A dimension of indices that is not a source of the output has the numbers of a tuple, one per axis. */
 static void add_index(formula_text *l, const gather_dim_source *sources, int32_t rank, int32_t indices_rank,
                       int32_t column) {
   char number[16];
@@ -88,7 +88,7 @@ gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int3
   gather_dim_source sources[GATHER_MAX_RANK];
   int32_t rank, column = 0;
   bool comma = false;
-  if (!text || bytes == 0) return gather_fail(error, GATHER_USAGE, "there is no room for the formula");
+  if (!text || bytes == 0) return gather_fail(error, GATHER_USAGE, "`text` has no room for the formula");
   text[0] = '\0';
   GATHER_TRY(gather_output_sources(op, data_rank, indices_rank, options, sources, &rank, error));
   formula_text l = {text, bytes, 0};

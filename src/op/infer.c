@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer.c: shapes of which not everything is known. A length is an interval; a rank may be unknown; the rules are the family's, and
- * an error means that no input that fits could be legal.
+ * infer.c: shapes that are not fully known. A length is an interval; a rank may be unknown; the family has the rules.
+ * An error means that no input of these shapes is valid.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static gather_status check_shape(const gather_shape *shape, const char *input, g
     return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
   for (int32_t d = 0; d < shape->rank; d++)
     if (shape->dims[d].min < 0 || shape->dims[d].min > shape->dims[d].max)
-      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is no interval", input,
-                               d);
+      return gather_fail_input(error, GATHER_SHAPE_MISMATCH, input, "%s: dimension %" PRId32 " is not a valid interval",
+                               input, d);
   return GATHER_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * lower.c: from an operator and its tensors to the nest that a plan runs. The operator's family writes the loops; all else is the same
- * for every family.
+ * lower.c: lowers an operator and its tensors to the nest that a plan runs. The operator's family writes the loops; the
+ * rest is the same for all families.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "base/tensor.h"
 #include "op/family.h"
 
-/* The steps of a tensor whose lengths and strides fit. Those of dimensions of length 1 were never checked, since they lead nowhere:
- * any that no offset could have becomes 0. */
+/* The steps of a tensor whose lengths and strides fit. Strides of dimensions of length 1 are not checked, because they
+ * are not used: those that no offset could have become 0. */
 static void read_steps(const gather_tensor *tensor, int64_t *step) {
   gather_tensor_strides(tensor, step);
   for (int32_t d = 0; d < tensor->rank; d++)
@@ -53,14 +53,14 @@ typedef struct {
   int64_t step, len;
 } stride_of;
 
-/* Keeps dims[0 .. count] sorted by step. Not qsort: that may ask the heap. */
+/* Keeps dims[0 .. count] sorted by step. Not qsort, which may use the heap. */
 static void insert(stride_of *dims, int32_t count, int64_t step, int64_t len) {
   int32_t i = count;
   for (; i > 0 && dims[i - 1].step > step; i--) dims[i] = dims[i - 1];
   dims[i].step = step, dims[i].len = len;
 }
 
-/* Elements are apart when each dimension steps over all that the finer ones span. */
+/* Elements do not overlap if each step is at least the span of the finer dimensions. */
 static bool overlaps_itself(const gather_tensor *out) {
   stride_of dims[GATHER_MAX_RANK];
   int32_t count = 0;
@@ -104,11 +104,11 @@ static gather_status check_out_shape(const gather_geometry *g, const gather_tens
                              gather_shape_text(has, sizeof has, out->rank, out->shape),
                              gather_shape_text(needs, sizeof needs, g->rank, g->shape));
   if (overlaps_itself(out))
-    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides let its elements overlap");
+    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides make its elements overlap");
   return GATHER_OK;
 }
 
-/* The nest walks a copy. Of indices that others may write nothing is promised: bad ones are clamped instead. */
+/* The nest walks a copy. Shared indices are never unchecked: those out of range are clamped instead. */
 static void set_shared(gather_plan *plan, const gather_tensor *indices) {
   gather_tensor copy = *indices;
   memcpy(plan->shared_strides, plan->index_strides, sizeof plan->shared_strides);
@@ -137,7 +137,7 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   if (plan->shared) set_shared(plan, indices);
 }
 
-/* How much the three tensors are. */
+/* The sizes of the three tensors. */
 typedef struct {
   gather_size data, indices, out;
 } sizes;
@@ -180,7 +180,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   set_extents(plan, data, indices, out, &size);
   gather_steps s;
   read_steps(data, s.data);
-  /* Data without elements is never addressed, and its strides were not checked. */
+  /* Data without elements is never read, and its strides were not checked. */
   if (size.data.len == 0) memset(s.data, 0, sizeof s.data);
   s.indices = plan->index_strides;
   read_steps(out, s.out);

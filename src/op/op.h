@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * op.h: what operators mean: attributes made definite, shapes, and the nest that a plan runs. No loop over elements here.
+ * op.h: what operators mean: resolved attributes, shapes, and the nest that a plan runs. No loop over elements here.
  */
 #ifndef GATHER_OP_OP_H
 #define GATHER_OP_OP_H
@@ -8,7 +8,7 @@
 #include "gather/gather.h"
 #include "plan/plan.h"
 
-/* Attributes made definite; -1 = not known. */
+/* Resolved attributes; -1 = unknown. */
 typedef struct gather_attributes {
   int32_t axis;       /* counted from 0; the first dimension of data on which an index selects */
   int32_t batch_dims; /* at least 0 */
@@ -16,7 +16,7 @@ typedef struct gather_attributes {
 
 typedef struct gather_family_rules gather_family_rules;
 
-/* Attributes and shapes that were found to fit. */
+/* Attributes and shapes after the checks. */
 typedef struct gather_geometry {
   gather_attributes at;
   bool negative;
@@ -25,10 +25,10 @@ typedef struct gather_geometry {
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
-/* The rows that gather_take and gather_elements stand for. */
+/* The operator versions of gather_take and gather_elements. */
 extern const gather_op *const gather_op_take, *const gather_op_elements;
 
-/* options with every field set, also those a caller with an older header does not know. NULL gives the defaults. */
+/* options with every field set, also those that an older header does not have. NULL gives the defaults. */
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
                                                  gather_error *error);
 
@@ -42,7 +42,8 @@ GATHER_CHECKED gather_status gather_batch_dims_resolve(const gather_op *op, int6
                                                        int32_t indices_rank, int32_t axis, int32_t *resolved,
                                                        gather_error *error);
 
-/* Everything about a gather but its output. rules: of the operator's family (family.h). The tensors were checked. */
+/* Everything about a gather except for its output. rules: of the operator's family (family.h). The tensors were
+ * checked. */
 GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules,
                                                   const gather_tensor *data, const gather_tensor *indices,
                                                   const gather_options *options, gather_geometry *geometry,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * ops.c: the table of operator versions and its look-ups.
+ * ops.c: the table of operator versions and its lookups.
  */
 #include <string.h>
 
@@ -14,13 +14,13 @@
 #define GATHER_TYPES_INTEGER \
   (GATHER_TYPES_INDEX | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
 
-/* The 15 types of ONNX before bfloat16 came in with opset 13. */
+/* The 15 types of ONNX before opset 13 added bfloat16. */
 #define GATHER_TYPES_ONNX_15                                                                                          \
   (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | \
    BIT(STRING))
 #define GATHER_TYPES_ONNX_16 (GATHER_TYPES_ONNX_15 | BIT(BFLOAT16))
 
-/* "Any supported type": those that OpenVINO has a name for. */
+/* "Any supported type": all types with a name in OpenVINO. */
 #define GATHER_TYPES_OPENVINO                                                                                    \
   (GATHER_TYPES_INTEGER | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(STRING) | \
    BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \

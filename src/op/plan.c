@@ -13,7 +13,7 @@
 #include "plan/shared.h"
 #include "plan/tasks.h"
 
-/* The fill element may be of any size; it lies behind the plan. */
+/* The fill element may have any size; it is stored after the plan. */
 static void keep_fill(gather_plan *plan) {
   if (!plan->fill || plan->packed) return;
   void *kept = plan + 1;
@@ -29,7 +29,7 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   GATHER_TRY(gather_options_read(options, &full, error));
   GATHER_TRY(gather_lower(op, data, indices, out, &full, &local, error));
   gather_plan *made = gather_alloc((int64_t)sizeof *made + (local.fill ? local.fill_bytes : 0));
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a plan");
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a plan");
   *made = local;
   keep_fill(made);
   *plan = made;
@@ -39,16 +39,16 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
 gather_status gather_plan_create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                  const gather_tensor *out, const gather_options *options, gather_plan **plan,
                                  gather_error *error) {
-  if (!op || !plan) return gather_fail(error, GATHER_USAGE, "the operator or the place for the plan is NULL");
+  if (!op || !plan) return gather_fail(error, GATHER_USAGE, "the operator or `plan` is NULL");
   *plan = NULL;
   return gather_fail_op(error, op, create(op, data, indices, out, options, plan, error));
 }
 
 void gather_plan_destroy(gather_plan *plan) { gather_free(plan); }
 
-/* What a caller wants done, in *run: its own struct if that is this header's, else `full`. */
+/* Sets *run to the caller's struct if it has the size of this header's, else to `full`. */
 static gather_status read_run(const gather_plan *plan, const gather_run **run, gather_run *full, gather_error *error) {
-  if (!plan || !*run) return gather_fail(error, GATHER_USAGE, "the plan or what it runs on is NULL");
+  if (!plan || !*run) return gather_fail(error, GATHER_USAGE, "the plan or `run` is NULL");
   if ((*run)->size == sizeof **run) return GATHER_OK;
   *full = (gather_run)GATHER_RUN_INIT;
   GATHER_TRY(gather_struct_read(full, sizeof *full, *run, "gather_run", "GATHER_RUN_INIT", error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shape.c: what the families' rules for ranks, axis, batch_dims and shapes are made of, and the answer for one gather.
+ * shape.c: the shared steps of the families' rules for ranks, axis, batch_dims and shapes, and the output shape of one
+ * gather.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,9 +25,9 @@ gather_status gather_options_read(const gather_options *options, gather_options 
     GATHER_TRY(gather_struct_read(full, sizeof *full, options, "gather_options", "GATHER_OPTIONS_INIT", error));
   }
   if ((int)full->on_bad < 0 || full->on_bad > GATHER_ON_BAD_PROMISE)
-    return gather_fail(error, GATHER_USAGE, "options.on_bad is %d, which is no policy", (int)full->on_bad);
+    return gather_fail(error, GATHER_USAGE, "invalid options.on_bad %d", (int)full->on_bad);
   if ((int)full->negative < 0 || full->negative > GATHER_NEGATIVE_OFF)
-    return gather_fail(error, GATHER_USAGE, "options.negative is %d, which is no choice", (int)full->negative);
+    return gather_fail(error, GATHER_USAGE, "invalid options.negative %d", (int)full->negative);
   if (full->on_bad == GATHER_ON_BAD_FILL && !full->fill)
     return gather_fail(error, GATHER_USAGE, "options.on_bad is fill, but options.fill is NULL");
   return GATHER_OK;

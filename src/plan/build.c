@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * build.c: from a nest as an operator describes it to one that runs well: fewer loops, longer rows, a good innermost loop.
+ * build.c: simplifies a nest: fewer loops, longer rows, a good innermost loop.
  */
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "base/tensor.h"
 #include "plan/columns.h"
 
-/* Drops loops of length 1 and joins neighbours that all three tensors walk through in one stride. */
+/* Drops loops of length 1 and merges adjacent loops with one stride in all three tensors. */
 static void merge_loops(gather_plan *plan) {
   int32_t kept = 0;
   for (int32_t i = 0; i < plan->loop_count; i++) {
@@ -26,7 +26,7 @@ static void merge_loops(gather_plan *plan) {
   plan->loop_count = kept;
 }
 
-/* An innermost loop that every tensor walks element by element under one index is part of the row. */
+/* An innermost loop with dense steps and one index is part of the row. */
 static void extend_row(gather_plan *plan) {
   if (plan->loop_count == 0) return;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
@@ -35,7 +35,7 @@ static void extend_row(gather_plan *plan) {
   plan->loop_count--;
 }
 
-/* Packed types become types of whole bytes where every row starts and ends on a group. */
+/* A packed nest becomes a nest of bytes if every row starts and ends on a group. */
 static bool is_whole_groups(const gather_plan *plan) {
   int64_t group = plan->layout.group_len;
   if (plan->row_bytes % group || plan->data_offset % group || plan->out_offset % group) return false;
@@ -67,9 +67,8 @@ static void unpack_nest(gather_plan *plan) {
   plan->fill_bytes = plan->layout.group_bytes;
 }
 
-/* Kernels run the two innermost loops. Where the rounds of the innermost one are short and the loop round it is too, the
- * longest loop becomes the second: each of its rounds costs no call. Packed plans keep the order of the output, on which the
- * tasks' borders rest. */
+/* Kernels run the two innermost loops. If both are short, the longest loop becomes the second: then each of its rounds
+ * costs no call. Packed plans keep the order of the output, because tasks are split by it. */
 static void choose_inner_loop(gather_plan *plan) {
   enum { SHORT_LOOPS = 64 };
   if (plan->packed || plan->loop_count < 3) return;
@@ -82,7 +81,7 @@ static void choose_inner_loop(gather_plan *plan) {
   plan->loops[second] = moved;
 }
 
-/* There is always an innermost loop, so that the runner needs no special case. */
+/* Ensures an innermost loop, so that run.c needs no special case. */
 static void ensure_loop(gather_plan *plan) {
   if (plan->loop_count > 0) return;
   gather_loop once = {1, 0, 0, 0};
@@ -90,7 +89,7 @@ static void ensure_loop(gather_plan *plan) {
   plan->loop_count = 1;
 }
 
-/* Whether rows come one after the other in the output, and whether their indices do, in the order of the nest. */
+/* Whether the rows of the output, and their indices, are dense in the order of the nest. */
 static void find_order(gather_plan *plan) {
   int64_t out = plan->row_bytes, index = gather_type_row(plan->rule.type)->bits / 8;
   plan->linear = true, plan->in_order = plan->column_count == 1;
@@ -99,15 +98,15 @@ static void find_order(gather_plan *plan) {
     if (loop->len > 1 && loop->out != out) plan->linear = false;
     if (loop->len > 1 && loop->index != index) plan->in_order = false;
     out *= loop->len; /* at most the output */
-    /* Of indices that repeat, there may be more than bytes anywhere: no step is the length of all of them. */
+    /* Repeated indices can be more than INT64_MAX bytes: no step equals this length. */
     if (!gather_mul(index, loop->len, &index)) index = INT64_MAX;
   }
 }
 
 void gather_plan_build(gather_plan *plan) {
-  plan->way_count = 0, plan->parts_way = -1;
-  plan->takes_bytes = plan->far = plan->linear = plan->in_order = false;
-  plan->cache_bytes = 0, plan->race_rows = INT64_MAX;
+  plan->variant_count = 0, plan->radix_variant = -1;
+  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
+  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
   plan->row_count = 1;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].len == 0) plan->row_count = 0;
@@ -123,5 +122,5 @@ void gather_plan_build(gather_plan *plan) {
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
   find_order(plan);
-  gather_plan_find_ways(plan);
+  gather_plan_find_variants(plan);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * columns.c: tuples of indices: checked column by column, and resolved to offsets block by block.
+ * columns.c: tuples of indices: validated column by column, and resolved to offsets block by block.
  */
 #include "plan/columns.h"
 
@@ -12,7 +12,7 @@ void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_s
   plan->axis_step = 1;
   for (int32_t c = 0; c < count; c++) {
     plan->loops[GATHER_MAX_RANK - 1 - c] = (gather_loop){lengths[c], steps[c], c * index_step, 0};
-    /* No tuple is in range where one of the axes has no elements. */
+    /* No tuple is in range if one of the axes has no elements. */
     if (lengths[c] == 0) plan->rule.axis_len = 0;
   }
 }
@@ -24,8 +24,8 @@ bool gather_columns_are_whole(const gather_plan *plan, int64_t group) {
   return true;
 }
 
-/* Offsets are counted from the lowest one, so that none is negative: negative numbers mean rows that are filled. All offsets lie in data,
- * whose span was checked. */
+/* Offsets are relative to the lowest one, so that none is negative: negative numbers mean filled rows. All offsets are
+ * in data, whose extent was checked. */
 void gather_columns_settle(gather_plan *plan) {
   if (plan->column_count == 1 || plan->rule.axis_len == 0) return;
   plan->rule.axis_len = 1;
@@ -38,12 +38,12 @@ void gather_columns_settle(gather_plan *plan) {
   }
 }
 
-gather_index_state gather_tuples_look(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
+gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
   gather_index_state worst = GATHER_INDICES_PLAIN;
   for (int32_t c = 0; c < plan->column_count && worst < GATHER_INDICES_BAD; c++) {
     const gather_index_rule rule = gather_columns_rule(plan, c);
     if (gather_indices_cannot_fail(&rule)) continue;
-    gather_index_state state = gather_indices_look(&rule, indices + gather_column(plan, c)->index, step, count);
+    gather_index_state state = gather_indices_validate(&rule, indices + gather_column(plan, c)->index, step, count);
     if (state > worst) worst = state;
   }
   return worst;

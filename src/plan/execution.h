@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * execution.h: one run of a plan, as its tasks share it.
+ * execution.h: one run of a plan, shared by its tasks.
  */
 #ifndef GATHER_PLAN_EXECUTION_H
 #define GATHER_PLAN_EXECUTION_H
@@ -9,11 +9,11 @@
 #include "plan/shared.h"
 #include "plan/walk.h"
 
-/* What has to be done to indices before kernels can read them. */
+/* The conversion that indices need before kernels can read them. */
 typedef enum gather_form {
   GATHER_FORM_PLAIN = 0, /* nothing */
-  GATHER_FORM_WIDENED,   /* they become rows of 8 bytes: narrow types, negative ones, and tuples */
-  GATHER_FORM_REPAIRED   /* some are out of range, or in the other byte order */
+  GATHER_FORM_WIDENED,   /* to row numbers of 8 bytes: narrow types, negative indices, and tuples */
+  GATHER_FORM_REPAIRED   /* some are out of range, or byte-swapped */
 } gather_form;
 
 typedef struct gather_execution {
@@ -21,32 +21,34 @@ typedef struct gather_execution {
   const char *data, *indices;
   char *out;
   gather_form form;
-  gather_widen_fn widen; /* NULL where indices are not dense in the innermost loop */
-  /* NULL: all indices were validated before the first row moved. Else each block of them is just before it moves, `form` is
-   * ignored, and the bad ones are counted here; their rows are repaired whatever the policy. */
+  gather_widen_fn widen; /* NULL if indices are not dense in the innermost loop */
+  /* NULL: all indices were validated before the first row moved. Else (deferred validation) each block is validated
+   * just before it moves, `form` is ignored, and indices out of range are counted here; their rows are repaired under
+   * every policy. */
   gather_bad *bad;
-  bool shared;    /* `indices` may be written by others: each block is copied before it is validated; there is `bad` */
-  atomic_int way; /* number of the way that won the race; -1 before */
-  int64_t moved;  /* rows that are done before tasks begin */
-  gather_order order; /* of large gathers' indices, as a sample says */
-  int64_t winner_ps;  /* what a row costs in the way that won, in picoseconds; 0 before */
+  bool shared;        /* others may write `indices`: each block is copied before it is validated; `bad` is set */
+  atomic_int variant; /* number of the fastest variant; -1 before the calibration run */
+  int64_t moved;      /* rows moved before the tasks start */
+  gather_order order; /* order of the indices of large gathers, from a sample */
+  int64_t fastest_ps; /* cost of a row in the fastest variant, in picoseconds; 0 before */
 } gather_execution;
 
-/* Indices that are resolved at a time: 2 KiB on the stack, well inside the first cache. */
+/* Indices resolved at a time: 2 KiB on the stack, which fit L1. */
 enum { GATHER_BLOCK = 256 };
 
-/* What indices in this state have to go through. */
+/* The conversion for indices in this state. */
 gather_form gather_form_of(const gather_plan *plan, gather_index_state state);
 
-/* Moves the next `count` rows of the walk in one of the plan's ways. */
-void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count);
-/* The whole of a nest of one or two loops by plain indices, in the first way, which stores to ordinary memory. */
+/* Moves the next `count` rows of the walk with one of the plan's variants. */
+void gather_move(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count);
+/* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use
+ * non-temporal stores. */
 void gather_move_all(const gather_execution *e);
-/* The same as gather_move of packed elements. */
+/* gather_move for packed elements. */
 void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count);
 
-/* Moves rows of the walk in each way in turn and notes which was fastest in e->way; returns how many rows were moved, at most
- * `count`. */
-int64_t gather_race(gather_execution *e, gather_walk *walk, int64_t count);
+/* Does the calibration run on the next rows of the walk and sets e->variant to the fastest. Returns how many rows were
+ * moved, at most `count`. */
+int64_t gather_calibrate(gather_execution *e, gather_walk *walk, int64_t count);
 
 #endif

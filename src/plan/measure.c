@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.c: whether the CPU's own gather instruction pays, asked once. CPUs of one instruction set differ: on some it is
- * slower than plain loads, on others a third faster, and in a guest the name of the CPU says nothing.
+ * measure.c: measures once whether the CPU's gather instruction is faster. CPUs of one instruction set differ: on some
+ * it is slower than plain loads, on others a third faster, and in a virtual machine the name of the CPU does not tell.
  */
 #include "plan/measure.h"
 
@@ -11,7 +11,7 @@
 #include "kernel/kernel.h"
 #include "kernel/tuning.h"
 
-enum { TABLE_BYTES = 8192, INDICES = 512, HEATS = 12, REPEATS = 4 };
+enum { TABLE_BYTES = 8192, INDICES = 512, TRIALS = 12, REPEATS = 4 };
 
 typedef struct {
   _Alignas(64) char table[TABLE_BYTES];
@@ -25,7 +25,7 @@ static int64_t run(gather_rows_fn rows, const gather_span *span) {
   return gather_clock() - start;
 }
 
-/* The best of several, turn and turn about; about ten microseconds in all. */
+/* The best of several alternating trials; about ten microseconds in all. */
 static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) {
   scratch s;
   memset(s.table, 1, sizeof s.table);
@@ -44,7 +44,7 @@ static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) 
                       .axis_step = bytes,
                       .row_bytes = bytes};
   int64_t best_plain = INT64_MAX, best_vector = INT64_MAX;
-  for (int heat = 0; heat < HEATS; heat++) {
+  for (int trial = 0; trial < TRIALS; trial++) {
     int64_t took = run(plain, &span);
     if (took < best_plain) best_plain = took;
     took = run(vector, &span);
@@ -53,14 +53,14 @@ static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) 
   return best_vector < best_plain;
 }
 
-bool gather_by_vector_pays(int64_t row_bytes) {
-  const int which = row_bytes == 4 ? GATHER_TUNING_by_vector_4 : GATHER_TUNING_by_vector_8;
+bool gather_instruction_pays(int64_t row_bytes) {
+  const int which = row_bytes == 4 ? GATHER_TUNING_gather_instruction_4 : GATHER_TUNING_gather_instruction_8;
   const int64_t tuned = gather_tuned(which);
   int64_t answer = tuned;
   if (answer < 0) {
     const char *isa;
     gather_rows_fn plain = gather_kernel_rows(GATHER_WIDTH_4, row_bytes, &isa);
-    gather_rows_fn vector = gather_kernel_by_vector(GATHER_WIDTH_4, row_bytes, &isa);
+    gather_rows_fn vector = gather_kernel_instruction(GATHER_WIDTH_4, row_bytes, &isa);
     const bool pays = vector && measure(plain, vector, row_bytes);
     answer = gather_tuned_keep(which, tuned, pays);
     if (answer < 0) answer = pays;

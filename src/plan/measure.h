@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * measure.h: what only the machine itself can say.
+ * measure.h: decisions that need a measurement on the machine.
  */
 #ifndef GATHER_PLAN_MEASURE_H
 #define GATHER_PLAN_MEASURE_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether elements of 4 or 8 bytes are gathered faster by the CPU's own instruction, from a table in the first cache. Measured at
- * the first call unless the tuning says it. */
-bool gather_by_vector_pays(int64_t row_bytes);
+/* Whether the CPU's gather instruction is faster for elements of 4 or 8 bytes from a table in L1. Measured at the first
+ * call, unless a tuning parameter sets it. */
+bool gather_instruction_pays(int64_t row_bytes);
 
 #endif

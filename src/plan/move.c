@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * move.c: rows move. A walk goes through the nest; the two innermost loops are handed to the kernel as long as they last.
+ * move.c: moves rows. A walk advances through the nest; the kernel runs the two innermost loops.
  */
 #include <string.h>
 
@@ -9,12 +9,14 @@
 #include "plan/columns.h"
 #include "plan/execution.h"
 
-enum { LOOK_BYTES = 8192 /* of indices that are looked at just before they move: they wait in the first cache */ };
+enum {
+  DEFERRED_BYTES = 8192 /* of indices that are validated at a time just before their rows move: they stay in L1 */
+};
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The steps of the innermost loops. Field by field: built as a whole and copied, the copy would wait for each store. */
-static void set_span(gather_span *span, const gather_execution *e, const gather_way *way) {
+/* Sets the steps of the innermost loops. Field by field: copying a complete struct would wait for each store. */
+static void set_span(gather_span *span, const gather_execution *e, const gather_variant *variant) {
   const gather_plan *plan = e->plan;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const gather_loop *outer = plan->loop_count > 1 ? inner - 1 : NULL;
@@ -23,28 +25,28 @@ static void set_span(gather_span *span, const gather_execution *e, const gather_
   span->data_round = outer ? outer->data : 0, span->index_round = outer ? outer->index : 0;
   span->out_round = outer ? outer->out : 0;
   span->axis_step = plan->axis_step, span->row_bytes = plan->row_bytes;
-  /* Only kernels for small tables read it. Offsets of tuples reach so far that the product may wrap. */
+  /* Only kernels for register tables read it. The product may wrap for tuples, whose offsets are large. */
   span->table_bytes = (int64_t)((uint64_t)plan->rule.axis_len * (uint64_t)plan->row_bytes);
-  span->ahead = way->ahead, span->lines = way->lines;
-  span->many = plan->rule.many, span->past = way->stream;
+  span->prefetch_rows = variant->prefetch_rows, span->prefetch_lines = variant->prefetch_lines;
+  span->many = plan->rule.many, span->nontemporal = variant->nontemporal;
 }
 
-static void move_plain(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+static void move_plain(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   gather_span span;
-  set_span(&span, e, way);
+  set_span(&span, e, variant);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.indices = e->indices + walk->index, span.out = e->out + walk->out;
     int64_t rounds = count >= 2 * len ? least(gather_walk_rounds_left(walk), count / len) : 0;
     if (rounds > 1) {
       span.count = len, span.rounds = rounds, span.more = 0;
-      way->rows(&span);
+      variant->rows(&span);
       gather_walk_next_rounds(walk, rounds);
       count -= rounds * len;
     } else {
       int64_t left = gather_walk_left(walk);
-      span.count = least(left, count), span.rounds = 1, span.more = least(left - span.count, way->ahead);
-      way->rows(&span);
+      span.count = least(left, count), span.rounds = 1, span.more = least(left - span.count, variant->prefetch_rows);
+      variant->rows(&span);
       count -= span.count;
       gather_walk_next(walk, span.count);
     }
@@ -58,12 +60,13 @@ static void widen(const gather_execution *e, const char *indices, int64_t step, 
     gather_columns_resolve(e->plan, indices, step, count, rows);
 }
 
-/* A part of a run of the innermost loop; `more` of the run follow. Where rows are fetched ahead, through two blocks of them:
- * while one is moved, the other is there. */
-static void move_widened_run(const gather_execution *e, const gather_way *way, gather_walk *walk, gather_span *span,
-                             int64_t count, int64_t more) {
+/* Part of a round of the innermost loop; `more` rows of the round follow. With prefetching there are two blocks of row
+ * numbers: one is moved, the other is prefetched. */
+static void move_widened_run(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
+                             gather_span *span, int64_t count, int64_t more) {
   int64_t rows[2 * GATHER_BLOCK], have = 0, moved = 0;
-  const int64_t room = way->ahead > 0 ? 2 * GATHER_BLOCK : GATHER_BLOCK, all = count + least(more, way->ahead);
+  const int64_t room = variant->prefetch_rows > 0 ? 2 * GATHER_BLOCK : GATHER_BLOCK,
+                all = count + least(more, variant->prefetch_rows);
   const int64_t step = walk->loops[walk->count - 1].index;
   span->indices = (const char *)rows, span->index_step = 8, span->rounds = 1;
   while (moved < count) {
@@ -71,7 +74,7 @@ static void move_widened_run(const gather_execution *e, const gather_way *way, g
     widen(e, e->indices + walk->index + (moved + have) * step, step, now, rows + have);
     have += now;
     span->count = least(least(have, GATHER_BLOCK), count - moved), span->more = have - span->count;
-    way->rows_resolved(span);
+    variant->rows_resolved(span);
     span->data += span->count * span->data_step, span->out += span->count * span->out_step;
     have -= span->count, moved += span->count;
     if (have > 0) memmove(rows, rows + span->count, (size_t)have * sizeof *rows);
@@ -79,8 +82,8 @@ static void move_widened_run(const gather_execution *e, const gather_way *way, g
 }
 
 /* Several short rounds at a time. */
-static void move_widened_rounds(const gather_execution *e, const gather_way *way, gather_walk *walk, gather_span *span,
-                                int64_t len, int64_t rounds) {
+static void move_widened_rounds(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
+                                gather_span *span, int64_t len, int64_t rounds) {
   int64_t rows[GATHER_BLOCK];
   const gather_loop *inner = &walk->loops[walk->count - 1], *outer = &walk->loops[walk->count - 2];
   if (outer->index == inner->index * len)
@@ -91,23 +94,23 @@ static void move_widened_rounds(const gather_execution *e, const gather_way *way
   gather_span several = *span;
   several.indices = (const char *)rows, several.index_step = 8, several.index_round = len * 8;
   several.count = len, several.rounds = rounds, several.more = 0;
-  way->rows_resolved(&several);
+  variant->rows_resolved(&several);
 }
 
-static void move_widened(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+static void move_widened(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   gather_span span;
-  set_span(&span, e, way);
+  set_span(&span, e, variant);
   const int64_t len = walk->loops[walk->count - 1].len;
   while (count > 0) {
     span.data = e->data + walk->data, span.out = e->out + walk->out;
     int64_t rounds = least(least(gather_walk_rounds_left(walk), count / len), GATHER_BLOCK / len);
     if (rounds > 1) {
-      move_widened_rounds(e, way, walk, &span, len, rounds);
+      move_widened_rounds(e, variant, walk, &span, len, rounds);
       gather_walk_next_rounds(walk, rounds);
       count -= rounds * len;
     } else {
       int64_t left = gather_walk_left(walk), run = least(left, count);
-      move_widened_run(e, way, walk, &span, run, left - run);
+      move_widened_run(e, variant, walk, &span, run, left - run);
       gather_walk_next(walk, run);
       count -= run;
     }
@@ -123,7 +126,7 @@ static void fill_row(const gather_plan *plan, char *out) {
     gather_copy_row(out + at, plan->fill, (size_t)plan->fill_bytes);
 }
 
-/* One by one: where rows are filled there may be no data at all. */
+/* One by one: if rows are filled there may be no data. */
 static void move_repaired_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows,
                                 int64_t count) {
   const gather_plan *plan = e->plan;
@@ -155,7 +158,7 @@ static void move_packed_block(const gather_execution *e, const gather_walk *walk
   }
 }
 
-/* Blocks of indices become rows first. */
+/* Resolves blocks of indices to row numbers, then moves the rows. */
 static void move_resolved(const gather_execution *e, gather_form form, gather_walk *walk, int64_t count) {
   int64_t rows[GATHER_BLOCK];
   while (count > 0) {
@@ -178,14 +181,14 @@ void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t co
   move_resolved(e, e->form, walk, count);
 }
 
-static void move_in_form(const gather_execution *e, gather_form form, const gather_way *way, gather_walk *walk,
+static void move_in_form(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
                          int64_t count) {
   switch (form) {
     case GATHER_FORM_PLAIN:
-      move_plain(e, way, walk, count);
+      move_plain(e, variant, walk, count);
       return;
     case GATHER_FORM_WIDENED:
-      move_widened(e, way, walk, count);
+      move_widened(e, variant, walk, count);
       return;
     case GATHER_FORM_REPAIRED:
       move_resolved(e, form, walk, count);
@@ -193,40 +196,42 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
   }
 }
 
-/* What `count` rows have to go through: a look at their indices, and at those behind them that may be fetched ahead. Bad ones are
- * counted; number: of the first index. */
-static gather_form look(const gather_execution *e, const char *indices, int64_t number, int64_t count,
-                        int64_t with_ahead) {
+/* Validates the indices of `count` rows, and those after them that may be prefetched. Returns the conversion that they
+ * need. Counts the indices out of range; number: of the first index. */
+static gather_form validate_block(const gather_execution *e, const char *indices, int64_t number, int64_t count,
+                                  int64_t with_prefetch) {
   const gather_plan *plan = e->plan;
-  if (gather_indices_cannot_fail(&plan->rule)) return gather_form_of(plan, gather_indices_unseen(&plan->rule));
+  if (gather_indices_cannot_fail(&plan->rule)) return gather_form_of(plan, gather_indices_unchecked(&plan->rule));
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
-  gather_index_state state = gather_indices_look(&plan->rule, indices, width, with_ahead);
+  gather_index_state state = gather_indices_validate(&plan->rule, indices, width, with_prefetch);
   if (state == GATHER_INDICES_BAD) gather_bad_find(plan, indices, number, count, e->bad);
   return gather_form_of(plan, state);
 }
 
-static void move_looking(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = LOOK_BYTES / width;
+static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
+                            int64_t count) {
+  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = DEFERRED_BYTES / width;
   while (count > 0) {
     const int64_t now = least(count, block), number = walk->index / width;
-    const int64_t with_ahead = least(e->plan->row_count - number, now + way->ahead);
-    move_in_form(e, look(e, e->indices + walk->index, number, now, with_ahead), way, walk, now);
+    const int64_t with_prefetch = least(e->plan->row_count - number, now + variant->prefetch_rows);
+    move_in_form(e, validate_block(e, e->indices + walk->index, number, now, with_prefetch), variant, walk, now);
     count -= now;
   }
 }
 
-/* The same by a private copy of each block, which is all that the kernels see. */
-static void move_copied(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
-  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = LOOK_BYTES / width;
+/* The same with a private copy of each block, which is all that kernels read. */
+static void move_copied(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
+  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = DEFERRED_BYTES / width;
   char copy[GATHER_COPY_BYTES];
   const gather_execution copied = {
       .plan = e->plan, .data = e->data, .indices = copy, .out = e->out, .widen = e->widen, .bad = e->bad};
   while (count > 0) {
     const int64_t now = least(count, block), number = walk->index / width, at = walk->index;
-    const int64_t with_ahead = least(e->plan->row_count - number, least(now + way->ahead, GATHER_COPY_BYTES / width));
-    gather_shared_copy(e->plan, e->indices, number, with_ahead, copy);
+    const int64_t with_prefetch =
+        least(e->plan->row_count - number, least(now + variant->prefetch_rows, GATHER_COPY_BYTES / width));
+    gather_shared_copy(e->plan, e->indices, number, with_prefetch, copy);
     walk->index = 0;
-    move_in_form(&copied, look(e, copy, number, now, with_ahead), way, walk, now);
+    move_in_form(&copied, validate_block(e, copy, number, now, with_prefetch), variant, walk, now);
     walk->index += at;
     count -= now;
   }
@@ -242,18 +247,18 @@ void gather_move_all(const gather_execution *e) {
   const gather_plan *plan = e->plan;
   const int32_t outer = plan->loop_count - 2;
   gather_span span;
-  set_span(&span, e, &plan->ways[0]);
+  set_span(&span, e, &plan->variants[0]);
   span.data = e->data, span.indices = e->indices, span.out = e->out;
   if (outer >= 0) span.rounds = plan->loops[outer].len;
-  plan->ways[0].rows(&span);
+  plan->variants[0].rows(&span);
 }
 
-void gather_move(const gather_execution *e, const gather_way *way, gather_walk *walk, int64_t count) {
+void gather_move(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
   if (e->shared)
-    move_copied(e, way, walk, count);
+    move_copied(e, variant, walk, count);
   else if (e->bad)
-    move_looking(e, way, walk, count);
+    move_validating(e, variant, walk, count);
   else
-    move_in_form(e, e->form, way, walk, count);
-  if (way->stream) gather_kernel_stream_copy()->fence();
+    move_in_form(e, e->form, variant, walk, count);
+  if (variant->nontemporal) gather_kernel_nontemporal_copy()->fence();
 }

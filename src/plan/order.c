@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.c: a sample of the indices. Rows in runs are copied as one; rows that are near each other are in a cache already, and
- * fetching them ahead costs more than it brings; sorted rows gain nothing from being put in order.
+ * order.c: samples the indices. Runs of rows are copied as one. Rows near each other are already in a cache, where
+ * prefetching costs more than it gains. Sorted rows gain nothing from radix partitioning.
  */
 #include "plan/order.h"
 
@@ -10,14 +10,14 @@
 
 enum { PAIRS = 64, SLOTS_LOG2 = 8, LINE = 64, NEAR = 4096 /* bytes: a page */ };
 
-/* What the pairs have in common. */
+/* The counts of the sample. */
 typedef struct {
   int pairs, runs, rising, near, again;
-  int64_t last;                  /* the row before */
+  int64_t last;                  /* previous row */
   int64_t seen[1 << SLOTS_LOG2]; /* lines of the table plus one; 0 = empty */
 } sample;
 
-/* Whether the line of an address was seen before. A slot that is taken by another line is left alone. */
+/* Whether the line of an address was seen before. A slot with another line is not changed. */
 static bool is_again(sample *s, int64_t line) {
   int64_t *slot = &s->seen[((uint64_t)line * 0x9E3779B97F4A7C15u) >> (64 - SLOTS_LOG2)];
   const bool again = *slot == line + 1;
@@ -56,8 +56,8 @@ gather_order gather_order_sample(const gather_execution *e) {
   int64_t data[PAIRS], index[PAIRS];
   int pairs = 0;
   sample s = {.last = INT64_MIN};
-  if (plan->column_count > 1) return GATHER_ORDER_UNKNOWN; /* no way is for tuples in an order */
-  /* All pairs are asked for before the first is read. */
+  if (plan->column_count > 1) return GATHER_ORDER_UNKNOWN; /* no variant for tuples depends on the order */
+  /* Prefetches all pairs before it reads the first. */
   for (int64_t k = 0; k < PAIRS; k++) {
     gather_walk walk;
     gather_walk_start(&walk, plan->loops, plan->loop_count, k * (plan->row_count / PAIRS));
@@ -76,6 +76,6 @@ gather_order gather_order_sample(const gather_execution *e) {
   return s.rising == s.pairs ? GATHER_ORDER_SORTED : GATHER_ORDER_RANDOM;
 }
 
-bool gather_order_suits(const gather_execution *e, const gather_way *way) {
-  return way->when == GATHER_ORDER_UNKNOWN || way->when == e->order;
+bool gather_order_suits(const gather_execution *e, const gather_variant *variant) {
+  return variant->when == GATHER_ORDER_UNKNOWN || variant->when == e->order;
 }

@@ -16,7 +16,7 @@
 #include "kernel/indices.h"
 #include "kernel/kernel.h"
 
-/* The bytes a tensor spans round its data pointer: [low, high), empty where it has no elements. */
+/* The bytes a tensor spans around its data pointer: [low, high), empty if it has no elements. */
 typedef struct gather_extent {
   int64_t low, high;
 } gather_extent;
@@ -27,28 +27,28 @@ typedef struct gather_loop {
   int64_t data, index, out;
 } gather_loop;
 
-/* The order of indices that a way is for; in a run: the one that was found. */
+/* The order of indices. Of a variant: the order that it is for; of a run: the order that was found. */
 typedef enum gather_order {
-  GATHER_ORDER_UNKNOWN = 0, /* ways for any order; nobody looked */
+  GATHER_ORDER_UNKNOWN = 0, /* variants for any order; not sampled */
   GATHER_ORDER_RANDOM,
   GATHER_ORDER_SORTED, /* none below the one before */
-  GATHER_ORDER_NEAR,   /* rows near the one before, or rows that come again: they are in a cache */
-  GATHER_ORDER_RUNS    /* most are one more than the one before */
+  GATHER_ORDER_NEAR,   /* rows near the previous one, or repeated rows: they are in a cache */
+  GATHER_ORDER_RUNS    /* most are the previous one plus 1 */
 } gather_order;
 
-/* One way of running a plan whose indices are in range. All ways give the same bytes. */
-typedef struct gather_way {
-  const char *kernel, *isa;           /* for people */
-  gather_rows_fn rows, rows_resolved; /* for indices as they are; for rows of 8 bytes */
-  int64_t ahead, lines;               /* fetched ahead: rows, and lines of each; 0 = none */
-  bool stream;                        /* whole lines of the output are stored past the caches */
-  gather_order when;                  /* it is not tried on indices in another order */
-  bool in_parts;                      /* by plan_radix.h; its kernels are for what cannot be moved so */
-} gather_way;
-enum { GATHER_MOST_WAYS = 12 };
+/* One variant of running a plan whose indices are in range. All variants give the same bytes. */
+typedef struct gather_variant {
+  const char *kernel, *isa;              /* names for the plan's line */
+  gather_rows_fn rows, rows_resolved;    /* for unchanged indices; for row numbers of 8 bytes */
+  int64_t prefetch_rows, prefetch_lines; /* prefetch distance, and lines of each row; 0 = no prefetching */
+  bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */
+  gather_order when;                     /* only tried on indices in this order */
+  bool radix;                            /* radix partitioning (plan_radix.h); its kernels are for the other rows */
+} gather_variant;
+enum { GATHER_MAX_VARIANTS = 12 };
 
 struct gather_plan {
-  /* What it is, for errors and people. */
+  /* The operator, for errors and the plan's line. */
   const gather_op *op;
   gather_type type;
   int32_t axis;
@@ -63,71 +63,73 @@ struct gather_plan {
   int64_t index_count;
   int32_t column_count; /* numbers in each index: 1, or those of a tuple, which are the last dimension of index_shape */
   bool index_dense;     /* row-major without gaps */
-  /* Others may write the indices' memory: the nest walks a private copy (shared.h), which is dense and in this machine's byte order, as
-   * all above says. This is how the caller's memory is. */
+  /* Others may write the indices' memory: then the nest walks a private copy (shared.h), dense and in this machine's
+   * byte order, and the fields above describe the copy. These describe the caller's memory. */
   bool shared, shared_dense, shared_swapped;
   int64_t shared_strides[GATHER_MAX_RANK];
 
-  /* The nest, outermost loop first. build.c leaves at least one loop when there is something to do. */
+  /* The nest, outermost loop first. build.c leaves at least one loop unless there are no rows. */
   int32_t loop_count;
-  gather_loop loops[GATHER_MAX_RANK]; /* with several columns, they are the last of these (columns.h) */
+  gather_loop loops[GATHER_MAX_RANK]; /* several columns are at the end of this array (columns.h) */
   int64_t axis_step;
   int64_t row_count; /* product of all loops */
   int64_t row_bytes; /* of one row; packed: elements */
 
-  /* Packed types that no loop step keeps on whole groups move element by element. */
+  /* Packed types whose rows do not start and end on whole groups move element by element. */
   bool packed;
   gather_bit_layout layout;
   int64_t data_offset, out_offset; /* number of the first element */
-  bool out_dense; /* row-major from a byte's start: tasks share no group, and the last one has padding to clear */
+  bool out_dense; /* row-major from the start of a byte: tasks share no group, and the last one clears the padding */
 
-  /* What the tensors span: an output that meets an input is refused when the pointers are known. */
+  /* The extents of the tensors: an output that overlaps an input is refused when the pointers are known. */
   gather_extent data_extent, index_extent, out_extent;
 
-  /* What bad indices become: `fill_bytes` bytes that are repeated over a row (NULL = zeros), or one packed value. */
+  /* What indices out of range become: `fill_bytes` bytes, repeated over a row (NULL = zeros), or one packed value. */
   const void *fill;
   int64_t fill_bytes;
   unsigned char fill_group[4];
   unsigned fill_value;
 
-  /* Plans of whole bytes: the ways to run, the first the one to take where nothing is known. */
-  gather_way ways[GATHER_MOST_WAYS];
-  int32_t way_count;
-  int32_t parts_way;   /* number of the way in parts; -1: there is none */
-  bool takes_bytes;    /* the ways take indices of one byte as they are */
-  int64_t cache_bytes; /* of a core's own cache, as far as this plan's choice goes */
-  bool far;            /* rows come from beyond it */
-  bool linear;         /* row number i goes to out + out_offset + i * row_bytes */
-  bool in_order;       /* row number i is named by index number i, dense in memory */
-  int64_t row_cost;    /* what moving a row costs, in bytes of a plain copy */
-  int64_t race_rows;   /* so many repay trying the ways on the first of them */
+  /* Plans of whole bytes: the variants; the first is the default. */
+  gather_variant variants[GATHER_MAX_VARIANTS];
+  int32_t variant_count;
+  int32_t radix_variant;    /* number of the variant with radix partitioning; -1 = none */
+  bool takes_bytes;         /* the variants accept indices of one byte */
+  int64_t cache_bytes;      /* size of a core's private cache that this plan assumes */
+  bool out_of_cache;        /* rows are out of this cache */
+  bool linear;              /* row number i goes to out + out_offset + i * row_bytes */
+  bool in_order;            /* row number i is named by index number i, dense in memory */
+  int64_t row_cost;         /* cost of moving a row, in bytes of a plain copy */
+  int64_t calibration_rows; /* from this many rows on, a calibration run pays */
 };
 
-/* What an index selects: a row of an axis of that length, with that step in data. */
+/* Sets what an index selects: a row of an axis of this length, with this step in data. */
 GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64_t axis_step) {
   plan->rule.axis_len = axis_len, plan->axis_step = axis_step;
   plan->column_count = 1;
 }
 
-/* Simplifies the nest that op/lower.c has written into a plan and chooses what runs it. */
+/* Simplifies the nest that op/lower.c wrote and chooses the variants. */
 void gather_plan_build(gather_plan *plan);
-/* The last step of it: which ways there are to run the nest. */
-void gather_plan_find_ways(gather_plan *plan);
+/* The last step of it: lists the variants. */
+void gather_plan_find_variants(gather_plan *plan);
 
-/* Checks the indices and moves the rows: first the one and then the other, or block by block where that shows in nothing. */
+/* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
-gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error);
-/* Whether the policy gives every bad index a row. */
+gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Whether the policy repairs every index out of range. */
 bool gather_plan_can_repair(const gather_plan *plan);
-/* What indices are taken to be that nobody looks at. */
-gather_index_state gather_indices_unseen(const gather_index_rule *rule);
-/* Whether there are indices that could be out of range and decide anything. */
+/* The state that is assumed for indices without validation. */
+gather_index_state gather_indices_unchecked(const gather_index_rule *rule);
+/* Whether indices can be out of range and affect the result. */
 bool gather_plan_must_check(const gather_plan *plan);
-/* Fails with the exact answer: the first bad index in row-major order, its value, and how many there are. */
+/* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order, its value, and how many there
+ * are. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad);
-/* Only checks, in memory that nobody writes. *bad: how many are out of range and will be repaired; *state: what the worst of them is. */
+/* Only validates; for memory that nobody writes. *bad: how many are out of range and will be repaired; *state: the
+ * worst state of an index. */
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error);
 

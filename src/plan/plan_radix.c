@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_radix.c: block after block of the indices, each by one thread with memory of its own. A block is small enough to stay in a
- * core's cache while it is put into parts and back in order, and large enough that each part has many of its elements.
+ * plan_radix.c: partitions block after block of the indices, each in one thread with its own memory. A block fits a
+ * core's cache while it is partitioned and written back in order, and is so large that each partition has many of its
+ * elements.
  */
 #include "plan/plan_radix.h"
 
@@ -16,11 +17,11 @@ enum { LINE = 64, ROOM = 4096 };
 
 typedef struct {
   const gather_execution *e;
-  const gather_way *other; /* for rows that are not moved in parts */
+  const gather_variant *other; /* for rows without radix partitioning */
   const gather_radix_kernel *kernel;
   int64_t last, block;
   int shift;
-  _Atomic int64_t next; /* row that no thread has taken yet */
+  _Atomic int64_t next; /* first row that no thread has taken */
 } job;
 
 /* The most indices of a block. */
@@ -46,33 +47,33 @@ bool gather_radix_suits(const gather_plan *plan) {
   return plan->rule.axis_len >= gather_tuned(GATHER_TUNING_radix_bytes) / step;
 }
 
-/* The number of bits below those that number the parts. */
+/* The number of row bits below the partition number. */
 static int shift_of(const gather_plan *plan) {
   int shift = 0;
   while ((plan->rule.axis_len - 1) >> shift >= GATHER_RADIX_PARTS) shift++;
   return shift;
 }
 
-/* The elements, in order: whole lines past the caches where the other way stores so too. */
+/* Writes the elements in order, whole lines with non-temporal stores if the other variant uses them. */
 static void join(const job *j, gather_radix *r, char *out) {
-  const gather_isa *isa = gather_kernel_stream_copy();
+  const gather_isa *isa = gather_kernel_nontemporal_copy();
   const int64_t bytes = j->e->plan->row_bytes;
   int64_t done = 0;
-  if (isa && j->other->stream && (uintptr_t)out % (uintptr_t)bytes == 0) {
+  if (isa && j->other->nontemporal && (uintptr_t)out % (uintptr_t)bytes == 0) {
     _Alignas(LINE) char buffer[ROOM];
     done = (int64_t)(-(uintptr_t)out & (LINE - 1)) / bytes;
     if (done > r->count) done = r->count;
     j->kernel->join(r, 0, done, out);
     for (int64_t rows = ROOM / bytes; done + rows <= r->count; done += rows) {
       j->kernel->join(r, done, rows, buffer);
-      isa->stream_copy(out + done * bytes, buffer, ROOM);
+      isa->nontemporal_copy(out + done * bytes, buffer, ROOM);
     }
     isa->fence();
   }
   j->kernel->join(r, done, r->count - done, out + done * bytes);
 }
 
-static void move_in_parts(const job *j, gather_radix *r, const gather_walk *walk, int64_t count) {
+static void move_by_radix(const job *j, gather_radix *r, const gather_walk *walk, int64_t count) {
   const gather_execution *e = j->e;
   r->data = e->data + walk->data, r->indices = e->indices + walk->index, r->count = count;
   j->kernel->part(r);
@@ -88,7 +89,7 @@ static void move_block(const job *j, gather_radix *r, int64_t first, int64_t cou
     int64_t run = gather_walk_left(&walk);
     if (run > count) run = count;
     if (r->entries) {
-      move_in_parts(j, r, &walk, run);
+      move_by_radix(j, r, &walk, run);
       gather_walk_next(&walk, run);
     } else {
       gather_move(e, j->other, &walk, run);
@@ -117,7 +118,7 @@ static void work(void *argument, int64_t number) {
   gather_free(r.entries);
 }
 
-/* How many rows a block of `rows` has on so many threads: equal shares that memory allows; 0: it allows next to nothing. */
+/* The rows of a block for this many threads: equal shares that the memory allows; 0 = too little memory. */
 static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t threads) {
   enum { TOO_SMALL = 16 };
   int64_t most = most_rows(), allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
@@ -127,8 +128,8 @@ static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t
   return (rows - 1) / blocks + 1;
 }
 
-/* Rows [first, last); false: memory does not allow it, and nothing was moved. */
-static bool move(const gather_execution *e, const gather_way *other, int64_t first, int64_t last,
+/* Moves rows [first, last). false: too little memory, and nothing was moved. */
+static bool move(const gather_execution *e, const gather_variant *other, int64_t first, int64_t last,
                  const gather_executor *executor) {
   const gather_plan *plan = e->plan;
   const int64_t threads = executor ? executor->threads : 1;
@@ -143,34 +144,34 @@ static bool move(const gather_execution *e, const gather_way *other, int64_t fir
   return true;
 }
 
-/* The other ways race, then one block is moved in parts; e->way becomes the fastest, *winner the fastest of the others.
- * Returns how many rows that were. */
-static int64_t decide(gather_execution *e, const gather_way **winner) {
-  enum { RACE = 16, TRIAL = 8 /* these shares of the work */, MOST = 1 << 20 };
+/* Does a calibration run of the other variants, then moves one block by radix partitioning. e->variant becomes the
+ * fastest of all, *fastest the fastest of the others. Returns how many rows were moved. */
+static int64_t decide(gather_execution *e, const gather_variant **fastest) {
+  enum { CALIBRATION = 16, TRIAL = 8 /* shares of the work */, MOST = 1 << 20 };
   const gather_plan *plan = e->plan;
-  int64_t race = plan->row_count / RACE + 1, block = plan->row_count / TRIAL + 1;
+  int64_t calibration = plan->row_count / CALIBRATION + 1, block = plan->row_count / TRIAL + 1;
   if (block > most_rows()) block = most_rows();
   gather_walk walk;
   gather_walk_start(&walk, plan->loops, plan->loop_count, 0);
-  int64_t moved = gather_race(e, &walk, race < MOST ? race : MOST);
-  *winner = &plan->ways[atomic_load_explicit(&e->way, memory_order_relaxed)];
-  if (e->winner_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
+  int64_t moved = gather_calibrate(e, &walk, calibration < MOST ? calibration : MOST);
+  *fastest = &plan->variants[atomic_load_explicit(&e->variant, memory_order_relaxed)];
+  if (e->fastest_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
   int64_t start = gather_thread_clock();
-  if (!move(e, *winner, moved, moved + block, NULL)) return moved;
-  if ((gather_thread_clock() - start) * 1000 / block < e->winner_ps)
-    atomic_store_explicit(&e->way, plan->parts_way, memory_order_relaxed);
+  if (!move(e, *fastest, moved, moved + block, NULL)) return moved;
+  if ((gather_thread_clock() - start) * 1000 / block < e->fastest_ps)
+    atomic_store_explicit(&e->variant, plan->radix_variant, memory_order_relaxed);
   return moved + block;
 }
 
 int64_t gather_radix_run(gather_execution *e, const gather_executor *executor) {
   const gather_plan *plan = e->plan;
-  const int parts = plan->parts_way, way = atomic_load_explicit(&e->way, memory_order_relaxed);
-  const gather_way *other = &plan->ways[parts];
+  const int parts = plan->radix_variant, variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
+  const gather_variant *other = &plan->variants[parts];
   if (e->form == GATHER_FORM_REPAIRED) return 0;
-  if (way >= 0 ? way != parts : !gather_order_suits(e, other)) return 0;
+  if (variant >= 0 ? variant != parts : !gather_order_suits(e, other)) return 0;
   const gather_radix_kernel *kernel = gather_kernel_radix(width_of(plan), plan->row_bytes);
   if (!block_of(kernel, plan->row_count, executor ? executor->threads : 1)) return 0;
-  int64_t moved = way < 0 ? decide(e, &other) : 0;
-  if (atomic_load_explicit(&e->way, memory_order_relaxed) != parts || moved == plan->row_count) return moved;
+  int64_t moved = variant < 0 ? decide(e, &other) : 0;
+  if (atomic_load_explicit(&e->variant, memory_order_relaxed) != parts || moved == plan->row_count) return moved;
   return move(e, other, moved, plan->row_count, executor) ? plan->row_count : moved;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan_radix.h: gathers in parts (kernel/radix.h), the only way that needs memory of its own.
+ * plan_radix.h: radix partitioning (kernel/radix.h), the only variant that needs memory.
  */
 #ifndef GATHER_PLAN_RADIX_H
 #define GATHER_PLAN_RADIX_H
 
 #include "plan/execution.h"
 
-/* Whether the plan could be run so: short elements of one large table, many indices. */
+/* Whether the plan can use it: short elements of one large table, many indices. */
 bool gather_radix_suits(const gather_plan *plan);
-/* For plans with a parts_way: runs the plan in parts where that is the way, or where it turns out to be the fastest. Returns how many rows were moved: all,
- * or the first ones, which the decision took, or none. Without memory the rows are moved in another way. */
+/* For plans with a radix_variant: uses radix partitioning if it is set or turns out to be the fastest. Returns how many
+ * rows were moved: all, or those of the calibration run, or none. Without memory, other variants move the rows. */
 int64_t gather_radix_run(gather_execution *e, const gather_executor *executor);
 
 #endif

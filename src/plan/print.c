@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * print.c: a plan as one line that a person can read.
+ * print.c: a plan as one line of text.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "plan/columns.h"
 
-/* Text that grows; `at` counts what did not fit too. */
+/* Text that grows. `at` also counts what did not fit. */
 typedef struct {
   char *text;
   size_t bytes, at;
@@ -53,7 +53,7 @@ static void add_nest(plan_line *l, const gather_plan *plan) {
   add(l, plan->packed ? " elements of %" PRId32 " bits" : " B", plan->layout.bits);
 }
 
-/* Bytes in the largest unit that they are a whole number of. */
+/* Bytes in the largest unit that divides them. */
 static void add_bytes(plan_line *l, int64_t bytes) {
   static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB"};
   int unit = 0;
@@ -61,27 +61,24 @@ static void add_bytes(plan_line *l, int64_t bytes) {
   add(l, "%" PRId64 " %s", bytes, UNITS[unit]);
 }
 
-/* Why these ways: where rows come from, and whether the output is large enough to leave the caches. */
+/* Why these variants: whether the rows are in cache, and whether the output is large enough for non-temporal stores. */
 static void add_reason(plan_line *l, const gather_plan *plan) {
   if (plan->cache_bytes == 0) return;
   add(l, "; data of ");
   add_bytes(l, plan->data_extent.high - plan->data_extent.low);
-  add(l, plan->far ? ", beyond the cache (" : ", cached (");
+  add(l, plan->out_of_cache ? ", out of cache (" : ", in cache (");
   add_bytes(l, plan->cache_bytes);
   add(l, "), output of ");
   add_bytes(l, plan->out_extent.high - plan->out_extent.low);
 }
 
-static void add_ways(plan_line *l, const gather_plan *plan) {
+static void add_variants(plan_line *l, const gather_plan *plan) {
   if (plan->row_count && plan->packed) add(l, "; bits, portable");
-  for (int32_t i = 0; i < plan->way_count; i++) {
-    add(l, "%s%s%s",
-        i == 0   ? "; "
-        : i == 1 ? "; or if faster: "
-                 : ", ",
-        plan->ways[i].stream ? "streamed " : "", plan->ways[i].kernel);
-    if (plan->ways[i].lines > 1) add(l, " (%" PRId64 " lines)", plan->ways[i].lines);
-    if (i == 0 || plan->ways[i].isa != plan->ways[i - 1].isa) add(l, ", %s", plan->ways[i].isa);
+  for (int32_t i = 0; i < plan->variant_count; i++) {
+    add(l, "%s%s", i == 0 ? "; " : i == 1 ? "; or if faster: " : ", ", plan->variants[i].kernel);
+    if (plan->variants[i].prefetch_lines > 1) add(l, " (%" PRId64 " lines)", plan->variants[i].prefetch_lines);
+    if (plan->variants[i].nontemporal) add(l, " with non-temporal stores");
+    if (i == 0 || plan->variants[i].isa != plan->variants[i - 1].isa) add(l, ", %s", plan->variants[i].isa);
   }
 }
 
@@ -97,6 +94,6 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   add(&l, "; %s indices%s, %s, negative %s", gather_type_get(plan->rule.type)->name,
       plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
   add_reason(&l, plan);
-  add_ways(&l, plan);
+  add_variants(&l, plan);
   return l.at;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * run.c: a plan meets memory. Indices are verified first, or as they are used; tasks move the rows.
+ * run.c: runs a plan on memory. Indices are validated first, or deferred; tasks move the rows.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "plan/plan_radix.h"
 #include "plan/tasks.h"
 
-/* Rows [first, last) of those behind e->moved. */
+/* Rows [first, last), counted after the first e->moved. */
 static void run_task(void *argument, int64_t first, int64_t last) {
   gather_execution *e = argument;
   const gather_plan *plan = e->plan;
@@ -24,23 +24,23 @@ static void run_task(void *argument, int64_t first, int64_t last) {
     gather_move_packed(e, &walk, last - first);
     return;
   }
-  int way = atomic_load_explicit(&e->way, memory_order_relaxed);
-  /* One task holds the race; the others go the first way until there is a winner. */
-  if (way < 0 && first == 0) {
-    first += gather_race(e, &walk, last - first);
-    way = atomic_load_explicit(&e->way, memory_order_relaxed);
+  int variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
+  /* One task does the calibration run; the others use the first variant until it has a result. */
+  if (variant < 0 && first == 0) {
+    first += gather_calibrate(e, &walk, last - first);
+    variant = atomic_load_explicit(&e->variant, memory_order_relaxed);
   }
-  gather_move(e, &plan->ways[way < 0 ? 0 : way], &walk, last - first);
+  gather_move(e, &plan->variants[variant < 0 ? 0 : variant], &walk, last - first);
 }
 
-/* The bits behind the last element of a row-major packed output. */
+/* Clears the bits after the last element of a row-major packed output. */
 static void clear_padding(const gather_plan *plan, char *out) {
   int64_t end = plan->row_count * plan->row_bytes;
   int64_t rest = end % plan->layout.group_len;
   if (plan->out_dense && rest) gather_bits_fill(&plan->layout, out, end, 0, plan->layout.group_len - rest);
 }
 
-/* Whether two tensors' bytes meet. Compared as numbers: they may belong to different objects. */
+/* Whether the bytes of two tensors overlap. Compared as numbers: they may belong to different objects. */
 static bool meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
   if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
   uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
@@ -48,7 +48,7 @@ static bool meet(const void *a, const gather_extent *a_extent, const void *b, co
   return a_low < b_high && b_low < a_high;
 }
 
-gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run *run, gather_error *error) {
+gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error) {
   const char *input = NULL;
   if (meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
   if (meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
@@ -56,20 +56,20 @@ gather_status gather_plan_check_apart(const gather_plan *plan, const gather_run 
   return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", input);
 }
 
-/* Small gathers and those with one way go the first. */
-static int first_way(const gather_execution *e) {
+/* Small gathers, and those with one variant, use the first. */
+static int first_variant(const gather_execution *e) {
   const gather_plan *plan = e->plan;
-  if (plan->way_count < 2 || plan->row_count < plan->race_rows) return 0;
+  if (plan->variant_count < 2 || plan->row_count < plan->calibration_rows) return 0;
   return !e->bad && e->form == GATHER_FORM_REPAIRED ? 0 : -1;
 }
 
-/* A call on a handful of rows is mostly what is asked and prepared round it: one call of a kernel is all of it. */
+/* For a few rows, checks and preparation would take most of the time: they are one call of a kernel. */
 static bool is_small(const gather_execution *e) {
   enum { SMALL = 1024 };
   const gather_plan *plan = e->plan;
   if (plan->row_count > SMALL || plan->packed || plan->loop_count > 2) return false;
-  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->ways[0].stream && !plan->ways[0].in_parts &&
-         first_way(e) == 0;
+  return !e->bad && e->form == GATHER_FORM_PLAIN && !plan->variants[0].nontemporal && !plan->variants[0].radix &&
+         first_variant(e) == 0;
 }
 
 static void run_rows(const gather_plan *plan, gather_execution *e, const gather_executor *executor) {
@@ -77,9 +77,9 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
-  atomic_init(&e->way, first_way(e));
+  atomic_init(&e->variant, first_variant(e));
   if (plan->packed) {
-    /* Tasks begin at multiples of 8 rows, so that they share no byte of a row-major output; of others they might. */
+    /* Tasks start at multiples of 8 rows: they share no byte of a row-major output. In other outputs they might. */
     clear_padding(plan, e->out);
     if (!plan->out_dense) executor = NULL;
   } else {
@@ -90,15 +90,15 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
     gather_move_all(e);
     return;
   }
-  const bool races = !plan->packed && atomic_load_explicit(&e->way, memory_order_relaxed) < 0;
-  if (races && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
-  if (!plan->packed && plan->parts_way >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
+  const bool calibrates = !plan->packed && atomic_load_explicit(&e->variant, memory_order_relaxed) < 0;
+  if (calibrates && e->order == GATHER_ORDER_UNKNOWN) e->order = gather_order_sample(e);
+  if (!plan->packed && plan->radix_variant >= 0 && !e->shared) e->moved = gather_radix_run(e, executor);
   const int64_t left = plan->row_count - e->moved;
-  if (!executor && atomic_load_explicit(&e->way, memory_order_relaxed) == 0) {
+  if (!executor && atomic_load_explicit(&e->variant, memory_order_relaxed) == 0) {
     if (left > 0) run_task(e, 0, left);
     return;
   }
-  /* 64 rows are whole lines, which no two tasks should write to. */
+  /* 64 rows are whole lines: no two tasks write the same line. */
   gather_split(executor, left, plan->row_cost + index->bits / 8, 64, run_task, e);
 }
 
@@ -110,24 +110,24 @@ static gather_status check_memory(const gather_plan *plan, const gather_run *run
   return GATHER_OK;
 }
 
-/* Whether indices may be validated block by block as their rows move, which reads them once: each is used once, and nobody minds that
- * rows have moved when a bad one turns up. */
+/* Whether validation may be deferred: each index is used once and in order, and rows may have moved when an index out
+ * of range is found. */
 static bool may_defer(const gather_plan *plan, const gather_run *run) {
   if (!plan->in_order || plan->packed || plan->rule.swapped || plan->rule.axis_len == 0) return false;
   return run->fresh_output || gather_plan_can_repair(plan);
 }
 
-/* Whether that pays in memory that nobody writes: few indices are in a cache when they are read again. Radix partitioning wants all of
- * them known; random ones may go so. */
+/* Whether deferring pays for memory that nobody writes: only many indices have left the cache when they are read again.
+ * Radix partitioning needs all of them validated; it is for random ones. */
 static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
-  if (plan->row_count < gather_tuned(GATHER_TUNING_late_indices) || !may_defer(plan, run)) return false;
+  if (plan->row_count < gather_tuned(GATHER_TUNING_deferred_indices) || !may_defer(plan, run)) return false;
   if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
-  if (plan->parts_way < 0) return true;
+  if (plan->radix_variant < 0) return true;
   e->order = gather_order_sample(e);
-  return plan->parts_way > 0 && e->order != GATHER_ORDER_RANDOM;
+  return plan->radix_variant > 0 && e->order != GATHER_ORDER_RANDOM;
 }
 
-/* Validates each index as its row moves. */
+/* Validates each block of indices just before its rows move. */
 static gather_status run_deferred(const gather_plan *plan, const gather_run *run, gather_execution *e, int64_t *count,
                                   gather_error *error) {
   gather_bad bad;
@@ -153,7 +153,7 @@ static gather_status run_validated(const gather_plan *plan, const gather_run *ru
 
 /* ---- indices that others may write */
 
-/* By a private copy of all of them. *done: false where there is no memory for it. */
+/* Runs on a private copy of all of them. *done: false if there is no memory for it. */
 static gather_status run_copied(const gather_plan *plan, const gather_run *run, gather_execution *e, bool *done,
                                 int64_t *bad, gather_error *error) {
   char small[GATHER_COPY_BYTES];
@@ -168,10 +168,10 @@ static gather_status run_copied(const gather_plan *plan, const gather_run *run, 
   return status;
 }
 
-/* Whether radix partitioning may turn out to be the way, and the copy that it needs is within what a run may take. */
+/* Whether radix partitioning may be the fastest variant, and scratch_bytes allows the copy that it needs. */
 static bool wants_copy(const gather_plan *plan, gather_execution *e) {
   const int64_t bytes = plan->index_count * (gather_type_row(plan->rule.type)->bits / 8);
-  if (plan->parts_way < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
+  if (plan->radix_variant < 0 || bytes > gather_tuned(GATHER_TUNING_scratch_bytes)) return false;
   e->order = gather_order_sample(e);
   return e->order == GATHER_ORDER_RANDOM;
 }
@@ -185,7 +185,7 @@ static gather_status execute_shared(const gather_plan *plan, const gather_run *r
   if (!may || wants_copy(plan, &e)) GATHER_TRY(run_copied(plan, run, &e, &done, bad, error));
   if (done) return GATHER_OK;
   if (may) return run_deferred(plan, run, &e, bad, error);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a copy of the indices, which others may write");
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a copy of the shared indices");
 }
 
 /* ---- the whole */
@@ -201,7 +201,7 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
   int64_t bad = 0;
   GATHER_TRY(gather_executor_check(run->executor, error));
-  GATHER_TRY(gather_plan_check_apart(plan, run, error));
+  GATHER_TRY(gather_plan_check_overlap(plan, run, error));
   GATHER_TRY(execute(plan, run, &bad, error));
   if (run->bad_count) *run->bad_count = bad;
   return GATHER_OK;

@@ -71,7 +71,7 @@ void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t fi
       first += run, copy += run * width, count -= run;
     }
   }
-  /* What comes now reads the copy: the compiler must not go back to where it came from. */
+  /* From here on the copy is read: the compiler must not read the original again. */
   atomic_signal_fence(memory_order_seq_cst);
 }
 
@@ -109,7 +109,7 @@ static void check_part(void *argument, int64_t first, int64_t last) {
   for (int64_t now; first < last; first += now) {
     now = last - first < most ? last - first : most;
     gather_shared_copy(c->plan, c->indices, first, now, copy);
-    if (gather_columns_look(c->plan, copy, width * columns, now / columns) == GATHER_INDICES_BAD)
+    if (gather_columns_validate(c->plan, copy, width * columns, now / columns) == GATHER_INDICES_BAD)
       gather_bad_find(c->plan, copy, first, now, &c->bad);
   }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks.c: how much one task is, and how many there are.
+ * tasks.c: the size and number of tasks.
  */
 #include "plan/tasks.h"
 
@@ -23,7 +23,7 @@ static void run_chunk(void *argument, int64_t i) {
 
 gather_status gather_executor_check(const gather_executor *executor, gather_error *error) {
   if (!executor || (executor->parallel_for && executor->threads >= 1)) return GATHER_OK;
-  return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for, or less than one thread");
+  return gather_fail(error, GATHER_USAGE, "the executor has no parallel_for or fewer than one thread");
 }
 
 void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * verify.c: all indices are looked at before anything is written. A yes costs one fast pass; a no is followed by a slow one
- * that counts and finds the first culprit.
+ * verify.c: validates all indices before anything is written. One fast pass if all are in range; otherwise a slow one
+ * counts those out of range and finds the first.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -20,11 +20,11 @@ typedef struct {
   const char *indices;
   gather_loop loops[GATHER_MAX_RANK];
   int32_t loop_count;
-  int64_t count;    /* product of the loops; of tuples their number */
+  int64_t count;    /* product of the loops; for tuples their number */
   atomic_int state; /* the worst gather_index_state that was seen */
 } verification;
 
-/* The loops over the indices as they lie in memory, merged. `distinct` leaves out those that repeat the same index. */
+/* The merged loops over the indices in memory. `distinct` leaves out loops that repeat the same index. */
 static void index_loops(verification *v, bool distinct) {
   const gather_plan *plan = v->plan;
   v->loop_count = 0, v->count = 1;
@@ -51,32 +51,32 @@ static void worsen(verification *v, int state) {
   while (seen < state && !atomic_compare_exchange_weak(&v->state, &seen, state)) continue;
 }
 
-static void look(void *argument, int64_t first, int64_t last) {
+static void validate_range(void *argument, int64_t first, int64_t last) {
   verification *v = argument;
   gather_walk walk;
   gather_walk_start(&walk, v->loops, v->loop_count, first);
   while (first < last && atomic_load_explicit(&v->state, memory_order_relaxed) < GATHER_INDICES_BAD) {
     int64_t run = gather_walk_left(&walk);
     if (run > last - first) run = last - first;
-    worsen(v, (int)gather_columns_look(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
+    worsen(v, (int)gather_columns_validate(v->plan, v->indices + walk.index, v->loops[v->loop_count - 1].index, run));
     first += run;
     gather_walk_next(&walk, run);
   }
 }
 
-static gather_index_state look_at_all(verification *v, const gather_executor *executor) {
+static gather_index_state validate_all(verification *v, const gather_executor *executor) {
   const gather_index_rule *rule = &v->plan->rule;
   const int64_t width = gather_type_row(rule->type)->bits / 8;
   if (v->plan->index_dense && v->plan->column_count == 1 &&
       (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
-    return gather_indices_look(rule, v->indices, width, v->plan->index_count);
+    return gather_indices_validate(rule, v->indices, width, v->plan->index_count);
   atomic_init(&v->state, GATHER_INDICES_PLAIN);
   index_loops(v, true);
-  gather_split(executor, v->count, width * v->plan->column_count, 1, look, v);
+  gather_split(executor, v->count, width * v->plan->column_count, 1, validate_range, v);
   return (gather_index_state)atomic_load(&v->state);
 }
 
-/* Counts the bad ones in row-major order; *position is the number of the first, *value its value. */
+/* Counts the indices out of range; *position is the number of the first in row-major order, *value its value. */
 static int64_t count_bad(verification *v, int64_t *position, int64_t *value) {
   gather_walk walk;
   int64_t bad = 0;
@@ -102,7 +102,7 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
   }
 }
 
-/* The exact answer. */
+/* Reports the first index out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad) {
   gather_status status = gather_fail_input(error, GATHER_INDEX_OUT_OF_RANGE, "indices", "an index is out of range");
@@ -136,7 +136,7 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   return status;
 }
 
-/* Clamp and wrap have no row to offer on an axis of length 0. */
+/* Clamp and wrap cannot repair on an axis of length 0. */
 bool gather_plan_can_repair(const gather_plan *plan) {
   switch (plan->rule.on_bad) {
     case GATHER_ON_BAD_ERROR:
@@ -149,13 +149,13 @@ bool gather_plan_can_repair(const gather_plan *plan) {
   }
 }
 
-gather_index_state gather_indices_unseen(const gather_index_rule *rule) {
+gather_index_state gather_indices_unchecked(const gather_index_rule *rule) {
   return rule->negative && rule->type <= GATHER_TYPE_INT64 ? GATHER_INDICES_NEGATIVE : GATHER_INDICES_PLAIN;
 }
 
 bool gather_plan_must_check(const gather_plan *plan) {
   if (plan->index_count == 0 || plan->rule.on_bad == GATHER_ON_BAD_PROMISE) return false;
-  /* Nothing will be written: only an error still matters. */
+  /* Without an output only an error matters. */
   if (plan->out_len == 0 && gather_plan_can_repair(plan)) return false;
   return !gather_columns_cannot_fail(plan);
 }
@@ -163,12 +163,12 @@ bool gather_plan_must_check(const gather_plan *plan) {
 gather_status gather_plan_check_indices(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                         gather_index_state *state, int64_t *bad, gather_error *error) {
   *bad = 0;
-  *state = gather_indices_unseen(&plan->rule);
+  *state = gather_indices_unchecked(&plan->rule);
   if (!gather_plan_must_check(plan)) return GATHER_OK;
   if (!indices) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   verification v;
   v.plan = plan, v.indices = indices;
-  *state = look_at_all(&v, executor);
+  *state = validate_all(&v, executor);
   if (*state != GATHER_INDICES_BAD) return GATHER_OK;
   int64_t position = 0, value = 0;
   index_loops(&v, false);

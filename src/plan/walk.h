@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * walk.h: going through a nest of loops from any place in it, so that tasks can share one.
+ * walk.h: advances through a nest of loops from any position, so that tasks can share it.
  */
 #ifndef GATHER_PLAN_WALK_H
 #define GATHER_PLAN_WALK_H
 
 #include "plan/plan.h"
 
-/* A place in the nest: the coordinates, and the offset of each tensor there. */
+/* A position in the nest: the coordinates, and the offset of each tensor. */
 typedef struct gather_walk {
   const gather_loop *loops;
   int32_t count;
@@ -38,7 +38,7 @@ GATHER_INLINE int64_t gather_walk_left(const gather_walk *walk) {
   return walk->loops[walk->count - 1].len - walk->at[walk->count - 1];
 }
 
-/* Goes `steps` on, at most to the end of the round; there the outer loops move on. */
+/* Advances by `steps`, at most to the end of the round; then the outer loops advance. */
 GATHER_INLINE void gather_walk_next(gather_walk *walk, int64_t steps) {
   int32_t i = walk->count - 1;
   gather_walk_move(walk, i, steps);
@@ -48,13 +48,13 @@ GATHER_INLINE void gather_walk_next(gather_walk *walk, int64_t steps) {
   }
 }
 
-/* Whole rounds of the innermost loop that the loop round it has left; 0 inside of a round, and where there is no such loop. */
+/* Whole rounds of the innermost loop that its outer loop has left; 0 within a round, and if there is no outer loop. */
 GATHER_INLINE int64_t gather_walk_rounds_left(const gather_walk *walk) {
   if (walk->count < 2 || walk->at[walk->count - 1] != 0) return 0;
   return walk->loops[walk->count - 2].len - walk->at[walk->count - 2];
 }
 
-/* Goes whole rounds on, at most as many as are left. */
+/* Advances by whole rounds, at most as many as are left. */
 GATHER_INLINE void gather_walk_next_rounds(gather_walk *walk, int64_t rounds) {
   int32_t i = walk->count - 2;
   gather_walk_move(walk, i, rounds);

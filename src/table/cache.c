@@ -175,7 +175,7 @@ static void fetch_rows(const gather_cache *cache, batch *b, const int64_t *rows,
     b->sets[j][0] = way < 0 ? NULL : b->sets[j][choice];
     if (way < 0) continue;
     uint32_t place = atomic_load_explicit(&b->sets[j][0]->places[way], memory_order_relaxed);
-    gather_fetch_row(cache->rows + (int64_t)place * cache->row_bytes, lines);
+    gather_prefetch_row(cache->rows + (int64_t)place * cache->row_bytes, lines);
   }
 }
 

@@ -72,7 +72,7 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
   b->from[j] = find_row(s, b, j, out_at(s, position + j));
   if (!b->from[j]) return;
   b->resident++;
-  gather_fetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
+  gather_prefetch_row(b->from[j], lines < LINES_FETCHED ? lines : LINES_FETCHED);
 }
 
 /* ---- copying them */
@@ -130,17 +130,17 @@ static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t co
 }
 
 /* A kernel of the plan that copies rows of the table to ordinary memory; NULL. */
-static const gather_way *find_kernel(const gather_sweep *s) {
+static const gather_variant *find_kernel(const gather_sweep *s) {
   const gather_plan *plan = s->taking->plan;
   if (plan->packed || plan->row_bytes != s->taking->table->info.row_bytes) return NULL;
-  for (int32_t i = 0; i < plan->way_count; i++)
-    if (!plan->ways[i].stream && !plan->ways[i].in_parts && plan->ways[i].when == GATHER_ORDER_UNKNOWN)
-      return &plan->ways[i];
+  for (int32_t i = 0; i < plan->variant_count; i++)
+    if (!plan->variants[i].nontemporal && !plan->variants[i].radix && plan->variants[i].when == GATHER_ORDER_UNKNOWN)
+      return &plan->variants[i];
   return NULL;
 }
 
 /* A fully mapped table is a tensor. */
-static void move_by_kernel(const gather_sweep *s, const gather_way *way, const block *b, int64_t position,
+static void move_by_kernel(const gather_sweep *s, const gather_variant *variant, const block *b, int64_t position,
                            int64_t count) {
   const gather_table *table = s->taking->table;
   const gather_part *part = table->parts;
@@ -154,10 +154,10 @@ static void move_by_kernel(const gather_sweep *s, const gather_way *way, const b
                       .out_step = row_bytes,
                       .axis_step = row_bytes,
                       .row_bytes = row_bytes,
-                      .ahead = way->ahead,
-                      .lines = way->lines,
+                      .prefetch_rows = variant->prefetch_rows,
+                      .prefetch_lines = variant->prefetch_lines,
                       .table_bytes = part->rows * row_bytes};
-  way->rows_resolved(&span);
+  variant->rows_resolved(&span);
 }
 
 /* Checks each row just before copying it, so that the two overlap. False at the first row not known to be mapped. */
@@ -182,18 +182,19 @@ static bool move_plainly(const gather_sweep *s, const block *b, int64_t position
 
 /* Copies a block whose rows are all known to be mapped: the usual case of a warm table. False if they are not; the
  * output is then unspecified. Prefetched rows are up to twice as fast if they come from memory, and up to a half slower
- * if they are in a CPU cache; the table's size does not tell which, since the wanted rows may be few. So both ways of
+ * if they are in a CPU cache; the table's size does not tell which, since the wanted rows may be few. So both methods of
  * copying are timed, the slower one now and then. */
-static bool move_mapped(const gather_sweep *s, const gather_way *way, const block *b, int64_t position, int64_t count) {
+static bool move_mapped(const gather_sweep *s, const gather_variant *variant, const block *b, int64_t position,
+                        int64_t count) {
   gather_table *table = s->taking->table;
   const int64_t kernel_ps = atomic_load_explicit(&table->copy_ps[0], memory_order_relaxed);
   const int64_t plain_ps = atomic_load_explicit(&table->copy_ps[1], memory_order_relaxed);
-  bool plain = !way || plain_ps < kernel_ps;
-  const bool timed = way && count >= TIMED_ROWS;
+  bool plain = !variant || plain_ps < kernel_ps;
+  const bool timed = variant && count >= TIMED_ROWS;
   if (timed && atomic_fetch_add_explicit(&table->copies, 1, memory_order_relaxed) % OTHER_EVERY == 0) plain = !plain;
   const int64_t start = timed ? gather_clock() : 0;
   if (plain ? !move_plainly(s, b, position, count) : !is_mapped(table, b->rows, count)) return false;
-  if (!plain) move_by_kernel(s, way, b, position, count);
+  if (!plain) move_by_kernel(s, variant, b, position, count);
   if (!timed) return true;
   const int64_t ps = (gather_clock() - start) * 1000 / count, before = plain ? plain_ps : kernel_ps;
   atomic_store_explicit(&table->copy_ps[plain], before == 0 ? ps : before + (ps - before) / 4, memory_order_relaxed);
@@ -211,7 +212,7 @@ static void sweep_blocks(void *argument) {
   gather_sweep *s = range->s;
   block b;
   gather_table *table = s->taking->table;
-  const gather_way *way = find_kernel(s);
+  const gather_variant *variant = find_kernel(s);
   const bool simple = is_simple(table);
   for (int64_t first = range->first; first < range->last; first += BLOCK) {
     int64_t count = range->last - first < BLOCK ? range->last - first : BLOCK, position = s->first + first;
@@ -219,7 +220,7 @@ static void sweep_blocks(void *argument) {
     gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
     gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows, &s->bad);
-    if (simple && move_mapped(s, way, &b, position, count))
+    if (simple && move_mapped(s, variant, &b, position, count))
       b.resident = count;
     else
       sweep_block(s, &b, position, count);

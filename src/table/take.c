@@ -40,7 +40,7 @@ static gather_status check_memory(const gather_plan *plan, const gather_tensor *
   if (!indices->data) return gather_fail_input(error, GATHER_USAGE, "indices", "the indices' data pointer is NULL");
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.out = out->data;
-  return gather_plan_check_apart(plan, &run, error);
+  return gather_plan_check_overlap(plan, &run, error);
 }
 
 gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
@@ -52,7 +52,7 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
   attributes.on_bad = full->on_bad, attributes.negative = full->negative, attributes.fill = full->fill;
   GATHER_TRY(gather_plan_create(full->op, &table->info.tensor, indices, out, &attributes, plan, error));
   /* Radix partitioning allocates memory, which a guard's jump would leak. */
-  (*plan)->parts_way = -1;
+  (*plan)->radix_variant = -1;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.executor = full->executor, run.bad_count = bad;
   gather_status status = check_memory(*plan, indices, out, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * pool.c: the built-in pool of threads. Workers sleep until there is work: spinning would take CPUs that belong to the rest of the
- * program. The calling thread works too, and waits at the end only for workers that have begun a task, never for one to wake up or
- * to be there at all. So a thread that cannot be started, or is late, costs its share of the speed and nothing else.
+ * pool.c: the built-in thread pool. Workers sleep until there is work: spinning would take CPUs from the rest of the
+ * program. The calling thread works too. At the end it waits only for workers that have begun a task, never for one to
+ * wake up or to exist. So a thread that cannot be started, or is late, only costs its share of the speed.
  */
 #if defined(__unix__) || defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L
@@ -23,16 +23,16 @@
 
 struct gather_pool {
   gather_executor executor;
-  pid_t process;        /* that has the threads: not its children */
-  pthread_mutex_t turn; /* held for the whole of a parallel_for */
-  pthread_mutex_t lock; /* for all below but `next`, which workers of one job share, and what is set once */
+  pid_t process;        /* process with the threads, not its children */
+  pthread_mutex_t turn; /* held during a parallel_for */
+  pthread_mutex_t lock; /* for all fields below except `next`, which workers of one job share, and constants */
   pthread_cond_t work, end;
   void (*task)(void *argument, int64_t i);
   void *argument;
   int64_t count;
-  _Atomic int64_t next;   /* the first task that nobody has taken */
-  int32_t wanted;         /* workers that may still join; 0 = there is no work */
-  _Atomic int32_t inside; /* workers that have joined; written behind the lock */
+  _Atomic int64_t next;   /* the first task not yet taken */
+  int32_t wanted;         /* workers that may still join; 0 = no work */
+  _Atomic int32_t inside; /* workers that have joined; written under the lock */
   bool waits;             /* the caller waits for `inside` to become 0 */
   bool stop;
   int32_t thread_count;
@@ -47,7 +47,7 @@ static void run_tasks(gather_pool *pool) {
   }
 }
 
-/* Behind the lock. Who wakes up when all tasks are taken sleeps on. */
+/* Under the lock. A worker that wakes up when all tasks are taken sleeps again. */
 static bool has_work(const gather_pool *pool) {
   return pool->wanted > 0 && atomic_load_explicit(&pool->next, memory_order_relaxed) < pool->count;
 }
@@ -84,12 +84,12 @@ static void hand_out(gather_pool *pool, int64_t count, void (*task)(void *argume
     for (int32_t i = 0; i < wanted; i++) (void)pthread_cond_signal(&pool->work);
 }
 
-/* Workers end within a task of each other: it is often worth a look before sleeping. */
+/* Workers end at about the same time: check before sleeping. */
 static void wait_for_workers(gather_pool *pool) {
   enum { LOOKS = 20000 };
   for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->inside, memory_order_relaxed) > 0; i++) continue;
   (void)pthread_mutex_lock(&pool->lock);
-  pool->wanted = 0; /* who wakes up now finds nothing */
+  pool->wanted = 0; /* a worker that wakes up now finds no work */
   pool->waits = true;
   while (atomic_load_explicit(&pool->inside, memory_order_acquire) > 0)
     (void)pthread_cond_wait(&pool->end, &pool->lock);
@@ -123,8 +123,8 @@ static bool make_locks(gather_pool *pool) {
   return false;
 }
 
-/* Signals of the program are for its own threads. Those that a task may cause itself stay: blocked, they would end the process whatever
- * handler it has. */
+/* Signals of the program are for its own threads. Signals that a task may raise itself are not blocked: blocked, they
+ * would end the process in spite of a handler. */
 static void start_threads(gather_pool *pool, int32_t threads) {
   static const int OWN[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL};
   sigset_t all, before;
@@ -149,7 +149,7 @@ static gather_pool *create(int32_t threads) {
   return pool;
 }
 
-/* In a child of fork() there are no threads, and locks stay as a thread of the parent may have left them: only the memory is freed. */
+/* A child of fork() has no threads, and its locks may be held forever: only the memory is freed. */
 static void destroy(gather_pool *pool) {
   if (pool->process == getpid()) {
     (void)pthread_mutex_lock(&pool->lock);
@@ -193,13 +193,13 @@ const char *gather_pool_library(void) { return "none"; }
 
 gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_error *error) {
   enum { MOST_THREADS = 4096 };
-  if (!pool) return gather_fail(error, GATHER_USAGE, "the place for the pool is NULL");
+  if (!pool) return gather_fail(error, GATHER_USAGE, "`pool` is NULL");
   *pool = NULL;
   if (threads < 0 || threads > MOST_THREADS)
     return gather_fail(error, GATHER_USAGE, "a pool of %d threads; 0 to %d are possible", (int)threads,
                        (int)MOST_THREADS);
   *pool = create(threads > 0 ? threads : gather_cpu_count());
-  return *pool ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a pool of threads");
+  return *pool ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a thread pool");
 }
 
 void gather_pool_destroy(gather_pool *pool) {

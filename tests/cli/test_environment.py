@@ -55,7 +55,7 @@ def test_starting_is_quick(gather, table):
     assert time.monotonic() - begin < 10
 
 
-TUNINGS = ("isa=0", "isa=0,way=2", "isa=1,way=1,stream_bytes=1,race_bytes=1", "way=-1", "isa=+99", "")
+TUNINGS = ("isa=0", "isa=0,variant=2", "isa=1,variant=1,nontemporal_bytes=1,calibration_bytes=1", "variant=-1", "isa=+99", "")
 
 
 @pytest.mark.parametrize("tuning", TUNINGS)
@@ -82,8 +82,8 @@ def test_tuning_limits_the_instruction_set(gather):
         assert kernels(GATHER_TUNING="isa=1") == "avx2"
 
 
-@pytest.mark.parametrize("tuning", ["isa", "isa=", "=1", "isa=x", "isa=1.5", "isa=1 ", "isa=1,,way=0", ",", "isa=1;way=0", "ISA=1",
-                                    "isa=99999999999999999999", "nonsense=1", "x" * 500 + "=1", "way=0,nonsense=1"])
+@pytest.mark.parametrize("tuning", ["isa", "isa=", "=1", "isa=x", "isa=1.5", "isa=1 ", "isa=1,,variant=0", ",", "isa=1;variant=0", "ISA=1",
+                                    "isa=99999999999999999999", "nonsense=1", "x" * 500 + "=1", "variant=0,nonsense=1"])
 def test_tuning_that_cannot_be_understood(gather, table, tuning):
     for words in (("info",), ("take", table, "0", "-o", "o.npy"), ()):
         answer = gather(*words, env={"GATHER_TUNING": tuning})

@@ -16,7 +16,7 @@ typedef struct {
 /* What a slot saw of that which every slot must see. */
 typedef struct {
   bool counts[TRIAL_COUNT + 1], aligns[TRIAL_ENTRIES][TRIAL_LINE], sizes[TRIAL_SIZES], lens[TRIAL_TABLE + 1];
-  bool many[2], past[2], ahead[4], more[3], rounds[6];
+  bool many[2], nontemporal[2], prefetch_rows[4], more[3], rounds[6];
   int64_t next_len, next_align[TRIAL_ENTRIES], cases;
 } coverage;
 
@@ -94,24 +94,24 @@ static void choose_table(const trial_slot *slot, bool exact, coverage *seen, tri
 
 /* n: rows, or rounds where the slot wants few rows. Indices that follow the last one are only known in the last round. */
 static void choose(const trial_slot *slot, int64_t n, bool exact, coverage *seen, trial *t) {
-  static const int64_t aheads[] = {0, 1, 5, 128}, mores[] = {0, 3, 200};
+  static const int64_t distances[] = {0, 1, 5, 128}, mores[] = {0, 3, 200};
   const bool few = slot->demands & TRIAL_FEW;
-  const int size = (int)trial_below(slot->size_count), ahead = (int)trial_below(4);
+  const int size = (int)trial_below(slot->size_count), prefetch_rows = (int)trial_below(4);
   gather_span *s = &t->span;
   *t = (trial){.span = {.row_bytes = slot->sizes[size]}, .len = 1 + trial_below(40)};
   s->count = few ? 1 + trial_below(16) : n, s->rounds = few ? n : choose_rounds(n, s->row_bytes);
   if (slot->table_bytes) choose_table(slot, exact, seen, t);
   const int more = s->rounds == 1 ? (int)trial_below(3) : 0;
-  s->ahead = aheads[ahead], s->more = mores[more], s->lines = 1 + trial_below(4);
-  s->many = trial_below(2), s->past = trial_below(2);
+  s->prefetch_rows = distances[prefetch_rows], s->more = mores[more], s->prefetch_lines = 1 + trial_below(4);
+  s->many = trial_below(2), s->nontemporal = trial_below(2);
   choose_out(s, slot->demands);
   choose_indices(s, slot->demands, slot->width);
   choose_data(t, slot->demands);
   if (!slot->demands && trial_below(2)) choose_usual(t, slot->width);
   s->table_bytes = t->len * s->row_bytes;
   if (few || s->count == n) seen->counts[n] = true;
-  seen->sizes[size] = seen->ahead[ahead] = seen->more[more] = true;
-  seen->many[s->many] = seen->past[s->past] = seen->rounds[s->rounds < 6 ? s->rounds : 0] = true;
+  seen->sizes[size] = seen->prefetch_rows[prefetch_rows] = seen->more[more] = true;
+  seen->many[s->many] = seen->nontemporal[s->nontemporal] = seen->rounds[s->rounds < 6 ? s->rounds : 0] = true;
   if (slot->table_bytes) seen->lens[t->len] = true;
 }
 
@@ -194,8 +194,8 @@ static void check_coverage(const trial_slot *slot, const coverage *seen) {
   for (int area = 0; area < TRIAL_ENTRIES; area++) ALL_OF(aligns[area], 0, TRIAL_LINE);
   ALL_OF(lens, 1, slot->table_bytes ? (int)(slot->table_bytes / slot->sizes[0]) + 1 : 1);
   ALL_OF(many, 0, 2);
-  ALL_OF(past, 0, 2);
-  ALL_OF(ahead, 0, 4);
+  ALL_OF(nontemporal, 0, 2);
+  ALL_OF(prefetch_rows, 0, 4);
   ALL_OF(more, 0, slot->demands & TRIAL_FEW ? 1 : 3);
   ALL_OF(rounds, 1, 6);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_indices.c: the slots that take plain arrays: checking and widening indices, copying lines; and the elements in parts of
+ * test_indices.c: the slots that take plain arrays: checking and widening indices, copying lines; and the radix partitioning of
  * radix.h.
  */
 #include <stdio.h>
@@ -147,8 +147,8 @@ void test_widen(void **state) {
 
 void test_stream_copy(void **state) {
   (void)state;
-  if (!trial_isa->stream_copy) return;
-  begin_slot("stream_copy", TRIAL_LINE);
+  if (!trial_isa->nontemporal_copy) return;
+  begin_slot("nontemporal_copy", TRIAL_LINE);
   for (int64_t lines = 0; lines <= TRIAL_COUNT; lines++)
     for (int again = 0; again < TRIAL_LINE; again += trial_step()) {
       const trial_reach reach = whole(lines * TRIAL_LINE);
@@ -156,7 +156,7 @@ void test_stream_copy(void **state) {
       uint8_t *out = trial_place(TRIAL_OUT, reach, again % 2, 0);
       trial_mark(out, reach);
       memcpy(trial_wanted(out), in, (size_t)reach.high);
-      trial_isa->stream_copy((char *)out, (const char *)in, reach.high);
+      trial_isa->nontemporal_copy((char *)out, (const char *)in, reach.high);
       trial_isa->fence();
       trial_compare();
       trial_cases++;

@@ -24,23 +24,23 @@ static const gather_isa *const ISAS[] = {
 /* Every slot that is set was tried; and gather_isa has none that this test does not know. */
 static void every_slot(void **state) {
   const gather_isa *isa = trial_isa;
-  int64_t set = isa->stream_copy != NULL, known = 2; /* and `fence` */
+  int64_t set = isa->nontemporal_copy != NULL, known = 2; /* and `fence` */
   (void)state;
   SET(isa->rows);
-  SET(isa->by_vector);
-  SET(isa->by_rounds);
+  SET(isa->gather_instruction);
+  SET(isa->gather_instruction_rounds);
   SET(isa->table);
-  SET(isa->stream);
-  SET(isa->together);
+  SET(isa->nontemporal);
+  SET(isa->interleaved);
   SET(isa->runs);
-  SET(isa->stream_runs);
+  SET(isa->nontemporal_runs);
   SET(isa->within);
   SET(isa->fold);
   SET(isa->widen);
   print_message("%s: %d slots, %d cases\n", isa->name, (int)trial_slots, (int)trial_cases);
   assert_true(set > 0);
   assert_int_equal(trial_slots, set);
-  const size_t rest = sizeof isa->name + sizeof isa->table_bytes + sizeof isa->vectors_stream;
+  const size_t rest = sizeof isa->name + sizeof isa->table_bytes + sizeof isa->vectors_nontemporal;
   if (sizeof(void *) == 8) assert_in_range(sizeof *isa, 0, (size_t)known * sizeof(void *) + rest + 7);
 }
 

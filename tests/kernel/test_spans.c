@@ -34,15 +34,15 @@ void test_rows(void **state) {
 
 void test_stream(void **state) {
   (void)state;
-  by_class(trial_isa->stream, "stream", TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS);
+  by_class(trial_isa->nontemporal, "nontemporal", TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS);
 }
 
 /* Whole lines: what one row lacks before a line, all lack. */
 void test_together(void **state) {
   (void)state;
   for (int w = 0; w < GATHER_WIDTHS; w++) {
-    const trial_slot slot = {.name = "together",
-                             .run = trial_isa->together[w],
+    const trial_slot slot = {.name = "interleaved",
+                             .run = trial_isa->interleaved[w],
                              .width = widths[w],
                              .demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS,
                              .slow = true,
@@ -67,12 +67,12 @@ static void by_element(gather_rows_fn const slots[GATHER_WIDTHS][2], const char 
 
 void test_by_vector(void **state) {
   (void)state;
-  by_element(trial_isa->by_vector, "by_vector", TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE);
+  by_element(trial_isa->gather_instruction, "gather_instruction", TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE);
 }
 
 void test_by_rounds(void **state) {
   (void)state;
-  by_element(trial_isa->by_rounds, "by_rounds",
+  by_element(trial_isa->gather_instruction_rounds, "gather_instruction_rounds",
              TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW | TRIAL_FEW);
 }
 
@@ -112,5 +112,5 @@ void test_runs(void **state) {
   const unsigned demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE;
   (void)state;
   by_runs(trial_isa->runs, "runs", demands);
-  by_runs(trial_isa->stream_runs, "stream_runs", demands | TRIAL_OUT_FOLLOWS);
+  by_runs(trial_isa->nontemporal_runs, "nontemporal_runs", demands | TRIAL_OUT_FOLLOWS);
 }

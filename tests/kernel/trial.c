@@ -133,9 +133,10 @@ void trial_say(void) {
                 ", round %" PRId64 "\n",
                 s->row_bytes, s->count, s->rounds, s->data_step, s->data_round, s->axis_step, s->index_step,
                 s->index_round, s->out_step, s->out_round);
-  print_message("  %d, %d, %d behind a line; ahead %" PRId64 ", more %" PRId64 ", lines %" PRId64 ", table of %" PRId64
-                ", many %d, past %d\n",
+  print_message("  %d, %d, %d behind a line; prefetch %" PRId64 ", more %" PRId64 ", lines %" PRId64
+                ", table of %" PRId64 ", many %d, nontemporal %d\n",
                 (int)((uintptr_t)s->data % TRIAL_LINE), (int)((uintptr_t)s->indices % TRIAL_LINE),
-                (int)((uintptr_t)s->out % TRIAL_LINE), s->ahead, s->more, s->lines, s->table_bytes, s->many, s->past);
+                (int)((uintptr_t)s->out % TRIAL_LINE), s->prefetch_rows, s->more, s->prefetch_lines, s->table_bytes,
+                s->many, s->nontemporal);
   trial_span.count = 0;
 }

@@ -143,7 +143,8 @@ static void parts(void **state) {
   for (int i = 0; i < PARTS_ROWS; i++) parts_table[i] = (float)i;
   for (int i = 0; i < PARTS_COUNT; i++) parts_indices[i] = (int32_t)((unsigned)i * 2654435761u % PARTS_ROWS);
   assert_int_equal(gather_in_parts(false, -1), 0);
-  tune("radix_bytes", 1), tune("radix_block", 100), tune("race_bytes", 1), tune("radix_ps", -1), tune("cache_bytes", 1);
+  tune("radix_bytes", 1), tune("radix_block", 100), tune("calibration_bytes", 1), tune("radix_ps", -1),
+      tune("cache_bytes", 1);
   for (int threads = 0; threads < 2; threads++) {
     long most = gather_in_parts(threads, -1);
     assert_true(most >= 1); /* to try it, and more where it was fastest */

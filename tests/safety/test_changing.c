@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_changing.c: indices that are written while they are used, by another process through a mapped file and by another thread. Ten
- * thousand gathers in all: every policy, every width, every way through the plans; nothing outside the table is read, and each row of
+ * thousand gathers in all: every policy, every width, every variant of the plans; nothing outside the table is read, and each row of
  * an output is one of the table. Elements say which row and column they are: 1 + row * columns + column.
  */
 #include <pthread.h>
@@ -212,13 +212,14 @@ static void gather_once(const gather_executor *executor) {
   gather_plan_destroy(plan);
 }
 
-/* Numbers that let small gathers go the ways of large ones. */
+/* Numbers that let small gathers use the variants of large ones. */
 static void tune(int64_t how) {
   static const struct {
     const char *name;
     int64_t small;
-  } NUMBERS[] = {{"cache_bytes", 256}, {"stream_bytes", 4096}, {"race_bytes", 4096}, {"task_bytes", 2048},
-                 {"radix_bytes", 0},   {"radix_block", 512},   {"radix_ps", 0},      {"late_indices", 64}};
+  } NUMBERS[] = {{"cache_bytes", 256}, {"nontemporal_bytes", 4096}, {"calibration_bytes", 4096},
+                 {"task_bytes", 2048}, {"radix_bytes", 0},          {"radix_block", 512},
+                 {"radix_ps", 0},      {"deferred_indices", 64}};
   for (size_t i = 0; i < COUNT(NUMBERS); i++)
     for (int32_t t = 0; gather_tuning_at(t); t++)
       if (strcmp(gather_tuning_at(t)->name, NUMBERS[i].name) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * machines.h: makes the library run as it would on other machines and with larger tensors: every instruction set that this CPU
- * has, every way of a plan, tables that are taken to be near or far.
+ * has, every variant of a plan, tables that count as in cache or out of it.
  */
 #ifndef GATHER_TESTS_SUPPORT_MACHINES_H
 #define GATHER_TESTS_SUPPORT_MACHINES_H
@@ -18,7 +18,7 @@ enum {
 #undef GATHER_ISA
   MACHINE_ISAS
 };
-enum { MACHINE_WAYS = 12, MACHINES = MACHINE_ISAS * MACHINE_WAYS * 2 };
+enum { MACHINE_VARIANTS = 12, MACHINES = MACHINE_ISAS * MACHINE_VARIANTS * 2 };
 
 /* Whether this CPU can play machine number i. */
 static inline bool machine_runs(int i) {
@@ -45,20 +45,20 @@ static inline void machine_set(int i, char *text, size_t bytes) {
     const char *name;
     int64_t value;
   } numbers[] = {{"isa", i % MACHINE_ISAS},
-                 {"way", i / MACHINE_ISAS % MACHINE_WAYS - 1}, /* -1: the ways race */
-                 {"cache_bytes", i / MACHINE_ISAS / MACHINE_WAYS ? (int64_t)1 << 40 : 1},
-                 {"stream_bytes", 1},
-                 {"race_bytes", 1},
-                 {"ahead_rows", 5},
-                 {"ahead_bytes", 200},
-                 {"late_indices", 1},
+                 {"variant", i / MACHINE_ISAS % MACHINE_VARIANTS - 1}, /* -1: a calibration run */
+                 {"cache_bytes", i / MACHINE_ISAS / MACHINE_VARIANTS ? (int64_t)1 << 40 : 1},
+                 {"nontemporal_bytes", 1},
+                 {"calibration_bytes", 1},
+                 {"prefetch_rows", 5},
+                 {"prefetch_bytes", 200},
+                 {"deferred_indices", 1},
                  {"radix_bytes", 1},
                  {"radix_block", 4},
                  {"radix_ps", -1}};
   for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
     if (gather_tuning_set(numbers[n].name, numbers[n].value, NULL) != GATHER_OK) abort();
-  snprintf(text, bytes, "%s, way %d, tables %s", gather_isa_name(), i / MACHINE_ISAS % MACHINE_WAYS - 1,
-           i / MACHINE_ISAS / MACHINE_WAYS ? "near" : "far");
+  snprintf(text, bytes, "%s, variant %d, tables %s", gather_isa_name(), i / MACHINE_ISAS % MACHINE_VARIANTS - 1,
+           i / MACHINE_ISAS / MACHINE_VARIANTS ? "in cache" : "out of cache");
 }
 
 static inline void machine_reset(void) {

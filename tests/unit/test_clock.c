@@ -16,7 +16,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
 static int64_t back;           /* seconds that the time of day has gone back so far */
 static const char *set_tuning; /* the tuning that somebody else sets while the clock is read; NULL */
-static const char *const WHEN[] = {"by_vector_4", "by_vector_8"};
+static const char *const WHEN[] = {"gather_instruction_4", "gather_instruction_8"};
 
 /* The time of day steps back by an hour each time it is read. */
 static void step(struct timespec *t) { t->tv_sec -= (time_t)(back += 3600); }
@@ -62,7 +62,7 @@ static void a_tuning_that_is_set_while_it_is_measured_stays(void **state) {
     int64_t value;
     assert_status(gather_tuning_set(WHEN[i], -1, NULL), GATHER_OK);
     set_tuning = WHEN[i];
-    bool pays = gather_by_vector_pays(bytes[i]);
+    bool pays = gather_instruction_pays(bytes[i]);
     if (set_tuning) { /* nothing to measure: no gather instruction */
       assert_true(strcmp(isa, "avx2") != 0 && strncmp(isa, "avx512", 6) != 0);
       set_tuning = NULL;
@@ -78,9 +78,9 @@ static void a_tuning_that_is_set_while_it_is_measured_stays(void **state) {
 static void a_measurement_is_kept(void **state) {
   int64_t value;
   (void)state;
-  assert_status(gather_tuning_set("by_vector_4", -1, NULL), GATHER_OK);
-  bool pays = gather_by_vector_pays(4);
-  assert_status(gather_tuning_get("by_vector_4", &value, NULL), GATHER_OK);
+  assert_status(gather_tuning_set("gather_instruction_4", -1, NULL), GATHER_OK);
+  bool pays = gather_instruction_pays(4);
+  assert_status(gather_tuning_get("gather_instruction_4", &value, NULL), GATHER_OK);
   assert_int_equal(value, pays);
 }
 

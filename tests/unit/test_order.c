@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_order.c: indices in every order, by every way there is: runs of rows, rows near each other, sorted ones, random ones that
- * are put into parts. All ways give the bytes that a plain loop gives, with any number of threads and any size of block; and
+ * test_order.c: indices in every order, by every variant: runs of rows, rows near each other, sorted ones, random ones that
+ * are radix partitioned. All variants give the bytes that a plain loop gives, with any number of threads and any size of block; and
  * the order is seen for what it is.
  */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "plan/order.h"
 #include "unit/support.h"
 
-enum { MOST_ROWS = 70000, MOST_COUNT = 5000, MOST_ROW = 200, WAYS = 14 };
+enum { MOST_ROWS = 70000, MOST_COUNT = 5000, MOST_ROW = 200, VARIANTS = 14 };
 enum { DENSE, RUNS, SORTED, LOCAL, FEW, RANDOM, FALLING, ORDERS };
 
 static uint8_t table[MOST_ROWS * 8], out[MOST_COUNT * MOST_ROW + 64], want[MOST_COUNT * MOST_ROW + 64];
@@ -90,11 +90,11 @@ static void gather_once(struct shape s, bool int32, int64_t skip, const gather_e
 static void every_way(struct shape s, int order, bool negative, bool int32, int64_t skip) {
   char what[200];
   fill(s, order, negative);
-  for (int way = -1; way < WAYS; way++)
+  for (int variant = -1; variant < VARIANTS; variant++)
     for (int threads = 0; threads < 3; threads++) {
-      tune("way", way);
-      snprintf(what, sizeof what, "%s, %d rows of %d, %d indices of %d bits%s, way %d, %s", names[order], (int)s.rows,
-               (int)s.row, (int)s.count, int32 ? 32 : 64, negative ? " below 0 too" : "", way,
+      tune("variant", variant);
+      snprintf(what, sizeof what, "%s, %d rows of %d, %d indices of %d bits%s, variant %d, %s", names[order],
+               (int)s.rows, (int)s.row, (int)s.count, int32 ? 32 : 64, negative ? " below 0 too" : "", variant,
                threads == 0   ? "one thread"
                : threads == 1 ? "tasks"
                               : "threads");
@@ -102,9 +102,9 @@ static void every_way(struct shape s, int order, bool negative, bool int32, int6
     }
 }
 
-/* Numbers that let small gathers take the ways of large ones. */
+/* Numbers that let small gathers use the variants of large ones. */
 static void as_large(int64_t block, int isa, bool far) {
-  tune("race_bytes", 1), tune("stream_bytes", 1), tune("task_bytes", 64), tune("radix_bytes", 1);
+  tune("calibration_bytes", 1), tune("nontemporal_bytes", 1), tune("task_bytes", 64), tune("radix_bytes", 1);
   tune("radix_block", block), tune("radix_ps", -1), tune("isa", isa);
   tune("cache_bytes", far ? 1 : (int64_t)1 << 40);
 }
@@ -128,10 +128,10 @@ static void elements_in_rounds(void **state) {
   enum { ROUNDS = 3, LEN = 1100, COUNT_EACH = 1000 };
   (void)state;
   for (int order = 0; order < ORDERS; order++)
-    for (int way = -1; way < WAYS; way++)
+    for (int variant = -1; variant < VARIANTS; variant++)
       for (int tasks = 0; tasks < 2; tasks++) {
         as_large(90, 99, true);
-        tune("way", way);
+        tune("variant", variant);
         for (int r = 0; r < ROUNDS; r++)
           for (int64_t i = 0; i < COUNT_EACH; i++) {
             wide[r * COUNT_EACH + i] = index_of(order, i + r, COUNT_EACH + ROUNDS, LEN);
@@ -145,12 +145,13 @@ static void elements_in_rounds(void **state) {
         memset(out, 0xEE, sizeof out);
         assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &data, &indices, &result, &options, NULL),
                       GATHER_OK);
-        if (memcmp(out, want, ROUNDS * COUNT_EACH * 4) != 0) fail_msg("%s, way %d: wrong bytes", names[order], way);
+        if (memcmp(out, want, ROUNDS * COUNT_EACH * 4) != 0)
+          fail_msg("%s, variant %d: wrong bytes", names[order], variant);
       }
   reset();
 }
 
-/* The plan's line names the way in parts exactly where it may be taken. */
+/* The plan's line names radix partitioning exactly where it may be used. */
 static bool has_parts(int64_t row, int64_t rows, int64_t count) {
   char text[1000];
   gather_plan *plan;
@@ -159,7 +160,7 @@ static bool has_parts(int64_t row, int64_t rows, int64_t count) {
   assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL), GATHER_OK);
   gather_plan_print(plan, text, sizeof text);
   gather_plan_destroy(plan);
-  return strstr(text, "elements in parts") != NULL;
+  return strstr(text, "radix partitioning") != NULL;
 }
 
 static void when_parts_are_tried(void **state) {
@@ -197,7 +198,7 @@ static void orders_are_seen(void **state) {
   assert_int_equal(seen(RANDOM), GATHER_ORDER_RANDOM);
 }
 
-/* Steps of the way in parts that no table of a test is large enough for: rows beyond 2^31 by either width of index. */
+/* Steps of radix partitioning that no table of a test is large enough for: rows beyond 2^31 by either width of index. */
 static void far_rows(void **state) {
   static const uint32_t indices[] = {4294967295u, 0, 2147483648u, 7, 4294967295u, 4026531840u, 16777216u};
   enum { LAST = COUNT(indices) };

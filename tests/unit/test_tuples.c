@@ -262,8 +262,8 @@ static void large_ones(void **state) {
 static void every_variant(void **state) {
   (void)state;
   assert_status(gather_tuning_set("cache_bytes", 64, NULL), GATHER_OK);
-  assert_status(gather_tuning_set("stream_bytes", 4096, NULL), GATHER_OK);
-  for (int way = 0; way < 6; way++)
+  assert_status(gather_tuning_set("nontemporal_bytes", 4096, NULL), GATHER_OK);
+  for (int variant = 0; variant < 6; variant++)
     for (int32_t columns = 2; columns <= 3; columns++)
       for (int64_t row = 1; row <= 40; row += 13) {
         job j = {.type = GATHER_TYPE_UINT8,
@@ -274,7 +274,7 @@ static void every_variant(void **state) {
                  .tuples = 9000,
                  .negative = true,
                  .on_bad = GATHER_ON_BAD_ERROR};
-        assert_status(gather_tuning_set("way", way, NULL), GATHER_OK);
+        assert_status(gather_tuning_set("variant", variant, NULL), GATHER_OK);
         draw(&j, 0);
         check(&j, NULL);
       }

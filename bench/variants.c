@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * ways.c: what each way of a plan costs on this machine, one after the other in one process, with new indices each time. The
- * numbers of src/kernel/tuning.def were chosen by it; script/measure-ways builds and runs it.
+ * variants.c: what each variant of a plan costs on this machine, one after the other in one process, with new indices each time. The
+ * numbers of src/kernel/tuning.def were chosen by it; script/measure-variants builds and runs it.
  *
- * ways TABLE_KIB ROW_BYTES INDICES INDEX_BYTES THREADS PAGES ORDER STATE TIMES
+ * variants TABLE_KIB ROW_BYTES INDICES INDEX_BYTES THREADS PAGES ORDER STATE TIMES
  *     PAGES: huge or small; ORDER: random, dense, runs8, sorted, local or few; STATE: warm, or cold: indices and output are flushed
  *     from the caches before each run
  */
@@ -80,13 +80,13 @@ static int rising(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* One plan per way; the first of all chooses for itself. Returns how many. */
+/* One plan per variant; the first one chooses by itself. Returns how many. */
 static int make_plans(gather_plan **plans, char text[][TEXT], const gather_tensor tensors[3]) {
   int count = 0;
-  for (int way = -1; way < MOST_PLANS - 1; way++) {
+  for (int variant = -1; variant < MOST_PLANS - 1; variant++) {
     gather_error error;
     bool known = false;
-    if (gather_tuning_set("way", way, &error) != GATHER_OK ||
+    if (gather_tuning_set("variant", variant, &error) != GATHER_OK ||
         gather_plan_create(gather_op_find("Gather", "onnx-13"), &tensors[0], &tensors[1], &tensors[2], NULL,
                            &plans[count], &error) != GATHER_OK) {
       fprintf(stderr, "%s\n", error.message);
@@ -120,9 +120,9 @@ int main(int argc, char **argv) {
   gather_plan *plans[MOST_PLANS];
   gather_pool *pool = NULL;
   if (threads > 1 && gather_pool_create(threads, &pool, NULL) != GATHER_OK) return 1;
-  const int ways = make_plans(plans, text, tensors);
+  const int variants = make_plans(plans, text, tensors);
   for (int t = 0; t < times && t < MOST_TIMES; t++)
-    for (int w = 0; w < 2 * ways; w++) {
+    for (int w = 0; w < 2 * variants; w++) {
       gather_run run = GATHER_RUN_INIT;
       run.data = table, run.indices = indices, run.out = out, run.executor = gather_pool_executor(pool);
       run.fresh_output = w % 2;
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
     }
   printf("table %s KiB, rows of %s, %s indices of %s B, %s thread(s), %s pages, %s, %s\n", argv[1], argv[2], argv[3],
          argv[4], argv[5], argv[6], argv[7], argv[8]);
-  for (int w = 0; w < ways; w++) {
+  for (int w = 0; w < variants; w++) {
     const char *name = strstr(text[w], "output of "), *kernel = name ? strchr(name, ';') : NULL;
     for (int fresh = 0; fresh < 2; fresh++) {
       qsort(took[fresh][w], (size_t)times, sizeof took[fresh][w][0], rising);
