@@ -155,8 +155,8 @@ int64_t gather_explain_offset(int32_t rank, const int64_t *shape, const int64_t 
 /* Takes the node of a model. */
 GATHER_CHECKED gather_status gather_explain_take_node(gather_explain *ex, const gather_model_operands *operands,
                                                       gather_error *error);
-/* Makes the plan, and resolves everything that a drawing needs. */
-GATHER_CHECKED gather_status gather_explain_ready(gather_explain *ex, gather_error *error);
+/* Makes the plan, and resolves the indices and what they gather. Then gather_explain_find_used. */
+GATHER_CHECKED gather_status gather_explain_resolve(gather_explain *ex, gather_error *error);
 /* How many bytes of UTF-8 text fit into `most` bytes without splitting a character. */
 int gather_explain_fit(const char *text, int most);
 /* The end of a long name, which identifies it better than its beginning. */

@@ -103,7 +103,8 @@ static gather_status finish(gather_explain *ex, gather_error *error) {
   settle(&ex->data, ex->data_shape, ex->data_strides);
   settle(&ex->indices, ex->indices_shape, ex->indices_strides);
   set_texts(ex);
-  GATHER_TRY(gather_explain_ready(ex, error));
+  GATHER_TRY(gather_explain_resolve(ex, error));
+  GATHER_TRY(gather_explain_find_used(ex, error));
   GATHER_TRY(gather_explain_layout(ex, SVG_COLUMNS, error));
   set_facts(ex);
   return GATHER_OK;

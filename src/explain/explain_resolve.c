@@ -103,11 +103,10 @@ static gather_status resolve(gather_explain *ex, gather_error *error) {
   return ask_engine(ex, error);
 }
 
-gather_status gather_explain_ready(gather_explain *ex, gather_error *error) {
+gather_status gather_explain_resolve(gather_explain *ex, gather_error *error) {
   GATHER_TRY(gather_plan_create(ex->op, &ex->data, &ex->indices, NULL, &ex->options, &ex->plan, error));
   ex->out_rank = gather_plan_shape(ex->plan, ex->out_shape);
-  GATHER_TRY(resolve(ex, error));
-  return gather_explain_find_used(ex, error);
+  return resolve(ex, error);
 }
 
 gather_status gather_explain_all_rows(gather_explain *ex, gather_error *error) {
