@@ -36,9 +36,9 @@ static const char *tuning_words(void) {
   size_t at = 0, column = 0;
   at += (size_t)snprintf(text, sizeof text,
                          "The environment variable GATHER_TUNING is a comma-separated list of name=N,\n"
-                         "such as isa=0,variant=2. These tuning parameters decide how a gather runs, never its\n"
-                         "result. isa limits the instruction set (0 = plain C), variant selects a variant.\n"
-                         "All names with their defaults:\n"
+                         "such as isa=0,variant=2. These tuning parameters decide how a gather runs,\n"
+                         "never its result. isa limits the instruction set (0 = plain C), variant selects\n"
+                         "a variant. All names with their defaults:\n"
                          "\n");
   for (int32_t i = 0; gather_tuning_at(i) && at < sizeof text / 2; i++) {
     const gather_tuning *number = gather_tuning_at(i);

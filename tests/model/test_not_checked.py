@@ -72,7 +72,7 @@ def test_several_operators(tmp_path):
     assert check(path)["not_checked"] == counts
     words = "1 GatherBlockQuantized node, 2 GatherND nodes and 1 ScatterND node"
     assert call("check", path).splitlines()[0].endswith(f": 1 ok, 0 unknown, 0 bad; {words} are not checked")
-    assert call("info", path).endswith(f"\n{words}, which gather check does not look at\n")
+    assert call("info", path).endswith(f"\n{words}, not covered by gather check\n")
 
 
 def test_none(tmp_path):
