@@ -38,19 +38,6 @@ void gather_bad_find(const gather_plan *plan, const char *indices, int64_t numbe
 
 /* ---- copies */
 
-/* The byte of index number `number` in the caller's memory, and how many follow it at one step. */
-static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, int64_t *step) {
-  int64_t offset = 0;
-  *left = 1, *step = 0;
-  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
-    int64_t len = plan->index_shape[d], at = number % len;
-    if (d == plan->index_rank - 1) *left = len - at, *step = plan->shared_strides[d];
-    offset += at * plan->shared_strides[d];
-    number /= len;
-  }
-  return offset;
-}
-
 static void copy_run(const char *from, int64_t step, int64_t width, bool swapped, int64_t count, char *copy) {
   if (step == width && !swapped) {
     memcpy(copy, from, (size_t)(count * width));
@@ -66,7 +53,8 @@ void gather_shared_copy(const gather_plan *plan, const char *indices, int64_t fi
     copy_run(indices + first * width, width, width, plan->shared_swapped, count, copy);
   } else {
     while (count > 0) {
-      int64_t left, step, offset = find_run(plan, first, &left, &step), run = left < count ? left : count;
+      int64_t left, step, offset = gather_index_run(plan, plan->shared_strides, first, &left, &step),
+                          run = left < count ? left : count;
       copy_run(indices + offset, step, width, plan->shared_swapped, run, copy);
       first += run, copy += run * width, count -= run;
     }

@@ -36,4 +36,18 @@ void gather_shared_copy_all(const gather_plan *plan, const char *indices, const 
 gather_status gather_shared_check(const gather_plan *plan, const void *indices, const gather_executor *executor,
                                   int64_t *bad, gather_error *error);
 
+/* The place of index number `number` in memory with these strides, in their unit; *left: how many indices follow at *step. */
+GATHER_INLINE int64_t gather_index_run(const gather_plan *plan, const int64_t *strides, int64_t number, int64_t *left,
+                                       int64_t *step) {
+  int64_t offset = 0;
+  *left = 1, *step = 0;
+  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
+    int64_t len = plan->index_shape[d], at = number % len;
+    if (d == plan->index_rank - 1) *left = len - at, *step = strides[d];
+    offset += at * strides[d];
+    number /= len;
+  }
+  return offset;
+}
+
 #endif

@@ -12,22 +12,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/growing.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 #include "shuffle/shuffle_text.h"
 
-static void put_name(gather_shuffle_text *to, const char *name) {
+static void put_name(gather_growing *to, const char *name) {
   for (; *name; name++) {
     unsigned char c = (unsigned char)*name;
     if (c <= ' ' || c == '%' || c == 0x7f)
-      gather_shuffle_text_print(to, "%%%02x", c);
+      gather_growing_print(to, "%%%02x", c);
     else
-      gather_shuffle_text_print(to, "%c", c);
+      gather_growing_print(to, "%c", c);
   }
 }
 
 /* The files that hold the rows, with what reveals a change of them. */
-static gather_status put_data(const gather_shuffle *job, gather_shuffle_text *to, gather_error *error) {
+static gather_status put_data(const gather_shuffle *job, gather_growing *to, gather_error *error) {
   gather_table_part part;
   for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++) {
     struct stat about;
@@ -40,44 +41,43 @@ static gather_status put_data(const gather_shuffle *job, gather_shuffle_text *to
       return gather_fail_file(error, gather_shuffle_status_of(number), part.path, -1, "cannot inspect it: %s",
                               gather_shuffle_words(number, words));
     }
-    gather_shuffle_text_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
-                              (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec,
-                              part.offset);
+    gather_growing_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
+                         (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec, part.offset);
     put_name(to, whole);
-    gather_shuffle_text_print(to, "\n");
+    gather_growing_print(to, "\n");
     gather_free(whole);
   }
   return GATHER_OK;
 }
 
-static void put_rest(const gather_shuffle *job, gather_shuffle_text *to) {
-  gather_shuffle_text_print(to, "rows %" PRId64 "\nrow_bytes %" PRId64 "\ntype ", job->rows, job->row_bytes);
+static void put_rest(const gather_shuffle *job, gather_growing *to) {
+  gather_growing_print(to, "rows %" PRId64 "\nrow_bytes %" PRId64 "\ntype ", job->rows, job->row_bytes);
   put_name(to, job->data->type_name);
-  gather_shuffle_text_print(to, "\noutput ");
+  gather_growing_print(to, "\noutput ");
   put_name(to, job->target);
   if (strcmp(job->format, "safetensors") == 0) { /* of several tensors: the name is in the header */
-    gather_shuffle_text_print(to, "\ntensor ");
+    gather_growing_print(to, "\ntensor ");
     put_name(to, job->writing.name);
   }
-  gather_shuffle_text_print(to, "\nshape");
-  for (int32_t i = 0; i < job->writing.rank; i++) gather_shuffle_text_print(to, " %" PRId64, job->out_shape[i]);
+  gather_growing_print(to, "\nshape");
+  for (int32_t i = 0; i < job->writing.rank; i++) gather_growing_print(to, " %" PRId64, job->out_shape[i]);
   if (job->given)
-    gather_shuffle_text_print(to, "\norder %016" PRIx64 "\n", job->order_hash);
+    gather_growing_print(to, "\norder %016" PRIx64 "\n", job->order_hash);
   else
-    gather_shuffle_text_print(to, "\nseed %" PRId64 "\n", job->seed);
-  gather_shuffle_text_print(to, "memory %" PRId64 "\npasses %d\nbucket_rows %" PRId64 "\n", job->options.memory_bytes,
-                            job->passes, job->bucket_rows);
+    gather_growing_print(to, "\nseed %" PRId64 "\n", job->seed);
+  gather_growing_print(to, "memory %" PRId64 "\npasses %d\nbucket_rows %" PRId64 "\n", job->options.memory_bytes,
+                       job->passes, job->bucket_rows);
 }
 
 gather_status gather_shuffle_identity(const gather_shuffle *job, char **text, gather_error *error) {
-  gather_shuffle_text to = {0};
-  gather_shuffle_text_print(&to, "gather shuffle, journal 1\n");
+  gather_growing to = {0};
+  gather_growing_print(&to, "gather shuffle, journal 1\n");
   gather_status status = put_data(job, &to, error);
   put_rest(job, &to);
   if (status == GATHER_OK && to.failed)
     status = gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
   *text = status == GATHER_OK ? to.text : NULL;
-  if (status != GATHER_OK) gather_shuffle_text_clear(&to);
+  if (status != GATHER_OK) gather_growing_clear(&to);
   return status;
 }
 

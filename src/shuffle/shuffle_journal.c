@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/growing.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 #include "shuffle/shuffle_text.h"
@@ -178,13 +179,13 @@ gather_status gather_shuffle_journal_use(gather_shuffle *job, gather_error *erro
 
 /* ---- writing */
 
-static gather_status make_text(const gather_shuffle *job, gather_shuffle_text *text, gather_error *error) {
+static gather_status make_text(const gather_shuffle *job, gather_growing *text, gather_error *error) {
   const bool spread = job->step == GATHER_SHUFFLE_FIRST_PASS;
-  gather_shuffle_text_print(text, "%sstep %s\nat %" PRId64 "\nfills%s", job->identity, STEPS[job->step], job->at,
-                            spread ? "" : " 0");
-  for (int64_t i = 0; i < job->fill_count && spread; i++) gather_shuffle_text_print(text, " %" PRId64, job->fills[i]);
-  gather_shuffle_text_print(text, "\n");
-  if (!text->failed) gather_shuffle_text_print(text, "sum %016" PRIx64 "\n", sum_of(text->text, text->bytes));
+  gather_growing_print(text, "%sstep %s\nat %" PRId64 "\nfills%s", job->identity, STEPS[job->step], job->at,
+                       spread ? "" : " 0");
+  for (int64_t i = 0; i < job->fill_count && spread; i++) gather_growing_print(text, " %" PRId64, job->fills[i]);
+  gather_growing_print(text, "\n");
+  if (!text->failed) gather_growing_print(text, "sum %016" PRIx64 "\n", sum_of(text->text, text->bytes));
   if (!text->failed) return GATHER_OK;
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the journal");
 }
@@ -211,11 +212,11 @@ static bool write_file(const gather_shuffle *job, const char *text, size_t bytes
 
 gather_status gather_shuffle_journal_write(gather_shuffle *job, gather_shuffle_step step, int64_t at,
                                            gather_error *error) {
-  gather_shuffle_text text = {0};
+  gather_growing text = {0};
   job->step = step;
   job->at = at;
   gather_status status = make_text(job, &text, error);
   if (status == GATHER_OK && !write_file(job, text.text, text.bytes)) status = fail_system(job, "write", error);
-  gather_shuffle_text_clear(&text);
+  gather_growing_clear(&text);
   return status;
 }

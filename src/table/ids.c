@@ -8,19 +8,6 @@
 
 enum { COPY_BYTES = 2048 };
 
-/* The byte of index number `number`, and how many indices follow at one stride. */
-static int64_t find_run(const gather_plan *plan, int64_t number, int64_t *left, int64_t *step) {
-  int64_t offset = 0;
-  *left = 1, *step = 0;
-  for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
-    int64_t len = plan->index_shape[d], at = number % len;
-    if (d == plan->index_rank - 1) *left = len - at, *step = plan->index_strides[d];
-    offset += at * plan->index_strides[d];
-    number /= len;
-  }
-  return offset;
-}
-
 static void read_shared(const gather_plan *plan, const char *indices, int64_t first, int64_t count, int64_t *rows,
                         gather_bad *bad) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
@@ -46,7 +33,8 @@ void gather_ids_rows(const gather_plan *plan, const char *indices, int64_t first
     return;
   }
   while (count > 0) {
-    int64_t left, step, offset = find_run(plan, first, &left, &step), run = left < count ? left : count;
+    int64_t left, step, offset = gather_index_run(plan, plan->index_strides, first, &left, &step),
+                        run = left < count ? left : count;
     gather_indices_resolve(&plan->rule, indices + offset, step, run, rows);
     first += run, rows += run, count -= run;
   }
