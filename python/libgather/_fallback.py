@@ -18,7 +18,7 @@ from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "index", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
@@ -46,13 +46,14 @@ def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
     else:
         options.update(mode=mode)
     positions = np.arange(x.size, dtype=np.int64).reshape(x.shape)
-    where = np.asarray(getattr(_core, name)(positions, indices, **options))
+    found = getattr(_core, name)(positions, indices, **options)
+    where = np.asarray(found)
     flat = x.reshape(-1)[np.where(where < 0, 0, where).reshape(-1)] if x.size else np.empty(where.size, x.dtype)
     result = flat.reshape(where.shape)
     if (where < 0).any():
         result[where < 0] = fill_value
     if out is None:
-        return result if result.ndim else result[()]
+        return result if isinstance(found, np.ndarray) else result[()]
     _write(out, result, x)
     return out
 
@@ -76,7 +77,8 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     if options.get("out") is not None:
         refuse("type_unsupported", "out= is not supported with a masked array", "output")
     function = getattr(_core, name)
-    data = np.asarray(function(x.data, indices, **options))
+    found = function(x.data, indices, **options)
+    data = np.asarray(found)
     mask = np.ma.nomask
     if x.mask is not np.ma.nomask:
         if options.get("mode") == "fill":
@@ -85,7 +87,7 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     result = np.ma.MaskedArray(data, mask=mask)
     if getattr(x, "_fill_value", None) is not None:  # reading the default would compute it, with warnings
         result.fill_value = x.fill_value
-    return result[()]
+    return result if isinstance(found, np.ndarray) else result[()]
 
 
 def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
@@ -99,7 +101,8 @@ def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
 
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if isinstance(x, _core.Table):
-        refuse("unsupported", f"{name} of a table in a file: only take() is supported", "data")
+        text = "index() without keywords is table[key]" if name == "index" else "only take() is supported"
+        refuse("unsupported", f"{name} of a table in a file: {text}", "data")
     if _is_masked(x):
         return _masked(name, x, indices, options)
     array = np.asarray(x)
@@ -120,6 +123,12 @@ def take_along_axis(x: Any, indices: Any, /, **options: Any) -> Any:
 
 def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
     return _call("gather_elements", x, indices, options)
+
+
+def index(x: Any, key: Any, /, **options: Any) -> Any:
+    if isinstance(x, _core.Table) and not options:
+        return x[key]
+    return _call("index", x, key, options)
 
 
 # ---- tables in files ---------------------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out);
+  if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out, true);
   Py_INCREF(call->out);
   return call->out;
 }
@@ -213,24 +213,6 @@ static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
   return fits ? result : apply(call, t);
 }
 
-/* libgather._fallback.NAME(x, indices, **keywords) */
-static PyObject *fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  PyObject *function = gather_py_fallback(name);
-  PyObject *positional = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
-  int ready = function && positional && keywords;
-  for (Py_ssize_t i = 0; ready && i < count; i++) {
-    Py_INCREF(args[i]);
-    ready = PyTuple_SetItem(positional, i, args[i]) == 0;
-  }
-  for (Py_ssize_t i = 0; ready && names && i < PyTuple_Size(names); i++)
-    ready = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]) == 0;
-  if (ready) result = PyObject_Call(function, positional, keywords);
-  Py_XDECREF(function);
-  Py_XDECREF(positional);
-  Py_XDECREF(keywords);
-  return result;
-}
-
 static PyObject *run(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   gather_py_call call;
   gather_py_tensors tensors;
@@ -239,7 +221,7 @@ static PyObject *run(const gather_py_function *function, PyObject *const *args, 
   gather_py_tensors_init(&tensors);
   int read = read_tensors(&call, &tensors);
   if (read == 0) result = apply_or_recall(&call, &tensors);
-  if (read == 1) result = fall_back(function->name, args, count, names);
+  if (read == 1) result = gather_py_fall_back(function->name, args, count, names);
   gather_py_tensors_clear(&tensors);
   return result;
 }

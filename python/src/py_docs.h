@@ -92,6 +92,33 @@ static const char gather_py_doc_elements[] =
     "\nNotes\n-----\n"
     "ONNX GatherElements-13; torch.gather with negative indices.";
 
+static const char gather_py_doc_index[] =
+    "index(x, key, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
+    "What NumPy's x[key] reads, always as a new array: never a view.\n\n"
+    "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
+    "key : integer, slice, ..., None, array of integers or bools, nested list, or a tuple of them\n"
+    "    Arrays broadcast; a mask stands for the positions of its true elements. The dimensions that the arrays "
+    "broadcast to\n"
+    "    are in their place, or first if a slice, None or ... is between them; integers then count as "
+    "arrays.\n" GATHER_PY_DOC_POLICY
+    "    A policy is for the integers of the key too, not for slices and masks.\n" GATHER_PY_DOC_THREADS
+    "\nReturns\n-------\narray\n"
+    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar where NumPy gives one.\n"
+    "\nRaises\n------\n"
+    "GatherIndexError (an IndexError)\n"
+    "    The first index out of range: item (which part of the key), position (in the shape that the arrays broadcast "
+    "to), value,\n"
+    "    low, high, axis of x, bad_count. Integers of the key are checked before arrays.\n"
+    "GatherKeyError (an IndexError)\n"
+    "    The key does not fit x: too many indices, a mask of another shape, arrays that do not broadcast or are not "
+    "integers.\n"
+    "TypeError, ValueError\n"
+    "    Invalid slices, as NumPy's; invalid out or fill_value.\n"
+    "\nNotes\n-----\n"
+    "NumPy's indexing, except: an index array of uint64 beyond the range of int64 is out of range (NumPy wraps it "
+    "around), index\n"
+    "arrays with a mask of numpy.ma are refused (NumPy ignores the mask), and names of fields are not supported.";
+
 static const char gather_py_doc_infer[] =
     "infer_shape(x, indices, /, *, axis, batch_dims=0, op='take', rules=None)\n--\n\n"
     "The shape of the result if some lengths are unknown.\n\n"
