@@ -18,7 +18,7 @@ from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "index", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
@@ -29,7 +29,7 @@ def _is_masked(x: Any) -> bool:
 
 def _policy(name: str, options: dict) -> str:
     """The default mode of rules=; raise without rules."""
-    op = "Gather" if name == "take" else "GatherElements"
+    op = {"take": "Gather", "gather_nd": "GatherND"}.get(name, "GatherElements")
     return next((row["mode"] for row in _core.ops() if (row["name"], row["rules"]) == (op, options.get("rules"))), "raise")
 
 
@@ -123,6 +123,10 @@ def take_along_axis(x: Any, indices: Any, /, **options: Any) -> Any:
 
 def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
     return _call("gather_elements", x, indices, options)
+
+
+def gather_nd(x: Any, indices: Any, /, **options: Any) -> Any:
+    return _call("gather_nd", x, indices, options)
 
 
 def index(x: Any, key: Any, /, **options: Any) -> Any:

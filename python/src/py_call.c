@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_call.c: take, take_along_axis and gather_elements: one call from Python is one call of the engine.
+ * py_call.c: take, take_along_axis, gather_elements and gather_nd: one call from Python is one call of the engine.
  */
 #include "py_call.h"
 #include "py_layout.h"
 
 #define ALL_TYPES UINT64_MAX
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
-#define POLICY (BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
+#define POLICY (BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
 
 /* Our own rules: what NumPy's users expect; no document defines them. */
 static const gather_op TAKE = {NULL,
@@ -55,11 +55,28 @@ static const gather_op ELEMENTS = {NULL,
                                    "libgather's gather_elements",
                                    GATHER_TUPLES_NONE,
                                    false};
+static const gather_op ND = {NULL,
+                             "python",
+                             "gather_nd",
+                             0,
+                             GATHER_FAMILY_ND,
+                             true,
+                             GATHER_ON_BAD_ERROR,
+                             true,
+                             GATHER_OFF_AXIS_NONE,
+                             GATHER_AXIS_SOURCE_NONE,
+                             ALL_TYPES,
+                             ALL_TYPES,
+                             "libgather's gather_nd",
+                             GATHER_TUPLES_ANY,
+                             false};
 
-const gather_py_function gather_py_take = {"take", "Gather", &TAKE, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
-const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY};
-const gather_py_function gather_py_elements = {"gather_elements",  "GatherElements", &ELEMENTS, false, 0,
-                                               POLICY | BIT(RULES)};
+const gather_py_function gather_py_take = {"take", "Gather", &TAKE,
+                                           false,  0,        POLICY | BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES)};
+const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY | BIT(AXIS)};
+const gather_py_function gather_py_elements = {
+    "gather_elements", "GatherElements", &ELEMENTS, false, 0, POLICY | BIT(AXIS) | BIT(RULES)};
+const gather_py_function gather_py_nd = {"gather_nd", "GatherND", &ND, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
 
 /* One dimension to the length of the other: a length of 1 is repeated by a stride of 0. */
 static int stretch(gather_py_view *view, int32_t d, int64_t length) {
@@ -245,4 +262,9 @@ PyObject *gather_py_call_along(PyObject *self, PyObject *const *args, Py_ssize_t
 PyObject *gather_py_call_elements(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   (void)self;
   return run(&gather_py_elements, args, count, names);
+}
+
+PyObject *gather_py_call_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  (void)self;
+  return run(&gather_py_nd, args, count, names);
 }

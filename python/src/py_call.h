@@ -10,6 +10,7 @@
 PyObject *gather_py_call_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_call_along(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_call_elements(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_call_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_call_index(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 #endif

@@ -130,7 +130,7 @@ PyObject *gather_py_capsule(PyObject *self, PyObject *args);
 
 /* ---- arguments ---- */
 
-/* One call: take, take_along_axis, gather_elements. */
+/* One call: take, take_along_axis, gather_elements, gather_nd; also index, which has its own steps (py_index.h). */
 typedef struct gather_py_function {
   const char *name;
   const char *op;       /* the operator that rules= names a version of; NULL = there is no rules= */
@@ -140,7 +140,7 @@ typedef struct gather_py_function {
   unsigned keywords;    /* bits of gather_py_keyword */
 } gather_py_function;
 
-extern const gather_py_function gather_py_take, gather_py_along, gather_py_elements;
+extern const gather_py_function gather_py_take, gather_py_along, gather_py_elements, gather_py_nd;
 
 typedef struct gather_py_call {
   const gather_py_function *function;

@@ -92,6 +92,29 @@ static const char gather_py_doc_elements[] =
     "\nNotes\n-----\n"
     "ONNX GatherElements-13; torch.gather with negative indices.";
 
+static const char gather_py_doc_nd[] =
+    "gather_nd(x, indices, /, *, batch_dims=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
+    "threads=None)\n--\n\n"
+    "Rows of x by tuples of numbers: result[b, i, ...] = x[b, indices[b, i, 0], indices[b, i, 1], ...].\n\n"
+    "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
+    "indices : array of integers, or nested list\n"
+    "    Any rank from 1, any integer dtype. Its last dimension has the numbers of a tuple, at most x.ndim - "
+    "batch_dims:\n"
+    "    number j selects on axis batch_dims + j of x. An empty tuple selects all of x.\n"
+    "batch_dims : int, default 0\n"
+    "    How many leading dimensions x and indices share.\n" GATHER_PY_DOC_POLICY
+    "    A tuple with one number out of range is out of range.\n"
+    "rules : str, optional\n"
+    "    Follow one document to the letter: 'onnx-11', 'onnx-12', 'onnx-13', 'microsoft-1', 'openvino-5', "
+    "'openvino-8'.\n" GATHER_PY_DOC_THREADS
+    "\nReturns\n-------\narray\n"
+    "    Of x's library and dtype, row-major, of the shape indices.shape[:-1] + x.shape[batch_dims + "
+    "indices.shape[-1]:].\n"
+    "    With 'openvino-5' the batch dimensions are one dimension.\n" GATHER_PY_DOC_RAISES
+    "    The last number of position is the component of the tuple; axis is batch_dims plus the component.\n"
+    "\nNotes\n-----\n"
+    "ONNX GatherND-13, with empty tuples; libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
+
 static const char gather_py_doc_index[] =
     "index(x, key, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
     "What NumPy's x[key] reads, always as a new array: never a view.\n\n"
@@ -126,11 +149,11 @@ static const char gather_py_doc_infer[] =
     "x, indices : sequence of lengths, or None if the rank is unknown\n"
     "    A length is an int, None (unknown), a str (a name), or an interval (low, high); high None = no limit.\n"
     "axis : int or None\n"
-    "    None: unknown; then only the rank and the batch dimensions are inferred.\n"
+    "    None: unknown; then only the rank and the batch dimensions are inferred. Not for gather_nd.\n"
     "batch_dims : int, default 0\n"
-    "op : {'take', 'gather_elements'}\n"
+    "op : {'take', 'gather_elements', 'gather_nd'}\n"
     "rules : str, optional\n"
-    "    As for take and gather_elements.\n"
+    "    As for take, gather_elements and gather_nd.\n"
     "\nReturns\n-------\ntuple or None\n"
     "    Lengths as above, which every valid result matches; None if the rank is unknown.\n"
     "\nRaises\n------\n"

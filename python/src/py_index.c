@@ -26,13 +26,15 @@ static const gather_op ALONG_ONE = {.dialect = "python",
                                     .document = "libgather's index"};
 static const gather_op BY_TUPLES = {.dialect = "python",
                                     .name = "index",
-                                    .family = (gather_family)3,
+                                    .family = GATHER_FAMILY_ND,
                                     .negative = true,
                                     .on_bad = GATHER_ON_BAD_ERROR,
                                     .off_axis = GATHER_OFF_AXIS_NONE,
+                                    .axis_source = GATHER_AXIS_SOURCE_NONE,
                                     .types = UINT64_MAX,
                                     .index_types = UINT64_MAX,
-                                    .document = "libgather's index"};
+                                    .document = "libgather's index",
+                                    .tuples = GATHER_TUPLES_NONEMPTY};
 static const gather_py_function INDEX = {
     "index", NULL, &ALONG_ONE, false, 0, BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
@@ -131,6 +133,34 @@ static gather_status no_memory(gather_error *error) {
   return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the tuples of the key's arrays");
 }
 
+/* A tensor's bytes: [*low, *high), as numbers. */
+static void find_span(const gather_tensor *tensor, uint64_t *low, uint64_t *high) {
+  const gather_type_info *type = gather_type_get(tensor->type);
+  const bool packed = type->packing != GATHER_PACKING_BYTES;
+  *low = *high = (uint64_t)(uintptr_t)tensor->data;
+  *high += type->kind == GATHER_KIND_OPAQUE ? (uint64_t)tensor->item_bytes : 16;
+  for (int32_t d = 0; d < tensor->rank; d++) {
+    if (tensor->shape[d] == 0) *high = *low;
+    if (tensor->shape[d] == 0) return;
+    const int64_t last = (tensor->shape[d] - 1) * tensor->strides[d] / (packed ? 2 : 1);
+    if (last < 0)
+      *low -= (uint64_t)-last;
+    else
+      *high += (uint64_t)last;
+  }
+}
+
+/* Whether the output is in between: two arrays are always evenly spaced, with anything between them, and the engine would refuse an
+ * output there. */
+static bool is_apart(const made_tensor *indices, const gather_py_view *out) {
+  uint64_t low, high, out_low, out_high;
+  gather_tensor written = out->tensor;
+  written.strides = out->strides;
+  find_span(&indices->tensor, &low, &high);
+  find_span(&written, &out_low, &out_high);
+  return high <= out_low || out_high <= low;
+}
+
 /* The tuples, in memory as they are, or copied: column after column. */
 static gather_status make_tuples(indexing_call *c, made_tensor *indices, gather_error *error) {
   gather_py_indexing *ix = &c->indexing;
@@ -139,7 +169,7 @@ static gather_status make_tuples(indexing_call *c, made_tensor *indices, gather_
   if (gather_py_columns_are_even(ix, &step)) {
     for (int32_t d = 0; d < ix->rank; d++) push(indices, ix->shape[d], ix->columns[0].strides[d]);
     push(indices, ix->column_count, step);
-    return GATHER_OK;
+    if (is_apart(indices, &c->t.out)) return GATHER_OK;
   }
   /* Neither product overflows: broadcasting checked it. */
   const uint64_t bytes = (uint64_t)ix->len * (uint64_t)ix->column_count * sizeof *ix->tuples;
