@@ -446,6 +446,30 @@ class Table:
         negative: bool | None = None,
         threads: int | None = None,
     ) -> Any: ...
+    @overload
+    def gather_nd(
+        self,
+        indices: Any,
+        /,
+        *,
+        out: _Out,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> _Out: ...
+    @overload
+    def gather_nd(
+        self,
+        indices: Any,
+        /,
+        *,
+        out: None = None,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
     def submit(
         self,
         indices: Any,

@@ -18,7 +18,7 @@ from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
@@ -90,18 +90,43 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     return result if isinstance(found, np.ndarray) else result[()]
 
 
-def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
-    """Rows of a table in a file: only take(), without rules=."""
+def _refuse_rules(options: dict) -> None:
     if options.pop("batch_dims", 0) or options.pop("rules", None) is not None:
         refuse("unsupported", "batch_dims and rules are not supported with a table in a file", "data")
+
+
+def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
+    """Rows of a table in a file: only take(), without rules=."""
+    _refuse_rules(options)
     if table.ndim > 1 and options.get("axis") is None:
         raise TypeError("take() needs axis= if x has more than one dimension")
     return table.take(indices, **options)
 
 
+def _one_type(ids: list[np.ndarray]) -> list[np.ndarray]:
+    """Arrays of one integer type: where NumPy would choose float64, int64, in which what does not fit is out of range too."""
+    if np.result_type(*ids).kind in "iu" or any(array.dtype.kind not in "iu" for array in ids):
+        return ids
+    most = np.iinfo(np.int64).max
+    return [np.minimum(array, most).astype(np.int64) if array.dtype.kind == "u" else array for array in ids]
+
+
+def join_ids(ids: tuple) -> np.ndarray:
+    """Arrays of ids, one for each dimension, as one array of tuples: its last dimension has the numbers of a tuple."""
+    arrays = [np.asarray(part) for part in ids]
+    arrays = [array.astype(np.int64) if array.size == 0 and isinstance(part, list | tuple) else array for array, part in zip(arrays, ids, strict=True)]
+    for number, array in enumerate(arrays):
+        if array.dtype.kind not in "iu":
+            refuse("type_unsupported", f"ids must be integers, not {array.dtype} (item {number} of the tuple)", "indices")
+    try:
+        return np.stack(np.broadcast_arrays(*_one_type(arrays)), axis=-1)
+    except ValueError as error:
+        refuse("shape_mismatch", f"the arrays of ids do not broadcast: {error}", "indices")
+
+
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if isinstance(x, _core.Table):
-        text = "index() without keywords is table[key]" if name == "index" else "only take() is supported"
+        text = "index() without keywords is table[key]" if name == "index" else "only take() and gather_nd() are supported"
         refuse("unsupported", f"{name} of a table in a file: {text}", "data")
     if _is_masked(x):
         return _masked(name, x, indices, options)
@@ -126,6 +151,9 @@ def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
 
 
 def gather_nd(x: Any, indices: Any, /, **options: Any) -> Any:
+    if isinstance(x, _core.Table):
+        _refuse_rules(options)
+        return x.gather_nd(indices, **options)
     return _call("gather_nd", x, indices, options)
 
 

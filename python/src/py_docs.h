@@ -143,13 +143,15 @@ static const char gather_py_doc_index[] =
     "arrays with a mask of numpy.ma are refused (NumPy ignores the mask), and names of fields are not supported.";
 
 static const char gather_py_doc_infer[] =
-    "infer_shape(x, indices, /, *, axis, batch_dims=0, op='take', rules=None)\n--\n\n"
+    "infer_shape(x, indices, /, *, axis=None, batch_dims=0, op='take', rules=None)\n--\n\n"
     "The shape of the result if some lengths are unknown.\n\n"
     "Parameters\n----------\n"
     "x, indices : sequence of lengths, or None if the rank is unknown\n"
     "    A length is an int, None (unknown), a str (a name), or an interval (low, high); high None = no limit.\n"
     "axis : int or None\n"
-    "    None: unknown; then only the rank and the batch dimensions are inferred. Not for gather_nd.\n"
+    "    Must be given, except for gather_nd, which has none. None: unknown; then only the rank and the batch "
+    "dimensions are\n"
+    "    inferred.\n"
     "batch_dims : int, default 0\n"
     "op : {'take', 'gather_elements', 'gather_nd'}\n"
     "rules : str, optional\n"
