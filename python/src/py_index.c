@@ -227,6 +227,10 @@ static void read_again(const gather_py_indexing *ix, const gather_py_column *col
 /* From the engine's tensors to x and the key. */
 static void raise(const indexing_call *c, gather_error *error) {
   const gather_py_indexing *ix = &c->indexing;
+  if (error->status == GATHER_UNSUPPORTED) { /* too many columns: an IndexError in NumPy */
+    (void)gather_py_key_fail(error->status, "%s", error->message);
+    return;
+  }
   if (error->status != GATHER_INDEX_OUT_OF_RANGE) {
     (void)gather_py_raise(error);
     return;
