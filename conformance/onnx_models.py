@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cases import ELEMENTS
+from cases import ELEMENTS, TUPLES
 
 # (operator, rules): (opset and IR version of the model, negative indices)
 VERSIONS = {
@@ -12,6 +12,9 @@ VERSIONS = {
     ("Gather", "onnx-13"): (21, 10, True),
     (ELEMENTS, "onnx-11"): (12, 7, True),
     (ELEMENTS, "onnx-13"): (21, 10, True),
+    (TUPLES, "onnx-11"): (11, 6, True),
+    (TUPLES, "onnx-12"): (12, 7, True),
+    (TUPLES, "onnx-13"): (21, 10, True),
 }
 # TensorProto.DataType of the types that the documents list.
 NUMBERS = {
@@ -20,12 +23,13 @@ NUMBERS = {
 }  # fmt: skip
 
 
-def one_node(op: str, rules: str, type_: str, index_type: str, axis: int):
-    """A model that takes tensors "x" and "i" of any shape and gives "y"."""
+def one_node(op: str, rules: str, type_: str, index_type: str, attribute: int):
+    """attribute: the axis, or batch_dims of GatherND. A model that takes tensors "x" and "i" of any shape and gives "y"."""
     from onnx import helper
 
     opset, ir, _ = VERSIONS[op, rules]
     kinds = (("x", NUMBERS[type_]), ("i", NUMBERS[index_type]), ("y", NUMBERS[type_]))
     values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds]
-    graph = helper.make_graph([helper.make_node(op, ["x", "i"], ["y"], axis=axis)], "g", values[:2], values[2:])
+    attributes = {"axis": attribute} if op != TUPLES else {"batch_dims": attribute} if rules != "onnx-11" else {}
+    graph = helper.make_graph([helper.make_node(op, ["x", "i"], ["y"], **attributes)], "g", values[:2], values[2:])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
-from cases import ELEMENTS, Case, is_bad, make
+from cases import ELEMENTS, TUPLES, Case, is_bad, make
 from onnx_models import NUMBERS, VERSIONS, one_node
 from ours import Answer, answer, same
 from report import Report, cases
@@ -17,7 +17,7 @@ def theirs(case: Case) -> tuple[np.ndarray | None, str]:
     """The reference's result, or its error."""
     from onnx.reference import ReferenceEvaluator
 
-    model = one_node(case.op, case.rules, case.type, str(case.indices.dtype), case.axis)
+    model = one_node(case.op, case.rules, case.type, str(case.indices.dtype), case.attribute)
     try:
         result = ReferenceEvaluator(model).run(None, {"x": case.data, "i": case.indices})[0]
         return np.asarray(result, case.data.dtype), ""
@@ -68,6 +68,11 @@ def judge(report: Report, group: str, case: Case, mine: Answer) -> None:
         report.failed(group, f"{case}: the reference {error or result.reshape(-1)[:8]}; libgather {mine.error}")
 
 
+def index_types(op: str) -> tuple[str, ...]:
+    """That the documents list."""
+    return ("int64",) if op == TUPLES else ("int32", "int64")
+
+
 def run_reference(report: Report) -> None:
     """All versions and types."""
     for number, ((op, rules), (_, _, negative)) in enumerate(VERSIONS.items()):
@@ -75,5 +80,5 @@ def run_reference(report: Report) -> None:
             if type_ == "bfloat16" and rules != "onnx-13":
                 continue  # not in the older lists
             for seed in range(CASES):
-                case = make([6, number, kind, seed], op, rules, type_, ("int32", "int64"), negative)
+                case = make([6, number, kind, seed], op, rules, type_, index_types(op), negative)
                 judge(report, f"reference: {op} {rules}", case, answer(case))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libgather
 import numpy as np
-from cases import ELEMENTS, Case
+from cases import ELEMENTS, TUPLES, Case
 
 
 @dataclass
@@ -22,6 +22,8 @@ class Answer:
 def call(case: Case, **options):
     if case.op == ELEMENTS:
         return libgather.gather_elements(case.data, case.indices, axis=case.axis, **options)
+    if case.op == TUPLES:
+        return libgather.gather_nd(case.data, case.indices, batch_dims=case.batch_dims, **options)
     return libgather.take(case.data, case.indices, axis=case.axis, batch_dims=case.batch_dims, **options)
 
 
