@@ -92,6 +92,8 @@ static const operation OPERATIONS[] = {
     {"Reshape", 1, 2, gather_run_reshape},
     {"Squeeze", 1, 2, gather_run_squeeze},
     {"Unsqueeze", 1, 2, gather_run_unsqueeze},
+    {"Transpose", 1, 2, gather_run_transpose},
+    {"Concat", 1, INT32_MAX, gather_run_concat},
 };
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
