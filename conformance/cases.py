@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 ELEMENTS = "GatherElements"
-TUPLES = "GatherND"
+ND = "GatherND"  # drawn by cases_nd.py
 # How the one bad index is bad. "negative" is in [-n, -1]: bad under the rules that do not count from the end.
 KINDS = ("valid", "valid", "valid", "valid", "negative", "high", "low", "wide")
 LENGTHS = (1, 1, 2, 2, 3, 3, 4, 5, 7)
@@ -43,11 +43,6 @@ class Case:
         self.empty = self.data.size == 0 or self.indices.size == 0
 
     @property
-    def attribute(self) -> int:
-        """The axis; of GatherND, which has none, batch_dims."""
-        return self.batch_dims if self.op == TUPLES else self.axis
-
-    @property
     def length(self) -> int:
         """Of the axis."""
         return self.data.shape[self.axis]
@@ -56,8 +51,11 @@ class Case:
     def out_shape(self) -> tuple[int, ...]:
         if self.op == ELEMENTS:
             return self.indices.shape
-        if self.op == TUPLES:
-            return self.indices.shape[:-1] + self.data.shape[self.batch_dims + self.indices.shape[-1] :]
+        if self.op == ND:
+            b, lead = self.batch_dims, self.indices.shape[:-1]
+            rest = lead[b:] + self.data.shape[b + self.indices.shape[-1] :]
+            fused = self.rules == "openvino-5" and b > 1
+            return (int(np.prod(lead[:b])), *rest) if fused else lead[:b] + rest
         a, shape = self.axis % self.data.ndim, self.data.shape
         return shape[:a] + self.indices.shape[self.batch_dims :] + shape[a + 1 :]
 
@@ -134,8 +132,6 @@ def is_bad(case: Case, negative: bool) -> bool:
 def make(seed: list[int], op: str, rules: str, type_: str, index_types: tuple[str, ...], negative: bool) -> Case:
     """The case of that seed."""
     rng = np.random.default_rng(seed)
-    if op == TUPLES:
-        return make_tuples(rng, rules, type_, index_types, negative)
     batches = rules in ("openvino-7", "openvino-8")
     data_shape, index_shape, axis, b = shapes(rng, op, batches, rules.startswith("onnx"))
     if rng.random() < 0.06:
@@ -148,27 +144,6 @@ def make(seed: list[int], op: str, rules: str, type_: str, index_types: tuple[st
     good = np.asarray(rng.integers(0, max(min(n, np.iinfo(index_type).max), 1), index_shape)).astype(index_type)
     indices = spoil(rng, kind, good, n, negative) if good.size and n else good
     return Case(op, rules, type_, data, indices, axis, b, kind)
-
-
-def make_tuples(rng, rules: str, type_: str, index_types: tuple[str, ...], negative: bool) -> Case:
-    """A GatherND: at most one number of one tuple is bad."""
-    rank = int(rng.integers(1, 5))
-    data_shape = tuple(int(n) for n in rng.choice(LENGTHS, rank))
-    b = int(rng.integers(0, rank)) if rules not in ("onnx-11", "microsoft-1") else 0
-    count = int(rng.integers(1, rank - b + 1))
-    tail = tuple(int(n) for n in rng.choice(LENGTHS, int(rng.integers(0, 3))))
-    if rng.random() < 0.06:
-        tail = (*tail, 0)
-    shape = data_shape[:b] + tail
-    kind = str(rng.choice(KINDS))
-    index_type = np.dtype(str(rng.choice(index_types)))
-    columns = [np.asarray(rng.integers(0, n, shape)).astype(index_type) for n in data_shape[b : b + count]]
-    worse = int(rng.integers(count))
-    for number, (column, n) in enumerate(zip(columns, data_shape[b : b + count], strict=True)):
-        if column.size:
-            columns[number] = spoil(rng, kind if number == worse else "valid", column, n, negative)
-    indices = np.stack(columns, -1)
-    return Case(TUPLES, rules, type_, elements(rng, type_, data_shape, kind != "valid"), indices, b, b, kind)
 
 
 def without_elements(rng, op: str, data: tuple, indices: tuple, axis: int) -> tuple[tuple, tuple]:

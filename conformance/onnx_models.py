@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from cases import ELEMENTS, TUPLES
+from cases import ELEMENTS, ND
 
 # (operator, rules): (opset and IR version of the model, negative indices)
 VERSIONS = {
@@ -12,9 +12,12 @@ VERSIONS = {
     ("Gather", "onnx-13"): (21, 10, True),
     (ELEMENTS, "onnx-11"): (12, 7, True),
     (ELEMENTS, "onnx-13"): (21, 10, True),
-    (TUPLES, "onnx-11"): (11, 6, True),
-    (TUPLES, "onnx-12"): (12, 7, True),
-    (TUPLES, "onnx-13"): (21, 10, True),
+}
+ND_VERSIONS = {
+    (ND, "onnx-11"): (11, 6, True),
+    (ND, "onnx-12"): (12, 7, True),
+    (ND, "onnx-13"): (21, 10, True),
+    (ND, "microsoft-1"): (21, 10, True),
 }
 # TensorProto.DataType of the types that the documents list.
 NUMBERS = {
@@ -23,13 +26,17 @@ NUMBERS = {
 }  # fmt: skip
 
 
-def one_node(op: str, rules: str, type_: str, index_type: str, attribute: int):
-    """attribute: the axis, or batch_dims of GatherND. A model that takes tensors "x" and "i" of any shape and gives "y"."""
+def one_node(op: str, rules: str, type_: str, index_type: str, axis: int, batch_dims: int = 0):
+    """A model that takes tensors "x" and "i" of any shape and gives "y"."""
     from onnx import helper
 
-    opset, ir, _ = VERSIONS[op, rules]
+    opset, ir, _ = (VERSIONS | ND_VERSIONS)[op, rules]
+    domain = "com.microsoft" if rules.startswith("microsoft") else ""
+    attributes = ({"batch_dims": batch_dims} if batch_dims else {}) if op == ND else {"axis": axis}
     kinds = (("x", NUMBERS[type_]), ("i", NUMBERS[index_type]), ("y", NUMBERS[type_]))
     values = [helper.make_tensor_value_info(name, kind, None) for name, kind in kinds]
-    attributes = {"axis": attribute} if op != TUPLES else {"batch_dims": attribute} if rules != "onnx-11" else {}
-    graph = helper.make_graph([helper.make_node(op, ["x", "i"], ["y"], **attributes)], "g", values[:2], values[2:])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    node = helper.make_node(op, ["x", "i"], ["y"], domain=domain, **attributes)
+    imports = [helper.make_opsetid("", opset)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+    return helper.make_model(
+        helper.make_graph([node], "g", values[:2], values[2:]), opset_imports=imports, ir_version=ir
+    )
