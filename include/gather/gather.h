@@ -2,7 +2,7 @@
  *
  * gather.h: gathers rows or elements of a tensor by index. Since 0.1.
  *
- *     ONNX Gather 1, 11, 13 and GatherElements 11, 13; OpenVINO Gather 1, 7, 8 and GatherElements 6.
+ *     ONNX Gather 1, 11, 13 and GatherElements 11, 13; OpenVINO Gather 1, 7, 8 and GatherElements 6. tree.h: OpenVINO GatherTree 1.
  *
  * Contents: 1 version and linkage - 2 status and error - 3 element types - 4 tensors - 5 operators - 6 options
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine
@@ -76,11 +76,11 @@ GATHER_API int gather_status_exit_code(gather_status status);
  * Fields that do not apply are NULL, "", 0 or -1, as given below. Strings are static, except the arrays. */
 typedef struct gather_error {
   gather_status status;
-  char message[512];   /* one sentence without a line break, always terminated */
-  const char *op;      /* "Gather"; NULL if no operator is involved */
-  const char *rules;   /* "onnx-13"; or NULL */
-  const char *input;   /* which argument: "data", "indices", "axis", "output"; NULL */
-  char file[256];      /* the file's name (the end of a longer one); "" */
+  char message[512]; /* one sentence without a line break, always terminated */
+  const char *op;    /* "Gather"; NULL if no operator is involved */
+  const char *rules; /* "onnx-13"; or NULL */
+  const char *input; /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
+  char file[256];    /* the file's name (the end of a longer one); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
@@ -230,9 +230,11 @@ GATHER_API int64_t gather_tensor_bytes(const gather_tensor *tensor);
 
 /* A family: operators that differ only in their row of the operator table. The numbers are in family.def.
  * GATHER_FAMILY_GATHER: out[b][o][i][:] = data[b][o][indices[b][i]][:]
- * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..] */
+ * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..]
+ * GATHER_FAMILY_TREE: sequences of a beam search (tree.h) */
 typedef enum gather_family {
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) GATHER_FAMILY_##ENUM = number,
+#define GATHER_FAMILY_OWN(ENUM, number, name, function) GATHER_FAMILY_##ENUM = number,
 #include "gather/family.def"
 #undef GATHER_FAMILY
 } gather_family;
@@ -241,6 +243,9 @@ typedef struct gather_family_info {
   gather_family family;
   const char *name; /* "Gather" or "GatherElements" */
   bool whole_rows;  /* each index selects a whole row of data; false: a single element */
+  /* The function that applies these operators ("gather_tree"): gather_apply, plans and the functions for shapes below refuse them
+   * with GATHER_UNSUPPORTED. NULL: these functions accept them. */
+  const char *function;
 } gather_family_info;
 
 /* The properties of a family, in static memory; NULL for an unknown number. */

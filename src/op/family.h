@@ -37,8 +37,10 @@ struct gather_family_rules {
                const gather_steps *s);
 };
 
-/* The rules of the operator's family; NULL for an unknown family, with *error set. */
-const gather_family_rules *gather_family_find(const gather_op *op, gather_error *error);
+/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of
+ * its own. */
+GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
+                                                gather_error *error);
 
 /* ---- steps for ranks and attributes */
 
@@ -83,6 +85,8 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
 
 /* ---- steps for inferred shapes */
 
+/* Whether a caller's shape is one. input: its name, for errors. */
+GATHER_CHECKED gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error);
 /* An unknown length. */
 extern const gather_dim gather_len_unknown;
 /* Appends a length of the output. */

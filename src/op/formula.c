@@ -21,8 +21,8 @@ static gather_status find_sources(const gather_op *op, int32_t data_rank, int32_
   gather_options full;
   gather_attributes a;
   gather_dim_source all[2 * GATHER_MAX_RANK];
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return GATHER_USAGE;
+  const gather_family_rules *rules;
+  GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(gather_options_read(options, &full, error));
   GATHER_TRY(check_rank(data_rank, "data", error));
   GATHER_TRY(check_rank(indices_rank, "indices", error));

@@ -25,8 +25,8 @@ typedef struct gather_geometry {
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
-/* The operator versions of gather_take and gather_elements. */
-extern const gather_op *const gather_op_take, *const gather_op_elements;
+/* The operator versions of gather_take, gather_elements and gather_tree. */
+extern const gather_op *const gather_op_take, *const gather_op_elements, *const gather_op_tree;
 
 /* options with every field set, also those that an older header does not have. NULL gives the defaults. */
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
@@ -54,6 +54,14 @@ GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gat
 GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                           const gather_tensor *out, const gather_options *options, gather_plan *plan,
                                           gather_error *error);
+
+/* Whether the order of an element's bytes has a meaning. */
+bool gather_order_matters(const gather_tensor *tensor);
+/* Whether `out` has the type and the byte order of an input, whose name is for errors, and may be written. */
+GATHER_CHECKED gather_status gather_output_check_type(const gather_tensor *data, const char *name,
+                                                      const gather_tensor *out, gather_error *error);
+/* Whether the strides of an output keep its elements apart. */
+GATHER_CHECKED gather_status gather_output_check_strides(const gather_tensor *out, gather_error *error);
 
 /* Names the operator in an error and returns its status. */
 gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status);

@@ -26,6 +26,11 @@
    BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \
    BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
 
+/* "Any supported numeric type", of whole bytes. */
+#define GATHER_TYPES_OPENVINO_NUMERIC                                                                       \
+  (GATHER_TYPES_INTEGER | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(FLOAT8_E4M3FN) | \
+   BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU))
+
 #define AXIS_IS_INPUT_ATTRIBUTE false
 #define AXIS_IS_INPUT_INPUT true
 
@@ -58,8 +63,9 @@ enum {
 #undef GATHER_OP
 };
 
-const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13], *const gather_op_elements =
-                                                                      &OPS[ROW_ONNX_ELEMENTS_13];
+const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13],
+                       *const gather_op_elements = &OPS[ROW_ONNX_ELEMENTS_13],
+                       *const gather_op_tree = &OPS[ROW_OPENVINO_TREE_1];
 
 size_t gather_op_count(void) { return OP_COUNT; }
 

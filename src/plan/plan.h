@@ -116,6 +116,8 @@ void gather_plan_find_variants(gather_plan *plan);
 
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Whether the bytes of two tensors, of these pointers, overlap. */
+bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent);
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy repairs every index out of range. */
