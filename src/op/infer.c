@@ -31,7 +31,7 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   GATHER_TRY(gather_infer_check(indices, "indices", error));
   const gather_family_rules *rules;
   gather_status status = gather_family_find(op, &rules, error);
-  if (status == GATHER_OK) status = rules->attributes(op, data->rank, indices->rank, &full, false, &a, error);
+  if (status == GATHER_OK) status = rules->attributes(op, data->rank, indices->rank, -1, &full, false, &a, error);
   gather_shape result; /* out may be data or indices */
   result.rank = -1;
   if (status == GATHER_OK) status = rules->infer(op, data, indices, &a, &result, error);

@@ -469,7 +469,7 @@ static void other_functions_refuse_it(void **state) {
   assert_status(gather_plan_create(op, &s, &s, NULL, NULL, &plan, &error), GATHER_UNSUPPORTED);
   assert_status(gather_output_shape(op, &s, &s, NULL, shape, &rank, &error), GATHER_UNSUPPORTED);
   assert_status(gather_infer_shape(op, &known, &known, NULL, &inferred, &error), GATHER_UNSUPPORTED);
-  assert_status(gather_output_sources(op, 1, 1, NULL, sources, &rank, &error), GATHER_UNSUPPORTED);
+  assert_status(gather_output_sources(op, 1, 1, -1, NULL, sources, &rank, &error), GATHER_UNSUPPORTED);
 }
 
 static void inferred_shapes(void **state) {
