@@ -91,6 +91,9 @@ GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                                gather_model_node *out, gather_error *error);
 
+/* Fills in what each number of an index selects on, and the smallest and largest of them all, once the operands are set. */
+GATHER_CHECKED gather_status gather_check_components(gather_check *check, gather_model_node *out, gather_error *error);
+
 /* Fills in the likely cause of each node with bad indices, when all nodes are known. False if out of memory. */
 bool gather_check_causes(gather_check *check);
 

@@ -95,13 +95,14 @@ static const operation OPERATIONS[] = {
 };
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
-static const operation *find_gather(const gather_node *node) {
+static const operation *find_gather(const gather_model *model, const gather_node *node) {
   static const operation GATHERS[] = {{"", 2, 2, gather_it}, {"", 2, 3, gather_it}};
   const operation *found = NULL;
+  if (!gather_model_is_gather(model, node)) return NULL;
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
-    const bool axis_is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
-    if (strcmp(op->name, node->op) == 0 && (!found || axis_is_input)) found = &GATHERS[axis_is_input];
+    bool is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
+    if (strcmp(op->name, node->op) == 0 && (!found || is_input)) found = &GATHERS[is_input];
   }
   return found;
 }
@@ -110,7 +111,7 @@ static const operation *find_operation(const gather_model *model, const gather_n
   const bool own = gather_run_is_own(model, node);
   for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
     if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
-  return own ? find_gather(node) : NULL;
+  return find_gather(model, node);
 }
 
 bool gather_run_supports(const gather_model *model, const gather_node *node) {
