@@ -97,11 +97,11 @@ static const gather_cli_section SECTIONS[] = {
      "of the step before that it continues. MAX_SEQ_LEN has the number of steps of\n"
      "each batch, END_TOKEN is a number. For each beam, the parents are followed from\n"
      "the last step to the first; what is behind the first END_TOKEN, and what is\n"
-     "behind the last step, is END_TOKEN. The rules are those of OpenVINO GatherTree-1.\n"
+     "behind the last step, is END_TOKEN. The rules are OpenVINO GatherTree-1's.\n"
      "\n"
-     "All four have one type, integer or float. Each is FILE, FILE:NAME, - for standard\n"
-     "input, a literal or a text file; the latter two have the type of STEP_IDS, which\n"
-     "is int64 if it is one itself.\n"
+     "All four have one type, integer or float. Each is FILE, FILE:NAME, - (standard\n"
+     "input), a literal or a text file; the latter two have the type of STEP_IDS,\n"
+     "which is int64 if it is one itself.\n"
      "\n"
      "Parents are validated before anything is written. Only those that a sequence\n"
      "follows matter. For others than the default policy: clamp and wrap continue at\n"
@@ -114,8 +114,8 @@ static const gather_cli_section SECTIONS[] = {
      "   \"bytes\":16,\"output\":\"o.npy\",\"indices\":{\"count\":4,\"bad\":0},\n"
      "   \"plan\":\"...\",\"seconds\":0.0001,\"dry_run\":false}\n"
      "\n"
-     "indices counts the parents; bad those out of range that were repaired. On failure\n"
-     "\"error\" is that of take: position has the step, the batch and the beam.\n"},
+     "indices counts the parents; bad those out of range that were repaired. The\n"
+     "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
     {GATHER_CLI_HELP_GATHER, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
      "exists, that file is used. - is standard input. The format is detected from the\n"

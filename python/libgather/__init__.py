@@ -24,6 +24,7 @@ from libgather._core import (
     take_along_axis,
     types,
 )
+from libgather.beam_search import gather_tree
 from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
     GatherAxisError,
@@ -80,6 +81,7 @@ __all__ = [
     "check",
     "explain",
     "gather_elements",
+    "gather_tree",
     "get_threads",
     "infer_shape",
     "info",
