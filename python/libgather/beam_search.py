@@ -4,15 +4,12 @@
 """The sequences of a beam search."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from libgather import _core
 from libgather.errors import refuse
-
-if TYPE_CHECKING:
-    from libgather._core import Mode
 
 
 def _is_plain(value: Any) -> bool:
@@ -45,7 +42,7 @@ def gather_tree(
     /,
     *,
     out: Any = None,
-    mode: Mode | None = None,
+    mode: str | None = None,
     fill_value: Any = None,
     negative: bool | None = None,
     threads: int | None = None,
