@@ -40,7 +40,8 @@ gather_family gather_cli_command_family(const gather_cli_command *command) {
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) return !gather_family_get(op->family)->function;
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN)
+    return !gather_family_get(op->family)->function && op->family != GATHER_FAMILY_STABLEHLO;
   return gather_cli_command_family(command) == op->family;
 }
 

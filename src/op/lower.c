@@ -72,7 +72,7 @@ static void set_shared(gather_plan *plan, const gather_tensor *indices) {
 static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                         const gather_geometry *g, int64_t index_count) {
   plan->op = op, plan->type = data->type, plan->axis = g->at.axis;
-  plan->out_rank = g->rank;
+  plan->out_rank = g->rank, plan->tuple_dim = g->tuple_dim;
   if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
   plan->rule.type = indices->type;
   plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && gather_order_matters(indices);
@@ -85,6 +85,24 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->index_dense = is_dense(indices);
   plan->shared = (indices->flags & GATHER_TENSOR_SHARED) != 0;
   if (plan->shared) set_shared(plan, indices);
+}
+
+/* Indices with the dimension of the tuples' numbers last, in the same memory. */
+typedef struct {
+  gather_tensor tensor;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+} turned;
+
+static const gather_tensor *turn(const gather_tensor *indices, int32_t tuple_dim, turned *t) {
+  int64_t strides[GATHER_MAX_RANK];
+  gather_tensor_strides(indices, strides);
+  t->tensor = *indices;
+  t->tensor.shape = t->shape, t->tensor.strides = t->strides;
+  for (int32_t d = 0; d < indices->rank; d++) {
+    const int32_t from = d == indices->rank - 1 ? tuple_dim : d < tuple_dim ? d : d + 1;
+    t->shape[d] = indices->shape[from], t->strides[d] = strides[from];
+  }
+  return &t->tensor;
 }
 
 /* The sizes of the three tensors. */
@@ -116,6 +134,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
                            gather_error *error) {
   gather_geometry g;
   sizes size;
+  turned other;
   const gather_family_rules *rules;
   GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(check_types(data, indices, out, &size, error));
@@ -123,6 +142,7 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
   gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
   if (!out) GATHER_TRY(gather_tensor_measure(out = &row_major, "output", &size.out, error));
   GATHER_TRY(check_out_shape(&g, out, error));
+  if (g.tuple_dim >= 0) indices = turn(indices, g.tuple_dim, &other);
   set_meaning(plan, op, data, indices, &g, size.indices.len);
   set_element(plan, data, out, options);
   plan->out_dense = is_dense(out);

@@ -10,9 +10,10 @@
 
 /* Resolved attributes; -1 = unknown. */
 typedef struct gather_attributes {
-  int32_t axis;       /* counted from 0; the first dimension of data on which an index selects */
-  int32_t batch_dims; /* at least 0 */
-  int32_t tuple_len;  /* operators with tuples: the numbers of an index */
+  int32_t axis;                     /* counted from 0; the first dimension of data on which an index selects */
+  int32_t batch_dims;               /* at least 0 */
+  int32_t tuple_len;                /* operators with tuples: the numbers of an index */
+  gather_dimension_numbers numbers; /* StableHLO only: checked, with every field */
 } gather_attributes;
 
 typedef struct gather_family_rules gather_family_rules;
@@ -22,7 +23,9 @@ typedef struct gather_geometry {
   gather_attributes at;
   bool negative;
   gather_on_bad on_bad; /* not the default */
-  int32_t rank;         /* of the output */
+  int32_t
+      tuple_dim; /* the dimension of indices with the numbers of the tuples, if it is not the last; else -1; see plan.h */
+  int32_t rank; /* of the output */
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
