@@ -36,12 +36,20 @@ static const char *policy_word(int i) {
 }
 
 gather_family gather_cli_command_family(const gather_cli_command *command) {
-  return command->id == GATHER_CLI_COMMAND_ELEMENTS ? GATHER_FAMILY_ELEMENTS : GATHER_FAMILY_GATHER;
+  switch (command->id) {
+    case GATHER_CLI_COMMAND_ELEMENTS:
+      return GATHER_FAMILY_ELEMENTS;
+    case GATHER_CLI_COMMAND_ND:
+      return GATHER_FAMILY_ND;
+    default:
+      return GATHER_FAMILY_GATHER;
+  }
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN)
-    return !gather_family_get(op->family)->function && op->family != GATHER_FAMILY_STABLEHLO;
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, or --elements */
+    return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS ||
+           (!command && op->family == GATHER_FAMILY_ND);
   return gather_cli_command_family(command) == op->family;
 }
 
