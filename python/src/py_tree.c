@@ -75,7 +75,7 @@ static PyObject *run(tree *t) {
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!is_given(t->out)) return gather_py_finish(t->input[0], &t->view[0], &t->to);
+  if (!is_given(t->out)) return gather_py_finish(t->input[0], &t->view[0], &t->to, false);
   Py_INCREF(t->out);
   return t->out;
 }
