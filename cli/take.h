@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.h: one gather from the command line to its answer: what the files of `take`, `elements` and `nd` share.
+ * take.h: one gather from the command line to its answer: what the files of `take`, `elements`, `nd` and `tree` share.
  */
 #ifndef GATHER_CLI_TAKE_H
 #define GATHER_CLI_TAKE_H
@@ -56,6 +56,8 @@ typedef struct gather_cli_job {
 
 /* Reads the options; opens no file but parses literals. */
 GATHER_CHECKED gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error);
+/* The part of it that `tree` has too: policies, threads, output. */
+GATHER_CHECKED gather_status gather_cli_job_common(gather_cli_job *job, gather_error *error);
 /* The arguments DATA (NULL: explain generates it) and INDICES (NULL: explain has a MODEL). */
 const char *gather_cli_job_data(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
@@ -80,6 +82,14 @@ void gather_cli_job_table_plan(gather_cli_job *job);
 /* Validates every index; with a memory limit, releases their pages. executor: NULL = the calling thread. */
 GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, const gather_executor *executor,
                                                           gather_error *error);
+/* Describes the output, whose elements are data's, and checks whether its format supports the type. The file name is not checked yet. */
+GATHER_CHECKED gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error);
+/* Checks whether the output, whose shape is known, can be written under its name. */
+GATHER_CHECKED gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error);
+/* Starts the threads and the progress line. */
+GATHER_CHECKED gather_status gather_cli_job_workers(gather_cli_job *job, gather_error *error);
+/* Gives the output its name. */
+GATHER_CHECKED gather_status gather_cli_job_commit(gather_cli_job *job, gather_error *error);
 /* Makes the writer of the output. */
 GATHER_CHECKED gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *error);
 /* Gathers part by part into the writer, through the table. */

@@ -26,6 +26,7 @@ from libgather._core import (
     take_along_axis,
     types,
 )
+from libgather.beam_search import gather_tree
 from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
     GatherAxisError,
@@ -85,6 +86,7 @@ __all__ = [
     "explain",
     "gather_elements",
     "gather_nd",
+    "gather_tree",
     "get_threads",
     "index",
     "infer_shape",

@@ -303,6 +303,18 @@ def _explain(
     width: int,
     /,
 ) -> tuple[Any, ...]: ...
+def _tree(
+    step_ids: Any,
+    parent_ids: Any,
+    max_seq_len: Any,
+    end_token: Any,
+    out: Any,
+    mode: str | None,
+    fill_value: Any,
+    negative: bool | None,
+    threads: int | None,
+    /,
+) -> Any: ...
 def _fail(status: str, input: str | None, message: str, /) -> None: ...
 
 class Plan:

@@ -35,6 +35,9 @@ static PyMethodDef functions[] = {
     {"_explain", gather_py_explain, METH_VARARGS,
      "_explain(items, op, rules, axis, batch_dims, mode, negative, data_type, fill_text, width, /)\n--\n\nDraws a "
      "gather."},
+    {"_tree", gather_py_tree, METH_VARARGS,
+     "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
+     "sequences of a beam search."},
     {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 

@@ -193,4 +193,8 @@ void gather_explain_slice_text(const gather_explain_table *table, const int64_t 
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour);
 void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to);
 
+/* Whether a drawing of one gather is true of this operator: each cell of the output comes from one cell of data, by one index. Fails
+ * with GATHER_UNSUPPORTED. */
+GATHER_CHECKED gather_status gather_explain_can_draw(const gather_op *op, gather_error *error);
+
 #endif

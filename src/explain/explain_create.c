@@ -123,6 +123,7 @@ static gather_status hand_over(gather_explain *ex, gather_status status, gather_
 
 static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data,
                                   const gather_tensor *indices, gather_error *error) {
+  GATHER_TRY(gather_explain_can_draw(op, error));
   ex->op = op;
   ex->data = *data;
   ex->indices = *indices;

@@ -161,3 +161,15 @@ void gather_explain_slice_text(const gather_explain_table *table, const int64_t 
   }
   append(text, bytes, ":, :]");
 }
+
+gather_status gather_explain_can_draw(const gather_op *op, gather_error *error) {
+  const gather_family_info *family = gather_family_get(op->family);
+  if (family && family->function)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index",
+                       op->name);
+  if (family && op->family == GATHER_FAMILY_STABLEHLO)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
+  return GATHER_OK;
+}

@@ -104,6 +104,8 @@ bool gather_check_causes(gather_check *check) {
   for (int64_t i = 0; i < check->count; i++) {
     gather_model_node *node = &check->nodes[i];
     if (!node->error || node->error->status != GATHER_INDEX_OUT_OF_RANGE) continue;
+    /* The extremes of GatherTree's parents are also those of parents that no sequence follows. */
+    if (gather_family_get(node->rules->family)->function) continue;
     guess(check, node, text);
     node->cause = *text ? gather_arena_text(&check->arena, text, strlen(text)) : "";
     if (!node->cause) return false;

@@ -233,6 +233,39 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
   return gather_check_components(check, out, error);
 }
 
+gather_status gather_check_begin(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                 gather_model_node *out, bool *done, gather_error *error) {
+  gather_options options = GATHER_OPTIONS_INIT;
+  out->rules = gather_model_rules(check->model, node);
+  GATHER_TRY(describe(check, scope, node, &options, out, error));
+  *done = check->probe || check->not_executed;
+  if (check->probe || !check->not_executed) return GATHER_OK;
+  out->not_executed = true;
+  return say(check, out, error, check->not_executed);
+}
+
+gather_operand gather_check_operand(const gather_scope *scope, const gather_node *node, int32_t i) {
+  return operand_of(scope, node, i);
+}
+
+bool gather_check_may_read(gather_check *check, const gather_tensor *tensor) {
+  return tensor && may_look(check, tensor);
+}
+
+gather_status gather_check_say(gather_check *check, gather_model_node *out, gather_error *error, const char *text) {
+  return say(check, out, error, text);
+}
+
+gather_status gather_check_bad(gather_check *check, gather_model_node *out, const gather_error *why,
+                               gather_error *error) {
+  return bad(check, out, why, error);
+}
+
+gather_status gather_check_unknown(gather_check *check, const gather_scope *scope, gather_model_node *out,
+                                   gather_error *error) {
+  return unknown_indices(check, scope, out, error);
+}
+
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                 gather_model_node *out, gather_error *error) {
   gather_options options;

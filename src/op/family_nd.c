@@ -214,4 +214,4 @@ static void nest(gather_plan *plan, const gather_geometry *g, const gather_tenso
     gather_plan_select_tuples(plan, k, index[last], data->shape + b, s->data + b);
 }
 
-const gather_family_rules gather_family_nd = {attributes, shape, infer, sources, nest};
+const gather_family_rules gather_family_nd = {attributes, shape, infer, sources, gather_column_of_tuple, nest};
