@@ -22,6 +22,11 @@ static const char *off_axis_name(const gather_op *op) {
   }
 }
 
+static const char *axis_name(const gather_op *op) {
+  static const char *const NAMES[] = {"attribute", "input", "none"};
+  return NAMES[op->axis_source];
+}
+
 /* The name of type number t if it is in the set; else NULL. */
 static const char *type_in(uint64_t set, int t) {
   const gather_type_info *info = gather_type_get((gather_type)t);
@@ -45,7 +50,7 @@ static void json_op(gather_cli_json *json, const gather_op *op) {
   gather_cli_json_string(json, "on_bad", on_bad_name(op));
   gather_cli_json_bool(json, "batch_dims", op->batch_dims);
   gather_cli_json_string(json, "off_axis", off_axis_name(op));
-  gather_cli_json_string(json, "axis", op->axis_is_input ? "input" : "attribute");
+  gather_cli_json_string(json, "axis", axis_name(op));
   gather_cli_json_string(json, "document", op->document);
   json_types(json, "types", op->types);
   json_types(json, "index_types", op->index_types);

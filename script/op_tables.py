@@ -23,6 +23,8 @@ class Op:
     batch_dims: bool
     off_axis: str
     axis: str
+    tuples: str
+    fused: str
     types: str
     index_types: str
     document: str

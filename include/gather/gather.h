@@ -2,7 +2,8 @@
  *
  * gather.h: gathers rows or elements of a tensor by index. Since 0.1.
  *
- *     ONNX Gather 1, 11, 13 and GatherElements 11, 13; OpenVINO Gather 1, 7, 8 and GatherElements 6.
+ *     ONNX Gather 1, 11, 13, GatherElements 11, 13 and GatherND 11, 12, 13; com.microsoft GatherND 1; OpenVINO Gather 1, 7, 8,
+ *     GatherElements 6 and GatherND 5, 8.
  *
  * Contents: 1 version and linkage - 2 status and error - 3 element types - 4 tensors - 5 operators - 6 options
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine
@@ -84,13 +85,15 @@ typedef struct gather_error {
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
-  int32_t axis;                      /* the indexed axis, counted from 0; -1 */
-  int32_t position_rank;             /* rank of the indices; -1 */
-  int64_t position[GATHER_MAX_RANK]; /* coordinates of the first index out of range, in row-major order */
-  bool value_is_unsigned;            /* the index type is unsigned: read `value` as uint64_t */
-  int64_t value;                     /* the index out of range */
-  int64_t low, high;                 /* the valid range, both ends included; low > high if no index is valid */
-  int64_t bad_count;                 /* how many indices are out of range */
+  int32_t axis;          /* the indexed axis, counted from 0; of GatherND batch_dims plus the component; -1 */
+  int32_t position_rank; /* rank of the indices; -1 */
+  /* Coordinates of the first index out of range, in row-major order. Of GatherND the last one is the component: which number of
+   * the tuple. */
+  int64_t position[GATHER_MAX_RANK];
+  bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
+  int64_t value;          /* the index out of range */
+  int64_t low, high;      /* the valid range, both ends included; low > high if no index is valid */
+  int64_t bad_count;      /* how many indices are out of range; of GatherND the numbers of all tuples are counted */
 } gather_error;
 
 /* Fills in an error, for programs and bindings that report their own failures in the same way.
@@ -230,7 +233,8 @@ GATHER_API int64_t gather_tensor_bytes(const gather_tensor *tensor);
 
 /* A family: operators that differ only in their row of the operator table. The numbers are in family.def.
  * GATHER_FAMILY_GATHER: out[b][o][i][:] = data[b][o][indices[b][i]][:]
- * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..] */
+ * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..]
+ * GATHER_FAMILY_ND: out[b][i][:] = data[b][indices[b][i][0]][indices[b][i][1]]..[:] */
 typedef enum gather_family {
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) GATHER_FAMILY_##ENUM = number,
 #include "gather/family.def"
@@ -239,8 +243,9 @@ typedef enum gather_family {
 
 typedef struct gather_family_info {
   gather_family family;
-  const char *name; /* "Gather" or "GatherElements" */
-  bool whole_rows;  /* each index selects a whole row of data; false: a single element */
+  const char *name; /* "Gather", "GatherElements" or "GatherND" */
+  bool
+      whole_rows; /* each index is one number that selects a whole row of data; false: a single element, or an index is a tuple */
 } gather_family_info;
 
 /* The properties of a family, in static memory; NULL for an unknown number. */
@@ -271,32 +276,49 @@ typedef enum gather_off_axis {
   GATHER_OFF_AXIS_AT_MOST   /* off the axis, indices are at most as long as data (ONNX, as its runtimes interpret it) */
 } gather_off_axis;
 
+/* Where an operator has its axis. */
+typedef enum gather_axis_source {
+  GATHER_AXIS_SOURCE_ATTRIBUTE = 0,
+  GATHER_AXIS_SOURCE_INPUT, /* a tensor of one element (OpenVINO's Gather) */
+  GATHER_AXIS_SOURCE_NONE   /* it has none (GatherND: its tuples select on the dimensions after the batch dimensions) */
+} gather_axis_source;
+
+/* Whether the last dimension of indices has the numbers of a tuple, one component for each of several axes of data. */
+typedef enum gather_tuples {
+  GATHER_TUPLES_NONE = 0, /* no: each number of indices is an index */
+  GATHER_TUPLES_NONEMPTY, /* tuples of at least one number (ONNX GatherND) */
+  GATHER_TUPLES_ANY       /* tuples may have no number: then each selects the whole of data (or of the batch's part) */
+} gather_tuples;
+
 /* An operator version: a row of the operator table, in static memory. A binding with rules of its own may define one (with rules
  * NULL); it must live as long as the plans and errors that refer to it. */
 typedef struct gather_op {
   const char *rules;   /* "onnx-13"; NULL = of no document: errors and plans give only the operator */
-  const char *dialect; /* "onnx" or "openvino" */
-  const char *name;    /* "Gather" or "GatherElements" */
+  const char *dialect; /* "onnx", "microsoft" (the domain com.microsoft of ONNX models) or "openvino" */
+  const char *name;    /* "Gather", "GatherElements" or "GatherND" */
   int32_t version;     /* the first opset that has this version */
   gather_family family;
   bool negative;        /* negative indices count from the end */
   gather_on_bad on_bad; /* never GATHER_ON_BAD_DEFAULT */
   bool batch_dims;      /* the operator has this attribute */
   gather_off_axis off_axis;
-  bool axis_is_input;   /* the axis is a tensor, not an attribute */
+  gather_axis_source axis_source;
   uint64_t types;       /* bit t is set if the document lists type number t; other types work too */
   uint64_t index_types; /* the same for indices; every integer type works */
   const char *document; /* "ONNX Gather-13" */
+  gather_tuples tuples; /* of the indices */
+  bool
+      fused_batch; /* the batch dimensions are one dimension of the output, of the product of their lengths (GatherND-5) */
 } gather_op;
 
 /* How many operator versions there are. */
 GATHER_API size_t gather_op_count(void);
 /* Version number i; NULL if i is not below gather_op_count(). */
 GATHER_API const gather_op *gather_op_at(size_t i);
-/* The version named by operator ("Gather", "GatherElements") and rules ("onnx-13"); NULL if there is none. */
+/* The version named by operator ("Gather", "GatherElements", "GatherND") and rules ("onnx-13"); NULL if there is none. */
 GATHER_API const gather_op *gather_op_find(const char *name, const char *rules);
 /* The version of an operator in a model of a given opset: the latest that is not newer than the opset.
- * dialect: "onnx" or "openvino". Returns NULL if there is none. */
+ * dialect: "onnx", "microsoft" or "openvino". Returns NULL if there is none. */
 GATHER_API const gather_op *gather_op_for_opset(const char *dialect, const char *name, int64_t opset);
 
 /* ---- 6 options ------------------------------------------------------------------------------------------------------- */
@@ -309,8 +331,9 @@ struct gather_executor;
 /* Attributes and policy of one gather. Initialise with GATHER_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_options {
   size_t size;  /* sizeof(gather_options) */
-  int64_t axis; /* in [-r, r-1], r = rank of data; default 0 */
-  /* Leading dimensions that data and indices share; below 0 it counts from the rank of indices; default 0. */
+  int64_t axis; /* in [-r, r-1], r = rank of data; default 0, which is the only value for operators without an axis */
+  /* Leading dimensions that data and indices share; below 0 it counts from the rank of indices (not for GatherND: it has none below
+   * 0); default 0. */
   int64_t batch_dims;
   gather_on_bad on_bad;     /* default: the operator's */
   gather_negative negative; /* default: the operator's */
@@ -378,15 +401,18 @@ typedef struct gather_shape {
  * lengths; rank: how many were written.
  * Returns the first of these errors: GATHER_TYPE_UNSUPPORTED (indices are not integers), GATHER_RANK_MISMATCH,
  * GATHER_AXIS_OUT_OF_RANGE, GATHER_BATCH_DIMS_OUT_OF_RANGE, GATHER_SHAPE_MISMATCH, GATHER_UNSUPPORTED (the output's
- * rank is above GATHER_MAX_RANK), GATHER_OVERFLOW. Source: the shape rule of each document. */
+ * rank is above GATHER_MAX_RANK; for tuples of two or more numbers: the rank of data plus that of indices is above
+ * GATHER_MAX_RANK + 1 + batch_dims), GATHER_OVERFLOW. Source: the shape rule of each document. */
 GATHER_API GATHER_CHECKED gather_status gather_output_shape(const gather_op *op, const gather_tensor *data,
                                                             const gather_tensor *indices, const gather_options *options,
                                                             int64_t *shape, int32_t *rank, gather_error *error);
 
 /* The shape of the output if something is unknown: ranks may be -1, lengths intervals, options->axis GATHER_AXIS_UNKNOWN.
  * out: a shape that contains every valid output. If the axis is unknown, only the rank and the batch dimensions are inferred.
+ * The rank of a GatherND's output is unknown if the length of its tuples is, unless only one length is valid.
  * Returns as gather_output_shape: an error means that no input of these shapes is valid. Batch dimensions of data and indices are
- * intersected. Source: shape inference of ONNX (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements). */
+ * intersected. Source: shape inference of ONNX (onnx/defs/tensor/defs.cc) and of OpenVINO (gather_base.hpp, gather_elements,
+ * gather_nd). */
 GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, const gather_shape *data,
                                                            const gather_shape *indices, const gather_options *options,
                                                            gather_shape *out, gather_error *error);
@@ -395,22 +421,28 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_shape(const gather_op *op, 
  * dimensions, and the dimensions of GatherElements off the axis, follow both. */
 typedef struct gather_dim_source {
   int32_t data, indices;
+  /* 1; or how many dimensions, from these on, are this one dimension of the output, in row-major order: the batch dimensions of
+   * GatherND-5. */
+  int32_t count;
 } gather_dim_source;
 
-/* The sources of all dimensions of the output. The dimension of data that is not a source is the axis.
- * data_rank, indices_rank: 0 to GATHER_MAX_RANK; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were
- * written, the rank of the output. Memory: none. Returns as gather_output_shape for tensors of these ranks; GATHER_USAGE for a rank
- * out of range. */
+/* The sources of all dimensions of the output. The dimension of data that is not a source is the axis; of GatherND these are the
+ * dimensions that a tuple selects on, and the last dimension of indices is no source: it has the numbers of the tuples.
+ * data_rank, indices_rank: 0 to GATHER_MAX_RANK; tuple_len: the last length of indices of an operator with tuples (GatherND), else
+ * ignored; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were written, the rank of the output.
+ * Memory: none. Returns as gather_output_shape for tensors of these ranks; GATHER_USAGE for a rank out of range. */
 GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *op, int32_t data_rank,
-                                                              int32_t indices_rank, const gather_options *options,
-                                                              gather_dim_source *sources, int32_t *rank,
-                                                              gather_error *error);
+                                                              int32_t indices_rank, int64_t tuple_len,
+                                                              const gather_options *options, gather_dim_source *sources,
+                                                              int32_t *rank, gather_error *error);
 
-/* The same as a formula: "out[i, j] = data[idx[i], j]". text: room for `bytes`, at least 1; a longer formula is truncated, always
- * zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
+/* The same as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where dimensions are
+ * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]". text: room for `bytes`, at least 1; a longer formula is truncated,
+ * always zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
 GATHER_API GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank,
-                                                              int32_t indices_rank, const gather_options *options,
-                                                              char *text, size_t bytes, gather_error *error);
+                                                              int32_t indices_rank, int64_t tuple_len,
+                                                              const gather_options *options, char *text, size_t bytes,
+                                                              gather_error *error);
 
 /* The value of a gather from a computed shape (Shape, then Gather): each element of data is an interval or a symbol, the
  * indices are constants. data: a row-major opaque tensor of gather_dim elements (item_bytes = sizeof(gather_dim));
@@ -452,6 +484,10 @@ GATHER_API GATHER_CHECKED gather_status gather_take(const gather_tensor *data, c
 /* gather_apply with the rules of ONNX GatherElements-13. */
 GATHER_API GATHER_CHECKED gather_status gather_elements(const gather_tensor *data, const gather_tensor *indices,
                                                         int64_t axis, const gather_tensor *out, gather_error *error);
+/* gather_apply with the rules of ONNX GatherND-13: out[t, ...] = data[indices[t, 0], indices[t, 1], ..., ...]. batch_dims: leading
+ * dimensions that data and indices share, at least 0. */
+GATHER_API GATHER_CHECKED gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices,
+                                                  int64_t batch_dims, const gather_tensor *out, gather_error *error);
 
 /* ---- 10 plans -------------------------------------------------------------------------------------------------------- */
 

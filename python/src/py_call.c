@@ -19,10 +19,12 @@ static const gather_op TAKE = {NULL,
                                GATHER_ON_BAD_ERROR,
                                true,
                                GATHER_OFF_AXIS_NONE,
-                               false,
+                               GATHER_AXIS_SOURCE_ATTRIBUTE,
                                ALL_TYPES,
                                ALL_TYPES,
-                               "libgather's take"};
+                               "libgather's take",
+                               GATHER_TUPLES_NONE,
+                               false};
 static const gather_op ALONG = {NULL,
                                 "python",
                                 "take_along_axis",
@@ -32,10 +34,12 @@ static const gather_op ALONG = {NULL,
                                 GATHER_ON_BAD_ERROR,
                                 false,
                                 GATHER_OFF_AXIS_EQUAL,
-                                false,
+                                GATHER_AXIS_SOURCE_ATTRIBUTE,
                                 ALL_TYPES,
                                 ALL_TYPES,
-                                "libgather's take_along_axis"};
+                                "libgather's take_along_axis",
+                                GATHER_TUPLES_NONE,
+                                false};
 static const gather_op ELEMENTS = {NULL,
                                    "python",
                                    "gather_elements",
@@ -45,10 +49,12 @@ static const gather_op ELEMENTS = {NULL,
                                    GATHER_ON_BAD_ERROR,
                                    false,
                                    GATHER_OFF_AXIS_AT_MOST,
-                                   false,
+                                   GATHER_AXIS_SOURCE_ATTRIBUTE,
                                    ALL_TYPES,
                                    ALL_TYPES,
-                                   "libgather's gather_elements"};
+                                   "libgather's gather_elements",
+                                   GATHER_TUPLES_NONE,
+                                   false};
 
 const gather_py_function gather_py_take = {"take", "Gather", &TAKE, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
 const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY};

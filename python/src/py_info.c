@@ -30,8 +30,9 @@ static PyObject *row(const gather_op *op) {
   return Py_BuildValue("{s:s,s:s,s:s,s:i,s:N,s:s,s:N,s:s,s:N,s:N,s:N,s:s}", "rules", op->rules, "name", op->name,
                        "dialect", op->dialect, "version", (int)op->version, "negative", PyBool_FromLong(op->negative),
                        "mode", on_bad_name(op->on_bad), "batch_dims", PyBool_FromLong(op->batch_dims), "off_axis",
-                       off_axis_name(op->off_axis), "axis_is_input", PyBool_FromLong(op->axis_is_input), "types",
-                       types_of(op->types), "index_types", types_of(op->index_types), "document", op->document);
+                       off_axis_name(op->off_axis), "axis_is_input",
+                       PyBool_FromLong(op->axis_source == GATHER_AXIS_SOURCE_INPUT), "types", types_of(op->types),
+                       "index_types", types_of(op->index_types), "document", op->document);
 }
 
 PyObject *gather_py_ops(PyObject *self, PyObject *none) {

@@ -17,10 +17,12 @@ static const gather_op ROWS = {NULL,
                                GATHER_ON_BAD_ERROR,
                                false,
                                GATHER_OFF_AXIS_NONE,
-                               false,
+                               GATHER_AXIS_SOURCE_ATTRIBUTE,
                                UINT64_MAX,
                                UINT64_MAX,
-                               "libgather's take"};
+                               "libgather's take",
+                               GATHER_TUPLES_NONE,
+                               false};
 
 static const gather_py_function TAKE = {
     "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};

@@ -74,15 +74,17 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
 /* Where the output comes from, dimension by dimension, and the same as a formula. */
 static gather_status find_sources(gather_explain *ex, gather_error *error) {
   int32_t rank;
-  GATHER_TRY(gather_output_sources(ex->op, ex->data.rank, ex->indices.rank, &ex->options, ex->sources, &rank, error));
+  const int64_t tuple_len = ex->indices.rank > 0 ? ex->indices.shape[ex->indices.rank - 1] : 0;
+  GATHER_TRY(gather_output_sources(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->sources, &rank,
+                                   error));
   ex->by_cell = true;
   for (int32_t d = 0; d < ex->data.rank; d++) ex->shared[d] = -1;
   for (int32_t d = 0; d < rank; d++) {
     if (ex->sources[d].data >= 0) ex->shared[ex->sources[d].data] = ex->sources[d].indices;
     ex->by_cell = ex->by_cell && ex->sources[d].indices >= 0;
   }
-  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, &ex->options, ex->formula, sizeof ex->formula,
-                               error);
+  return gather_output_formula(ex->op, ex->data.rank, ex->indices.rank, tuple_len, &ex->options, ex->formula,
+                               sizeof ex->formula, error);
 }
 
 /* Asks the library: which index is bad, where each output cell comes from. */

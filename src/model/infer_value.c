@@ -98,7 +98,7 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   options->axis = GATHER_AXIS_UNKNOWN;
   if (op && op->batch_dims) status = read_attribute(scope, node, "batch_dims", &options->batch_dims, error);
   int64_t axis = 0;
-  if (op && op->axis_is_input)
+  if (op && op->axis_source == GATHER_AXIS_SOURCE_INPUT)
     options->axis = axis_input(scope, node);
   else if (status == GATHER_OK && (status = read_attribute(scope, node, "axis", &axis, error)) == GATHER_OK)
     options->axis = axis;

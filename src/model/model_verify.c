@@ -194,7 +194,8 @@ static gather_status stand_in(const gather_model_node *out, const gather_options
   const gather_tensor *indices = out->indices.value;
   gather_dim_source sources[GATHER_MAX_RANK];
   int32_t rank;
-  GATHER_TRY(gather_output_sources(out->rules, out->data.rank, indices->rank, options, sources, &rank, why));
+  const int64_t tuple_len = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
+  GATHER_TRY(gather_output_sources(out->rules, out->data.rank, indices->rank, tuple_len, options, sources, &rank, why));
   for (int32_t d = 0; d < out->data.rank; d++) shape[d] = 1;
   for (int32_t d = 0; d < rank; d++)
     if (sources[d].data >= 0 && sources[d].indices >= 0) shape[sources[d].data] = indices->shape[sources[d].indices];
@@ -261,7 +262,8 @@ static void describe(gather_check *check, const gather_scope *scope, const gathe
   out->axis = out->axis_known ? options->axis : 0;
   if (out->axis_known && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
   out->batch_dims = options->batch_dims;
-  out->axis_name = out->rules && out->rules->axis_is_input && node->input_count > 2 ? node->inputs[2] : "";
+  out->axis_name =
+      out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
   const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);

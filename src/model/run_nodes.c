@@ -56,7 +56,7 @@ static gather_status read_options(gather_running *run, const gather_node *node, 
                                   gather_options *options, gather_error *error) {
   GATHER_TRY(gather_node_options(run->model, NULL, node, options, error));
   options->executor = run->executor;
-  if (!op->axis_is_input) return GATHER_OK;
+  if (op->axis_source != GATHER_AXIS_SOURCE_INPUT) return GATHER_OK;
   const gather_tensor *axis = gather_run_operand(run, node, 2);
   if (!axis) return gather_fail_input(error, GATHER_FILE_MALFORMED, "axis", "it has no axis");
   return gather_axis_read(axis, &options->axis, error);
@@ -100,7 +100,8 @@ static const operation *find_gather(const gather_node *node) {
   const operation *found = NULL;
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
-    if (strcmp(op->name, node->op) == 0 && (!found || op->axis_is_input)) found = &GATHERS[op->axis_is_input];
+    const bool axis_is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
+    if (strcmp(op->name, node->op) == 0 && (!found || axis_is_input)) found = &GATHERS[axis_is_input];
   }
   return found;
 }

@@ -39,6 +39,13 @@ gather_status gather_elements(const gather_tensor *data, const gather_tensor *in
   return gather_apply(gather_op_elements, data, indices, out, &options, error);
 }
 
+gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices, int64_t batch_dims,
+                        const gather_tensor *out, gather_error *error) {
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.batch_dims = batch_dims;
+  return gather_apply(gather_op_nd, data, indices, out, &options, error);
+}
+
 static gather_status output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                   const gather_options *options, gather_geometry *geometry, gather_error *error) {
   gather_options full;

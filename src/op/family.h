@@ -18,9 +18,9 @@ typedef struct gather_steps {
 /* Everything that depends on the family. A family's file sets all fields in this order: the compiler reports a missing
  * one. Shapes and lengths of tensors were checked before; `options` has every field set. */
 struct gather_family_rules {
-  /* Checks the ranks and resolves the attributes. A rank of -1 is unknown. An attribute that cannot be resolved becomes
-   * -1; never if `definite` is set: then both ranks are known. */
-  gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+  /* Checks the ranks and resolves the attributes. A rank or tuple_len of -1 is unknown. An attribute that cannot be resolved
+   * becomes -1; never if `definite` is set: then all three are known. */
+  gather_status (*attributes)(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                               const gather_options *options, bool definite, gather_attributes *found,
                               gather_error *error);
   /* Resolves all attributes, checks the shapes, and appends each length of the output to the geometry. */
@@ -31,7 +31,8 @@ struct gather_family_rules {
   gather_status (*infer)(const gather_op *op, const gather_shape *data, const gather_shape *indices,
                          const gather_attributes *a, gather_shape *out, gather_error *error);
   /* Where each dimension of the output comes from, for ranks and attributes that fit; returns the rank of the output. */
-  int32_t (*sources)(int32_t data_rank, int32_t indices_rank, const gather_attributes *a, gather_dim_source *sources);
+  int32_t (*sources)(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
+                     gather_dim_source *sources);
   /* Writes the nest: one loop per dimension of the output, and what an index selects. */
   void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
                const gather_steps *s);
@@ -71,6 +72,8 @@ GATHER_INLINE GATHER_CHECKED gather_status gather_attributes_find(const gather_o
 
 /* The output's rank is too high. */
 GATHER_CHECKED gather_status gather_shape_full(gather_error *error);
+/* A nest of so many loops has no room for the columns of such tuples: they share one array (columns.h). */
+GATHER_CHECKED gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error);
 /* Appends a length of the output. */
 GATHER_INLINE GATHER_CHECKED gather_status gather_shape_push(gather_geometry *g, int64_t len, gather_error *error) {
   if (g->rank >= GATHER_MAX_RANK) return gather_shape_full(error);

@@ -22,9 +22,10 @@ GATHER_INLINE gather_status check_ranks(const gather_op *op, int32_t data_rank, 
 }
 
 /* The ranks are equal: one gives the other. */
-static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                 const gather_options *options, bool definite, gather_attributes *found,
                                 gather_error *error) {
+  (void)tuple_len;
   GATHER_TRY(check_ranks(op, data_rank, indices_rank, error));
   return gather_attributes_find(op, data_rank < 0 ? indices_rank : data_rank, indices_rank, options, definite, found,
                                 error);
@@ -75,10 +76,10 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   return GATHER_OK;
 }
 
-static int32_t sources(int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
+static int32_t sources(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
                        gather_dim_source *sources) {
-  (void)indices_rank;
-  for (int32_t d = 0; d < data_rank; d++) sources[d] = (gather_dim_source){d == a->axis ? -1 : d, d};
+  (void)op, (void)indices_rank;
+  for (int32_t d = 0; d < data_rank; d++) sources[d] = (gather_dim_source){d == a->axis ? -1 : d, d, 1};
   return data_rank;
 }
 

@@ -8,9 +8,10 @@
 #include "base/error.h"
 #include "op/family.h"
 
-static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank,
+static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                 const gather_options *options, bool definite, gather_attributes *found,
                                 gather_error *error) {
+  (void)tuple_len;
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   return gather_attributes_find(op, data_rank, indices_rank, options, definite, found, error);
 }
@@ -59,12 +60,13 @@ static gather_status infer(const gather_op *op, const gather_shape *data, const 
   return GATHER_OK;
 }
 
-static int32_t sources(int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
+static int32_t sources(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
                        gather_dim_source *sources) {
+  (void)op;
   int32_t rank = 0;
-  for (int32_t d = 0; d < a->axis; d++) sources[rank++] = (gather_dim_source){d, d < a->batch_dims ? d : -1};
-  for (int32_t d = a->batch_dims; d < indices_rank; d++) sources[rank++] = (gather_dim_source){-1, d};
-  for (int32_t d = a->axis + 1; d < data_rank; d++) sources[rank++] = (gather_dim_source){d, -1};
+  for (int32_t d = 0; d < a->axis; d++) sources[rank++] = (gather_dim_source){d, d < a->batch_dims ? d : -1, 1};
+  for (int32_t d = a->batch_dims; d < indices_rank; d++) sources[rank++] = (gather_dim_source){-1, d, 1};
+  for (int32_t d = a->axis + 1; d < data_rank; d++) sources[rank++] = (gather_dim_source){d, -1, 1};
   return rank;
 }
 

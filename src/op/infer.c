@@ -31,7 +31,7 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   GATHER_TRY(check_shape(indices, "indices", error));
   const gather_family_rules *rules = gather_family_find(op, error);
   if (!rules) return gather_fail_op(error, op, GATHER_USAGE);
-  gather_status status = rules->attributes(op, data->rank, indices->rank, &full, false, &a, error);
+  gather_status status = rules->attributes(op, data->rank, indices->rank, -1, &full, false, &a, error);
   gather_shape result; /* out may be data or indices */
   result.rank = -1;
   if (status == GATHER_OK) status = rules->infer(op, data, indices, &a, &result, error);

@@ -12,6 +12,7 @@
 typedef struct gather_attributes {
   int32_t axis;       /* counted from 0; the first dimension of data on which an index selects */
   int32_t batch_dims; /* at least 0 */
+  int32_t tuple_len;  /* operators with tuples: the numbers of an index */
 } gather_attributes;
 
 typedef struct gather_family_rules gather_family_rules;
@@ -25,8 +26,8 @@ typedef struct gather_geometry {
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
-/* The operator versions of gather_take and gather_elements. */
-extern const gather_op *const gather_op_take, *const gather_op_elements;
+/* The operator versions of gather_take, gather_elements and gather_nd. */
+extern const gather_op *const gather_op_take, *const gather_op_elements, *const gather_op_nd;
 
 /* options with every field set, also those that an older header does not have. NULL gives the defaults. */
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,

@@ -9,8 +9,10 @@
 
 #define BIT(ENUM) (UINT64_C(1) << (int)GATHER_TYPE_##ENUM)
 
-/* int32 and int64: what the documents list for indices; every integer: what OpenVINO's later texts say. */
-#define GATHER_TYPES_INDEX (BIT(INT32) | BIT(INT64))
+/* int32 and int64: what most documents list for indices; int64 alone: ONNX's GatherND; every integer: what OpenVINO's later texts
+ * say. */
+#define GATHER_TYPES_INT64 BIT(INT64)
+#define GATHER_TYPES_INDEX (GATHER_TYPES_INT64 | BIT(INT32))
 #define GATHER_TYPES_INTEGER \
   (GATHER_TYPES_INDEX | BIT(INT8) | BIT(INT16) | BIT(UINT8) | BIT(UINT16) | BIT(UINT32) | BIT(UINT64))
 
@@ -26,25 +28,24 @@
    BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \
    BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
 
-#define AXIS_IS_INPUT_ATTRIBUTE false
-#define AXIS_IS_INPUT_INPUT true
-
 static const gather_op OPS[] = {
-#define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, types, \
-                  index_types, document)                                                                          \
-  {rules,                                                                                                         \
-   dialect,                                                                                                       \
-   name,                                                                                                          \
-   since,                                                                                                         \
-   GATHER_FAMILY_##family,                                                                                        \
-   negative,                                                                                                      \
-   GATHER_ON_BAD_##on_bad,                                                                                        \
-   (batch_dims) != 0,                                                                                             \
-   GATHER_OFF_AXIS_##off_axis,                                                                                    \
-   AXIS_IS_INPUT_##axis,                                                                                          \
-   types,                                                                                                         \
-   index_types,                                                                                                   \
-   document},
+#define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, \
+                  fused, types, index_types, document)                                                             \
+  {rules,                                                                                                          \
+   dialect,                                                                                                        \
+   name,                                                                                                           \
+   since,                                                                                                          \
+   GATHER_FAMILY_##family,                                                                                         \
+   negative,                                                                                                       \
+   GATHER_ON_BAD_##on_bad,                                                                                         \
+   (batch_dims) != 0,                                                                                              \
+   GATHER_OFF_AXIS_##off_axis,                                                                                     \
+   GATHER_AXIS_SOURCE_##axis,                                                                                      \
+   types,                                                                                                          \
+   index_types,                                                                                                    \
+   document,                                                                                                       \
+   GATHER_TUPLES_##tuples,                                                                                         \
+   (fused) != 0},
 #include "op/ops.def"
 #undef GATHER_OP
 };
@@ -58,8 +59,9 @@ enum {
 #undef GATHER_OP
 };
 
-const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13], *const gather_op_elements =
-                                                                      &OPS[ROW_ONNX_ELEMENTS_13];
+const gather_op *const gather_op_take = &OPS[ROW_ONNX_GATHER_13];
+const gather_op *const gather_op_elements = &OPS[ROW_ONNX_ELEMENTS_13];
+const gather_op *const gather_op_nd = &OPS[ROW_ONNX_ND_13];
 
 size_t gather_op_count(void) { return OP_COUNT; }
 

@@ -89,6 +89,14 @@ gather_status gather_shape_full(gather_error *error) {
                            GATHER_MAX_RANK);
 }
 
+gather_status gather_tuples_room(int32_t loops, int64_t tuple_len, gather_error *error) {
+  if (tuple_len < 2 || loops + tuple_len <= GATHER_MAX_RANK) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "the %" PRId32 " dimensions of the gather and the %" PRId64
+                           " numbers of a tuple are more than %d together",
+                           loops, tuple_len, GATHER_MAX_RANK);
+}
+
 gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather_tensor *data,
                                     const gather_tensor *indices, const char *rule) {
   char data_text[96], indices_text[96];

@@ -65,7 +65,7 @@ struct gather_plan {
   bool index_dense;     /* row-major without gaps */
   /* Others may write the indices' memory: then the nest walks a private copy (shared.h), dense and in this machine's
    * byte order, and the fields above describe the copy. These describe the caller's memory. */
-  bool shared, shared_dense, shared_swapped;
+  bool shared, shared_dense, shared_swapped; /* shared is also set where rows have no index to read (empty tuples) */
   int64_t shared_strides[GATHER_MAX_RANK];
 
   /* The nest, outermost loop first. build.c leaves at least one loop unless there are no rows. */

@@ -85,8 +85,11 @@ static void add_variants(plan_line *l, const gather_plan *plan) {
 size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   plan_line l = {text, bytes, 0};
   if (bytes) text[0] = '\0';
-  add(&l, "%s%s%s, %s, axis %" PRId32 ": ", plan->op->name, GATHER_RULES_TEXT(plan->op),
-      gather_type_get(plan->type)->name, plan->axis);
+  add(&l, "%s%s%s, %s, ", plan->op->name, GATHER_RULES_TEXT(plan->op), gather_type_get(plan->type)->name);
+  if (plan->column_count > 1)
+    add(&l, "axes %" PRId32 " to %" PRId32 ": ", plan->axis, plan->axis + plan->column_count - 1);
+  else
+    add(&l, "axis %" PRId32 ": ", plan->axis);
   if (plan->row_count == 0)
     add(&l, "no elements");
   else

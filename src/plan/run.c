@@ -176,10 +176,21 @@ static bool wants_copy(const gather_plan *plan, gather_execution *e) {
   return e->order == GATHER_ORDER_RANDOM;
 }
 
+/* Tuples without numbers: an index 0 serves every row, and selects all of it. */
+static gather_status run_without_indices(const gather_plan *plan, const gather_run *run, int64_t *bad,
+                                         gather_error *error) {
+  static const int64_t zero = 0;
+  gather_run whole = *run;
+  whole.indices = &zero;
+  gather_execution e = {.plan = plan, .data = run->data, .indices = (const char *)&zero, .out = run->out};
+  return run_validated(plan, &whole, &e, bad, error);
+}
+
 static gather_status execute_shared(const gather_plan *plan, const gather_run *run, int64_t *bad, gather_error *error) {
   gather_execution e = {.plan = plan, .data = run->data, .indices = run->indices, .out = run->out, .shared = true};
   bool done = false;
   if (plan->row_count == 0) return gather_shared_check(plan, run->indices, run->executor, bad, error);
+  if (plan->index_count == 0) return run_without_indices(plan, run, bad, error);
   GATHER_TRY(check_memory(plan, run, error));
   const bool may = may_defer(plan, run);
   if (!may || wants_copy(plan, &e)) GATHER_TRY(run_copied(plan, run, &e, &done, bad, error));

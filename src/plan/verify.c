@@ -102,6 +102,19 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
   }
 }
 
+/* ", component 1 of tuple [4],": which number of which tuple. Indices of rank 1 are a single tuple. */
+static void print_component(char *text, size_t bytes, const gather_plan *plan, const gather_error *error) {
+  char shape[160];
+  const int32_t last = error->position_rank - 1;
+  text[0] = '\0';
+  if (!plan->op->tuples || last < 0) return;
+  if (last == 0)
+    (void)snprintf(text, bytes, ", component %" PRId64 " of the tuple,", error->position[0]);
+  else
+    (void)snprintf(text, bytes, ", component %" PRId64 " of tuple %s,", error->position[last],
+                   gather_shape_text(shape, sizeof shape, last, error->position));
+}
+
 /* Reports the first index out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad) {
@@ -120,10 +133,11 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   gather_index_range(&rule, &error->low, &error->high);
   error->bad_count = bad;
 
-  char place[200], number[32];
+  char place[200], number[32], component[200];
   print_position(place, sizeof place, error);
+  print_component(component, sizeof component, plan, error);
   (void)snprintf(number, sizeof number, error->value_is_unsigned ? "%" PRIu64 : "%" PRId64, (uint64_t)value);
-  int at = snprintf(error->message, sizeof error->message, "%s = %s ", place, number);
+  int at = snprintf(error->message, sizeof error->message, "%s = %s%s ", place, number, component);
   size_t room = sizeof error->message - (size_t)at;
   if (rule.axis_len == 0)
     at += snprintf(error->message + at, room, "cannot be in range: axis %" PRId32 " has length 0", error->axis);

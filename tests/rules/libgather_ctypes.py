@@ -49,7 +49,7 @@ class Op(c.Structure):
         ("on_bad", c.c_int),
         ("batch_dims", c.c_bool),
         ("off_axis", c.c_int),
-        ("axis_is_input", c.c_bool),
+        ("axis_source", c.c_int),
         ("types", c.c_uint64),
         ("index_types", c.c_uint64),
         ("document", c.c_char_p),

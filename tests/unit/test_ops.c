@@ -21,17 +21,40 @@ static const struct {
   gather_on_bad on_bad;
   bool batch_dims;
   gather_off_axis off_axis;
-  bool axis_is_input;
+  gather_axis_source axis;
+  gather_tuples tuples;
+  bool fused;
 } documents[] = {
-    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
-    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
-    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, false},
-    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, true},
-    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, true},
-    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, true},
-    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, false},
-    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST, false},
-    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL, false},
+    {"onnx-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+     GATHER_TUPLES_NONE, false},
+    {"onnx-11", "Gather", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+     GATHER_TUPLES_NONE, false},
+    {"onnx-13", "Gather", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_ATTRIBUTE,
+     GATHER_TUPLES_NONE, false},
+    {"openvino-1", "Gather", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
+     GATHER_TUPLES_NONE, false},
+    {"openvino-7", "Gather", 7, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
+     GATHER_TUPLES_NONE, false},
+    {"openvino-8", "Gather", 8, true, GATHER_ON_BAD_ZERO, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_INPUT,
+     GATHER_TUPLES_NONE, false},
+    {"onnx-11", "GatherElements", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST,
+     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
+    {"onnx-13", "GatherElements", 13, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_AT_MOST,
+     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
+    {"openvino-6", "GatherElements", 6, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_EQUAL,
+     GATHER_AXIS_SOURCE_ATTRIBUTE, GATHER_TUPLES_NONE, false},
+    {"onnx-11", "GatherND", 11, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_NONEMPTY, false},
+    {"onnx-12", "GatherND", 12, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_NONEMPTY, false},
+    {"onnx-13", "GatherND", 13, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_NONEMPTY, false},
+    {"microsoft-1", "GatherND", 1, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_ANY, false},
+    {"openvino-5", "GatherND", 5, false, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_ANY, true},
+    {"openvino-8", "GatherND", 8, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_ANY, false},
 };
 
 static void rows_say_what_the_documents_say(void **state) {
@@ -44,9 +67,10 @@ static void rows_say_what_the_documents_say(void **state) {
     assert_int_equal(op->on_bad, documents[i].on_bad);
     assert_int_equal(op->batch_dims, documents[i].batch_dims);
     assert_int_equal(op->off_axis, documents[i].off_axis);
-    assert_int_equal(op->axis_is_input, documents[i].axis_is_input);
-    bool elements = strcmp(op->name, "GatherElements") == 0;
-    assert_int_equal(op->family, elements ? GATHER_FAMILY_ELEMENTS : GATHER_FAMILY_GATHER);
+    assert_int_equal(op->axis_source, documents[i].axis);
+    assert_int_equal(op->tuples, documents[i].tuples);
+    assert_int_equal(op->fused_batch, documents[i].fused);
+    assert_string_equal(gather_family_get(op->family)->name, op->name);
     assert_memory_equal(op->rules, op->dialect, strlen(op->dialect));
     assert_non_null(strstr(op->document, op->name));
   }
@@ -71,6 +95,7 @@ static void rows_that_do_not_exist(void **state) {
   assert_null(gather_op_find("gather", "onnx-13"));
   assert_null(gather_op_find("Gather", "onnx-1 "));
   assert_null(gather_op_find("Gather", "onnx-12"));
+  assert_null(gather_op_find("GatherND", "onnx-1"));
   assert_null(gather_op_find("", ""));
 }
 
@@ -80,11 +105,14 @@ static void listed_types(void **state) {
     const gather_op *op = gather_op_at(i);
     if (strcmp(op->dialect, "onnx") == 0) {
       assert_true(op->types == (op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));
+      assert_true(op->index_types == (op->family == GATHER_FAMILY_ND ? BIT(INT64) : index_types));
+    } else if (strcmp(op->dialect, "microsoft") == 0) {
+      assert_true(op->types == onnx_15);
       assert_true(op->index_types == index_types);
     } else {
       assert_int_equal(op->types & BIT(OPAQUE), 0);
       assert_true((op->types & (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4))) == (BIT(FLOAT32) | BIT(UINT1) | BIT(NF4)));
-      assert_true(op->index_types == (op->family == GATHER_FAMILY_GATHER ? integers : index_types));
+      assert_true(op->index_types == (op->family == GATHER_FAMILY_ELEMENTS ? index_types : integers));
     }
   }
 }
@@ -117,7 +145,16 @@ static void versions_by_opset(void **state) {
       {"openvino", "GatherElements", 6, "openvino-6"},
       {"openvino", "GatherElements", 16, "openvino-6"},
       {"tensorflow", "Gather", 8, NULL},
-      {"onnx", "GatherND", 13, NULL},
+      {"onnx", "GatherND", 10, NULL},
+      {"onnx", "GatherND", 11, "onnx-11"},
+      {"onnx", "GatherND", 12, "onnx-12"},
+      {"onnx", "GatherND", 28, "onnx-13"},
+      {"microsoft", "GatherND", 1, "microsoft-1"},
+      {"microsoft", "Gather", 1, NULL},
+      {"openvino", "GatherND", 4, NULL},
+      {"openvino", "GatherND", 5, "openvino-5"},
+      {"openvino", "GatherND", 7, "openvino-5"},
+      {"openvino", "GatherND", 16, "openvino-8"},
   };
   (void)state;
   for (size_t i = 0; i < COUNT(rows); i++) {
@@ -143,10 +180,12 @@ static void rules_of_a_program(void **state) {
                                  GATHER_ON_BAD_ERROR,
                                  false,
                                  GATHER_OFF_AXIS_NONE,
-                                 false,
+                                 GATHER_AXIS_SOURCE_ATTRIBUTE,
                                  UINT64_MAX,
                                  UINT64_MAX,
-                                 "mine"};
+                                 "mine",
+                                 GATHER_TUPLES_NONE,
+                                 false};
   const int32_t numbers[] = {10, 11, 12};
   const int64_t ids[] = {-1, 0, 3};
   int32_t out[3] = {0};
