@@ -5,8 +5,7 @@
  *
  * static void blocks_NAME(const unsigned char *in, int64_t count, void *out): `count` blocks to float32.
  */
-#include "kernel/decode.h"
-#include "kernel/float_bits.h"
+#include "kernel/decode_parts.h"
 
 /* Stores element i; the output need not be aligned. */
 GATHER_INLINE void put(char *out, int i, float value) { memcpy(out + (size_t)i * sizeof value, &value, sizeof value); }
@@ -94,11 +93,6 @@ BLOCKS(IQ4_NL, 32, 18)
 /* Twice the values of E2M1 (OCP MX 1.0, table of FP4): whole numbers. The reference has no negative zero. */
 static const float E2M1_DOUBLED[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-/* 2^(e - 128), half the value of an E8M0; 0 and 1 are subnormal, and 255 is no special case. */
-GATHER_INLINE float half_of_e8m0(uint32_t e) {
-  return gather_float_of(e < 2 ? UINT32_C(0x200000) << e : (e - 1) << 23);
-}
-
 /* e, 16 bytes as Q4_0. */
 GATHER_INLINE void block_MXFP4(const unsigned char *in, char *out) {
   const float d = half_of_e8m0(in[0]);
@@ -108,14 +102,6 @@ GATHER_INLINE void block_MXFP4(const unsigned char *in, char *out) {
   }
 }
 BLOCKS(MXFP4, 32, 17)
-
-/* Half the value of an E4M3 whose sign is ignored; 0x7f, which is not a number, is 0. */
-GATHER_INLINE float half_of_ue4m3(uint32_t e) {
-  const int fraction = (int)(e & 7u), exponent = (int)(e >> 3 & 15u);
-  if (e == 0x7f) return 0;
-  if (exponent == 0) return gather_times((float)fraction, 0x1p-10f);
-  return gather_times((float)(fraction + 8), gather_float_of((uint32_t)(exponent - 11 + 127) << 23));
-}
 
 /* Four scales, then four times 8 bytes: byte j has element j in its low half and element j + 8 in its high half. */
 GATHER_INLINE void block_NVFP4(const unsigned char *in, char *out) {

@@ -17,11 +17,6 @@ GATHER_INLINE void block_Q2_K(const unsigned char *in, char *out) {
 }
 BLOCKS(Q2_K, 256, 84)
 
-/* Scale g of Q3_K: 4 low bits in the first eight bytes, 2 high bits in the last four. */
-GATHER_INLINE int q3_scale(const unsigned char *in, int g) {
-  return (in[g & 7] >> (g < 8 ? 0 : 4) & 15) | (in[8 + (g & 3)] >> 2 * (g >> 2) & 3) << 4;
-}
-
 /* hmask[32], 64 bytes as Q2_K, 12 bytes of scales, d float16. A bit of the mask that is 0 subtracts 4. */
 GATHER_INLINE void block_Q3_K(const unsigned char *in, char *out) {
   const float d = gather_half_at(in + 108);

@@ -4,17 +4,6 @@
  * instruction sets that compile it for themselves, after blocks.tmpl.h.
  */
 
-/* The numbers of a group. Without its array a step does nothing: x - 0, x * 1 and x + -0 are x, for zeros of both signs too. */
-typedef struct {
-  float zero, scale, bias;
-} step_numbers;
-
-GATHER_INLINE step_numbers numbers_of(const gather_codes *c, int64_t group) {
-  const step_numbers n = {c->zero ? c->zero[group] : 0.0f, c->scale ? c->scale[group] : 1.0f,
-                          c->bias ? c->bias[group] : -0.0f};
-  return n;
-}
-
 GATHER_INLINE float value_of(step_numbers n, float code) {
   return gather_plus(gather_times(gather_minus(code, n.zero), n.scale), n.bias);
 }

@@ -91,8 +91,9 @@ static void ensure_loop(gather_plan *plan) {
 
 /* Whether the rows of the output, and their indices, are dense in the order of the nest. */
 static void find_order(gather_plan *plan) {
-  int64_t out = plan->row_bytes, index = gather_type_row(plan->rule.type)->bits / 8;
-  plan->linear = true, plan->in_order = plan->column_count == 1;
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
+  int64_t out = plan->row_bytes, index = width * plan->column_count;
+  plan->linear = true, plan->in_order = plan->column_count == 1 || gather_column(plan, 1)->index == width;
   for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
     const gather_loop *loop = &plan->loops[i];
     if (loop->len > 1 && loop->out != out) plan->linear = false;
