@@ -7,6 +7,7 @@ import gather_bench_native as native
 import ggml
 import numpy as np
 import peers
+from codecs_numpy import SideCodec
 from contender import Contender, LeftOut
 from grid import STREAMED
 from summary import GATHER
@@ -27,8 +28,26 @@ class Ours:
                            (memory.index.ctypes.data, case.index, case.index_shape),
                            (memory.out.ctypes.data, case.dtype, case.out_shape), 0, case.batch_dims, case.threads, fresh)
 
+    def quantised(self, memory):
+        """A call for everything: there are no plans for quantised rows."""
+        case, codec = memory.case, memory.codec
+        rows, width = case.shape
+        data, scale, group, high_first, offset = memory.data.ctypes.data, None, 0, False, 0
+        name, columns = {"int8 rows": "rowwise8", "int4 rows": "rowwise4", "NF4": "nf4"}.get(case.codec, case.codec), codec.row_bytes(width)
+        if isinstance(codec, SideCodec):
+            scale = (data + codec.scales_at(rows, width), "float32", (rows, codec.blocks(width)))
+            group, high_first = codec.len, codec.high_first
+            if case.codec.startswith("ORT"):
+                name, offset = "affine", 8
+        return native.Quantised(name, (data, "uint8", (rows, columns)), scale, group, high_first, offset,
+                                (memory.index.ctypes.data, case.index, case.index_shape),
+                                (memory.out.ctypes.data, case.dtype, case.out_shape), case.threads)
+
     def contenders(self, memory):
         case, pool = memory.case, memory.case.threads > 1
+        if case.op == "quantised":
+            yield Contender(self.name, "one call", self.quantised(memory).run, pool=pool)
+            return
         yield Contender(self.name, "plan", self.plan(memory).run, pool=pool)
         yield Contender(self.name, "plan, fresh output", self.plan(memory, True).run, pool=pool)
         if case.op != "nd":
