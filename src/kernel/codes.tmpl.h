@@ -93,12 +93,10 @@ static void narrow_bfloat16(const float *in, int64_t count, void *to) {
   }
 }
 
-#define CODES_SLOTS                                                                                   \
-  {                                                                                                   \
-    [GATHER_CODES_ANY] = {codes_any}, [GATHER_CODES_U8] = {codes_u8}, [GATHER_CODES_S8] = {codes_s8}, \
-    [GATHER_CODES_T8] = {codes_t8}, [GATHER_CODES_T4] = {codes_t4}, [GATHER_CODES_T2] = {             \
-      codes_t2                                                                                        \
-    }                                                                                                 \
+/* In the order of the kinds. */
+#define CODES_SLOTS                                                                       \
+  {                                                                                       \
+    {codes_any}, {codes_u8}, {codes_s8}, {codes_t8}, {codes_t4}, {codes_t2}, { codes_f8 } \
   }
 #define NARROW_SLOTS \
   { NULL, narrow_float16, narrow_bfloat16 }
