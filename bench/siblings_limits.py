@@ -16,7 +16,10 @@ def limits(memory):
     for threads in sorted({case.threads, 1} if case.state == CACHED else {case.threads}, reverse=True):
         note = "" if threads == case.threads else ", one thread"
         for limit in (*streams(memory), *touches(memory)):
-            yield timed(*limit, threads, note)
+            made = timed(*limit, threads, note)
+            if limit[0] == "stream" and memory.fresh:  # rows come from memory, and so does what is read in their place
+                made.also_flush += ((memory.data.ctypes.data, memory.packed_bytes()),) if isinstance(memory, Quantised) else ()
+            yield made
         for past in (0, 1) if case.state == STREAMED else (0,):
             written = timed("stream", "non-temporal stores" if past else "stores", memory.stream_job(past, 0, 0, 0), (), threads, note)
             written.peer = WRITE

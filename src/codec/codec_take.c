@@ -9,16 +9,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct.h"
-#include "codec/decoder.h"
-#include "kernel/copy.h"
+#include "codec/codec_rows.h"
+#include "kernel/tuning.h"
 #include "op/op.h"
 #include "plan/shared.h"
 #include "plan/tasks.h"
 
 enum {
-  RESOLVED = 64,      /* indices that are resolved at a time */
-  AHEAD_BYTES = 8192, /* packed rows that are prefetched: so many bytes, and at most */
-  AHEAD_ROWS = 16,
+  RESOLVED = 64, /* indices that are resolved at a time */
   PIECE = 512 /* elements that are moved at a time to an output with gaps */
 };
 
@@ -37,8 +35,8 @@ typedef struct take {
   int64_t out_strides[GATHER_MAX_RANK];
   bool out_dense, out_swapped;
   const void *fill;
-  int64_t ahead; /* rows that are prefetched; 0 = none */
-  int64_t packed_bytes;
+  bool by_row; /* a row is a line, and the output is dense */
+  bool prefetches;
 } take;
 
 /* ---- output */
@@ -111,15 +109,6 @@ static void take_row(const take *t, int64_t *at, int64_t row, char *out) {
   }
 }
 
-static void prefetch(const take *t, const int64_t *at, int64_t row) {
-  int64_t there[GATHER_MAX_RANK];
-  if (row < 0) return;
-  memcpy(there, at, (size_t)t->decoder.rank * sizeof *there);
-  there[t->axis] = row;
-  const char *in = (const char *)t->decoder.data + gather_line_position(&t->decoder, there, 0);
-  gather_prefetch_row(in, (t->packed_bytes + 63) / 64 + 1);
-}
-
 /* The rows of indices [number, number + count), resolved. */
 static void resolve(const take *t, int64_t number, int64_t count, int64_t *rows) {
   if (t->identity) {
@@ -132,6 +121,24 @@ static void resolve(const take *t, int64_t number, int64_t count, int64_t *rows)
     const int64_t now = left < count - done ? left : count - done;
     gather_indices_resolve(&t->plan.rule, t->indices + offset, step, now, rows + done);
     done += now;
+  }
+}
+
+/* `count` rows of one batch by the indices from `number` on. Of two blocks of row numbers one is decoded, the other prefetched. */
+static void take_run(const take *t, const int64_t *at, int64_t number, int64_t count, char *out) {
+  int64_t rows[2 * RESOLVED], have = 0;
+  gather_rows r;
+  gather_rows_start(&r, &t->decoder, at, t->axis);
+  r.prefetches = t->prefetches, r.fill = t->fill;
+  for (int64_t done = 0, now; done < count; done += now) {
+    const int64_t left = count - done - have, fresh = left < 2 * RESOLVED - have ? left : 2 * RESOLVED - have;
+    resolve(t, number + done + have, fresh, rows + have);
+    have += fresh;
+    if (done == 0) gather_rows_prefetch(&r, rows, have);
+    now = have < RESOLVED ? have : RESOLVED;
+    gather_rows_decode(&r, rows, now, have - now, out);
+    out += now * t->row_len * t->decoder.out_bytes, have -= now;
+    memmove(rows, rows + now, (size_t)have * sizeof *rows);
   }
 }
 
@@ -148,11 +155,12 @@ static void take_rows(void *argument, int64_t first, int64_t last) {
       at[d] = rest % t->decoder.shape[d];
       rest /= t->decoder.shape[d];
     }
-    resolve(t, outer / t->middle * t->index_len + place, now, rows);
-    for (int64_t j = 0; j < t->ahead && j < now; j++) prefetch(t, at, rows[j]);
-    for (int64_t j = 0; j < now; j++) {
-      if (t->ahead && j + t->ahead < now) prefetch(t, at, rows[j + t->ahead]);
-      take_row(t, at, rows[j], t->out + out_offset(t, first + j));
+    if (t->by_row) {
+      now = t->index_len - place < last - first ? t->index_len - place : last - first;
+      take_run(t, at, outer / t->middle * t->index_len + place, now, t->out + out_offset(t, first));
+    } else {
+      resolve(t, outer / t->middle * t->index_len + place, now, rows);
+      for (int64_t j = 0; j < now; j++) take_row(t, at, rows[j], t->out + out_offset(t, first + j));
     }
     first += now;
   }
@@ -188,7 +196,7 @@ static gather_status check_overlaps(const gather_quantized *q, const gather_tens
   return check_overlap(out, q->scale_scale, "scale_scale", error);
 }
 
-/* What rows are, and whether they are prefetched. The plan is made. */
+/* What rows are, and how they are moved. The plan is made. */
 static void find_rows(take *t, const gather_tensor *out, const gather_options *options) {
   const gather_decoder *decoder = &t->decoder;
   const int32_t last = decoder->rank - 1;
@@ -205,11 +213,10 @@ static void find_rows(take *t, const gather_tensor *out, const gather_options *o
   t->out_swapped = (out->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   t->out = out->data;
   t->fill = t->plan.rule.on_bad == GATHER_ON_BAD_FILL ? options->fill : NULL;
-  t->packed_bytes = decoder->by_code ? 0 : decoder->line_bytes;
-  if (t->lines == 1 && t->axis == last - 1 && t->packed_bytes > 0 && !t->identity) {
-    t->ahead = AHEAD_BYTES / t->packed_bytes + 1;
-    if (t->ahead > AHEAD_ROWS) t->ahead = AHEAD_ROWS;
-  }
+  t->by_row = t->lines == 1 && t->axis == last - 1 && t->out_dense && !t->out_swapped && last > 0;
+  /* Of the codes; a product that is too large is out of every cache. */
+  const int64_t line = decoder->by_code ? gather_decoder_line_len(decoder) / 8 * decoder->bits : decoder->line_bytes;
+  t->prefetches = !t->identity && decoder->shape[t->axis] > gather_cache_bytes() / (line + 1);
 }
 
 static gather_status check_memory(const gather_quantized *q, const gather_tensor *indices, const gather_tensor *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * decode_avx2.c: decoders of quantised rows by AVX2, with F16C, which every CPU with AVX2 has. Empty for other CPU families.
+ * decode_avx2.c: decoders of quantised rows by AVX2, with F16C and FMA, which every CPU with AVX2 has. Empty for other CPU families.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #if GATHER_X86
 #include <immintrin.h>
 
-GATHER_TARGET_BEGIN("avx2,f16c")
+GATHER_TARGET_BEGIN("avx2,f16c,fma")
 #include "kernel/sixteen_avx2.h"
 
 #include "kernel/sixteen.tmpl.h"

@@ -9,7 +9,7 @@
 #if GATHER_X86
 #include <immintrin.h>
 
-GATHER_TARGET_BEGIN("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")
+GATHER_TARGET_BEGIN("avx2,f16c,fma,avx512f,avx512bw,avx512dq,avx512vl")
 #include "kernel/sixteen_avx512.h"
 
 #include "kernel/sixteen.tmpl.h"

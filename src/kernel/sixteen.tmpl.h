@@ -64,6 +64,6 @@ static const signed char LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, 
   }
 #define SIXTEEN_CODES                                                                                            \
   {                                                                                                              \
-    [GATHER_CODES_U8] = OF_TYPES(codes_u8), [GATHER_CODES_S8] = OF_TYPES(codes_s8), [GATHER_CODES_T4] = OF_TYPES(codes_t4) \
+    [GATHER_CODES_U8] = OF_TYPES(codes_u8), [GATHER_CODES_S8] = OF_TYPES(codes_s8), [GATHER_CODES_T4] = OF_TYPES(codes_t4), [GATHER_CODES_F8] = OF_TYPES(codes_f8) \
   }
 #define SIXTEEN_DECODERS {SIXTEEN_BLOCKS, SIXTEEN_CODES, {NULL, narrow_f16, narrow_bf16}}

@@ -30,6 +30,11 @@ WITH_ONE(plus, add_ps)
 WITH_ONE(less, sub_ps)
 #undef WITH_ONE
 
+GATHER_INLINE floats fused(floats a, float scale, float bias) {
+  const __m256 s = _mm256_set1_ps(scale), b = _mm256_set1_ps(bias);
+  return (floats){_mm256_fmadd_ps(a.low, s, b), _mm256_fmadd_ps(a.high, s, b)};
+}
+
 GATHER_INLINE floats sixteen_at(const float *in) { return (floats){_mm256_loadu_ps(in), _mm256_loadu_ps(in + 8)}; }
 
 GATHER_INLINE __m256 eight_of(floats table, __m256i q) {

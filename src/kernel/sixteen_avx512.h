@@ -15,6 +15,10 @@ GATHER_INLINE floats times(floats a, float b) { return _mm512_mul_ps(a, _mm512_s
 GATHER_INLINE floats plus(floats a, float b) { return _mm512_add_ps(a, _mm512_set1_ps(b)); }
 GATHER_INLINE floats less(floats a, float b) { return _mm512_sub_ps(a, _mm512_set1_ps(b)); }
 
+GATHER_INLINE floats fused(floats a, float scale, float bias) {
+  return _mm512_fmadd_ps(a, _mm512_set1_ps(scale), _mm512_set1_ps(bias));
+}
+
 GATHER_INLINE floats sixteen_at(const float *in) { return _mm512_loadu_ps(in); }
 /* Floats of the table; q is below 16. */
 GATHER_INLINE floats pick_floats(floats table, bytes q) { return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(q), table); }

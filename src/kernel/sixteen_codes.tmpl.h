@@ -17,26 +17,29 @@ GATHER_INLINE bytes NAME(load_some)(const unsigned char *in, int64_t count) {
   return load(some);
 }
 
-/* A group of codes of one byte. */
-#define BYTES_OF_GROUP(kind, WIDEN)                                                                                    \
-  GATHER_INLINE void NAME(group_##kind)(const unsigned char *in, int64_t count, step_numbers n, char *out) {           \
-    int64_t i = 0;                                                                                                     \
-    for (; i + 16 <= count; i += 16) NAME(put)(OUT(i), plus(times(less(WIDEN(load(in + i)), n.zero), n.scale), n.bias)); \
-    if (i == count) return;                                                                                            \
-    const bytes last = NAME(load_some)(in + i, count - i);                                                             \
-    NAME(put_some)(OUT(i), plus(times(less(WIDEN(last), n.zero), n.scale), n.bias), count - i);                        \
-  }                                                                                                                    \
-  static void NAME(codes_##kind)(const gather_codes *c) {                                                              \
-    char *out = c->out;                                                                                                \
-    int64_t left = c->group_len - c->skip;                                                                             \
-    for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {                        \
-      now = c->count - i < left ? c->count - i : left;                                                                 \
-      NAME(group_##kind)(c->in + c->first + i, now, numbers_of(c, group), OUT(i));                                     \
-    }                                                                                                                  \
+/* Groups of codes of one byte. STEPS(v, n): what becomes of sixteen of them. */
+#define CODES_OF_BYTES(kind, WIDEN, STEPS)                                                                    \
+  GATHER_INLINE void NAME(group_##kind)(const unsigned char *in, int64_t count, step_numbers n, char *out) {  \
+    int64_t i = 0;                                                                                            \
+    for (; i + 16 <= count; i += 16) NAME(put)(OUT(i), STEPS(WIDEN(load(in + i)), n));                        \
+    if (i < count) NAME(put_some)(OUT(i), STEPS(WIDEN(NAME(load_some)(in + i, count - i)), n), count - i);    \
+  }                                                                                                           \
+  static void NAME(codes_##kind)(const gather_codes *c) {                                                     \
+    char *out = c->out;                                                                                       \
+    int64_t left = c->group_len - c->skip;                                                                    \
+    for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {               \
+      now = c->count - i < left ? c->count - i : left;                                                        \
+      NAME(group_##kind)(c->in + c->first + i, now, numbers_of(c, group), OUT(i));                            \
+    }                                                                                                         \
   }
-BYTES_OF_GROUP(u8, of_unsigned)
-BYTES_OF_GROUP(s8, of_signed)
-#undef BYTES_OF_GROUP
+#define THREE_STEPS(v, n) plus(times(less(v, n.zero), n.scale), n.bias)
+#define ONE_STEP(v, n) fused(v, n.scale, n.bias)
+CODES_OF_BYTES(u8, of_unsigned, THREE_STEPS)
+CODES_OF_BYTES(s8, of_signed, THREE_STEPS)
+CODES_OF_BYTES(f8, of_unsigned, ONE_STEP)
+#undef ONE_STEP
+#undef THREE_STEPS
+#undef CODES_OF_BYTES
 
 /* A group of codes of four bits: its values are a table of sixteen. */
 GATHER_INLINE void NAME(group_t4)(const gather_codes *c, int64_t first, int64_t count, floats table, char *out) {

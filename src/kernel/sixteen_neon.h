@@ -56,6 +56,12 @@ WITH_ONE(plus, vaddq_f32)
 WITH_ONE(less, vsubq_f32)
 #undef WITH_ONE
 
+GATHER_INLINE floats fused(floats a, float scale, float bias) {
+  const float32x4_t s = vdupq_n_f32(scale), b = vdupq_n_f32(bias);
+  for (int k = 0; k < 4; k++) a.part[k] = vfmaq_f32(b, a.part[k], s);
+  return a;
+}
+
 GATHER_INLINE floats sixteen_at(const float *in) {
   return (floats){{vld1q_f32(in), vld1q_f32(in + 4), vld1q_f32(in + 8), vld1q_f32(in + 12)}};
 }
