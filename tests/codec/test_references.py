@@ -246,3 +246,34 @@ def test_bitsandbytes_of_rows_that_are_not_whole_blocks() -> None:
         absmax=state.absmax, shape=torch.Size([33 * 96]), code=state.code, blocksize=64, quant_type="nf4", dtype=torch.float32
     )
     assert native.same(native.dequantize(ours), functional.dequantize_4bit(packed, whole).reshape(33, 96).numpy())
+
+
+# ---- MLX
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 5, 6, 8])
+def test_mlx_affine(bits: int) -> None:
+    """Words of 32 bits with codes across their borders; (q * scale) + bias in float32."""
+    mx = module("mlx.core")
+    mx.set_default_device(mx.cpu)
+    table = np.random.default_rng(bits).standard_normal((9, 256)).astype(np.float32)
+    for each in (32, 64, 128):
+        words, scales, biases = mx.quantize(mx.array(table), group_size=each, bits=bits)
+        theirs = np.array(mx.dequantize(words, scales, biases, group_size=each, bits=bits))
+        ours = native.describe(
+            "biased", np.array(words), code_type="uint8", code_bits=bits, scale=np.array(scales), bias=np.array(biases), group_len=each
+        )
+        assert native.same(native.dequantize(ours), theirs)
+
+
+@pytest.mark.parametrize(("mode", "each", "code", "scale"), [("mxfp4", 32, "float4_e2m1fn", "float8_e8m0fnu"), ("mxfp8", 32, "float8_e4m3fn", "float8_e8m0fnu"), ("nvfp4", 16, "float4_e2m1fn", "float8_e4m3fn")])
+def test_mlx_floats(mode: str, each: int, code: str, scale: str) -> None:
+    """Blocks of small floats, scaled by a power of two or by an E4M3: value * scale."""
+    mx = module("mlx.core")
+    mx.set_default_device(mx.cpu)
+    table = np.random.default_rng(1).standard_normal((9, 256)).astype(np.float32)
+    bits = 8 if mode == "mxfp8" else 4
+    words, scales = mx.quantize(mx.array(table), group_size=each, bits=bits, mode=mode)
+    theirs = np.array(mx.dequantize(words, scales, group_size=each, bits=bits, mode=mode).astype(mx.float32))
+    ours = native.describe("float", np.array(words), code_type=code, scale=np.array(scales), scale_type=scale, group_len=each)
+    assert native.same(native.dequantize(ours), theirs)
