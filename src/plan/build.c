@@ -93,7 +93,8 @@ static void ensure_loop(gather_plan *plan) {
 static void find_order(gather_plan *plan) {
   const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
   int64_t out = plan->row_bytes, index = width * plan->column_count;
-  plan->linear = true, plan->in_order = plan->column_count == 1 || gather_column(plan, 1)->index == width;
+  /* Permuted indices may be dense in the order of the nest: but their positions are counted in row-major order. */
+  plan->linear = true, plan->in_order = plan->index_dense;
   for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
     const gather_loop *loop = &plan->loops[i];
     if (loop->len > 1 && loop->out != out) plan->linear = false;
