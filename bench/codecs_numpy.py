@@ -49,9 +49,20 @@ class Codec:
         return gguf.dequantize(packed[ids], gguf.GGMLQuantizationType[self.name])
 
 
+def fused(codes: np.ndarray, scale: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    """codes * scale + bias, rounded once: the sum in float64, whose last bit is made odd where it is not exact."""
+    product, addend = codes.astype(np.float64) * scale, bias.astype(np.float64)
+    total = product + addend
+    part = total - product
+    error = (product - (total - part)) + (addend - part)
+    bits = total.view(np.int64)
+    odd = np.where((error > 0) == (total > 0), bits | 1, bits - 1)
+    return np.where((error != 0) & (bits & 1 == 0), odd, bits).view(np.float64).astype(np.float32)
+
+
 @dataclass(frozen=True)
 class RowCodec(Codec):
-    """Rows with a scale and a bias behind them: q * scale + bias (FBGEMM, PyTorch)."""
+    """Rows with a scale and a bias behind them: q * scale + bias, of 8 bits rounded once (FBGEMM, PyTorch)."""
 
     bits: int = 8
 
@@ -69,7 +80,8 @@ class RowCodec(Codec):
         pair = tail.view(np.float32 if self.bits == 8 else np.float16).astype(np.float32)
         if self.bits == 4:
             codes = np.stack([codes & 15, codes >> 4], -1).reshape(ids.size, -1)
-        return codes.astype(np.float32) * pair[:, :1] + pair[:, 1:]
+            return codes.astype(np.float32) * pair[:, :1] + pair[:, 1:]
+        return fused(codes, pair[:, :1], pair[:, 1:])
 
 
 @dataclass(frozen=True)

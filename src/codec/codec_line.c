@@ -111,6 +111,24 @@ static void read_scales(const code_line *l, int64_t group, int64_t count, group_
     n->scale[i] = decoder->scale2_divides ? n->scale[i] / second[i] : gather_times(n->scale[i], second[i]);
 }
 
+/* The numbers of a side tensor where they are, from group 0 on; NULL if they have to be read. */
+static const float *numbers_in_place(const gather_decoder *decoder, const gather_side *side, int64_t base) {
+  if (side->type != GATHER_TYPE_FLOAT32 || side->swapped) return NULL;
+  if (side->strides[decoder->rank - 1] != (int64_t)sizeof(float)) return NULL;
+  const char *first = side->data + base;
+  return (uintptr_t)first % sizeof(float) == 0 ? (const float *)(const void *)first : NULL;
+}
+
+/* Sets the arrays of a run of codes whose numbers are a scale, where it is; false if they are not. */
+static bool find_in_place(const code_line *l, int64_t group, gather_codes *codes) {
+  const gather_decoder *decoder = l->decoder;
+  if (!decoder->scale.data || decoder->zero.data || decoder->bias.data || decoder->has_constant_zero) return false;
+  if (decoder->nested || decoder->scale2.data) return false;
+  const float *scale = numbers_in_place(decoder, &decoder->scale, l->scale);
+  if (scale) codes->scale = scale + group;
+  return scale != NULL;
+}
+
 /* Sets the arrays of a run of codes that begins at an element and ends before the groups do; returns its length. */
 static int64_t find_numbers(const code_line *l, int64_t element, int64_t count, group_numbers *n, gather_codes *codes) {
   const gather_decoder *decoder = l->decoder;
@@ -121,6 +139,7 @@ static int64_t find_numbers(const code_line *l, int64_t element, int64_t count, 
   }
   const int64_t number = l->flat_first + element, group = number / l->group_len;
   codes->group_len = l->group_len, codes->skip = number % l->group_len;
+  if (find_in_place(l, group, codes)) return count;
   const int64_t room = l->group_len > INT64_MAX / GROUPS ? INT64_MAX : l->group_len * GROUPS;
   const int64_t now = least(count, room - codes->skip), groups = (codes->skip + now - 1) / l->group_len + 1;
   if (decoder->scale.data) read_scales(l, group, groups, n), codes->scale = n->scale;

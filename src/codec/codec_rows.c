@@ -7,11 +7,11 @@
 
 #include "codec/codec_rows.h"
 #include "kernel/copy.h"
+#include "kernel/tuning.h"
 
 enum {
   LINE = 64,
-  AHEAD_BYTES = 8192,  /* packed rows that are prefetched: so many bytes, and at most */
-  AHEAD_ROWS = 32,
+  AHEAD_ROWS = 32, /* prefetched at most */
   MOST_LINES = 128     /* of a row */
 };
 
@@ -30,8 +30,8 @@ void gather_rows_start(gather_rows *r, const gather_decoder *decoder, const int6
   r->first = codes_at(decoder, r->at, axis), r->step = decoder->strides[axis];
   r->blocks = decoder->info.kind == GATHER_CODEC_BLOCKS && decoder->blocks ? decoder->blocks : NULL;
   r->block_count = r->line_len / decoder->info.block_len;
-  r->ahead = AHEAD_BYTES / (r->codes_bytes + LINE) + 2;
-  if (r->ahead > AHEAD_ROWS) r->ahead = AHEAD_ROWS;
+  const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / (r->codes_bytes + LINE) + 1;
+  r->ahead = rows < 1 ? 1 : rows > AHEAD_ROWS ? AHEAD_ROWS : rows;
 }
 
 /* The lines of memory that hold `bytes` bytes from `first` on. */
