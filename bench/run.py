@@ -18,6 +18,7 @@ import measure
 import peers
 import report
 import siblings_grid
+import siblings_limits
 import siblings_peers
 import summary
 from cases import Arenas
@@ -53,6 +54,7 @@ def run(cases, everybody, siblings, absent, settings, threads) -> dict:
         settings.share(len(cases) - i)
         gc.collect()
         rows.append(measure.run_case(case, arenas, siblings if isinstance(case, siblings_grid.Sibling) else everybody, settings))
+        siblings_limits.add_bandwidth(case, copies, rows[-1])
         print(f"{i + 1:4}/{len(cases)} {summary.line(rows[-1])}", flush=True)
     machine_limits = copies + limits.random_reads(rows)
     return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}

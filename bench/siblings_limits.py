@@ -4,6 +4,7 @@ order; and reading one word of every line of the rows, in the order of the gathe
 
 from __future__ import annotations
 
+from cases import WARM
 from grid import CACHED, STREAMED
 from limits import AHEAD, timed
 from siblings_memory import Quantised, Tree, Tuples
@@ -24,6 +25,17 @@ def limits(memory):
             written = timed("stream", "non-temporal stores" if past else "stores", memory.stream_job(past, 0, 0, 0), (), threads, note)
             written.peer = WRITE
             yield written
+
+
+def add_bandwidth(case, copies: list[dict], row: dict) -> None:
+    """The time that the bytes of packed rows, ids and output take at the bandwidth of this run's copies, which read and write; for
+    rows that come from memory and go to it."""
+    if case.op != "quantised" or case.state != STREAMED or case.table_bytes <= WARM:
+        return
+    best = max((c["gb_per_s"] for c in copies if c["threads"] == case.threads), default=0)
+    if best:
+        ns = (case.packed_row_bytes + (case.index_bytes + case.out_bytes) / case.rows) / (2 * best)
+        row["bandwidth"] = {"ns": ns, "share": ns / row["ours"]["median"]}
 
 
 def streams(memory):

@@ -124,6 +124,7 @@ def line(found: dict) -> str:
     text += f"  transactional {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
     text += f"  {found['share']:4.0%} of limit" if "share" in found else ""
+    text += f"  {found['bandwidth']['share']:4.0%} of bandwidth" if "bandwidth" in found else ""
     text += f"  Gather {found['gather']['ratio']:.2f}x" if "gather" in found else ""
     text += f"  written {found['ours']['median'] / found['ceiling']['write_ns']:.2f} times" if "write_ns" in found["ceiling"] else ""
     wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"] if not w["why"].startswith("left out")})

@@ -5,6 +5,16 @@
  * layouts are described in blocks.tmpl.h and blocks_k.tmpl.h; every operation on floats is the one of the portable decoders, in
  * their order, so the bits are too.
  */
+#if FLOAT_TABLES
+typedef float level;
+static const level LEVELS_NONE[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#else
+typedef signed char level;
+#endif
+static const level LEVELS_CENTRED[16] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+static const level LEVELS_IQ4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+static const level LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
 #define PUTS(type)                                                                                                     \
   GATHER_INLINE void scaled_##type(char *out, bytes q, float d) { put_##type(out, times(of_signed(q), d)); }           \
   GATHER_INLINE void added_##type(char *out, bytes q, float d, float m) {                                              \
@@ -18,6 +28,36 @@ PUTS(f16)
 PUTS(bf16)
 #undef PUTS
 
+/* Sixteen elements of the lower halves of bytes, sixteen of the upper ones. */
+#if FLOAT_TABLES
+#define HALVES_OF(type)                                                                                               \
+  GATHER_INLINE void halves_##type(char *low, char *high, bytes q, floats table) {                                    \
+    put_##type(low, pick_low(table, q));                                                                              \
+    put_##type(high, pick_high(table, q));                                                                            \
+  }                                                                                                                   \
+  GATHER_INLINE void halves_scaled_##type(char *low, char *high, bytes q, const float *levels, float d) {             \
+    halves_##type(low, high, q, times(sixteen_at(levels), d));                                                        \
+  }                                                                                                                   \
+  GATHER_INLINE void halves_added_##type(char *low, char *high, bytes q, float d, float m) {                          \
+    halves_##type(low, high, q, plus(times(sixteen_at(LEVELS_NONE), d), m));                                          \
+  }
+#else
+#define HALVES_OF(type)                                                                                               \
+  GATHER_INLINE void halves_scaled_##type(char *low, char *high, bytes q, const signed char *levels, float d) {       \
+    const bytes table = load(levels);                                                                                 \
+    scaled_##type(low, pick(table, both(q, every(15))), d);                                                           \
+    scaled_##type(high, pick(table, both(down(q, 4), every(15))), d);                                                 \
+  }                                                                                                                   \
+  GATHER_INLINE void halves_added_##type(char *low, char *high, bytes q, float d, float m) {                          \
+    added_##type(low, both(q, every(15)), d, m);                                                                      \
+    added_##type(high, both(down(q, 4), every(15)), d, m);                                                            \
+  }
+#endif
+HALVES_OF(f32)
+HALVES_OF(f16)
+HALVES_OF(bf16)
+#undef HALVES_OF
+
 /* Eight scales and minima of Q4_K and Q5_K, times d and dmin. */
 GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
   const float all = half_at(in), least = half_at(in + 2);
@@ -29,9 +69,6 @@ GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
   for (int i = 0; i < 8; i++) d[i] = (float)each[i], m[i] = (float)each[8 + i];
   for (int i = 0; i < 8; i++) d[i] = gather_times(all, d[i]), m[i] = gather_times(least, m[i]);
 }
-
-static const signed char LEVELS_IQ4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-static const signed char LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 #define SUFFIX f32
 #define OUT_BYTES 4

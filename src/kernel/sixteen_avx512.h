@@ -23,6 +23,13 @@ GATHER_INLINE floats sixteen_at(const float *in) { return _mm512_loadu_ps(in); }
 /* Floats of the table; q is below 16. */
 GATHER_INLINE floats pick_floats(floats table, bytes q) { return _mm512_permutexvar_ps(_mm512_cvtepu8_epi32(q), table); }
 
+/* Floats of two tables, picked by the lower and by the upper halves of bytes: so the levels of a group are scaled, not its elements. */
+#define FLOAT_TABLES 1
+GATHER_INLINE floats pick_low(floats table, bytes q) { return pick_floats(table, q); } /* the instruction reads four bits */
+GATHER_INLINE floats pick_high(floats table, bytes q) {
+  return _mm512_permutexvar_ps(_mm512_srli_epi32(_mm512_cvtepu8_epi32(q), 4), table);
+}
+
 GATHER_INLINE void put_f32(char *out, floats v) { _mm512_storeu_ps((void *)out, v); }
 GATHER_INLINE void put_f16(char *out, floats v) {
   _mm256_storeu_si256((void *)out, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT));

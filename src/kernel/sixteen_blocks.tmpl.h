@@ -21,18 +21,12 @@
   }
 
 GATHER_INLINE void NAME(q4_0_block)(const unsigned char *in, char *out) {
-  const float d = half_at(in);
-  const bytes q = load(in + 2);
-  SCALED(OUT(0), minus(both(q, every(15)), every(8)), d);
-  SCALED(OUT(16), minus(both(down(q, 4), every(15)), every(8)), d);
+  NAME(halves_scaled)(OUT(0), OUT(16), load(in + 2), LEVELS_CENTRED, half_at(in));
 }
 EACH_BLOCK(q4_0, 32, 18)
 
 GATHER_INLINE void NAME(q4_1_block)(const unsigned char *in, char *out) {
-  const float d = half_at(in), m = half_at(in + 2);
-  const bytes q = load(in + 4);
-  ADDED(OUT(0), both(q, every(15)), d, m);
-  ADDED(OUT(16), both(down(q, 4), every(15)), d, m);
+  NAME(halves_added)(OUT(0), OUT(16), load(in + 4), half_at(in), half_at(in + 2));
 }
 EACH_BLOCK(q4_1, 32, 20)
 
@@ -62,28 +56,25 @@ GATHER_INLINE void NAME(q8_0_block)(const unsigned char *in, char *out) {
 }
 EACH_BLOCK(q8_0, 32, 34)
 
-/* Sixteen bytes: the low halves, then the high ones, are numbers of levels. */
-GATHER_INLINE void NAME(of_levels)(const unsigned char *in, const signed char *levels, float d, char *out) {
-  const bytes q = load(in), table = load(levels);
-  SCALED(OUT(0), pick(table, both(q, every(15))), d);
-  SCALED(OUT(16), pick(table, both(down(q, 4), every(15))), d);
-}
-
 GATHER_INLINE void NAME(iq4_nl_block)(const unsigned char *in, char *out) {
-  NAME(of_levels)(in + 2, LEVELS_IQ4, half_at(in), out);
+  NAME(halves_scaled)(OUT(0), OUT(16), load(in + 2), LEVELS_IQ4, half_at(in));
 }
 EACH_BLOCK(iq4_nl, 32, 18)
 
 GATHER_INLINE void NAME(mxfp4_block)(const unsigned char *in, char *out) {
-  NAME(of_levels)(in + 1, LEVELS_E2M1, half_of_e8m0(in[0]), out);
+  NAME(halves_scaled)(OUT(0), OUT(16), load(in + 1), LEVELS_E2M1, half_of_e8m0(in[0]));
 }
 EACH_BLOCK(mxfp4, 32, 17)
 
 GATHER_INLINE void NAME(nvfp4_block)(const unsigned char *in, char *out) {
-  const bytes table = load(LEVELS_E2M1);
   for (int part = 0; part < 4; part++) {
-    const bytes q = load_8(in + 4 + 8 * part);
-    SCALED(OUT(16 * part), pick(table, both(join(q, down(q, 4)), every(15))), half_of_ue4m3(in[part]));
+    const bytes q = load_8(in + 4 + 8 * part), each = both(join(q, down(q, 4)), every(15));
+    const float d = half_of_ue4m3(in[part]);
+#if FLOAT_TABLES
+    NAME(put)(OUT(16 * part), pick_floats(times(sixteen_at(LEVELS_E2M1), d), each));
+#else
+    SCALED(OUT(16 * part), pick(load(LEVELS_E2M1), each), d);
+#endif
   }
 }
 EACH_BLOCK(nvfp4, 64, 36)

@@ -42,11 +42,20 @@ GATHER_INLINE void NAME(q4_k_block)(const unsigned char *in, char *out) {
   float d[8], m[8];
   scales_of_k4(in, d, m);
   for (int g = 0; g < 8; g += 2) {
-    const bytes a = load(in + 16 + 16 * g), b = load(in + 32 + 16 * g), low = every(15);
-    TAKEN(OUT(32 * g), both(a, low), d[g], m[g]);
-    TAKEN(OUT(32 * g + 16), both(b, low), d[g], m[g]);
-    TAKEN(OUT(32 * g + 32), both(down(a, 4), low), d[g + 1], m[g + 1]);
-    TAKEN(OUT(32 * g + 48), both(down(b, 4), low), d[g + 1], m[g + 1]);
+    const bytes a = load(in + 16 + 16 * g), b = load(in + 32 + 16 * g);
+#if FLOAT_TABLES
+    const floats low = less(times(sixteen_at(LEVELS_NONE), d[g]), m[g]);
+    const floats high = less(times(sixteen_at(LEVELS_NONE), d[g + 1]), m[g + 1]);
+    NAME(put)(OUT(32 * g), pick_low(low, a));
+    NAME(put)(OUT(32 * g + 16), pick_low(low, b));
+    NAME(put)(OUT(32 * g + 32), pick_high(high, a));
+    NAME(put)(OUT(32 * g + 48), pick_high(high, b));
+#else
+    TAKEN(OUT(32 * g), both(a, every(15)), d[g], m[g]);
+    TAKEN(OUT(32 * g + 16), both(b, every(15)), d[g], m[g]);
+    TAKEN(OUT(32 * g + 32), both(down(a, 4), every(15)), d[g + 1], m[g + 1]);
+    TAKEN(OUT(32 * g + 48), both(down(b, 4), every(15)), d[g + 1], m[g + 1]);
+#endif
   }
 }
 EACH_BLOCK(q4_k, 256, 144)
@@ -93,7 +102,7 @@ GATHER_INLINE void NAME(iq4_xs_block)(const unsigned char *in, char *out) {
   const uint32_t high = gather_little16(in + 2);
   for (int g = 0; g < 8; g++) {
     const int scale = (in[4 + g / 2] >> 4 * (g & 1) & 15) | (int)(high >> 2 * g & 3u) << 4;
-    NAME(of_levels)(in + 8 + 16 * g, LEVELS_IQ4, gather_times(d, (float)(scale - 32)), OUT(32 * g));
+    NAME(halves_scaled)(OUT(32 * g), OUT(32 * g + 16), load(in + 8 + 16 * g), LEVELS_IQ4, gather_times(d, (float)(scale - 32)));
   }
 }
 EACH_BLOCK(iq4_xs, 256, 136)
