@@ -16,7 +16,7 @@ import spatter
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 LEVELS = {"L1": 16 * KIB, "L2": 512 * KIB, "L3": 16 * MIB, "DRAM": 1 * GIB}
 TYPES = {1: "uint8", 2: "float16", 4: "float32", 8: "float64"}
-TYPE_BYTES = {"uint8": 1, "float16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int4": 0.5}
+TYPE_BYTES = {"uint8": 1, "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int32": 4, "int64": 8, "int4": 0.5}
 CACHED, STREAMED = "cached", "streamed"
 SHORT = 16 * KIB  # indices of a cached case
 BY_TABLE, BY_COUNT, BY_THREADS = (f"growth: {what}" for what in ("table", "indices", "threads"))  # curves, outside of all means

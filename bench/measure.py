@@ -10,6 +10,9 @@ import grid
 import limits
 import numpy as np
 import peers
+import siblings_grid
+import siblings_limits
+import siblings_memory
 import summary
 from cases import Arenas, Memory
 from contender import Contender, LeftOut
@@ -27,16 +30,9 @@ def check(contender: Contender, memory: Memory, expected: np.ndarray) -> str:
     try:
         contender.setup()
         contender.time_once()
-        return "" if same(contender.result(memory.out), expected) else "wrong rows"
+        return "" if memory.accepts(contender.result(memory.out), expected, contender.peer) else "wrong rows"
     except Exception as error:  # noqa: BLE001  a peer may refuse in any way it likes
         return f"failed: {type(error).__name__}: {str(error).splitlines()[0][:120] if str(error) else ''}"
-
-
-def same(result: np.ndarray, expected: np.ndarray) -> bool:
-    """Bit for bit."""
-    if result.nbytes != expected.nbytes:
-        return False
-    return np.array_equal(np.ascontiguousarray(result).reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8))
 
 
 def collect(memory: Memory, everybody) -> tuple[list[Contender], list[dict]]:
@@ -132,14 +128,15 @@ def compete(contenders: list[Contender], memory: Memory, settings) -> None:
 
 
 def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> dict:
-    memory = Memory(case, arenas)
+    memory = siblings_memory.memory_of(case, arenas)
     contenders, wrong = collect(memory, everybody)
     if any(found["peer"] == "ours" for found in wrong):
         raise SystemExit(f"bench: libgather is wrong: {case.name}: {wrong}")
-    bounds = list(limits.limits(memory))
+    sibling = isinstance(case, siblings_grid.Sibling)
+    bounds = list(siblings_limits.limits(memory) if sibling else limits.limits(memory))
     compete(contenders + bounds, memory, settings)
-    plan = peers.Ours().plan(memory)
-    return summary.row(case, contenders, bounds, wrong, str(plan))
+    plan = "" if sibling else str(peers.Ours().plan(memory))
+    return summary.row(case, contenders, bounds, wrong, plan)
 
 
 class Settings:

@@ -298,10 +298,10 @@ class Jax:
 PEERS = (Numpy, Torch, OnnxRuntime, OpenVino, Arrow, Jax, Translate, Naive)
 
 
-def load(names: tuple[str, ...]) -> tuple[list, dict[str, str]]:
+def load(names: tuple[str, ...], made=PEERS) -> tuple[list, dict[str, str]]:
     """The peers that are there, and why the others are not."""
     found, absent = [], {}
-    for peer in PEERS:
+    for peer in made:
         if names and peer.name not in names:
             continue
         try:

@@ -17,6 +17,9 @@ import machine
 import measure
 import peers
 import report
+import siblings_grid
+import siblings_limits
+import siblings_peers
 import summary
 from cases import Arenas
 from results import written
@@ -36,12 +39,13 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(cases, everybody, absent, settings, threads) -> dict:
+def run(cases, everybody, siblings, absent, settings, threads) -> dict:
+    """everybody: who gathers; siblings: who takes part in the rows of siblings_grid.py."""
     start = time.monotonic()
     gc.disable()  # collected between the rows instead: in a timed call it would be one contender's misfortune
     arenas = Arenas(cases)
     flushes = native.flush(arenas.out.address, 64)
-    about = machine.describe(arenas.huge_share(), everybody, absent, flushes)
+    about = machine.describe(arenas.huge_share(), [*everybody, *siblings], absent, flushes)
     if not flushes:
         print("bench: this CPU's caches cannot be flushed: streamed rows show whatever the caches kept", flush=True)
     copies = limits.copies(arenas, threads, settings.rounds)
@@ -49,7 +53,8 @@ def run(cases, everybody, absent, settings, threads) -> dict:
     for i, case in enumerate(cases):
         settings.share(len(cases) - i)
         gc.collect()
-        rows.append(measure.run_case(case, arenas, everybody, settings))
+        rows.append(measure.run_case(case, arenas, siblings if isinstance(case, siblings_grid.Sibling) else everybody, settings))
+        siblings_limits.add_bandwidth(case, copies, rows[-1])
         print(f"{i + 1:4}/{len(cases)} {summary.line(rows[-1])}", flush=True)
     machine_limits = copies + limits.random_reads(rows)
     return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}
@@ -64,6 +69,7 @@ def main() -> int:
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
     cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
+    cases += siblings_grid.cases(threads, asked.quick, asked.only, asked.every)
     if asked.list or not cases:
         print("\n".join(case.name for case in cases) or "bench: no row has such a name")
         return 0 if cases else 2
@@ -72,10 +78,14 @@ def main() -> int:
         print(f"bench: left out: {left['row']}: {left['why']}")
     if not cases:
         return 2
-    found, absent = peers.load(tuple(name for name in asked.peers.split(",") if name))
+    names = tuple(name for name in asked.peers.split(",") if name)
+    plain, siblings = ([case for case in cases if isinstance(case, siblings_grid.Sibling) == sibling] for sibling in (False, True))
+    found, absent = peers.load(names) if plain else ([], {})
+    more, missing = siblings_peers.load(names) if siblings else ([], {})
+    absent |= missing
     for name, why in absent.items():
         print(f"bench: absent: {name}: {why}")
-    results = run(cases, [peers.Ours(), *found], absent, measure.Settings(asked.quick, asked.minutes), threads)
+    results = run(cases, [peers.Ours(), *found], [siblings_peers.Ours(), *more], absent, measure.Settings(asked.quick, asked.minutes), threads)
     results["left_out"] = left_out
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(written(results, ("machine", "settings", "limits", "left_out"), ("rows",)), encoding="utf-8")

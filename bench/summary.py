@@ -7,6 +7,8 @@ from math import exp, log
 from statistics import median
 
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
+GATHER = "Gather"  # libgather's own Gather of the same rows, beside its GatherND
+ASIDE = (LOOP, GATHER)  # not peers
 FROM_C = ", from C"  # follows the name of a form that is called without Python
 
 
@@ -46,6 +48,8 @@ def ceiling_of(bounds, divisor: float) -> dict:
             kinds[f"{kind}_ns"], kinds[f"{kind}_form"] = median(best.times) / divisor, best.form
     if not kinds:
         return {}
+    if writes := [median(c.times) for c in bounds if c.peer == "limit: write" and c.times]:
+        kinds["write_ns"] = min(writes) / divisor
     return {"ns": max(kinds.get("stream_ns", 0), kinds.get("touch_ns", 0)), **kinds}
 
 
@@ -54,7 +58,7 @@ def timed(contender, divisor: float) -> dict:
     return {"form": contender.form, **per_row(contender.times, divisor), "disturbed": contender.disturbed}
 
 
-def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict) -> dict:
+def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict, gather=None) -> dict:
     """How one form of ours stands against the fastest library, the C loop and the ceiling. The loop is called from C: where calls
     count, so are we (from_c: by name)."""
     found = {}
@@ -64,6 +68,8 @@ def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict) -> 
     if loop:
         found["loop"] = ratios(loop, from_c.get(ours.form + FROM_C, ours))
         found["loop"]["verdict"] = verdict(found["loop"])
+    if gather:
+        found["gather"] = ratios(gather, ours)
     if ceiling:
         found["share"] = ceiling["ns"] / (median(ours.times) / divisor)
     return found
@@ -77,9 +83,9 @@ def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     ours, kept = best_form(contenders, "ours"), next(c for c in contenders if c.peer == "ours")
     names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
     best = {name: best_form(contenders, name) for name in names}
-    first = min((c for name, c in best.items() if name != LOOP and c), key=lambda c: median(c.times), default=None)
+    first = min((c for name, c in best.items() if name not in ASIDE and c), key=lambda c: median(c.times), default=None)
     from_c = {c.form: c for c in contenders if c.peer == "ours" and c.form.endswith(FROM_C) and c.times}
-    against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor, from_c)
+    against = (first, best.get(LOOP), ceiling_of(bounds, divisor), divisor, from_c, best.get(GATHER))
     return {
         "name": case.name, "regime": case.regime, "op": case.op, "dtype": case.dtype, "shape": case.shape,
         "index_shape": case.index_shape, "index": case.index, "order": case.order, "state": case.state, "axis": case.axis,
@@ -118,6 +124,9 @@ def line(found: dict) -> str:
     text += f"  transactional {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
     text += f"  {found['share']:4.0%} of limit" if "share" in found else ""
+    text += f"  {found['bandwidth']['share']:4.0%} of bandwidth" if "bandwidth" in found else ""
+    text += f"  Gather {found['gather']['ratio']:.2f}x" if "gather" in found else ""
+    text += f"  written {found['ours']['median'] / found['ceiling']['write_ns']:.2f} times" if "write_ns" in found["ceiling"] else ""
     wrong = sorted({f"{w['peer']}: {w['why']}" for w in found["wrong"] if not w["why"].startswith("left out")})
     return text + (f"  [{'; '.join(wrong)}]" if wrong else "")
 

@@ -6,19 +6,19 @@
 #include "module.h"
 #include "native.h"
 
-enum { MAX_RANK = 8, MAX_POOLS = 65 };
+enum { MAX_POOLS = 65 };
 
 typedef struct {
   PyObject_HEAD gather_plan *plan;
   gather_run run;
   const gather_op *op;
   gather_tensor tensors[3];
-  int64_t shapes[3][MAX_RANK];
+  int64_t shapes[3][BENCH_MAX_RANK];
   gather_options options;
 } plan;
 
 /* One pool per number of threads, for as long as the process lives: as a program would have it. */
-static const gather_executor *executor_of(int threads) {
+const gather_executor *bench_executor(int threads) {
   static gather_pool *pools[MAX_POOLS];
   gather_error error;
   if (threads <= 1) return NULL;
@@ -27,7 +27,7 @@ static const gather_executor *executor_of(int threads) {
   return gather_pool_executor(pools[threads]);
 }
 
-static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
+int bench_read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
   unsigned long long address;
   const char *type;
   PyObject *lengths;
@@ -37,7 +37,7 @@ static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
   tensor->data = (void *)(uintptr_t)address;
   tensor->rank = (int32_t)rank;
   tensor->shape = shape;
-  if (rank > MAX_RANK || tensor->type == GATHER_TYPE_NONE) {
+  if (rank > BENCH_MAX_RANK || tensor->type == GATHER_TYPE_NONE) {
     PyErr_SetString(PyExc_ValueError, "no such tensor");
     return 0;
   }
@@ -45,7 +45,7 @@ static int read_tensor(PyObject *tuple, gather_tensor *tensor, int64_t *shape) {
   return !PyErr_Occurred();
 }
 
-static PyObject *complain(const gather_error *error) {
+PyObject *bench_complain(const gather_error *error) {
   return PyErr_Format(error->status == GATHER_INDEX_OUT_OF_RANGE ? PyExc_IndexError : PyExc_ValueError, "%s",
                       error->message);
 }
@@ -63,13 +63,13 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   plan *self = (plan *)type->tp_alloc(type, 0);
   if (!self) return NULL;
   for (int i = 0; i < 3; i++) {
-    if (!read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) goto failed;
+    if (!bench_read_tensor(tuples[i], &self->tensors[i], self->shapes[i])) goto failed;
   }
   self->op = gather_op_find(op, rules);
   self->options = (gather_options)GATHER_OPTIONS_INIT;
   self->options.axis = axis;
   self->options.batch_dims = batch_dims;
-  self->options.executor = executor_of(threads);
+  self->options.executor = bench_executor(threads);
   self->options.fresh_output = fresh;
   self->run = (gather_run)GATHER_RUN_INIT;
   self->run.data = self->tensors[0].data;
@@ -80,7 +80,7 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
   if (gather_plan_create(self->op, &self->tensors[0], &self->tensors[1], &self->tensors[2], &self->options, &self->plan,
                          &error) == GATHER_OK)
     return (PyObject *)self;
-  complain(&error);
+  bench_complain(&error);
 failed:
   Py_DECREF(self);
   return NULL;
@@ -100,14 +100,14 @@ static gather_status apply_once(const plan *p, gather_error *error) {
 static PyObject *plan_run(PyObject *self, PyObject *none) {
   gather_error error;
   (void)none;
-  if (run_once((plan *)self, &error) != GATHER_OK) return complain(&error);
+  if (run_once((plan *)self, &error) != GATHER_OK) return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
 static PyObject *plan_apply(PyObject *self, PyObject *none) {
   gather_error error;
   (void)none;
-  if (apply_once((plan *)self, &error) != GATHER_OK) return complain(&error);
+  if (apply_once((plan *)self, &error) != GATHER_OK) return bench_complain(&error);
   Py_RETURN_NONE;
 }
 
@@ -118,7 +118,7 @@ static PyObject *loop(const plan *p, PyObject *args, gather_status (*once)(const
   if (!PyArg_ParseTuple(args, "L", &rounds)) return NULL;
   int64_t start = bench_now();
   for (long long i = 0; i < rounds; i++) {
-    if (once(p, &error) != GATHER_OK) return complain(&error);
+    if (once(p, &error) != GATHER_OK) return bench_complain(&error);
   }
   return PyLong_FromLongLong(bench_now() - start);
 }

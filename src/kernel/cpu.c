@@ -17,7 +17,9 @@ static uint32_t ask(void) {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
   __builtin_cpu_init();
   if (__builtin_cpu_supports("sse4.2")) bits |= GATHER_CPU_SSE42;
-  if (__builtin_cpu_supports("avx2")) bits |= GATHER_CPU_AVX2;
+  /* CPUs with AVX2 have the other two; a virtual machine may hide them. */
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma"))
+    bits |= GATHER_CPU_AVX2;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     bits |= GATHER_CPU_AVX512;

@@ -102,6 +102,33 @@ gather_widen_fn gather_kernel_widen(gather_type type) {
   FIND(widen[t]);
 }
 
+/* The same for a slot of gather_decoding. */
+#define FIND_DECODER(slot)                                                                                \
+  for (int i = ISA_COUNT - 1; i >= 0; i--)                                                                \
+    if (ISAS[i].isa->decode && ISAS[i].isa->decode->slot && (i == 0 || runs_here(i))) {                   \
+      *isa = ISAS[i].isa->name;                                                                           \
+      return ISAS[i].isa->decode->slot;                                                                   \
+    }                                                                                                     \
+  return NULL
+
+gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {
+  FIND_DECODER(blocks[(int)codec][type]);
+}
+
+gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) { FIND_DECODER(codes[kind][type]); }
+
+gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { FIND_DECODER(narrow[type]); }
+
+gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len) {
+  const char *name, **isa = &name;
+  FIND(tuples_within[width][len - 2]);
+}
+
+gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len) {
+  const char *name, **isa = &name;
+  FIND(tuples_fold[width][len - 2]);
+}
+
 const gather_isa *gather_kernel_nontemporal_copy(void) {
   for (int i = ISA_COUNT - 1; i >= 0; i--)
     if (ISAS[i].isa->nontemporal_copy && runs_here(i)) return ISAS[i].isa;

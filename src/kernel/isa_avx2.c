@@ -75,6 +75,12 @@ static void fence(void) { _mm_sfence(); }
 
 #include "kernel/widen.tmpl.h"
 
+#include "kernel/tuples_avx2.h"
+
+#include "kernel/tuples.tmpl.h"
+
+#include "kernel/tuples_vector.tmpl.h"
+
 /* Eight indices of either width as 32-bit lanes. */
 GATHER_INLINE __m256i lanes_u32(const char *indices) { return indices_4_4(indices); }
 GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
@@ -153,7 +159,10 @@ const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .fence = fence,
                                     .within = WITHIN_SLOTS,
                                     .fold = FOLD_SLOTS,
-                                    .widen = WIDEN_SLOTS};
+                                    .widen = WIDEN_SLOTS,
+                                    .tuples_within = TUPLES_WITHIN_SLOTS,
+                                    .tuples_fold = TUPLES_FOLD_SLOTS,
+                                    .decode = &gather_decoding_avx2};
 #else
 const gather_isa gather_isa_avx2 = {.name = "avx2"};
 #endif

@@ -196,6 +196,12 @@ BY_ROUNDS(u64, 8)
 #include "kernel/widen.tmpl.h"
 #include "kernel/within.tmpl.h"
 
+#include "kernel/tuples_avx512.h"
+
+#include "kernel/tuples.tmpl.h"
+
+#include "kernel/tuples_vector.tmpl.h"
+
 GATHER_TARGET_END
 
 #define ROWS_OF(w) \
@@ -216,7 +222,10 @@ const gather_isa gather_isa_avx512 = {
     .fence = fence,
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
-    .widen = WIDEN_SLOTS};
+    .widen = WIDEN_SLOTS,
+    .tuples_within = TUPLES_WITHIN_SLOTS,
+    .tuples_fold = TUPLES_FOLD_SLOTS,
+    .decode = &gather_decoding_avx512};
 #else
 const gather_isa gather_isa_avx512 = {.name = "avx512"};
 #endif

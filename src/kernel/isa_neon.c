@@ -134,7 +134,8 @@ const gather_isa gather_isa_neon = {.name = "neon",
                                     .runs = {runs_u32, runs_u64},
                                     .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
                                     .nontemporal_copy = nontemporal_copy,
-                                    .fence = fence};
+                                    .fence = fence,
+                                    .decode = &gather_decoding_neon};
 #else
 const gather_isa gather_isa_neon = {.name = "neon"};
 #endif

@@ -46,15 +46,35 @@ FOLLOW(64)
 
 #include "kernel/widen.tmpl.h"
 
+#include "kernel/tuples.tmpl.h"
+
+TUPLES_ALONE(2, 4)
+TUPLES_ALONE(3, 4)
+TUPLES_ALONE(4, 4)
+TUPLES_ALONE(2, 8)
+TUPLES_ALONE(3, 8)
+TUPLES_ALONE(4, 8)
+
+#include "kernel/blocks.tmpl.h"
+
+#include "kernel/blocks_k.tmpl.h"
+
+#include "kernel/codes.tmpl.h"
+
 #define ROWS_OF(w)                                                                                              \
   {                                                                                                             \
     rows_1_##w, rows_2_##w, rows_3_##w, rows_4_##w, rows_5_to_7_##w, rows_8_##w, rows_9_to_15_##w, rows_16_##w, \
         rows_17_to_31_##w, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w                           \
   }
 
+const gather_decoding gather_decoding_portable = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS};
+
 const gather_isa gather_isa_portable = {.name = "portable",
                                         .rows = {ROWS_OF(u32), ROWS_OF(u64)},
                                         .runs = {runs_u32, runs_u64},
                                         .within = WITHIN_SLOTS,
                                         .fold = FOLD_SLOTS,
-                                        .widen = WIDEN_SLOTS};
+                                        .widen = WIDEN_SLOTS,
+                                        .tuples_within = TUPLES_WITHIN_SLOTS,
+                                        .tuples_fold = TUPLES_FOLD_SLOTS,
+                                        .decode = &gather_decoding_portable};

@@ -8,7 +8,9 @@
 
 #include "base/compiler.h"
 #include "gather/gather.h"
+#include "kernel/decode.h"
 #include "kernel/indices.h"
+#include "kernel/tuples.h"
 
 /* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
  *     out[i * out_round + j * out_step ..] =
@@ -81,6 +83,10 @@ typedef struct gather_isa {
   gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
   gather_fold_fn fold[4];     /* likewise */
   gather_widen_fn widen[8];   /* by type, from GATHER_TYPE_INT8 on */
+  /* Tuples of 2, 3 and 4 numbers. */
+  gather_tuples_within_fn tuples_within[GATHER_WIDTHS][GATHER_TUPLE_LENS];
+  gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
+  const gather_decoding *decode; /* quantised rows; NULL = none */
 } gather_isa;
 
 int gather_row_class(int64_t row_bytes);
@@ -98,6 +104,8 @@ const gather_isa *gather_kernel_nontemporal_copy(void); /* with nontemporal_copy
 gather_within_fn gather_kernel_within(gather_type type);
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
+gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len);
+gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len);
 
 /* The instruction sets by their row in isa.def: the name, NULL after the last; whether this build has its kernels, and
  * whether the CPU supports it. */

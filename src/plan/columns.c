@@ -4,6 +4,8 @@
  */
 #include "plan/columns.h"
 
+#include "base/tensor.h"
+
 void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_step, const int64_t *lengths,
                                const int64_t *steps) {
   gather_plan_select(plan, lengths[0], steps[0]);
@@ -38,8 +40,32 @@ void gather_columns_settle(gather_plan *plan) {
   }
 }
 
+int gather_columns_width(const gather_plan *plan) {
+  return gather_type_row(plan->rule.type)->bits == 32 ? GATHER_WIDTH_4 : GATHER_WIDTH_8;
+}
+
+bool gather_columns_axes(const gather_plan *plan, gather_tuple_axes *axes) {
+  const int64_t width = gather_type_row(plan->rule.type)->bits / 8, most = INT64_C(1) << 31;
+  const int32_t count = plan->column_count;
+  if (count < 2 || count > GATHER_TUPLE_MOST || width < 4 || plan->rule.swapped) return false;
+  const bool back = plan->rule.negative && plan->rule.type <= GATHER_TYPE_INT64;
+  axes->base = 0;
+  for (int32_t c = 0; c < count; c++) {
+    const gather_loop *column = gather_column(plan, c);
+    if (column->len < 1 || column->len > most || column->data <= -most || column->data >= most) return false;
+    if (column->index != c * width) return false;
+    axes->len[c] = column->len, axes->back[c] = back ? column->len : 0, axes->step[c] = column->data;
+    axes->base += column->out;
+  }
+  return true;
+}
+
 gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count) {
   gather_index_state worst = GATHER_INDICES_PLAIN;
+  gather_tuple_axes axes;
+  if (step == gather_column(plan, 1)->index * plan->column_count && gather_columns_axes(plan, &axes) &&
+      gather_kernel_tuples_within(gather_columns_width(plan), plan->column_count)(&axes, indices, count))
+    return worst;
   for (int32_t c = 0; c < plan->column_count && worst < GATHER_INDICES_BAD; c++) {
     const gather_index_rule rule = gather_columns_rule(plan, c);
     if (gather_indices_cannot_fail(&rule)) continue;

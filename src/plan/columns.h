@@ -37,6 +37,12 @@ GATHER_INLINE gather_index_rule gather_columns_rule(const gather_plan *plan, int
   return rule;
 }
 
+/* The axes of tuples for the kernels of kernel/tuples.h. false: these tuples have none (one or many columns, narrow or byte-swapped
+ * numbers, numbers apart, axes or steps of 2^31 and more). */
+bool gather_columns_axes(const gather_plan *plan, gather_tuple_axes *axes);
+/* Their slot: GATHER_WIDTH_4 or GATHER_WIDTH_8. */
+int gather_columns_width(const gather_plan *plan);
+
 /* For plans with several columns; see below. */
 gather_index_state gather_tuples_validate(const gather_plan *plan, const char *indices, int64_t step, int64_t count);
 int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,

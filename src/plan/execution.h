@@ -22,6 +22,9 @@ typedef struct gather_execution {
   char *out;
   gather_form form;
   gather_widen_fn widen; /* NULL if indices are not dense in the innermost loop */
+  /* Tuples that are dense: NULL if a block of them is resolved column by column. */
+  gather_tuples_fold_fn fold;
+  gather_tuple_axes axes;
   /* NULL: all indices were validated before the first row moved. Else (deferred validation) each block is validated
    * just before it moves, `form` is ignored, and indices out of range are counted here; their rows are repaired under
    * every policy. */

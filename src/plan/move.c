@@ -56,6 +56,8 @@ static void move_plain(const gather_execution *e, const gather_variant *variant,
 static void widen(const gather_execution *e, const char *indices, int64_t step, int64_t count, int64_t *rows) {
   if (e->widen)
     e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
+  else if (e->fold && step == gather_column(e->plan, 1)->index * e->plan->column_count)
+    e->fold(&e->axes, indices, count, rows);
   else
     gather_columns_resolve(e->plan, indices, step, count, rows);
 }
@@ -196,23 +198,28 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
   }
 }
 
+/* Bytes of an index, plain or a tuple, where they are dense. */
+static int64_t index_bytes(const gather_plan *plan) {
+  return gather_type_row(plan->rule.type)->bits / 8 * plan->column_count;
+}
+
 /* Validates the indices of `count` rows, and those after them that may be prefetched. Returns the conversion that they
- * need. Counts the indices out of range; number: of the first index. */
+ * need. Counts the indices out of range; number: of the first row. */
 static gather_form validate_block(const gather_execution *e, const char *indices, int64_t number, int64_t count,
                                   int64_t with_prefetch) {
   const gather_plan *plan = e->plan;
-  if (gather_indices_cannot_fail(&plan->rule)) return gather_form_of(plan, gather_indices_unchecked(&plan->rule));
-  const int64_t width = gather_type_row(plan->rule.type)->bits / 8;
-  gather_index_state state = gather_indices_validate(&plan->rule, indices, width, with_prefetch);
-  if (state == GATHER_INDICES_BAD) gather_bad_find(plan, indices, number, count, e->bad);
+  if (gather_columns_cannot_fail(plan)) return gather_form_of(plan, gather_indices_unchecked(&plan->rule));
+  gather_index_state state = gather_columns_validate(plan, indices, index_bytes(plan), with_prefetch);
+  if (state == GATHER_INDICES_BAD)
+    gather_bad_find(plan, indices, number * plan->column_count, count * plan->column_count, e->bad);
   return gather_form_of(plan, state);
 }
 
 static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
                             int64_t count) {
-  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = DEFERRED_BYTES / width;
+  const int64_t bytes = index_bytes(e->plan), block = DEFERRED_BYTES / bytes;
   while (count > 0) {
-    const int64_t now = least(count, block), number = walk->index / width;
+    const int64_t now = least(count, block), number = walk->index / bytes;
     const int64_t with_prefetch = least(e->plan->row_count - number, now + variant->prefetch_rows);
     move_in_form(e, validate_block(e, e->indices + walk->index, number, now, with_prefetch), variant, walk, now);
     count -= now;
@@ -221,15 +228,21 @@ static void move_validating(const gather_execution *e, const gather_variant *var
 
 /* The same with a private copy of each block, which is all that kernels read. */
 static void move_copied(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
-  const int64_t width = gather_type_row(e->plan->rule.type)->bits / 8, block = DEFERRED_BYTES / width;
+  const int64_t bytes = index_bytes(e->plan), block = DEFERRED_BYTES / bytes, columns = e->plan->column_count;
   char copy[GATHER_COPY_BYTES];
-  const gather_execution copied = {
-      .plan = e->plan, .data = e->data, .indices = copy, .out = e->out, .widen = e->widen, .bad = e->bad};
+  const gather_execution copied = {.plan = e->plan,
+                                   .data = e->data,
+                                   .indices = copy,
+                                   .out = e->out,
+                                   .widen = e->widen,
+                                   .fold = e->fold,
+                                   .axes = e->axes,
+                                   .bad = e->bad};
   while (count > 0) {
-    const int64_t now = least(count, block), number = walk->index / width, at = walk->index;
+    const int64_t now = least(count, block), number = walk->index / bytes, at = walk->index;
     const int64_t with_prefetch =
-        least(e->plan->row_count - number, least(now + variant->prefetch_rows, GATHER_COPY_BYTES / width));
-    gather_shared_copy(e->plan, e->indices, number, with_prefetch, copy);
+        least(e->plan->row_count - number, least(now + variant->prefetch_rows, GATHER_COPY_BYTES / bytes));
+    gather_shared_copy(e->plan, e->indices, number * columns, with_prefetch * columns, copy);
     walk->index = 0;
     move_in_form(&copied, validate_block(e, copy, number, now, with_prefetch), variant, walk, now);
     walk->index += at;

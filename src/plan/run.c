@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "kernel/tuning.h"
+#include "plan/columns.h"
 #include "plan/execution.h"
 #include "plan/order.h"
 #include "plan/plan_radix.h"
@@ -77,6 +78,8 @@ static void run_rows(const gather_plan *plan, gather_execution *e, const gather_
   if ((e->bad || e->form == GATHER_FORM_WIDENED || plan->packed) && plan->column_count == 1 &&
       plan->loops[plan->loop_count - 1].index == index->bits / 8)
     e->widen = gather_kernel_widen(plan->rule.type);
+  if (gather_columns_axes(plan, &e->axes))
+    e->fold = gather_kernel_tuples_fold(gather_columns_width(plan), plan->column_count);
   atomic_init(&e->variant, first_variant(e));
   if (plan->packed) {
     /* Tasks start at multiples of 8 rows: they share no byte of a row-major output. In other outputs they might. */
@@ -121,7 +124,7 @@ static bool may_defer(const gather_plan *plan, const gather_run *run) {
  * Radix partitioning needs all of them validated; it is for random ones. */
 static bool defers(const gather_plan *plan, const gather_run *run, gather_execution *e) {
   if (plan->row_count < gather_tuned(GATHER_TUNING_deferred_indices) || !may_defer(plan, run)) return false;
-  if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_indices_cannot_fail(&plan->rule)) return false;
+  if (plan->rule.on_bad == GATHER_ON_BAD_PROMISE || gather_columns_cannot_fail(plan)) return false;
   if (plan->radix_variant < 0) return true;
   e->order = gather_order_sample(e);
   return plan->radix_variant > 0 && e->order != GATHER_ORDER_RANDOM;

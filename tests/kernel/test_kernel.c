@@ -24,7 +24,7 @@ static const gather_isa *const ISAS[] = {
 /* Every slot that is set was tried; and gather_isa has none that this test does not know. */
 static void every_slot(void **state) {
   const gather_isa *isa = trial_isa;
-  int64_t set = isa->nontemporal_copy != NULL, known = 2; /* and `fence` */
+  int64_t set = isa->nontemporal_copy != NULL, known = 3; /* and `fence`, `decode` */
   (void)state;
   SET(isa->rows);
   SET(isa->gather_instruction);
@@ -37,11 +37,20 @@ static void every_slot(void **state) {
   SET(isa->within);
   SET(isa->fold);
   SET(isa->widen);
+  SET(isa->tuples_within);
+  SET(isa->tuples_fold);
+  const int64_t here = known;
+  if (isa->decode) {
+    SET(isa->decode->blocks);
+    SET(isa->decode->codes);
+    SET(isa->decode->narrow);
+    assert_int_equal(sizeof *isa->decode, (size_t)(known - here) * sizeof(void *));
+  }
   print_message("%s: %d slots, %d cases\n", isa->name, (int)trial_slots, (int)trial_cases);
   assert_true(set > 0);
   assert_int_equal(trial_slots, set);
   const size_t rest = sizeof isa->name + sizeof isa->table_bytes + sizeof isa->vectors_nontemporal;
-  if (sizeof(void *) == 8) assert_in_range(sizeof *isa, 0, (size_t)known * sizeof(void *) + rest + 7);
+  if (sizeof(void *) == 8) assert_in_range(sizeof *isa, 0, (size_t)here * sizeof(void *) + rest + 7);
 }
 
 static int create_areas(void **state) {
@@ -69,7 +78,9 @@ static int try_isa(const gather_isa *isa) {
   const struct CMUnitTest tests[] = {TEST(test_rows),      TEST(test_stream),      TEST(test_together),
                                      TEST(test_by_vector), TEST(test_by_rounds),   TEST(test_table),
                                      TEST(test_runs),      TEST(test_stream_copy), TEST(test_within),
-                                     TEST(test_fold),      TEST(test_widen),       cmocka_unit_test(every_slot)};
+                                     TEST(test_fold),      TEST(test_widen),       TEST(test_tuples),
+                                     TEST(test_blocks),    TEST(test_codes),       TEST(test_narrow),
+                                     cmocka_unit_test(every_slot)};
   trial_isa = isa, trial_slots = trial_cases = 0;
   return cmocka_run_group_tests_name(isa->name, tests, create_areas, destroy_areas);
 }

@@ -94,6 +94,10 @@ void test_stream_copy(void **state);
 void test_within(void **state);
 void test_fold(void **state);
 void test_widen(void **state);
+void test_tuples(void **state);
+void test_blocks(void **state);
+void test_codes(void **state);
+void test_narrow(void **state);
 void test_radix(void **state);
 
 #endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * decode_neon.c: decoders of quantised rows by NEON. Empty for other CPU families. Vectors of SVE have no known length, and the
+ * blocks are short: NEON's serve there too.
+ */
+#include <string.h>
+
+#include "kernel/decode_parts.h"
+
+#if GATHER_ARM64
+#include <arm_neon.h>
+
+#include "kernel/sixteen_neon.h"
+#include "kernel/sixteen.tmpl.h"
+
+const gather_decoding gather_decoding_neon = SIXTEEN_DECODERS;
+#else
+const gather_decoding gather_decoding_neon = {.narrow = {NULL}};
+#endif
