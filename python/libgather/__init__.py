@@ -14,6 +14,7 @@ from libgather._core import (
     Plan,
     TableJob,
     __version__,
+    codecs,
     gather_elements,
     get_threads,
     infer_shape,
@@ -42,6 +43,7 @@ from libgather.errors import (
 from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
+from libgather.quantised import Quantized
 from libgather.shuffle_file import Shuffled, shuffle
 from libgather.table import Table, TablePart, TableStatistics, open
 
@@ -71,6 +73,7 @@ __all__ = [
     "NodeCheck",
     "Picture",
     "Plan",
+    "Quantized",
     "Shuffled",
     "Table",
     "TableJob",
@@ -78,6 +81,7 @@ __all__ = [
     "TableStatistics",
     "__version__",
     "check",
+    "codecs",
     "explain",
     "gather_elements",
     "get_threads",
