@@ -15,9 +15,9 @@
 /* A job that reads rows through a table (table.h) and writes its output part by part. */
 typedef struct gather_cli_take_table {
   gather_cli_table_options options;
-  gather_table *table; /* NULL: the job uses no table */
-  char why_not[512];   /* then: the reason, as text */
-  gather_type decode_as; /* of --as; GATHER_TYPE_NONE without it */
+  gather_table *table;     /* NULL: the job uses no table */
+  char why_not[512];       /* then: the reason, as text */
+  gather_type decode_as;   /* of --as; GATHER_TYPE_NONE without it */
   gather_file_codec codec; /* with --as: of DATA */
   int64_t row_bytes;
   int64_t part_bytes;   /* of each of the two buffers of the output */

@@ -193,8 +193,7 @@ void gather_cli_job_table_plan(gather_cli_job *job) {
                  "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
                  " B%s%s through a table; misses are read by %s "
                  "(%s); the output is written in parts of %s",
-                 job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, codec,
-                 parts,
+                 job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, codec, parts,
                  gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
                  gather_cli_size_text(part, sizeof part, through->part_bytes));
 }

@@ -62,16 +62,16 @@ static int read_tensor(PyObject *object, gather_py_view *view, const gather_tens
   if (object == Py_None) return 0;
   const int result = gather_py_read_data(object, view);
   if (result == 1)
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "quantised arrays consist of numbers, not of %s objects",
-                   "Python");
+    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "data", "quantised arrays consist of numbers, not of %s objects", "Python");
   if (result != 0) return -1;
   *tensor = &view->tensor;
   return 0;
 }
 
 static int read_tensors(PyObject *const *objects, quantized *q) {
-  const gather_tensor **fields[TENSORS] = {&q->about.data,  &q->about.scale,  &q->about.zero_point,  &q->about.bias,
-                                           &q->about.table, &q->about.scale2, &q->about.scale_table, &q->about.scale_scale};
+  const gather_tensor **fields[TENSORS] = {&q->about.data,        &q->about.scale,      &q->about.zero_point,
+                                           &q->about.bias,        &q->about.table,      &q->about.scale2,
+                                           &q->about.scale_table, &q->about.scale_scale};
   for (int i = 0; i < TENSORS; i++)
     if (read_tensor(objects[i], &q->view[i], fields[i]) < 0) return -1;
   return 0;
@@ -272,10 +272,9 @@ PyObject *gather_py_codecs(PyObject *self, PyObject *none) {
   PyObject *rows = PyList_New(0);
   (void)self, (void)none;
   for (int i = 1; rows && (info = gather_codec_get((gather_codec)i)) != NULL; i++) {
-    PyObject *row =
-        Py_BuildValue("{s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "name", info->name, "kind", kind_name(info->kind), "block_len",
-                      (int)info->block_len, "block_bytes", (int)info->block_bytes, "bits", (int)info->bits, "value",
-                      info->value, "source", info->source);
+    PyObject *row = Py_BuildValue("{s:s,s:s,s:i,s:i,s:i,s:s,s:s}", "name", info->name, "kind", kind_name(info->kind),
+                                  "block_len", (int)info->block_len, "block_bytes", (int)info->block_bytes, "bits",
+                                  (int)info->bits, "value", info->value, "source", info->source);
     if (!row || PyList_Append(rows, row) < 0) Py_CLEAR(rows);
     Py_XDECREF(row);
   }

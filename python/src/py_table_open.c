@@ -31,9 +31,9 @@ static int read_opening(PyObject *args, opening *given) {
   long long memory, cache, offset;
   int depth, buffered, keep_signals, as_is, links;
   const char *codec;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth,
-                        &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype,
-                        &as_is, &links, &given->decode_as, &codec))
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
+                        &depth, &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset,
+                        &given->dtype, &as_is, &links, &given->decode_as, &codec))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   given->options.decode_as = gather_type_parse(given->decode_as);
@@ -140,7 +140,9 @@ static int describe(gather_py_table *self, const gather_table_info *info, PyObje
   self->codec = info->codec ? gather_py_table_text(info->codec) : Py_NewRef(Py_None);
   self->like = make_like(info, dtype);
   self->bytes_like = self->packed ? array_like(PyArray_DescrFromType(NPY_UINT8)) : NULL;
-  return self->format && self->name && self->type && self->codec && self->like && (self->bytes_like || !self->packed) ? 0 : -1;
+  return self->format && self->name && self->type && self->codec && self->like && (self->bytes_like || !self->packed)
+             ? 0
+             : -1;
 }
 
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {

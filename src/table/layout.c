@@ -123,7 +123,7 @@ static gather_status check_sizes(const gather_layout *found, gather_error *error
 }
 
 gather_status gather_layout_find(const gather_file *file, const gather_file_tensor *tensor, const char *codec,
-                                    gather_layout *found, gather_error *error) {
+                                 gather_layout *found, gather_error *error) {
   const bool given = codec && codec[0];
   *found = (gather_layout){.file = file, .data = tensor, .rows_per_scale = 1};
   GATHER_TRY(check_data(found, error));

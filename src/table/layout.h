@@ -9,7 +9,7 @@
 #include "gather/table.h"
 
 /* What a side tensor is for. */
-typedef enum gather_side {
+typedef enum gather_side_role {
   GATHER_SIDE_SCALE = 0,   /* one for each group of elements */
   GATHER_SIDE_BIAS,        /* likewise, added */
   GATHER_SIDE_FACTOR,      /* one number by which all scales are multiplied */
@@ -19,7 +19,7 @@ typedef enum gather_side {
   GATHER_SIDE_OUTER_TABLE, /* the values of those codes */
   GATHER_SIDE_STATE,       /* a description in JSON */
   GATHER_SIDE_COUNT
-} gather_side;
+} gather_side_role;
 
 /* How a file stores a quantised tensor. Its pointers belong to the file. */
 typedef struct gather_layout {

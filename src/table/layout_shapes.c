@@ -25,7 +25,7 @@ static gather_status fail_shape(const gather_layout *found, const gather_file_te
                           found->name, wanted);
 }
 
-static gather_status want_shape(const gather_layout *found, gather_side role, int32_t rank, const int64_t *shape,
+static gather_status want_shape(const gather_layout *found, gather_side_role role, int32_t rank, const int64_t *shape,
                                 gather_error *error) {
   char wanted[200];
   const gather_file_tensor *side = found->side[role];
@@ -35,7 +35,7 @@ static gather_status want_shape(const gather_layout *found, gather_side role, in
 }
 
 /* Any shape of so many elements. */
-static gather_status want_len(const gather_layout *found, gather_side role, int64_t len, gather_error *error) {
+static gather_status want_len(const gather_layout *found, gather_side_role role, int64_t len, gather_error *error) {
   char wanted[64];
   const gather_file_tensor *side = found->side[role];
   if (gather_tensor_len(&side->tensor) == len) return GATHER_OK;
@@ -44,7 +44,7 @@ static gather_status want_len(const gather_layout *found, gather_side role, int6
 }
 
 /* types: of element, ended by 0. */
-static gather_status want_type(const gather_layout *found, gather_side role, const gather_type *types,
+static gather_status want_type(const gather_layout *found, gather_side_role role, const gather_type *types,
                                gather_error *error) {
   const gather_file_tensor *side = found->side[role];
   char wanted[100] = "";
@@ -179,7 +179,7 @@ gather_status gather_shapes_mxfp4(gather_layout *found, const char *codec, gathe
 gather_status gather_shapes_nvfp4(gather_layout *found, const char *codec, gather_error *error) {
   enum { GROUP = 16 };
   const gather_tensor *data = &found->data->tensor;
-  const gather_side factor = found->side[GATHER_SIDE_FACTOR] ? GATHER_SIDE_FACTOR : GATHER_SIDE_DIVISOR;
+  const gather_side_role factor = found->side[GATHER_SIDE_FACTOR] ? GATHER_SIDE_FACTOR : GATHER_SIDE_DIVISOR;
   int64_t len, wanted[GATHER_MAX_RANK];
   GATHER_TRY(use_codec(found, codec, GATHER_CODEC_FLOAT, error));
   found->code_type = GATHER_TYPE_FLOAT4_E2M1FN;
@@ -210,8 +210,8 @@ gather_status gather_shapes_fp8(gather_layout *found, const char *codec, gather_
   const int64_t rows = data->shape[0], len = data->shape[1];
   const int64_t blocks[2] = {rows / BLOCK + (rows % BLOCK != 0), len / BLOCK + (len % BLOCK != 0)};
   const bool blocked = scale->rank == 2 && scale->shape[0] == blocks[0] && scale->shape[1] == blocks[1];
-  const bool for_rows = scale->rank >= 1 && scale->rank <= 2 && scale->shape[0] == rows &&
-                        (scale->rank == 1 || scale->shape[1] == 1);
+  const bool for_rows =
+      scale->rank >= 1 && scale->rank <= 2 && scale->shape[0] == rows && (scale->rank == 1 || scale->shape[1] == 1);
   found->rows_per_scale = gather_tensor_len(scale) == 1 ? 0 : for_rows ? 1 : BLOCK;
   if (found->rows_per_scale == BLOCK && !blocked) {
     char wanted[200];
@@ -228,12 +228,13 @@ gather_status gather_shapes_fp8(gather_layout *found, const char *codec, gather_
 static gather_status nested_scales(gather_layout *found, const gather_quant_state *state, int64_t blocks,
                                    gather_error *error) {
   enum { CODES = 256 };
-  static const gather_side ROLES[] = {GATHER_SIDE_OUTER, GATHER_SIDE_OUTER_TABLE};
+  static const gather_side_role ROLES[] = {GATHER_SIDE_OUTER, GATHER_SIDE_OUTER_TABLE};
   for (int i = 0; i < 2; i++)
     if (!found->side[ROLES[i]])
-      return gather_fail_file(error, GATHER_NAME_NOT_FOUND, found->file->name, -1,
-                              "the tensor '%.100s' has nested scales, but its side tensor '%.100s.nested_%s' is missing",
-                              found->data->name, found->data->name, i == 0 ? "absmax" : "quant_map");
+      return gather_fail_file(
+          error, GATHER_NAME_NOT_FOUND, found->file->name, -1,
+          "the tensor '%.100s' has nested scales, but its side tensor '%.100s.nested_%s' is missing", found->data->name,
+          found->data->name, i == 0 ? "absmax" : "quant_map");
   found->outer_len = state->nested_block_len;
   found->outer_offset = state->nested_offset;
   GATHER_TRY(want_type(found, GATHER_SIDE_SCALE, BYTES, error));
@@ -252,9 +253,8 @@ static gather_status four_bits(gather_layout *found, const char *given, gather_c
   GATHER_TRY(use_codec(found, given, codec, error));
   found->code_type = GATHER_TYPE_UINT4;
   found->order = GATHER_CODE_ORDER_HIGH_FIRST;
-  GATHER_TRY(
-      gather_quant_state_read(found->file, found->side[GATHER_SIDE_STATE], found->codec->name, &state, error));
-  (void)gather_shape_len(state.rank, state.shape, &len); /* it fits */
+  GATHER_TRY(gather_quant_state_read(found->file, found->side[GATHER_SIDE_STATE], found->codec->name, &state, error));
+  if (!gather_shape_len(state.rank, state.shape, &len)) len = INT64_MAX; /* it fits */
   (void)snprintf(wanted, sizeof wanted, "%" PRId64 " bytes, as its state says", len / 2 + len % 2);
   if (found->data->bytes != len / 2 + len % 2) return fail_shape(found, found->data, wanted, error);
   const int64_t blocks = len / state.block_len + (len % state.block_len != 0);

@@ -43,7 +43,7 @@ static void add_read_table(gather_table_statistics *sum, const gather_table *tab
   sum->seconds_waiting += one.seconds_waiting;
 }
 
-static void add_decoding(const gather_decoding *decoding, gather_table_statistics *sum) {
+static void add_decoding(const gather_decoded *decoding, gather_table_statistics *sum) {
   gather_table_statistics first;
   gather_table_statistics_get(decoding->pieces[0].data, &first);
   sum->engine = first.engine, sum->direct = first.direct, sum->depth = first.depth;
@@ -83,7 +83,7 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
   if (table->decoding) add_decoding(table->decoding, statistics);
 }
 
-static void reset_decoding(const gather_decoding *decoding) {
+static void reset_decoding(const gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_piece *piece = &decoding->pieces[i];
     gather_table_statistics_reset(piece->data);

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "format/format.h"
-#include "table/table_decode.h"
 #include "table/engine.h"
 #include "table/guard.h"
+#include "table/table_decode.h"
 
 static gather_status make_residency(gather_table *table, gather_error *error) {
   bool mapped = false;
@@ -62,7 +62,7 @@ gather_status gather_table_complete(gather_table *table, gather_error *error) {
 }
 
 /* The tables that a table with decoded rows reads, and its scratch memory. */
-static void close_decoding(gather_decoding *decoding) {
+static void close_decoding(gather_decoded *decoding) {
   if (!decoding) return;
   for (gather_scratch *scratch = decoding->idle, *next; scratch; scratch = next) {
     next = scratch->next;

@@ -51,7 +51,7 @@ static gather_status check_like_first(const gather_table *table, const gather_la
 }
 
 static gather_status add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
-  gather_decoding *decoding = table->decoding;
+  gather_decoded *decoding = table->decoding;
   gather_piece *made = gather_alloc((decoding->count + 1) * (int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
   if (decoding->count > 0) memcpy(made, decoding->pieces, (size_t)decoding->count * sizeof *made);
@@ -70,8 +70,7 @@ static gather_status add_piece(gather_table *table, const gather_layout *layout,
                           "the decoded table is too large: its bytes do not fit in 63 bits");
 }
 
-gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name,
-                                  gather_error *error) {
+gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
   const gather_file_tensor *tensor;
   gather_layout layout;
   GATHER_TRY(gather_file_find(file, name, &tensor, error));
@@ -146,7 +145,7 @@ static gather_status open_side(gather_table *table, gather_piece *piece, int rol
 /* ---- memory */
 
 /* The bytes of the tables' rows that scratch memory needs are known before they are opened. */
-static void measure_sides(gather_decoding *decoding) {
+static void measure_sides(gather_decoded *decoding) {
   for (int32_t i = 0; i < decoding->count; i++)
     for (int role = 0; role < GATHER_ROW_SIDES; role++) {
       const gather_layout *layout = &decoding->pieces[i].layout;
@@ -157,7 +156,7 @@ static void measure_sides(gather_decoding *decoding) {
     }
 }
 
-static int32_t count_tables(const gather_decoding *decoding) {
+static int32_t count_tables(const gather_decoded *decoding) {
   int32_t count = 0;
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_layout *layout = &decoding->pieces[i].layout;
@@ -168,7 +167,7 @@ static int32_t count_tables(const gather_decoding *decoding) {
 }
 
 /* As many rows as fit into a block; at least one. */
-static void choose_block(gather_decoding *decoding, int64_t bytes) {
+static void choose_block(gather_decoded *decoding, int64_t bytes) {
   int64_t rows = MOST_ROWS;
   while (rows > 1 && gather_scratch_bytes(decoding, rows) > bytes) rows /= 2;
   decoding->block_rows = rows;
@@ -186,7 +185,7 @@ static gather_status fail_memory(const gather_table *table, int64_t constants, g
 /* The scratch memory gets a share of the limit, each table the least it needs, and the tables of quantised rows more of the rest. */
 static gather_status divide_memory(gather_table *table, int64_t constants, shares *made, gather_error *error) {
   enum { MOST_SCRATCH = 32 };
-  gather_decoding *decoding = table->decoding;
+  gather_decoded *decoding = table->decoding;
   const int64_t ceiling = table->budget.ceiling, scratch = ceiling / SCRATCH_SHARE;
   const int64_t tables = count_tables(decoding), least = tables * GATHER_TABLE_LEAST_MEMORY;
   choose_block(decoding, ceiling > 0 && scratch < BLOCK_BYTES ? scratch : BLOCK_BYTES);
@@ -206,7 +205,7 @@ static gather_status divide_memory(gather_table *table, int64_t constants, share
 }
 
 /* The bytes of side tensors that must be in memory. */
-static int64_t count_constants(const gather_decoding *decoding) {
+static int64_t count_constants(const gather_decoded *decoding) {
   int64_t bytes = 0;
   for (int32_t i = 0; i < decoding->count; i++)
     for (int role = 0; role < GATHER_SIDE_STATE; role++) {
@@ -225,7 +224,7 @@ static gather_status open_piece(gather_table *table, gather_piece *piece, const 
 }
 
 gather_status gather_decoding_complete(gather_table *table, gather_error *error) {
-  gather_decoding *decoding = table->decoding;
+  gather_decoded *decoding = table->decoding;
   shares given;
   measure_sides(decoding);
   GATHER_TRY(divide_memory(table, count_constants(decoding), &given, error));

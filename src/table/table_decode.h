@@ -16,7 +16,8 @@ enum { GATHER_ROW_SIDES = GATHER_SIDE_BIAS + 1 };
 typedef struct gather_decode_side {
   gather_table *table; /* its rows; NULL = a constant, or absent */
   void *constant;      /* the whole tensor in memory; NULL = read through the table, or absent */
-  gather_tensor tensor; /* what a decoder is told: type and flags; shape[0] is that of a block, or of the whole tensor */
+  gather_tensor
+      tensor; /* what a decoder is told: type and flags; shape[0] is that of a block, or of the whole tensor */
   int64_t shape[2];
   int64_t row_bytes; /* of a row of the table; 0 = not read by rows */
 } gather_decode_side;
@@ -32,23 +33,23 @@ typedef struct gather_piece {
 /* What one take needs for a block of rows; idle ones are in a list. */
 typedef struct gather_scratch {
   struct gather_scratch *next;
-  char *memory;                       /* one allocation for all that follows */
-  int64_t *resolved;                  /* the rows of a block, GATHER_ROW_FILL among them */
-  int64_t *rows, *positions;          /* of the rows of one piece: numbers in the piece, places in the output */
-  int64_t *wanted, *numbers;          /* row numbers for a side table; 0, 1, 2, ... */
+  char *memory;              /* one allocation for all that follows */
+  int64_t *resolved;         /* the rows of a block, GATHER_ROW_FILL among them */
+  int64_t *rows, *positions; /* of the rows of one piece: numbers in the piece, places in the output */
+  int64_t *wanted, *numbers; /* row numbers for a side table; 0, 1, 2, ... */
   char *packed, *side[GATHER_ROW_SIDES];
-  float *scales;                      /* decoded from codes, if scales are quantised themselves */
-  gather_decoder **decoders;          /* one for each piece, created when first needed; they read the memory above */
+  float *scales;             /* decoded from codes, if scales are quantised themselves */
+  gather_decoder **decoders; /* one for each piece, created when first needed; they read the memory above */
 } gather_scratch;
 
-typedef struct gather_decoding {
+typedef struct gather_decoded {
   gather_piece *pieces;
   int32_t count;
   int64_t block_rows; /* rows of a block */
   /* Protected by the table's lock. */
   gather_scratch *idle;
   int32_t scratch_count, scratch_most;
-} gather_decoding;
+} gather_decoded;
 
 /* ---- table_decode.c */
 
@@ -62,12 +63,12 @@ GATHER_CHECKED gather_status gather_decoding_complete(gather_table *table, gathe
 /* ---- table_decode_memory.c */
 
 /* The bytes that a block of so many rows needs; INT64_MAX if they do not fit. */
-int64_t gather_scratch_bytes(const gather_decoding *decoding, int64_t rows);
+int64_t gather_scratch_bytes(const gather_decoded *decoding, int64_t rows);
 /* Allocates one; NULL: out of memory. */
-gather_scratch *gather_scratch_create(const gather_decoding *decoding);
-void gather_scratch_destroy(const gather_decoding *decoding, gather_scratch *scratch);
+gather_scratch *gather_scratch_create(const gather_decoded *decoding);
+void gather_scratch_destroy(const gather_decoded *decoding, gather_scratch *scratch);
 /* After fork(): frees the idle ones; the others belong to threads of the parent. */
-void gather_scratch_abandon(gather_decoding *decoding);
+void gather_scratch_abandon(gather_decoded *decoding);
 
 /* ---- table_decode_scratch.c */
 

@@ -15,7 +15,7 @@ typedef struct gather_scratch_sizes {
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static gather_scratch_sizes find_sizes(const gather_decoding *decoding) {
+static gather_scratch_sizes find_sizes(const gather_decoded *decoding) {
   gather_scratch_sizes sizes = {0};
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_piece *piece = &decoding->pieces[i];
@@ -36,7 +36,7 @@ static bool add(int64_t *all, int64_t rows, int64_t row_bytes) {
   return gather_add(*all, bytes, all);
 }
 
-int64_t gather_scratch_bytes(const gather_decoding *decoding, int64_t rows) {
+int64_t gather_scratch_bytes(const gather_decoded *decoding, int64_t rows) {
   const gather_scratch_sizes sizes = find_sizes(decoding);
   int64_t all = (int64_t)sizeof(gather_scratch) + decoding->count * (int64_t)sizeof(gather_decoder *);
   bool fits = add(&all, rows, sizes.packed) && add(&all, rows, sizes.scales);
@@ -52,7 +52,7 @@ static void *divide(char **at, int64_t rows, int64_t row_bytes) {
   return array;
 }
 
-gather_scratch *gather_scratch_create(const gather_decoding *decoding) {
+gather_scratch *gather_scratch_create(const gather_decoded *decoding) {
   const gather_scratch_sizes sizes = find_sizes(decoding);
   const int64_t rows = decoding->block_rows, bytes = gather_scratch_bytes(decoding, rows);
   gather_scratch *made = gather_alloc((int64_t)sizeof *made);
@@ -76,14 +76,14 @@ gather_scratch *gather_scratch_create(const gather_decoding *decoding) {
   return made;
 }
 
-void gather_scratch_destroy(const gather_decoding *decoding, gather_scratch *scratch) {
+void gather_scratch_destroy(const gather_decoded *decoding, gather_scratch *scratch) {
   for (int32_t i = 0; scratch->decoders && i < decoding->count; i++) gather_decoder_destroy(scratch->decoders[i]);
   gather_free((void *)scratch->decoders);
   gather_free(scratch->memory);
   gather_free(scratch);
 }
 
-void gather_scratch_abandon(gather_decoding *decoding) {
+void gather_scratch_abandon(gather_decoded *decoding) {
   for (gather_scratch *scratch = decoding->idle, *next; scratch; scratch = next) {
     next = scratch->next;
     gather_scratch_destroy(decoding, scratch);

@@ -11,7 +11,7 @@ enum { WAIT_NANOSECONDS = 20000000 };
 
 /* An idle one, or the right to create one (NULL); false if there is neither, after waiting for some time. */
 static bool claim(gather_table *table, gather_scratch **scratch) {
-  gather_decoding *decoding = table->decoding;
+  gather_decoded *decoding = table->decoding;
   const struct timespec end = gather_table_end_of(WAIT_NANOSECONDS);
   (void)pthread_mutex_lock(&table->lock);
   bool waiting = true;
@@ -29,7 +29,7 @@ static bool claim(gather_table *table, gather_scratch **scratch) {
 
 gather_status gather_scratch_get(const gather_taking *taking, gather_scratch **scratch, gather_error *error) {
   gather_table *table = taking->table;
-  gather_decoding *decoding = table->decoding;
+  gather_decoded *decoding = table->decoding;
   while (!claim(table, scratch)) GATHER_TRY(gather_taking_go_on(taking, error));
   if (*scratch) return GATHER_OK;
   *scratch = gather_scratch_create(decoding);
@@ -66,7 +66,8 @@ static void describe_data(const gather_piece *piece, int64_t rows, gather_descri
   const gather_layout *layout = &piece->layout;
   const gather_tensor *from = &layout->data->tensor;
   gather_tensor *data = &about->data;
-  const int64_t item_bytes = from->type == GATHER_TYPE_OPAQUE ? from->item_bytes : gather_type_get(from->type)->bits / 8;
+  const int64_t item_bytes =
+      from->type == GATHER_TYPE_OPAQUE ? from->item_bytes : gather_type_get(from->type)->bits / 8;
   *data = (gather_tensor){.type = from->type, .item_bytes = from->item_bytes, .rank = 2, .shape = about->data_shape};
   data->flags = from->flags & GATHER_TENSOR_BYTE_SWAPPED;
   about->data_shape[0] = rows;
@@ -74,14 +75,14 @@ static void describe_data(const gather_piece *piece, int64_t rows, gather_descri
 }
 
 /* Its elements: a constant, or the rows of a block in scratch memory. */
-static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch, gather_side role,
-                                          gather_description *about) {
+static const gather_tensor *describe_side(const gather_piece *piece, const gather_scratch *scratch,
+                                          gather_side_role role, gather_description *about) {
   const gather_decode_side *side = &piece->side[role];
   gather_tensor *tensor = &about->side[role];
   if (!side->table && !side->constant) return NULL;
   *tensor = side->tensor;
   tensor->shape = side->shape;
-  tensor->data = side->constant ? side->constant : scratch->side[role];
+  tensor->data = side->constant ? side->constant : (int)role < GATHER_ROW_SIDES ? scratch->side[role] : NULL;
   if (role != GATHER_SIDE_SCALE || !side->table || piece->layout.outer_len == 0) return tensor;
   tensor->type = GATHER_TYPE_FLOAT32;
   tensor->data = scratch->scales;
@@ -119,8 +120,7 @@ gather_status gather_scratch_decoder(const gather_table *table, gather_scratch *
   gather_description about;
   if (!scratch->decoders[number]) {
     describe(piece, scratch, piece->layout.across ? piece->rows : table->decoding->block_rows, &about);
-    GATHER_TRY(
-        gather_decoder_create(&about.quantized, table->options.decode_as, &scratch->decoders[number], error));
+    GATHER_TRY(gather_decoder_create(&about.quantized, table->options.decode_as, &scratch->decoders[number], error));
   }
   *decoder = scratch->decoders[number];
   return GATHER_OK;

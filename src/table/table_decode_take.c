@@ -14,7 +14,7 @@
 /* The state of one take. */
 typedef struct decoded_take {
   const gather_taking *taking;
-  gather_decoding *decoding;
+  gather_decoded *decoding;
   gather_scratch *scratch;
   gather_rows_count rows;
   int64_t bytes_useful;
@@ -69,8 +69,7 @@ static gather_status take_sides(decoded_take *take, const gather_piece *piece, i
   for (int role = 0; role < GATHER_ROW_SIDES; role++) {
     if (!piece->side[role].table) continue;
     for (int64_t j = 0; j < count; j++) scratch->wanted[j] = scratch->rows[j] / each;
-    GATHER_TRY(
-        take_rows(take, piece->side[role].table, scratch->wanted, count, scratch->side[role], &unused, error));
+    GATHER_TRY(take_rows(take, piece->side[role].table, scratch->wanted, count, scratch->side[role], &unused, error));
   }
   if (piece->layout.outer_len > 0 && !piece->layout.across) decode_scales(take, piece, count);
   return GATHER_OK;

@@ -90,7 +90,7 @@ struct gather_table {
   _Atomic int64_t process; /* the process that owns the table */
 
   /* A table with decoded rows (decode.h); else NULL. */
-  struct gather_decoding *decoding;
+  struct gather_decoded *decoding;
   gather_status (*run)(struct gather_taking *taking, gather_error *error); /* instead of take.c; NULL */
   /* A table that such a table reads: what its row 0 and each of its rows are in that one, for errors. */
   int64_t rows_before, rows_each; /* rows_each 0 = 1 */
@@ -248,8 +248,7 @@ GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32
 /* The row that contains a byte of a source; -1. */
 int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
 /* Appends the row to an error; returns the status. */
-gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status,
-                                     gather_error *error);
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status, gather_error *error);
 /* Fills one row of the output. */
 void gather_taking_fill(const gather_taking *taking, char *out);
 
