@@ -177,12 +177,12 @@ static int read_taking(PyObject *spec, PyObject *like, taking *t) {
     gather_py_fail(GATHER_USAGE, "axis", "axis=None would flatten the array: give an axis");
     return -1;
   }
+  if (call->fill && gather_py_fill(NULL, &t->like, call, &t->fill_owner, &t->fill) < 0) return -1;
   if (gather_output_shape(call->op, &t->like.tensor, &t->indices.tensor, &call->options, t->shape, &t->rank, &error) !=
       GATHER_OK) {
     gather_py_raise(&error);
     return -1;
   }
-  if (call->fill && gather_py_fill(NULL, &t->like, call, &t->fill_owner, &t->fill) < 0) return -1;
   return call->out ? gather_py_read_out(call->out, &t->like, &t->out)
                    : gather_py_output(&t->like, t->rank, t->shape, &t->out);
 }

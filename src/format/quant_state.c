@@ -16,15 +16,15 @@
 #include "format/safetensors.h"
 
 /* One reading: the JSON's positions are those of the file. */
-typedef struct reading {
+typedef struct quant_state_reading {
   gather_json json;
   const gather_file_tensor *state;
   gather_quant_state *read;
-} reading;
+} quant_state_reading;
 
 #define WRONG(r, ...) GATHER_JSON_WRONG(&(r)->json, (r)->state->offset, __VA_ARGS__)
 
-static gather_status read_length(const reading *r, const json_t *tree, const char *key, int64_t *length) {
+static gather_status read_length(const quant_state_reading *r, const json_t *tree, const char *key, int64_t *length) {
   const json_t *value = json_object_get(tree, key);
   if (!json_is_integer(value) || json_integer_value(value) < 1)
     return WRONG(r, "the state '%.100s' has no positive integer '%s'", r->state->name, key);
@@ -32,7 +32,7 @@ static gather_status read_length(const reading *r, const json_t *tree, const cha
   return GATHER_OK;
 }
 
-static gather_status read_shape(const reading *r, const json_t *tree) {
+static gather_status read_shape(const quant_state_reading *r, const json_t *tree) {
   const json_t *list = json_object_get(tree, "shape");
   const size_t rank = json_array_size(list); /* 0 if it is no array */
   int64_t len;
@@ -51,7 +51,7 @@ static gather_status read_shape(const reading *r, const json_t *tree) {
 }
 
 /* The scales may be quantised themselves. */
-static gather_status read_nested(const reading *r, const json_t *tree) {
+static gather_status read_nested(const quant_state_reading *r, const json_t *tree) {
   const json_t *offset = json_object_get(tree, "nested_offset");
   r->read->nested_block_len = 0;
   r->read->nested_offset = 0;
@@ -64,7 +64,7 @@ static gather_status read_nested(const reading *r, const json_t *tree) {
   return GATHER_OK;
 }
 
-static gather_status read_tree(const reading *r, const json_t *tree, const char *type) {
+static gather_status read_tree(const quant_state_reading *r, const json_t *tree, const char *type) {
   const char *given = json_string_value(json_object_get(tree, "quant_type"));
   if (!given || strcmp(given, type) != 0)
     return WRONG(r, "the state '%.100s' has the quant_type '%.20s', not '%s'", r->state->name, given ? given : "",
@@ -87,7 +87,7 @@ gather_status gather_quant_state_read(const gather_file *file, const gather_file
   const char *name = gather_file_place(file, state, &map, &at);
   const uint8_t *bytes = name ? map->bytes : state->tensor.data;
   /* Only reads: the file's arena is not used by gather_json_load. */
-  reading r = {{(gather_file *)(uintptr_t)file, name ? name : file->name, bytes, error}, state, read};
+  quant_state_reading r = {{(gather_file *)(uintptr_t)file, name ? name : file->name, bytes, error}, state, read};
   GATHER_TRY(gather_json_load(&r.json, (gather_json_part){at, at + state->bytes}, &tree));
   gather_status status = read_tree(&r, tree, type);
   json_decref(tree);

@@ -35,7 +35,7 @@ static bool is_stopped(void *context) { return gather_taking_stopped(context); }
 /* Takes rows through one of the tables. An index within the program cannot be out of range: only reading can fail. */
 static gather_status take_rows(decoded_take *take, gather_table *table, int64_t *ids, int64_t count, char *out,
                                gather_rows_count *rows, gather_error *error) {
-  const gather_table_info *info = gather_table_describe(table);
+  const gather_table_info *info = &table->info;
   const int64_t ids_shape[1] = {count}, out_shape[2] = {count, info->row_bytes};
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
   const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
