@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "choices.h"
+#include "gather/codec.h"
 #include "report.h"
 #include "take.h"
 
@@ -126,6 +127,9 @@ static gather_status read_decoding(gather_cli_job *job, gather_error *error) {
   const char *as = job->args->value[GATHER_CLI_AS], *codec = job->args->value[GATHER_CLI_CODEC], *word;
   char hint[160];
   if (!as && codec) return gather_cli_fail(error, GATHER_USAGE, "--codec needs --as TYPE, the type to decode to");
+  if (codec && gather_codec_parse(codec) == GATHER_CODEC_NONE && strncmp(codec, "biased:", 7) != 0)
+    return gather_cli_fail(error, GATHER_USAGE, "--codec: no such codec '%.60s'%s", codec,
+                           gather_cli_choice_hint(GATHER_CLI_CODEC, job->args->command, codec, hint, sizeof hint));
   if (!as) return GATHER_OK;
   for (int i = 0; (word = gather_cli_choice(GATHER_CLI_AS, job->args->command, i)) != NULL; i++)
     if (strcmp(as, word) == 0) job->through.decode_as = gather_type_parse(word);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "hint.h"
 #include "signals.h"
 #include "size.h"
 #include "source.h"
@@ -128,7 +129,10 @@ gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *err
       gather_file_codec_find(job->data.file, data, job->args->value[GATHER_CLI_CODEC], codec, error);
   if (status != GATHER_OK) {
     if (!error->input) error->input = "data";
-    return status;
+    if (status != GATHER_UNSUPPORTED) return status;
+    return gather_cli_hint_set(error, gather_file_is_quantised(job->data.file, data)
+                                          ? "without --as the rows are taken as they are in the file"
+                                          : "--codec NAME says how the rows are quantised, if they contain their scales");
   }
   const gather_tensor decoded = {.type = job->through.decode_as, .rank = codec->rank, .shape = codec->shape};
   *data = (gather_file_tensor){.name = data->name,

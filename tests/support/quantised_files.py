@@ -219,7 +219,7 @@ def rowwise8(rng, rows: int = 40, length: int = 50) -> Stored:
     """FBGEMM: a row is its codes, then a scale and a bias."""
     codes = rng.integers(0, 256, (rows, length), dtype=np.uint8)
     about = rng.uniform(-2, 2, (rows, 2)).astype("<f4")
-    values = codes.astype(F32) * about[:, :1] + about[:, 1:]
+    values = codes.astype(np.float64) * about[:, :1] + about[:, 1:]  # rounded once, as by fma
     tensors = {"e": part(np.concatenate([codes, about.view(np.uint8)], axis=1))}
     return Stored("e", tensors, values.astype(F32), "rowwise8", "rowwise8", "rows of a codec that the caller gave")
 
