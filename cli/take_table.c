@@ -130,9 +130,10 @@ gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *err
   if (status != GATHER_OK) {
     if (!error->input) error->input = "data";
     if (status != GATHER_UNSUPPORTED) return status;
-    return gather_cli_hint_set(error, gather_file_is_quantised(job->data.file, data)
-                                          ? "without --as the rows are taken as they are in the file"
-                                          : "--codec NAME says how the rows are quantised, if they contain their scales");
+    return gather_cli_hint_set(error,
+                               gather_file_is_quantised(job->data.file, data)
+                                   ? "without --as the rows are taken as they are in the file"
+                                   : "--codec NAME says how the rows are quantised, if they contain their scales");
   }
   const gather_tensor decoded = {.type = job->through.decode_as, .rank = codec->rank, .shape = codec->shape};
   *data = (gather_file_tensor){.name = data->name,

@@ -301,7 +301,9 @@ class Table(_core.Table):
         are quantised (see codecs()). Only rows that are taken are read and decoded. GatherNotSupportedError says why a
         table cannot be decoded.
         """
-        return type(self)(**{**self._arguments, "decode_as": dtype, "codec": codec})
+        decoded = type(self)(**{**self._arguments, "decode_as": dtype, "codec": codec})
+        decoded._paths = self._paths
+        return decoded
 
     def stats(self) -> TableStatistics:
         """Statistics since it was opened, or since reset_stats()."""
