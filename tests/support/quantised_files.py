@@ -12,13 +12,13 @@ import numpy as np
 
 F32 = np.float32
 E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], F32)
-# bitsandbytes 0.50, functional.py and csrc: the values of NF4, and FP4 (sign, then 0, 0.0052, 2/3, 1, 1/3, 1/2, 1/6, 1/4).
+# bitsandbytes 0.50, functional.py and csrc: the values of NF4, and FP4 (bit 3 is the sign).
 NF4 = np.array(
     [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
      -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
      0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0], F32)  # fmt: skip
-FP4 = np.array([0, 0.005208333333, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25], F32)
-FP4 = np.concatenate([FP4, -FP4])
+FP4 = np.array([0, 0.0625, 8, 12, 4, 6, 2, 3], F32) / F32(12)
+FP4 = np.concatenate([FP4, F32(0) - FP4])  # no negative zero: docs/readings.md
 
 
 def e4m3(codes: np.ndarray) -> np.ndarray:
