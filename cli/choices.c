@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "gather/codec.h"
 #include "gather/table.h"
 #include "terminal.h"
 
@@ -83,6 +84,14 @@ static const char *index_type_word(int i) {
   return NULL;
 }
 
+/* Those whose rows are decoded. */
+static const char *codec_word(int i) {
+  const gather_codec_info *info;
+  for (int number = 1; (info = gather_codec_get((gather_codec)number)) != NULL; number++)
+    if (info->kind != GATHER_CODEC_REFUSED && i-- == 0) return info->name;
+  return NULL;
+}
+
 const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command *command, int i) {
   switch (id) {
     case GATHER_CLI_RULES:
@@ -94,6 +103,10 @@ const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command 
     case GATHER_CLI_ENGINE:
       return WORD(i, gather_engine_name(GATHER_ENGINE_AUTO), gather_engine_name(GATHER_ENGINE_MMAP),
                   gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING));
+    case GATHER_CLI_AS:
+      return WORD(i, "float32", "float16", "bfloat16");
+    case GATHER_CLI_CODEC:
+      return codec_word(i);
     case GATHER_CLI_PASSES:
       return WORD(i, "1", "2");
     case GATHER_CLI_TYPE:

@@ -79,7 +79,8 @@ static gather_status open_whole(gather_cli_job *job, const char *data, gather_er
 static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_raw_rows(data, &job->data_raw, error));
   gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
-  if (status != GATHER_NAME_NOT_FOUND) return status;
+  if (status == GATHER_OK) return gather_cli_job_table_decode(job, error);
+  if (status != GATHER_NAME_NOT_FOUND || job->through.decode_as) return status;
   status = gather_cli_job_table_find(job, error);
   return status == GATHER_NAME_NOT_FOUND && job->data.file ? open_whole(job, data, error) : status;
 }

@@ -17,6 +17,8 @@ typedef struct gather_cli_take_table {
   gather_cli_table_options options;
   gather_table *table;     /* NULL: the job uses no table */
   char why_not[512];       /* then: the reason, as text */
+  gather_type decode_as;   /* of --as; GATHER_TYPE_NONE without it */
+  gather_file_codec codec; /* with --as: of DATA */
   int64_t rows, row_bytes; /* what the indices select: rows of the table, or what is below a tuple */
   int64_t part_bytes;      /* of each of the two buffers of the output */
   int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
@@ -71,6 +73,8 @@ GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_
 /* DATA is not a single tensor of its file (error says so): opens the table that has all of it, such as a column in many pieces. Returns
  * the status of error if there is none, or not for this job. */
 GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
+/* With --as: DATA is its decoded rows from here on. Returns the reason if it cannot be decoded. */
+GATHER_CHECKED gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *error);
 /* Opens the table, with its parts, if the job can use one. */
 GATHER_CHECKED gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error);
 /* How many dimensions of DATA an index selects on: 1, or the numbers of a tuple. INDICES must be open. */

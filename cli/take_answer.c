@@ -43,6 +43,7 @@ static void answer_json(const gather_cli_job *job) {
   gather_cli_json_string(&json, "command", job->args->command->name);
   gather_cli_json_string(&json, "rules", job->op->rules);
   gather_cli_json_string(&json, "type", type_name(job));
+  if (job->through.decode_as) gather_cli_json_string(&json, "codec", job->through.codec.codec);
   gather_cli_json_ints(&json, "shape", job->writing.rank, job->shape);
   gather_cli_json_int(&json, "bytes", job->bytes);
   gather_cli_json_string(&json, "output", job->output);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "choices.h"
+#include "gather/codec.h"
 #include "report.h"
 #include "take.h"
 
@@ -148,9 +149,28 @@ const char *gather_cli_job_indices(const gather_cli_job *job) {
   return job->args->argument[job->args->value[GATHER_CLI_DATA] ? 0 : 1];
 }
 
+/* --as and --codec. */
+static gather_status read_decoding(gather_cli_job *job, gather_error *error) {
+  const char *as = job->args->value[GATHER_CLI_AS], *codec = job->args->value[GATHER_CLI_CODEC], *word;
+  char hint[160];
+  if (!as && codec) return gather_cli_fail(error, GATHER_USAGE, "--codec needs --as TYPE, the type to decode to");
+  if (codec && gather_codec_parse(codec) == GATHER_CODEC_NONE && strncmp(codec, "biased:", 7) != 0)
+    return gather_cli_fail(error, GATHER_USAGE, "--codec: no such codec '%.60s'%s", codec,
+                           gather_cli_choice_hint(GATHER_CLI_CODEC, job->args->command, codec, hint, sizeof hint));
+  if (!as) return GATHER_OK;
+  for (int i = 0; (word = gather_cli_choice(GATHER_CLI_AS, job->args->command, i)) != NULL; i++)
+    if (strcmp(as, word) == 0) job->through.decode_as = gather_type_parse(word);
+  if (!job->through.decode_as)
+    return gather_cli_fail(error, GATHER_USAGE, "--as takes float32, float16 or bfloat16, not '%.100s'%s", as,
+                           gather_cli_choice_hint(GATHER_CLI_AS, job->args->command, as, hint, sizeof hint));
+  if (!job->through.options.asked) job->through.options.asked = "as";
+  return GATHER_OK;
+}
+
 /* What tables do not support is refused before a file is opened. */
 static gather_status read_table(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_table_options_read(job->args, &job->through.options, error));
+  GATHER_CLI_TRY(read_decoding(job, error));
   const char *asked = job->through.options.asked, *data = gather_cli_job_data(job);
   if (!asked) return GATHER_OK;
   if (data && gather_cli_is_stdin(data))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "hint.h"
 #include "signals.h"
 #include "size.h"
 #include "source.h"
@@ -99,6 +100,8 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   options.depth = through->options.depth;
   options.raw = raw.raw.type ? &raw.raw : NULL;
   options.no_links = gather_cli_no_links();
+  options.decode_as = through->decode_as;
+  options.codec = job->args->value[GATHER_CLI_CODEC];
   if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
                            through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
@@ -140,6 +143,28 @@ static void use_table(gather_cli_job *job, const gather_table *table) {
   if (info->rows == 0) job->through.row_bytes = info->row_bytes; /* of no row */
 }
 
+gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *error) {
+  gather_file_tensor *data = &job->data.tensor;
+  gather_file_codec *codec = &job->through.codec;
+  if (!job->through.decode_as) return GATHER_OK;
+  const gather_status status =
+      gather_file_codec_find(job->data.file, data, job->args->value[GATHER_CLI_CODEC], codec, error);
+  if (status != GATHER_OK) {
+    if (!error->input) error->input = "data";
+    if (status != GATHER_UNSUPPORTED) return status;
+    return gather_cli_hint_set(error,
+                               gather_file_is_quantised(job->data.file, data)
+                                   ? "without --as the rows are taken as they are in the file"
+                                   : "--codec NAME says how the rows are quantised, if they contain their scales");
+  }
+  const gather_tensor decoded = {.type = job->through.decode_as, .rank = codec->rank, .shape = codec->shape};
+  *data = (gather_file_tensor){.name = data->name,
+                               .tensor = decoded,
+                               .type_name = gather_type_get(decoded.type)->name,
+                               .bytes = gather_tensor_bytes(&decoded)};
+  return GATHER_OK;
+}
+
 gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error) {
   gather_cli_take_table *through = &job->through;
   if (through->table) return GATHER_OK;
@@ -147,7 +172,7 @@ gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error
   if (through->why_not[0]) return GATHER_OK;
   gather_status status = open_with(job, through->options.memory_bytes, error);
   if (status == GATHER_USAGE && through->options.memory_bytes > 0 && !error->file[0]) return fail_memory(job, error);
-  if (status == GATHER_UNSUPPORTED) {
+  if (status == GATHER_UNSUPPORTED && !through->decode_as) {
     (void)snprintf(through->why_not, sizeof through->why_not, "%s", error->message);
     return GATHER_OK;
   }
@@ -196,13 +221,14 @@ static int64_t all_rows(const gather_cli_job *job) {
 void gather_cli_job_table_plan(gather_cli_job *job) {
   const gather_cli_take_table *through = &job->through;
   const gather_table_info *info = gather_table_describe(through->table);
-  char engine[64], part[32], parts[32] = "";
+  char engine[64], part[32], parts[32] = "", codec[64] = "";
+  if (info->codec) (void)snprintf(codec, sizeof codec, " (%s as %s)", info->codec, info->type_name);
   if (info->parts > 1) (void)snprintf(parts, sizeof parts, " in %" PRId32 " files", info->parts);
   (void)snprintf(job->plan_text, sizeof job->plan_text,
                  "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
-                 " B%s through a table; misses are read by %s "
+                 " B%s%s through a table; misses are read by %s "
                  "(%s); the output is written in parts of %s",
-                 job->op->name, job->op->rules, through->rows, all_rows(job), through->row_bytes, parts,
+                 job->op->name, job->op->rules, through->rows, all_rows(job), through->row_bytes, codec, parts,
                  gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
                  gather_cli_size_text(part, sizeof part, through->part_bytes));
 }

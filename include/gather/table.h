@@ -12,7 +12,7 @@
  *
  * Rows that are resident (in the page cache) are copied from the mapped file. Rows that are cached (read by an earlier call) are
  * copied from the table's own cache. The rest is read: each block once per call, adjacent blocks together, many reads in flight.
- * gather_table_statistics counts each kind.
+ * gather_table_statistics counts each kind. Quantised rows may be decoded: see "decoded rows".
  *
  * Errors   An index out of range is found before anything is read or written, with its position. Indices with GATHER_TENSOR_SHARED
  *          are validated again when they are used: an index that has changed gives the same error, and rows of `out` may have been
@@ -66,10 +66,16 @@ typedef struct gather_table_options {
   const gather_raw *
       raw; /* the files hold raw bytes of this type; shape[0] may be -1: all rows of the file. NULL = detect the format */
   bool no_links; /* as gather_file_options.no_links: for models and index files of safetensors */
+  /* The rows are quantised and are to be decoded: GATHER_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16; see "decoded rows" below.
+   * GATHER_TYPE_NONE: rows as they are. */
+  gather_type decode_as;
+  /* With decode_as: the codec, where the file does not tell it: a name of codec.h. Rows need no side tensors then (blocks, row-wise
+   * codes). "biased:4" is the codec "biased" with codes of 4 bits, for files of MLX. NULL or "" = the file tells. */
+  const char *codec;
 } gather_table_options;
 
 #define GATHER_TABLE_OPTIONS_INIT \
-  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false }
+  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
@@ -96,6 +102,7 @@ typedef struct gather_table_info {
   const char *type_name; /* likewise */
   int64_t rows, row_bytes;
   int32_t parts;
+  const char *codec; /* decoded rows: the name of their codec; else NULL */
 } gather_table_info;
 
 GATHER_API const gather_table_info *gather_table_describe(const gather_table *table);
@@ -109,6 +116,45 @@ typedef struct gather_table_part {
 
 /* Part number i, 0 <= i < parts. Returns false for any other i. */
 GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part);
+
+/* ---- decoded rows ---------------------------------------------------------------------------------------------------- */
+
+/* A table that is opened with decode_as delivers decoded rows: its type is decode_as, its shape that of the values, and a take, a job
+ * and the statistics are those of any other table. A take reads the quantised rows, and the scales that belong to them, through the
+ * engine into scratch memory, and decodes them into the output; the quantised table is never decoded as a whole. The values are those of
+ * codec.h. What can be decoded:
+ *
+ *   GGUF         tensors of blocks (Q4_K ...): the type tells the codec
+ *   safetensors  by the names of the side tensors (also of models in several files): MXFP4 (X_blocks, X_scales); NVFP4 (weight with
+ *                weight_scale and weight_scale_2; weight_packed with weight_scale and weight_global_scale); FP8 (weight with
+ *                weight_scale_inv or weight_scale: one, one a row, or one for 128 x 128); NF4 and FP4 of bitsandbytes (weight with
+ *                weight.absmax, weight.quant_map, weight.quant_state.*); MLX (weight with scales and biases)
+ *   any          rows that contain their scales, if the codec is given
+ *
+ * Not decoded (GATHER_UNSUPPORTED, with the reason): GPTQ and AWQ, which pack along the input axis; codecs that codec.h refuses; blocks
+ * of big-endian GGUF files. A missing side tensor is GATHER_NAME_NOT_FOUND, one of a wrong type or shape GATHER_TYPE_MISMATCH or
+ * GATHER_SHAPE_MISMATCH; the message names it.
+ *
+ * Memory: memory_bytes is shared by the quantised rows, the side tensors and the scratch memory; without it each tensor that is read
+ * counts as a table of its own. Scales of the whole tensor and code books are in memory; so are all scales of a tensor of bitsandbytes
+ * whose rows are not a multiple of its blocks. In the statistics, resident, cached and read count quantised rows; bytes_useful counts
+ * them and the side rows as they are in the files. row_bytes of the table is that of a decoded row. */
+
+/* How a tensor in a file is quantised. */
+typedef struct gather_file_codec {
+  const char *codec;  /* its name in codec.h; static memory */
+  const char *layout; /* how the file stores it ("GGUF", "MXFP4 (gpt-oss)"); static memory */
+  int32_t rank;       /* of the values */
+  int64_t shape[GATHER_MAX_RANK];
+} gather_file_codec;
+
+/* Whether a tensor is quantised, as far as its type and the names in its file tell, without a look at the side tensors. */
+GATHER_API bool gather_file_is_quantised(const gather_file *file, const gather_file_tensor *tensor);
+/* Finds out how, as gather_table_open with decode_as and this codec does. Returns its errors, GATHER_OK only if rows can be decoded.
+ * Threads: any. */
+GATHER_API GATHER_CHECKED gather_status gather_file_codec_find(const gather_file *file,
+                                                               const gather_file_tensor *tensor, const char *codec,
+                                                               gather_file_codec *found, gather_error *error);
 
 /* ---- taking rows ----------------------------------------------------------------------------------------------------- */
 

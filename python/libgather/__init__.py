@@ -14,6 +14,7 @@ from libgather._core import (
     Plan,
     TableJob,
     __version__,
+    codecs,
     gather_elements,
     gather_nd,
     get_threads,
@@ -46,6 +47,7 @@ from libgather.errors import (
 from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
+from libgather.quantised import Quantized
 from libgather.shuffle_file import Shuffled, shuffle
 from libgather.table import Table, TablePart, TableStatistics, open
 
@@ -76,6 +78,7 @@ __all__ = [
     "NodeCheck",
     "Picture",
     "Plan",
+    "Quantized",
     "Shuffled",
     "Table",
     "TableJob",
@@ -83,6 +86,7 @@ __all__ = [
     "TableStatistics",
     "__version__",
     "check",
+    "codecs",
     "explain",
     "gather_elements",
     "gather_nd",

@@ -31,6 +31,15 @@ class Op(TypedDict):
     index_types: list[str]
     document: str
 
+class Codec(TypedDict):
+    name: str
+    kind: str
+    block_len: int
+    block_bytes: int
+    bits: int
+    value: str
+    source: str
+
 class Info(TypedDict):
     version: str
     isa: str
@@ -260,7 +269,23 @@ def set_threads(n: int | None, /) -> None: ...
 def get_threads() -> int: ...
 def ops() -> list[Op]: ...
 def types() -> list[str]: ...
+def codecs() -> list[Codec]: ...
 def info() -> Info: ...
+def _quantized_shape(spec: tuple[Any, ...], /) -> tuple[int, ...]: ...
+def _take_quantized(
+    spec: tuple[Any, ...],
+    like: npt.NDArray[Any],
+    indices: Any,
+    /,
+    *,
+    axis: int | None = 0,
+    out: Any = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> Any: ...
+def _dequantize(spec: tuple[Any, ...], like: npt.NDArray[Any], out: Any, threads: int | None, /) -> Any: ...
 def _capsule(array: npt.NDArray[Any], shape: tuple[int, ...], code: int, bits: int, lanes: int, /) -> Any: ...
 def _read_ids(
     path: bytes, name: str, head: bytes, /
@@ -428,6 +453,8 @@ class Table:
         dtype: np.dtype[Any] | None,
         raw_as_is: bool,
         links: bool,
+        decode_as: str | None,
+        codec: str | None,
         /,
     ) -> Self: ...
     def __len__(self) -> int: ...
@@ -520,6 +547,8 @@ class Table:
     def nbytes(self) -> int: ...
     @property
     def format(self) -> str: ...
+    @property
+    def codec(self) -> str | None: ...
     @property
     def name(self) -> str: ...
 

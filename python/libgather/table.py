@@ -106,6 +106,7 @@ class TableStatistics:
 
 # ---- arguments of open() ---------------------------------------------------------------------------------------------
 
+_DECODED = ("float32", "float16", "bfloat16")
 _UNITS = {"": 1, "b": 1} | {
     letter + end: base**power
     for power, letter in enumerate("kmgt", 1)
@@ -158,6 +159,16 @@ def _raw_type(dtype: Any) -> tuple[str, np.dtype | None]:
     if kind.names is not None or kind.num >= 256:
         return f"|V{kind.itemsize}", kind
     return kind.str, None
+
+
+def decoded_type(dtype: Any) -> str:
+    """The name of the type of decoded rows."""
+    name = dtype if isinstance(dtype, str) else None
+    if name is None:
+        name = str(dtype).removeprefix("torch.") if type(dtype).__module__ == "torch" else np.dtype(dtype).name
+    if name not in _DECODED:
+        refuse("type_unsupported", f"rows are decoded to {', '.join(_DECODED)}, not to {name}", "output")
+    return name
 
 
 def _raw_shape(shape: Any) -> tuple[int, ...]:
@@ -226,11 +237,16 @@ class Table(_core.Table):
         offset: int = 0,
         raw: bool = False,
         links: bool = True,
+        decode_as: npt.DTypeLike | None = None,
+        codec: str | None = None,
     ) -> Table:
         if dtype is None and (shape is not None or offset != 0 or raw):
             raise TypeError("shape, offset and raw need dtype: they describe raw bytes")
         if not isinstance(engine, str):
             raise TypeError(f"engine must be a str, not {type(engine).__name__}")
+        decoded = None if decode_as is None else decoded_type(decode_as)
+        if codec is not None and decoded is None:
+            raise TypeError("codec needs decode_as, the type to decode to")
         paths = _paths_of(path)
         name, kind = (None, None) if dtype is None else _raw_type(dtype)
         self = super().__new__(
@@ -245,9 +261,11 @@ class Table(_core.Table):
             name,
             _raw_shape(shape),
             _index(offset, "offset"),
-            kind,
+            kind if decoded is None else None,
             bool(raw),
             bool(links),
+            decoded,
+            codec,
         )
         self._paths = paths
         self._arguments = {
@@ -263,6 +281,8 @@ class Table(_core.Table):
             "offset": offset,
             "raw": raw,
             "links": links,
+            "decode_as": decoded,
+            "codec": codec,
         }
         return self
 
@@ -276,6 +296,17 @@ class Table(_core.Table):
         """The files with its rows."""
         return tuple(TablePart(*part) for part in self._parts())
 
+    def dequantize(self, dtype: npt.DTypeLike = "float32", *, codec: str | None = None) -> Table:
+        """The decoded rows of a quantised table: another table over the same files, opened like this one.
+
+        dtype is 'float32', 'float16' or 'bfloat16'. codec is needed only where the file does not tell how its rows
+        are quantised (see codecs()). Only rows that are taken are read and decoded. GatherNotSupportedError says why a
+        table cannot be decoded.
+        """
+        decoded = type(self)(**{**self._arguments, "decode_as": dtype, "codec": codec})
+        decoded._paths = self._paths
+        return decoded
+
     def stats(self) -> TableStatistics:
         """Statistics since it was opened, or since reset_stats()."""
         return TableStatistics(**self._stats())
@@ -283,6 +314,7 @@ class Table(_core.Table):
     def __repr__(self) -> str:
         path = self._paths[0] + (f" and {len(self._paths) - 1} more" if len(self._paths) > 1 else "")
         what = "closed" if self.closed else f"{self.row_bytes} bytes a row"
+        what = what if self.codec is None else f"{what}, decoded from {self.codec}"
         return f"<libgather.Table {visible(path)}: {self.format}, {self.type} {self.shape}, {what}>"
 
     def __enter__(self) -> Table:
@@ -406,6 +438,8 @@ def open(
     offset: int = 0,
     raw: bool = False,
     links: bool = True,
+    decode_as: npt.DTypeLike | None = None,
+    codec: str | None = None,
 ) -> Table:
     """Opens a table. Reads only headers; the file is never changed or converted.
 
@@ -438,6 +472,10 @@ def open(
         such a file is refused, since its header would be read as data.
     links : bool
         Whether files that a model or an index of safetensors files refers to may be symbolic links.
+    decode_as : {'float32', 'float16', 'bfloat16'}, optional
+        The tensor is quantised: its rows are decoded to this type. See Table.dequantize().
+    codec : str, optional
+        With decode_as: how the rows are quantised, if the file does not tell: a name of codecs().
 
     Returns
     -------
@@ -465,4 +503,6 @@ def open(
         offset=offset,
         raw=raw,
         links=links,
+        decode_as=decode_as,
+        codec=codec,
     )

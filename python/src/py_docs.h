@@ -171,6 +171,10 @@ static const char gather_py_doc_get_threads[] = "get_threads()\n--\n\nHow many t
 static const char gather_py_doc_ops[] =
     "ops()\n--\n\nEvery operator version that rules= can name, with its rules and types: a list of dicts.";
 static const char gather_py_doc_types[] = "types()\n--\n\nThe names of all element types: a list of str.";
+static const char gather_py_doc_codecs[] =
+    "codecs()\n--\n\nEvery codec of quantised rows: its name, its kind ('blocks', 'packed', 'codes', or 'refused' "
+    "if\nit is known and not decoded), sizes, how a value is computed (or why it is refused) and its source: a list "
+    "of dicts.";
 static const char gather_py_doc_info[] =
     "info()\n--\n\nVersion, CPU features, kernels, threads, file formats, engines of tables (None, or why one cannot "
     "be "

@@ -6,6 +6,7 @@
 #include "py_call.h"
 #include "py_docs.h"
 #include "py_model.h"
+#include "py_quantized.h"
 #include "py_table.h"
 
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
@@ -21,7 +22,15 @@ static PyMethodDef functions[] = {
     {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
     {"ops", gather_py_ops, METH_NOARGS, gather_py_doc_ops},
     {"types", gather_py_types, METH_NOARGS, gather_py_doc_types},
+    {"codecs", gather_py_codecs, METH_NOARGS, gather_py_doc_codecs},
     {"info", gather_py_info, METH_NOARGS, gather_py_doc_info},
+    {"_quantized_shape", gather_py_quantized_shape, METH_O,
+     "_quantized_shape(spec, /)\n--\n\nThe shape of the values of a quantised array."},
+    {"_take_quantized", FUNCTION(gather_py_take_quantized), FAST,
+     "_take_quantized(spec, like, indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None, "
+     "threads=None)\n--\n\nDecoded rows."},
+    {"_dequantize", gather_py_dequantize, METH_VARARGS,
+     "_dequantize(spec, like, out, threads, /)\n--\n\nAll decoded values."},
     {"_read_ids", gather_py_read_ids, METH_VARARGS, "_read_ids(path, name, head, /)\n--\n\nIntegers of a file."},
     {"_shuffle", gather_py_shuffle, METH_VARARGS,
      "_shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, "

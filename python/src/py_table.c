@@ -26,6 +26,7 @@ static void table_free(PyObject *object) {
   Py_XDECREF(self->format);
   Py_XDECREF(self->name);
   Py_XDECREF(self->type);
+  Py_XDECREF(self->codec);
   gather_py_release(object);
 }
 
@@ -200,6 +201,8 @@ static PyGetSetDef getters[] = {
     {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
     {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
     {"format", get_text, NULL, "The format of the (first) file.", OFFSET(format)},
+    {"codec", get_text, NULL, "The codec of decoded rows (see codecs()); None for rows as they are in the file.",
+     OFFSET(codec)},
     {"name", get_text, NULL, "The name of the tensor in its file; '' if it has none.", OFFSET(name)},
     {NULL, NULL, NULL, NULL, NULL}};
 

@@ -100,11 +100,13 @@ typedef struct gather_py_table {
   PyObject *like;       /* an array without elements, of the table's dtype */
   PyObject *bytes_like; /* of uint8, if it is packed; else NULL */
   PyObject *format, *name, *type;
+  PyObject *codec; /* of decoded rows; else None */
 } gather_py_table;
 
 extern PyType_Spec gather_py_job_spec;
 
-/* Table(paths, engine, memory, cache, depth, buffered, keep_signals, raw type, raw shape, raw offset, dtype), no keywords. */
+/* Table(paths, engine, memory, cache, depth, buffered, keep_signals, raw type, raw shape, raw offset, dtype, raw as is,
+ * links, decode_as, codec), no keywords. */
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords);
 /* A text of the library as a str; invalid UTF-8 is replaced, NULL is "". */
 PyObject *gather_py_table_text(const char *text);

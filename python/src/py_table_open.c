@@ -10,6 +10,7 @@
 typedef struct opening {
   PyObject *paths, *shape, *dtype; /* borrowed */
   const char *engine, *type;       /* type: of raw bytes, or NULL */
+  const char *decode_as;           /* the type of decoded rows, or NULL */
   gather_table_options options;
   gather_py_raw raw;
 } opening;
@@ -29,11 +30,14 @@ static int read_opening(PyObject *args, opening *given) {
   gather_error error;
   long long memory, cache, offset;
   int depth, buffered, keep_signals, as_is, links;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOpp", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache, &depth,
-                        &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset, &given->dtype,
-                        &as_is, &links))
+  const char *codec;
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
+                        &depth, &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset,
+                        &given->dtype, &as_is, &links, &given->decode_as, &codec))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
+  given->options.decode_as = gather_type_parse(given->decode_as);
+  given->options.codec = codec;
   if (gather_engine_parse(given->engine, &given->options.engine, &error) != GATHER_OK) {
     gather_py_raise(&error);
     return -1;
@@ -133,9 +137,12 @@ static int describe(gather_py_table *self, const gather_table_info *info, PyObje
   self->format = gather_py_table_text(info->format);
   self->name = gather_py_table_text(info->name);
   self->type = gather_py_table_text(info->type_name);
+  self->codec = info->codec ? gather_py_table_text(info->codec) : Py_NewRef(Py_None);
   self->like = make_like(info, dtype);
   self->bytes_like = self->packed ? array_like(PyArray_DescrFromType(NPY_UINT8)) : NULL;
-  return self->format && self->name && self->type && self->like && (self->bytes_like || !self->packed) ? 0 : -1;
+  return self->format && self->name && self->type && self->codec && self->like && (self->bytes_like || !self->packed)
+             ? 0
+             : -1;
 }
 
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {

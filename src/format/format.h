@@ -30,6 +30,7 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
+  bool blocks_swapped; /* GGUF: the numbers in blocks are big-endian */
 };
 
 /* A column in several chunks: `count` tensors, from number `first`, to be concatenated along axis 0. */

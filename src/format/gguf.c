@@ -117,5 +117,6 @@ gather_status gather_gguf_open(gather_file *file, gather_error *error) {
   GATHER_TRY(gather_gguf_count(&gguf, PAIR_LEAST, "keys of metadata", &pairs));
   for (int64_t i = 0; i < pairs; i++) GATHER_TRY(read_pair(&gguf));
   if (gguf.alignment == 0) gguf.alignment = 32;
+  file->blocks_swapped = gguf.big;
   return gather_gguf_tensors(&gguf, tensors);
 }

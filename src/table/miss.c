@@ -132,7 +132,7 @@ static gather_status fail_read(const misses *m, const gather_read *read, gather_
     int64_t at = gather_table_row_at(m->table, source, error->file_offset);
     if (at > row) row = at;
   }
-  return gather_table_blame_row(row, status, error);
+  return gather_table_blame_row(m->table, row, status, error);
 }
 
 static gather_status finish_one(misses *m, gather_error *error) {
@@ -219,7 +219,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
                                      : gather_fail_file(error, GATHER_IO_ERROR, source->path, offset + done,
                                                         "the file ends here: it was truncated while it was open");
       if (error && error->file_offset < 0) error->file_offset = offset + done;
-      return gather_table_blame_row(row / m->taking->fold, status, error);
+      return gather_table_blame_row(table, row / m->taking->fold, status, error);
     }
     done += got;
   }

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * open.c: opening and closing a table; parts.c adds what each file holds.
+ * open.c: opening a table by its paths; parts.c adds what each file holds.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/struct.h"
 #include "format/format.h"
 #include "format/format_open.h"
-#include "table/engine.h"
-#include "table/guard.h"
-#include "table/table_internal.h"
+#include "table/table_decode.h"
 
 /* ---- names */
 
@@ -94,7 +91,8 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  return gather_table_add(table, *file, name, error);
+  return table->options.decode_as ? gather_decoding_add(table, *file, name, error)
+                                  : gather_table_add(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -102,6 +100,7 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
 static gather_status read_options(const gather_table_options *given, gather_table_options *options,
                                   gather_error *error) {
   enum { MOST_DEPTH = 4096 };
+  static const gather_type DECODED[] = {GATHER_TYPE_FLOAT32, GATHER_TYPE_FLOAT16, GATHER_TYPE_BFLOAT16};
   *options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   GATHER_TRY(
       gather_struct_read(options, sizeof *options, given, "gather_table_options", "GATHER_TABLE_OPTIONS_INIT", error));
@@ -114,59 +113,35 @@ static gather_status read_options(const gather_table_options *given, gather_tabl
     return gather_fail(error, GATHER_USAGE, "memory_bytes or cache_bytes is negative");
   if (options->keep_signals && options->engine == GATHER_ENGINE_MMAP)
     return gather_fail(error, GATHER_USAGE, "the engine mmap needs a SIGBUS handler, which keep_signals forbids");
-  return GATHER_OK;
-}
-
-static gather_status make_residency(gather_table *table, gather_error *error) {
-  bool mapped = false;
-  table->map_use.most_bytes = table->budget.map_bytes;
-  if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
-  table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
-  if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  bool pages = table->budget.ceiling == 0 &&
-               !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
-  for (int32_t i = 0; i < table->source_count; i++) {
-    if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
-      return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-    mapped = mapped || table->sources[i].map;
-  }
-  return mapped ? gather_guard_install(error) : GATHER_OK;
+  if (options->codec && options->codec[0] && options->decode_as == GATHER_TYPE_NONE)
+    return gather_fail(error, GATHER_USAGE, "a codec needs decode_as, the type to decode to");
+  if (options->decode_as == GATHER_TYPE_NONE) return GATHER_OK;
+  for (size_t i = 0; i < sizeof DECODED / sizeof *DECODED; i++)
+    if (options->decode_as == DECODED[i]) return GATHER_OK;
+  return gather_fail(error, GATHER_TYPE_UNSUPPORTED,
+                     "quantised rows are decoded to float32, float16 or bfloat16, not to type number %d",
+                     (int)options->decode_as);
 }
 
 static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
-  table->files = gather_alloc(count * (int64_t)sizeof *table->files);
-  table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
-  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
-  GATHER_TRY(gather_budget_make(&table->options, table->engine, &table->budget, error));
   for (int32_t i = 0; i < count; i++) {
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
     GATHER_TRY(add_path(table, paths[i], error));
   }
-  for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
-    if (table->sources[i].block_bytes > table->budget.slot_bytes)
-      table->budget.slot_bytes = table->sources[i].block_bytes;
-  table->info.rows = table->shape[0];
-  table->info.parts = table->part_count;
-  table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
-  return make_residency(table, error);
+  return table->options.decode_as ? gather_decoding_complete(table, error) : gather_table_complete(table, error);
 }
 
 gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options,
                                       gather_table **table, gather_error *error) {
   gather_table_options full;
+  gather_table *made;
   if (!table) return gather_fail(error, GATHER_USAGE, "gather_table_open: table is NULL");
   *table = NULL;
   if (!paths || count < 1) return gather_fail(error, GATHER_USAGE, "gather_table_open: no path");
   GATHER_TRY(read_options(options, &full, error));
-  gather_table *made = gather_alloc((int64_t)sizeof *made);
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  made->options = full;
-  made->queue_end = &made->queue;
-  atomic_init(&made->process, (int64_t)getpid());
-  gather_table_init_waiting(made);
+  GATHER_TRY(gather_table_create(&full, count, &made, error));
   gather_status status = open_all(made, paths, count, error);
-  made->options.raw = NULL; /* the caller's */
+  made->options.raw = NULL, made->options.codec = NULL; /* the caller's */
   if (status == GATHER_OK)
     *table = made;
   else
@@ -177,29 +152,6 @@ gather_status gather_table_open_parts(const char *const *paths, int32_t count, c
 gather_status gather_table_open(const char *path, const gather_table_options *options, gather_table **table,
                                 gather_error *error) {
   return gather_table_open_parts(&path, 1, options, table, error);
-}
-
-void gather_table_close(gather_table *table) {
-  if (!table) return;
-  gather_table_enter(table);
-  gather_table_end_jobs(table);
-  for (gather_worker *worker = table->idle, *next; worker; worker = next) {
-    next = worker->next;
-    gather_worker_destroy(table, worker);
-  }
-  for (int32_t i = 0; i < table->source_count; i++) {
-    if (table->residency) gather_residency_close(&table->residency[i]);
-    gather_table_source_close(&table->sources[i]);
-  }
-  for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
-  gather_cache_destroy(table->cache);
-  gather_free(table->residency);
-  gather_free(table->sources);
-  gather_free(table->parts);
-  gather_free(table->files);
-  (void)pthread_cond_destroy(&table->changed);
-  (void)pthread_mutex_destroy(&table->lock);
-  gather_free(table);
 }
 
 const gather_table_info *gather_table_describe(const gather_table *table) { return &table->info; }

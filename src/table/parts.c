@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/tensor.h"
 #include "format/format.h"
-#include "table/table_internal.h"
+#include "table/table_decode.h"
 
 /* ---- what a tensor is */
 
@@ -165,8 +165,23 @@ gather_status gather_table_add(gather_table *table, const gather_file *file, con
   return GATHER_OK;
 }
 
+gather_status gather_table_add_bytes(gather_table *table, const gather_file *file, const gather_file_tensor *tensor,
+                                     int64_t rows, int64_t row_bytes, gather_error *error) {
+  const int64_t shape[2] = {rows, row_bytes};
+  gather_file_tensor bytes = *tensor;
+  bytes.tensor = (gather_tensor){.data = tensor->tensor.data, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = shape};
+  GATHER_TRY(make_room(table, 1, error));
+  return add_tensor(table, file, &bytes, error);
+}
+
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
-  if (i < 0 || i >= table->part_count) return false;
+  if (i < 0 || i >= table->info.parts) return false;
+  if (table->decoding) {
+    const gather_piece *piece = &table->decoding->pieces[i];
+    if (!gather_table_part_at(piece->data, 0, part)) return false;
+    part->first = piece->first;
+    return true;
+  }
   const gather_part *from = &table->parts[i];
   *part = (gather_table_part){from->path, from->offset, from->first, from->rows};
   return true;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "table/table_internal.h"
+#include "table/table_decode.h"
 
 static void abandon(gather_table *table) {
   for (gather_worker *worker = table->idle, *next; worker; worker = next) {
@@ -25,6 +25,7 @@ static void abandon(gather_table *table) {
   table->threads = table->threads_idle = 0;
   gather_table_init_waiting(table);
   if (table->cache) gather_cache_reset(table->cache);
+  if (table->decoding) gather_scratch_abandon(table->decoding);
   atomic_store_explicit(&table->counts.memory, 0, memory_order_relaxed);
 }
 

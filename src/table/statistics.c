@@ -3,8 +3,9 @@
  * statistics.c: counts what a table has done.
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "table/table_internal.h"
+#include "table/table_decode.h"
 
 void gather_table_count_memory(gather_table *table, int64_t bytes) {
   gather_table_counts *counts = &table->counts;
@@ -31,6 +32,30 @@ static bool is_direct(const gather_table *table) {
 /* Mapped memory has its own share, so that the sum of the two peaks stays below the memory limit. */
 #define READ_MAPPED(name) atomic_load_explicit(&locked->map_use.name, memory_order_relaxed)
 
+/* Of a table with decoded rows: adds what the tables did that it reads. */
+static void add_read_table(gather_table_statistics *sum, const gather_table *table) {
+  gather_table_statistics one;
+  gather_table_statistics_get(table, &one);
+  sum->reads += one.reads;
+  sum->bytes_read += one.bytes_read;
+  sum->memory_bytes += one.memory_bytes;
+  sum->memory_peak += one.memory_peak;
+  sum->seconds_waiting += one.seconds_waiting;
+}
+
+static void add_decoding(const gather_decoded *decoding, gather_table_statistics *sum) {
+  gather_table_statistics first;
+  gather_table_statistics_get(decoding->pieces[0].data, &first);
+  sum->engine = first.engine, sum->direct = first.direct, sum->depth = first.depth;
+  memcpy(sum->why, first.why, sizeof sum->why);
+  for (int32_t i = 0; i < decoding->count; i++) {
+    const gather_piece *piece = &decoding->pieces[i];
+    add_read_table(sum, piece->data);
+    for (int role = 0; role < GATHER_ROW_SIDES; role++)
+      if (piece->side[role].table) add_read_table(sum, piece->side[role].table);
+  }
+}
+
 void gather_table_statistics_get(const gather_table *table, gather_table_statistics *statistics) {
   /* Only the lock is modified. */
   gather_table *locked = (gather_table *)(uintptr_t)table;
@@ -55,6 +80,16 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
   statistics->depth = table->budget.depth;
   (void)snprintf(statistics->why, sizeof statistics->why, "%s", table->why);
   (void)pthread_mutex_unlock(&locked->lock);
+  if (table->decoding) add_decoding(table->decoding, statistics);
+}
+
+static void reset_decoding(const gather_decoded *decoding) {
+  for (int32_t i = 0; i < decoding->count; i++) {
+    const gather_piece *piece = &decoding->pieces[i];
+    gather_table_statistics_reset(piece->data);
+    for (int role = 0; role < GATHER_ROW_SIDES; role++)
+      if (piece->side[role].table) gather_table_statistics_reset(piece->side[role].table);
+  }
 }
 
 void gather_table_statistics_reset(gather_table *table) {
@@ -68,4 +103,5 @@ void gather_table_statistics_reset(gather_table *table) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
   atomic_store_explicit(&counts->memory_peak, READ(memory), memory_order_relaxed);
   atomic_store_explicit(&table->map_use.peak_bytes, atomic_load(&table->map_use.bytes), memory_order_relaxed);
+  if (table->decoding) reset_decoding(table->decoding);
 }

@@ -33,14 +33,6 @@ static char *out_at(const gather_sweep *s, int64_t position) {
 
 /* ---- where rows are */
 
-static void fill(const gather_sweep *s, char *out) {
-  const gather_plan *plan = s->taking->plan;
-  const int64_t row_bytes = s->taking->row_bytes;
-  if (!plan->fill) memset(out, 0, (size_t)row_bytes);
-  for (int64_t at = 0; plan->fill && at < row_bytes; at += plan->fill_bytes)
-    memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
-}
-
 /* The address of a mapped row; else NULL, and its entry is DONE if it was already copied. */
 static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
   gather_table *table = s->taking->table;
@@ -65,7 +57,7 @@ static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_
   b->from[j] = NULL;
   if (b->rows[j] == DONE) return;
   if (b->rows[j] == GATHER_ROW_FILL) {
-    fill(s, out_at(s, position + j));
+    gather_taking_fill(s->taking, out_at(s, position + j));
     b->rows[j] = DONE;
     return;
   }
@@ -306,7 +298,7 @@ gather_status gather_table_check_cut(const gather_taking *taking, int64_t first,
     int64_t row = find_cut(taking, first, count, i, why.file_offset);
     if (row < 0) continue;
     if (error) *error = why;
-    return gather_table_blame_row(row, why.status, error);
+    return gather_table_blame_row(table, row, why.status, error);
   }
   return GATHER_OK;
 }

@@ -52,6 +52,9 @@ typedef struct gather_table_counts {
       nanoseconds_waiting, memory, memory_peak;
 } gather_table_counts;
 
+/* One take; below. */
+struct gather_taking;
+
 struct gather_table {
   gather_table_info info;
   int64_t shape[GATHER_MAX_RANK];
@@ -85,6 +88,12 @@ struct gather_table {
   pthread_t thread[16];
   bool closing;
   _Atomic int64_t process; /* the process that owns the table */
+
+  /* A table with decoded rows (decode.h); else NULL. */
+  struct gather_decoded *decoding;
+  gather_status (*run)(struct gather_taking *taking, gather_error *error); /* instead of take.c; NULL */
+  /* A table that such a table reads: what its row 0 and each of its rows are in that one, for errors. */
+  int64_t rows_before, rows_each; /* rows_each 0 = 1 */
 };
 
 enum { GATHER_MOST_WORKERS = 16 };
@@ -95,6 +104,11 @@ typedef struct gather_cancel {
   void *context;
   atomic_bool stopped; /* it was cancelled */
 } gather_cancel;
+
+/* Rows of one take, by where they came from. */
+typedef struct gather_rows_count {
+  int64_t resident, cached, read;
+} gather_rows_count;
 
 /* One take, its arguments checked. Its rows are what an index selects: rows of the table, or, if indices are tuples, `fold` rows of
  * row_bytes in each row of the table, numbered through. Rows in the table's cache are whole: it is not used for others. */
@@ -110,7 +124,20 @@ typedef struct gather_taking {
   gather_cancel *cancel; /* NULL = not cancellable */
 } gather_taking;
 
+/* ---- table_create.c */
+
+/* Creates a table without parts, with room for so many files. options: all fields set. */
+GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, int32_t count,
+                                                 gather_table **table, gather_error *error);
+/* After the last part. */
+GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
+
 /* ---- parts.c, budget.c */
+
+/* Appends rows that are bytes of a tensor in a file, which must outlive the table. */
+GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const gather_file *file,
+                                                    const gather_file_tensor *tensor, int64_t rows, int64_t row_bytes,
+                                                    gather_error *error);
 
 /* Appends the rows of the tensor `name` of a file ("" = its only tensor). */
 GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
@@ -170,6 +197,14 @@ GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_err
 /* A taking of those arguments. */
 void gather_taking_init(gather_taking *taking, gather_table *table, const gather_plan *plan,
                         const gather_tensor *indices, const gather_tensor *out, int64_t bad);
+/* gather_table_take, which also says where the rows came from. */
+GATHER_CHECKED gather_status gather_table_take_counted(gather_table *table, const gather_tensor *indices,
+                                                       const gather_tensor *out,
+                                                       const gather_table_take_options *options,
+                                                       gather_rows_count *rows, gather_error *error);
+/* Counts a take that has ended, and its rows if it succeeded. bytes_useful: of the rows, as they are in the files. */
+void gather_taking_count(const gather_taking *taking, int64_t start, gather_status status,
+                         const gather_rows_count *rows, int64_t bytes_useful);
 /* State of a sweep's worker: not needed yet, being obtained, present, all busy, cannot be created. */
 enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
 
@@ -230,7 +265,9 @@ GATHER_CHECKED gather_status gather_table_fail_mapped(gather_table *table, int32
 /* The row that contains a byte of a source; -1. */
 int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t offset);
 /* Appends the row to an error; returns the status. */
-gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error);
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status, gather_error *error);
+/* Fills one row of the output. */
+void gather_taking_fill(const gather_taking *taking, char *out);
 
 /* ---- job.c */
 

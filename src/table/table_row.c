@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_row.c: what both halves of a take, the sweep and the reads, do with a row: cache it, and name it in an error.
+ * table_row.c: what both halves of a take, the sweep and the reads, do with a row: fill it, cache it, and name it in
+ * an error.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/plan.h"
 #include "table/table_internal.h"
 
 void gather_table_keep_row(gather_table *table, int64_t row, const char *data, bool eager) {
@@ -29,8 +31,19 @@ int64_t gather_table_row_at(const gather_table *table, int32_t source, int64_t o
   return -1;
 }
 
-gather_status gather_table_blame_row(int64_t row, gather_status status, gather_error *error) {
+void gather_taking_fill(const gather_taking *taking, char *out) {
+  const gather_plan *plan = taking->plan;
+  const int64_t row_bytes = taking->row_bytes;
+  if (!plan->fill) memset(out, 0, (size_t)row_bytes);
+  for (int64_t at = 0; plan->fill && at < row_bytes; at += plan->fill_bytes)
+    memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
+}
+
+gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status,
+                                     gather_error *error) {
   if (!error || row < 0) return status;
+  if (table->rows_each > 1) row *= table->rows_each;
+  row += table->rows_before;
   size_t length = strlen(error->message);
   (void)snprintf(error->message + length, sizeof error->message - length, " (row %" PRId64 " of the table)", row);
   error->row = row;
@@ -44,5 +57,5 @@ gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int6
   gather_status status = gather_table_source_check(from, error);
   if (status == GATHER_OK)
     status = gather_fail_file(error, GATHER_IO_ERROR, from->path, offset, "the mapped file could not be read there");
-  return gather_table_blame_row(row, status, error);
+  return gather_table_blame_row(table, row, status, error);
 }

@@ -14,11 +14,6 @@
 #include "table/ids.h"
 #include "table/table_internal.h"
 
-/* Rows of one take, by where they came from. */
-typedef struct gather_rows_count {
-  int64_t resident, cached, read;
-} gather_rows_count;
-
 /* ---- before anything is read */
 
 static gather_status read_options(const gather_table_take_options *given, gather_table_take_options *options,
@@ -56,6 +51,10 @@ static gather_status check_tuples(const gather_table *table, const gather_op *op
   if (components == 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
                              "tuples without numbers would select the whole table each");
+  if (components > 1 && table->decoding)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
+                             "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each",
+                             components);
   int64_t len = 1;
   for (int32_t d = (int32_t)components; d < tensor->rank; d++) len *= tensor->shape[d]; /* at most a row */
   if (!gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0)) return GATHER_OK;
@@ -146,25 +145,36 @@ static gather_status take_rows(const gather_taking *taking, gather_rows_count *r
   return gather_table_check_cut(taking, 0, taking->count, error);
 }
 
-gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
+void gather_taking_count(const gather_taking *taking, int64_t start, gather_status status,
+                         const gather_rows_count *rows, int64_t bytes_useful) {
   gather_table_counts *counts = &taking->table->counts;
-  const int64_t all = taking->count, row_bytes = taking->row_bytes, start = gather_clock();
-  gather_rows_count rows = {0};
-  gather_status status = gather_taking_go_on(taking, error);
-  if (status == GATHER_OK && all > 0 && row_bytes > 0) status = take_rows(taking, &rows, error);
   atomic_fetch_add_explicit(&counts->nanoseconds, gather_clock() - start, memory_order_relaxed);
-  if (status != GATHER_OK) return status;
+  if (status != GATHER_OK) return;
   atomic_fetch_add_explicit(&counts->takes, 1, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows, all, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows_resident, rows.resident, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows_cached, rows.cached, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->rows_read, rows.read, memory_order_relaxed);
-  atomic_fetch_add_explicit(&counts->bytes_useful, all * row_bytes, memory_order_relaxed);
-  return GATHER_OK;
+  atomic_fetch_add_explicit(&counts->rows, taking->count, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_resident, rows->resident, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_cached, rows->cached, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->rows_read, rows->read, memory_order_relaxed);
+  atomic_fetch_add_explicit(&counts->bytes_useful, bytes_useful, memory_order_relaxed);
 }
 
-gather_status gather_table_take(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
-                                const gather_table_take_options *options, gather_error *error) {
+static gather_status run_counted(gather_taking *taking, gather_rows_count *rows, gather_error *error) {
+  const int64_t all = taking->count, row_bytes = taking->row_bytes, start = gather_clock();
+  *rows = (gather_rows_count){0};
+  gather_status status = gather_taking_go_on(taking, error);
+  if (status == GATHER_OK && all > 0 && row_bytes > 0) status = take_rows(taking, rows, error);
+  gather_taking_count(taking, start, status, rows, all * row_bytes);
+  return status;
+}
+
+gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
+  gather_rows_count rows;
+  return taking->table->run ? taking->table->run(taking, error) : run_counted(taking, &rows, error);
+}
+
+gather_status gather_table_take_counted(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                        const gather_table_take_options *options, gather_rows_count *rows,
+                                        gather_error *error) {
   if (!table) return gather_fail(error, GATHER_USAGE, "gather_table_take: table is NULL");
   gather_table_take_options full;
   gather_plan *plan = NULL;
@@ -177,7 +187,13 @@ gather_status gather_table_take(gather_table *table, const gather_tensor *indice
   gather_taking_init(&taking, table, plan, indices, out, bad);
   taking.executor = full.executor;
   taking.cancel = cancel.stop ? &cancel : NULL;
-  gather_status status = gather_taking_run(&taking, error);
+  gather_status status = table->run ? table->run(&taking, error) : run_counted(&taking, rows, error);
   gather_plan_destroy(plan);
   return status;
+}
+
+gather_status gather_table_take(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
+                                const gather_table_take_options *options, gather_error *error) {
+  gather_rows_count rows;
+  return gather_table_take_counted(table, indices, out, options, &rows, error);
 }

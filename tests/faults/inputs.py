@@ -12,6 +12,7 @@ import onnx
 from cli.models import IR, onnx_model
 from onnx import TensorProto, helper
 from support.arrow_files import arrow_file, chunk, fixed_list, integer
+from support.quantised_files import nf4_nested
 
 ROWS, WIDTH = 600, 6
 TABLE = np.arange(ROWS * WIDTH, dtype=np.int32).reshape(ROWS, WIDTH)
@@ -42,6 +43,14 @@ def gguf(path: Path) -> None:
     int32 = 26
     head = b"GGUF" + struct.pack("<IQQQ", 3, 1, 0, 1) + b"t" + struct.pack("<IQQIQ", 2, WIDTH, ROWS, int32, 0)
     path.write_bytes(head + bytes(-len(head) % 32) + TABLE.tobytes())
+
+
+def quantised(folder: Path) -> None:
+    """A table of blocks, and one whose scales are in other tensors, quantised themselves."""
+    kind, blocks = 2, np.random.default_rng(4).integers(0, 60, (ROWS, 18), np.uint8)
+    head = b"GGUF" + struct.pack("<IQQQ", 3, 1, 0, 1) + b"t" + struct.pack("<IQQIQ", 2, 32, ROWS, kind, 0)
+    (folder / "q.gguf").write_bytes(head + bytes(-len(head) % 32) + blocks.tobytes())
+    nf4_nested(np.random.default_rng(4), ROWS, 64).write(folder / "q.safetensors")
 
 
 def arrow(path: Path) -> None:
@@ -99,6 +108,7 @@ def make(folder: Path) -> None:
     safetensors(folder / "x.safetensors", t=TABLE, b=TABLE[:5])
     shards(folder)
     gguf(folder / "x.gguf")
+    quantised(folder)
     arrow(folder / "x.arrow")
     external(folder / "m.onnx")
     onnx_model(folder / "bad.onnx", "g () => (float[2] y) <float[3] t = {1, 2, 3}, int64[2] i = {0, 3}> { [pick] y = Gather(t, i) }")

@@ -43,6 +43,14 @@ static const gather_raw *choose_raw(fuzz_choices *choices) {
   return &raw;
 }
 
+/* Decoded rows, half of the time; now and then by a codec that the file may not have. */
+static void choose_decoding(fuzz_choices *choices, gather_table_options *options) {
+  static const gather_type TYPES[] = {GATHER_TYPE_NONE, GATHER_TYPE_NONE, GATHER_TYPE_FLOAT32, GATHER_TYPE_BFLOAT16};
+  static const char *const CODECS[] = {NULL, NULL, NULL, "Q4_0", "rowwise4", "biased:4", "nf4", "affine"};
+  options->decode_as = TYPES[fuzz_choose(choices, 4)];
+  options->codec = CODECS[fuzz_choose(choices, 8)];
+}
+
 static gather_table_options choose_options(fuzz_choices *choices) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   options.engine = fuzz_choose(choices, 8) != 1 ? GATHER_ENGINE_MMAP : (gather_engine)fuzz_choose(choices, 4);
@@ -52,6 +60,7 @@ static gather_table_options choose_options(fuzz_choices *choices) {
   options.buffered = fuzz_choose(choices, 2) == 1;
   options.keep_signals = fuzz_choose(choices, 2) == 1;
   options.raw = choose_raw(choices);
+  choose_decoding(choices, &options);
   return options;
 }
 
@@ -70,7 +79,7 @@ static void compare(const gather_table *table, const fuzz_indices *indices, cons
   const gather_table_info *info = gather_table_describe(table);
   int64_t count = gather_tensor_len(&indices->tensor);
   gather_table_part part;
-  if (!gather_table_part_at(table, 0, &part) || info->parts != 1 || strcmp(part.path, path) != 0) return;
+  if (info->codec || !gather_table_part_at(table, 0, &part) || info->parts != 1 || strcmp(part.path, path) != 0) return;
   if (indices->tensor.type != GATHER_TYPE_INT64 || (indices->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0) return;
   for (int64_t i = 0; i < count && info->row_bytes > 0; i++) {
     int64_t row;

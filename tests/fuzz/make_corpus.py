@@ -9,6 +9,7 @@ import sys
 
 from corpus_choices import literal_files, table_files, take_files, text_files
 from corpus_many import arrow_files, npz_files
+from corpus_quantised import quantised_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -330,6 +331,7 @@ def safetensors_files() -> list[bytes]:
     maps = ['{"a":"s","b":"s"}', '{"b":"s","a":"t","c":"s"}', '{"a":"../s"}', '{"a":"/s"}', '{"a":""}', '{"a":"s","a":"s"}',
             '{"a":1}', "[]"]
     files += [f'{{"metadata":{{"total_size":7}},"weight_map":{weights}}}\n'.encode() for weights in maps]
+    files += quantised_files()
     return files + [b' {"weight_map":{"a":"s"', b'{"weight_map":{},"weight_map":{}}', b'{"weight_map":{"\xff":"s"}}']
 
 

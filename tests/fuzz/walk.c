@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "gather/table.h"
 
 void fuzz_check(bool good, const char *promise) {
   if (good) return;
@@ -88,6 +89,22 @@ void fuzz_walk_tensor(const gather_file_tensor *t) {
   touch_all(&t->tensor);
 }
 
+/* Whether a tensor is quantised, and how. */
+static void walk_codec(const gather_file *file, const gather_file_tensor *tensor) {
+  gather_file_codec found;
+  gather_error error;
+  (void)gather_file_is_quantised(file, tensor);
+  const gather_status status = gather_file_codec_find(file, tensor, NULL, &found, &error);
+  if (status != GATHER_OK) {
+    walk_error(status, &error);
+    return;
+  }
+  const gather_tensor decoded = {.type = GATHER_TYPE_FLOAT32, .rank = found.rank, .shape = found.shape};
+  fuzz_check(gather_file_is_quantised(file, tensor), "what can be decoded is quantised");
+  fuzz_check(found.codec && found.layout && found.rank >= 2, "it has a codec, a layout and rows");
+  fuzz_check(gather_tensor_check(&decoded, &error) == GATHER_OK, "the decoded tensor has a sane shape");
+}
+
 void fuzz_walk_all(const gather_file *file) {
   int64_t len = gather_file_len(file);
   for (int64_t i = 0; i < len; i++) {
@@ -95,6 +112,7 @@ void fuzz_walk_all(const gather_file *file) {
     fuzz_walk_tensor(tensor);
     if (i > 20 || tensor->name[0] == '\0') continue;
     fuzz_check(gather_file_find(file, tensor->name, &found, NULL) == GATHER_OK, "a tensor is found by its name");
+    if (found == tensor) walk_codec(file, tensor);
   }
 }
 

@@ -102,7 +102,7 @@ def test_classes(name):
 def test_tables():
     """The keys of the dicts."""
     told = {name: [item.target.id for item in node.body] for name, node in classes().items() if is_typed_dict(node)}
-    assert told == {"Op": list(libgather.ops()[0]), "Info": list(libgather.info())}
+    assert told == {"Op": list(libgather.ops()[0]), "Codec": list(libgather.codecs()[0]), "Info": list(libgather.info())}
 
 
 def literal(name: str) -> list[str]:

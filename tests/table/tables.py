@@ -39,6 +39,8 @@ class Options(c.Structure):
         ("keep_signals", c.c_bool),
         ("raw", c.POINTER(Raw)),
         ("no_links", c.c_bool),
+        ("decode_as", c.c_int),
+        ("codec", c.c_char_p),
     ]
 
 
@@ -52,6 +54,7 @@ class Info(c.Structure):
         ("rows", I64),
         ("row_bytes", I64),
         ("parts", c.c_int32),
+        ("codec", c.c_char_p),
     ]
 
 
@@ -172,6 +175,8 @@ class Setting:
     depth: int = 0
     buffered: bool = False
     keep_signals: bool = False
+    decode_as: str = ""
+    codec: str = ""
 
     def __str__(self) -> str:
         words = [
@@ -216,6 +221,9 @@ class Table:
             how.buffered,
             how.keep_signals,
             None,
+            False,
+            LIB.gather_type_parse(how.decode_as.encode()),
+            how.codec.encode(),
         )
         if raw:
             shape = int64s(raw[1])

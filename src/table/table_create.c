@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_create.c: the life of a table, without its parts: created, completed after the last part, closed.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "format/format.h"
+#include "table/engine.h"
+#include "table/guard.h"
+#include "table/table_decode.h"
+
+static gather_status make_residency(gather_table *table, gather_error *error) {
+  bool mapped = false;
+  table->map_use.most_bytes = table->budget.map_bytes;
+  if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
+  table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
+  if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  bool pages = table->budget.ceiling == 0 &&
+               !table->options.keep_signals; /* under a limit, all that is mapped must be counted */
+  for (int32_t i = 0; i < table->source_count; i++) {
+    if (!gather_residency_open(&table->residency[i], &table->sources[i], &table->map_use, pages))
+      return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+    mapped = mapped || table->sources[i].map;
+  }
+  return mapped ? gather_guard_install(error) : GATHER_OK;
+}
+
+static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
+  table->files = gather_alloc(count * (int64_t)sizeof *table->files);
+  table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
+  if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
+  return gather_budget_make(&table->options, table->engine, &table->budget, error);
+}
+
+gather_status gather_table_create(const gather_table_options *options, int32_t count, gather_table **table,
+                                  gather_error *error) {
+  gather_table *made = gather_alloc((int64_t)sizeof *made);
+  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  made->options = *options;
+  made->queue_end = &made->queue;
+  atomic_init(&made->process, (int64_t)getpid());
+  gather_table_init_waiting(made);
+  gather_status status = allocate(made, count, error);
+  if (status == GATHER_OK)
+    *table = made;
+  else
+    gather_table_close(made);
+  return status;
+}
+
+gather_status gather_table_complete(gather_table *table, gather_error *error) {
+  for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
+    if (table->sources[i].block_bytes > table->budget.slot_bytes)
+      table->budget.slot_bytes = table->sources[i].block_bytes;
+  table->info.rows = table->shape[0];
+  table->info.parts = table->part_count;
+  table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
+  return make_residency(table, error);
+}
+
+/* The tables that a table with decoded rows reads, and its scratch memory. */
+static void close_decoding(gather_decoded *decoding) {
+  if (!decoding) return;
+  for (gather_scratch *scratch = decoding->idle, *next; scratch; scratch = next) {
+    next = scratch->next;
+    gather_scratch_destroy(decoding, scratch);
+  }
+  for (int32_t i = 0; i < decoding->count; i++) {
+    gather_piece *piece = &decoding->pieces[i];
+    gather_table_close(piece->data);
+    for (int role = 0; role < GATHER_SIDE_COUNT; role++) {
+      gather_table_close(piece->side[role].table);
+      gather_free(piece->side[role].constant);
+    }
+  }
+  gather_free(decoding->pieces);
+  gather_free(decoding);
+}
+
+void gather_table_close(gather_table *table) {
+  if (!table) return;
+  gather_table_enter(table);
+  gather_table_end_jobs(table);
+  for (gather_worker *worker = table->idle, *next; worker; worker = next) {
+    next = worker->next;
+    gather_worker_destroy(table, worker);
+  }
+  close_decoding(table->decoding);
+  for (int32_t i = 0; i < table->source_count; i++) {
+    if (table->residency) gather_residency_close(&table->residency[i]);
+    gather_table_source_close(&table->sources[i]);
+  }
+  for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
+  gather_cache_destroy(table->cache);
+  gather_free(table->residency);
+  gather_free(table->sources);
+  gather_free(table->parts);
+  gather_free(table->files);
+  (void)pthread_cond_destroy(&table->changed);
+  (void)pthread_mutex_destroy(&table->lock);
+  gather_free(table);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_decode.h: tables that deliver decoded rows. Such a table has tables of its own, one for the quantised rows of each part and one for
+ * each side tensor with numbers for its rows. A take reads a block of rows through them into scratch memory, and decodes it.
+ */
+#ifndef GATHER_TABLE_TABLE_DECODE_H
+#define GATHER_TABLE_TABLE_DECODE_H
+
+#include "table/layout.h"
+#include "table/table_internal.h"
+
+/* The sides whose numbers belong to rows: they may be as long as the rows, and are read like them. */
+enum { GATHER_ROW_SIDES = GATHER_SIDE_BIAS + 1 };
+
+/* A side tensor. */
+typedef struct gather_decode_side {
+  gather_table *table; /* its rows; NULL = a constant, or absent */
+  void *constant;      /* the whole tensor in memory; NULL = read through the table, or absent */
+  gather_tensor
+      tensor; /* what a decoder is told: type and flags; shape[0] is that of a block, or of the whole tensor */
+  int64_t shape[2];
+  int64_t row_bytes; /* of a row of the table; 0 = not read by rows */
+} gather_decode_side;
+
+/* One part of a decoded table. */
+typedef struct gather_piece {
+  gather_layout layout;
+  int64_t first, rows; /* in the whole table */
+  gather_table *data;
+  gather_decode_side side[GATHER_SIDE_COUNT];
+} gather_piece;
+
+/* What one take needs for a block of rows; idle ones are in a list. */
+typedef struct gather_scratch {
+  struct gather_scratch *next;
+  char *memory;              /* one allocation for all that follows */
+  int64_t *resolved;         /* the rows of a block, GATHER_ROW_FILL among them */
+  int64_t *rows, *positions; /* of the rows of one piece: numbers in the piece, places in the output */
+  int64_t *wanted, *numbers; /* row numbers for a side table; 0, 1, 2, ... */
+  char *packed, *side[GATHER_ROW_SIDES];
+  float *scales;             /* decoded from codes, if scales are quantised themselves */
+  gather_decoder **decoders; /* one for each piece, created when first needed; they read the memory above */
+} gather_scratch;
+
+typedef struct gather_decoded {
+  gather_piece *pieces;
+  int32_t count;
+  int64_t block_rows; /* rows of a block */
+  /* Protected by the table's lock. */
+  gather_scratch *idle;
+  int32_t scratch_count, scratch_most;
+} gather_decoded;
+
+/* ---- table_decode.c */
+
+/* Adds a quantised tensor of an open file as the next part. Returns as gather_layout_find; GATHER_SHAPE_MISMATCH (other rows than the
+ * first part). */
+GATHER_CHECKED gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name,
+                                                 gather_error *error);
+/* After the last part: opens the tables that are read, within the memory limit. */
+GATHER_CHECKED gather_status gather_decoding_complete(gather_table *table, gather_error *error);
+
+/* ---- table_decode_memory.c */
+
+/* The bytes that a block of so many rows needs; INT64_MAX if they do not fit. */
+int64_t gather_scratch_bytes(const gather_decoded *decoding, int64_t rows);
+/* Allocates one; NULL: out of memory. */
+gather_scratch *gather_scratch_create(const gather_decoded *decoding);
+void gather_scratch_destroy(const gather_decoded *decoding, gather_scratch *scratch);
+/* After fork(): frees the idle ones; the others belong to threads of the parent. */
+void gather_scratch_abandon(gather_decoded *decoding);
+
+/* ---- table_decode_scratch.c */
+
+/* Gets an idle scratch, or creates one; waits until there is one or the take is cancelled. */
+GATHER_CHECKED gather_status gather_scratch_get(const gather_taking *taking, gather_scratch **scratch,
+                                                gather_error *error);
+void gather_scratch_put(gather_table *table, gather_scratch *scratch);
+/* The decoder of a piece for a block in this scratch. */
+GATHER_CHECKED gather_status gather_scratch_decoder(const gather_table *table, gather_scratch *scratch, int32_t piece,
+                                                    const gather_decoder **decoder, gather_error *error);
+
+/* ---- table_decode_take.c */
+
+GATHER_CHECKED gather_status gather_decoding_run(gather_taking *taking, gather_error *error);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * table_decode_take.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through
+ * their tables into scratch memory, and decoded into the output.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "plan/plan.h"
+#include "plan/tasks.h"
+#include "table/ids.h"
+#include "table/table_decode.h"
+
+/* The state of one take. */
+typedef struct decoded_take {
+  const gather_taking *taking;
+  gather_decoded *decoding;
+  gather_scratch *scratch;
+  gather_rows_count rows;
+  int64_t bytes_useful;
+} decoded_take;
+
+/* Rows of one piece, to be decoded. */
+typedef struct decoded_rows {
+  const decoded_take *take;
+  const gather_decoder *decoder;
+  const int64_t *numbers; /* what the decoder calls the rows */
+  int64_t packed_bytes;
+} decoded_rows;
+
+static bool is_stopped(void *context) { return gather_taking_stopped(context); }
+
+/* ---- reading */
+
+/* Takes rows through one of the tables. An index within the program cannot be out of range: only reading can fail. */
+static gather_status take_rows(decoded_take *take, gather_table *table, int64_t *ids, int64_t count, char *out,
+                               gather_rows_count *rows, gather_error *error) {
+  const gather_table_info *info = &table->info;
+  const int64_t ids_shape[1] = {count}, out_shape[2] = {count, info->row_bytes};
+  gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
+  const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
+  const gather_tensor to = {.data = out, .type = GATHER_TYPE_UINT8, .rank = 2, .shape = out_shape};
+  options.executor = take->taking->executor;
+  if (take->taking->cancel) options.stop = is_stopped, options.stop_context = (void *)(uintptr_t)take->taking;
+  GATHER_TRY(gather_table_take_counted(table, &indices, &to, &options, rows, error));
+  take->bytes_useful += count * info->row_bytes;
+  return GATHER_OK;
+}
+
+/* The scales of a row are codes themselves: number i is table[code] * outer[i / outer_len] + offset, each operation rounded. */
+static void decode_scales(const decoded_take *take, const gather_piece *piece, int64_t count) {
+  const gather_layout *layout = &piece->layout;
+  const float *outer = piece->side[GATHER_SIDE_OUTER].constant, *table = piece->side[GATHER_SIDE_OUTER_TABLE].constant;
+  const uint8_t *codes = (const uint8_t *)take->scratch->side[GATHER_SIDE_SCALE];
+  float *scales = take->scratch->scales;
+  for (int64_t j = 0; j < count; j++) {
+    const int64_t first = take->scratch->rows[j] * layout->groups;
+    for (int64_t g = 0; g < layout->groups; g++, codes++, scales++) {
+      volatile float scaled = table[*codes] * outer[(first + g) / layout->outer_len]; /* no fused operation */
+      *scales = scaled + layout->outer_offset;
+    }
+  }
+}
+
+static gather_status take_sides(decoded_take *take, const gather_piece *piece, int64_t count, gather_error *error) {
+  gather_scratch *scratch = take->scratch;
+  const int64_t each = piece->layout.rows_per_scale;
+  gather_rows_count unused;
+  for (int role = 0; role < GATHER_ROW_SIDES; role++) {
+    if (!piece->side[role].table) continue;
+    for (int64_t j = 0; j < count; j++) scratch->wanted[j] = scratch->rows[j] / each;
+    GATHER_TRY(take_rows(take, piece->side[role].table, scratch->wanted, count, scratch->side[role], &unused, error));
+  }
+  if (piece->layout.outer_len > 0 && !piece->layout.across) decode_scales(take, piece, count);
+  return GATHER_OK;
+}
+
+/* ---- decoding */
+
+/* Rows [first, last): those whose places in the output follow each other are decoded together. */
+static void decode_rows(void *argument, int64_t first, int64_t last) {
+  const decoded_rows *r = argument;
+  const gather_taking *taking = r->take->taking;
+  const int64_t *positions = r->take->scratch->positions, row_bytes = taking->table->info.row_bytes;
+  for (int64_t j = first, end; j < last; j = end) {
+    for (end = j + 1; end < last && positions[end] == positions[end - 1] + 1;) end++;
+    gather_decoder_rows(r->decoder, r->take->scratch->packed + j * r->packed_bytes, r->packed_bytes, r->numbers + j,
+                        end - j, taking->out + positions[j] * row_bytes, row_bytes);
+  }
+}
+
+static gather_status take_piece(decoded_take *take, int32_t number, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  const gather_piece *piece = &take->decoding->pieces[number];
+  gather_scratch *scratch = take->scratch;
+  gather_rows_count rows = {0};
+  decoded_rows decoded = {.take = take, .packed_bytes = piece->layout.row_bytes};
+  decoded.numbers = piece->layout.across ? scratch->rows : scratch->numbers;
+  GATHER_TRY(gather_scratch_decoder(taking->table, scratch, number, &decoded.decoder, error));
+  GATHER_TRY(take_rows(take, piece->data, scratch->rows, count, scratch->packed, &rows, error));
+  GATHER_TRY(take_sides(take, piece, count, error));
+  gather_split(taking->executor, count, taking->table->info.row_bytes, 1, decode_rows, &decoded);
+  take->rows.resident += rows.resident, take->rows.cached += rows.cached, take->rows.read += rows.read;
+  return GATHER_OK;
+}
+
+/* ---- the blocks */
+
+/* The rows of the block that are in this piece. */
+static int64_t choose_rows(decoded_take *take, int32_t number, int64_t first, int64_t count) {
+  const gather_piece *piece = &take->decoding->pieces[number];
+  int64_t found = 0;
+  for (int64_t j = 0; j < count; j++) {
+    const int64_t row = take->scratch->resolved[j] - piece->first;
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL || row < 0 || row >= piece->rows) continue;
+    take->scratch->rows[found] = row;
+    take->scratch->positions[found++] = first + j;
+  }
+  return found;
+}
+
+static void fill_rows(const decoded_take *take, int64_t first, int64_t count) {
+  const int64_t row_bytes = take->taking->table->info.row_bytes;
+  for (int64_t j = 0; j < count; j++)
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL)
+      gather_taking_fill(take->taking, take->taking->out + (first + j) * row_bytes);
+}
+
+static gather_status take_block(decoded_take *take, int64_t first, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  gather_bad bad;
+  gather_bad_init(&bad);
+  GATHER_TRY(gather_taking_go_on(taking, error));
+  gather_ids_rows(taking->plan, taking->row_bytes, taking->indices, first, count, take->scratch->resolved, &bad);
+  if (gather_bad_count(&bad) > 0) return gather_plan_blame(taking->plan, error, bad.position, bad.value, bad.count);
+  fill_rows(take, first, count);
+  for (int32_t i = 0; i < take->decoding->count; i++) {
+    const int64_t found = choose_rows(take, i, first, count);
+    if (found > 0) GATHER_TRY(take_piece(take, i, found, error));
+  }
+  return GATHER_OK;
+}
+
+static gather_status take_blocks(decoded_take *take, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  const int64_t all = taking->count, most = take->decoding->block_rows;
+  GATHER_TRY(gather_scratch_get(taking, &take->scratch, error));
+  gather_status status = GATHER_OK;
+  for (int64_t first = 0; first < all && status == GATHER_OK; first += most)
+    status = take_block(take, first, all - first < most ? all - first : most, error);
+  gather_scratch_put(taking->table, take->scratch);
+  return status;
+}
+
+gather_status gather_decoding_run(gather_taking *taking, gather_error *error) {
+  const int64_t start = gather_clock();
+  decoded_take take = {.taking = taking, .decoding = taking->table->decoding};
+  gather_status status = gather_taking_go_on(taking, error);
+  if (status == GATHER_OK && taking->count > 0 && taking->table->info.row_bytes > 0)
+    status = take_blocks(&take, error);
+  gather_taking_count(taking, start, status, &take.rows, take.bytes_useful);
+  return status;
+}
