@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "model/model_check.h"
+#include "model/quantized.h"
 
 static gather_status no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
@@ -248,6 +249,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   }
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   gather_status status = find_fault(out, &options, &why);
+  if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);

@@ -28,6 +28,11 @@
    BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(INT4) | BIT(UINT4) |   \
    BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
 
+/* Quantised data. */
+#define GATHER_TYPES_QUANTIZED                                                                                       \
+  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) |              \
+   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN))
+
 static const gather_op OPS[] = {
 #define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, \
                   fused, types, index_types, document)                                                             \
