@@ -102,6 +102,14 @@ gather_widen_fn gather_kernel_widen(gather_type type) {
   FIND(widen[t]);
 }
 
+gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {
+  FIND(decode.blocks[(int)codec][type]);
+}
+
+gather_codes_fn gather_kernel_codes(int kind, int type, const char **isa) { FIND(decode.codes[kind][type]); }
+
+gather_narrow_fn gather_kernel_narrow(int type, const char **isa) { FIND(decode.narrow[type]); }
+
 const gather_isa *gather_kernel_nontemporal_copy(void) {
   for (int i = ISA_COUNT - 1; i >= 0; i--)
     if (ISAS[i].isa->nontemporal_copy && runs_here(i)) return ISAS[i].isa;

@@ -46,6 +46,12 @@ FOLLOW(64)
 
 #include "kernel/widen.tmpl.h"
 
+#include "kernel/blocks.tmpl.h"
+
+#include "kernel/blocks_k.tmpl.h"
+
+#include "kernel/codes.tmpl.h"
+
 #define ROWS_OF(w)                                                                                              \
   {                                                                                                             \
     rows_1_##w, rows_2_##w, rows_3_##w, rows_4_##w, rows_5_to_7_##w, rows_8_##w, rows_9_to_15_##w, rows_16_##w, \
@@ -57,4 +63,5 @@ const gather_isa gather_isa_portable = {.name = "portable",
                                         .runs = {runs_u32, runs_u64},
                                         .within = WITHIN_SLOTS,
                                         .fold = FOLD_SLOTS,
-                                        .widen = WIDEN_SLOTS};
+                                        .widen = WIDEN_SLOTS,
+                                        .decode = {BLOCKS_SLOTS, CODES_SLOTS, NARROW_SLOTS}};

@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "gather/gather.h"
+#include "kernel/decode.h"
 #include "kernel/indices.h"
 
 /* The two innermost loops of a nest: for i in [0, rounds), j in [0, count)
@@ -81,6 +82,7 @@ typedef struct gather_isa {
   gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
   gather_fold_fn fold[4];     /* likewise */
   gather_widen_fn widen[8];   /* by type, from GATHER_TYPE_INT8 on */
+  gather_decoding decode;     /* of quantised rows */
 } gather_isa;
 
 int gather_row_class(int64_t row_bytes);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * codes.tmpl.h: decodes codes whose scales are elsewhere (gather_codes of decode.h) and rounds float32 to halves. Included by the
+ * instruction sets that compile it for themselves, after blocks.tmpl.h.
+ */
+
+/* The numbers of a group. Without its array a step does nothing: x - 0, x * 1 and x + -0 are x, for zeros of both signs too. */
+typedef struct {
+  float zero, scale, bias;
+} step_numbers;
+
+GATHER_INLINE step_numbers numbers_of(const gather_codes *c, int64_t group) {
+  const step_numbers n = {c->zero ? c->zero[group] : 0.0f, c->scale ? c->scale[group] : 1.0f,
+                          c->bias ? c->bias[group] : -0.0f};
+  return n;
+}
+
+GATHER_INLINE float value_of(step_numbers n, float code) {
+  return gather_plus(gather_times(gather_minus(code, n.zero), n.scale), n.bias);
+}
+
+/* Defines codes_NAME: CODE(c, k) is the value of code number k. */
+#define CODES(NAME, CODE)                                                                         \
+  static void codes_##NAME(const gather_codes *c) {                                               \
+    char *out = c->out;                                                                           \
+    int64_t left = c->group_len - c->skip;                                                        \
+    for (int64_t i = 0, group = 0; i < c->count; group++) {                                       \
+      const step_numbers n = numbers_of(c, group);                                                \
+      const int64_t end = c->count - i < left ? c->count : i + left;                              \
+      for (; i < end; i++, out += sizeof(float)) put(out, 0, value_of(n, CODE(c, c->first + i))); \
+      left = c->group_len;                                                                        \
+    }                                                                                             \
+  }
+
+#define CODE_U8(c, k) ((float)(c)->in[k])
+#define CODE_S8(c, k) ((float)signed8((c)->in[k]))
+#define CODE_T8(c, k) ((c)->table[(c)->in[k]])
+#define CODE_T4(c, k) ((c)->table[(c)->in[(k) >> 1] >> 4 * (((k) ^ ((c)->high_first ? 1 : 0)) & 1) & 15])
+#define CODE_T2(c, k) ((c)->table[(c)->in[(k) >> 2] >> 2 * (((k) ^ ((c)->high_first ? 3 : 0)) & 3) & 3])
+
+/* Code number k of any width. A byte that has none of its bits is not read. */
+GATHER_INLINE unsigned code_any(const gather_codes *c, int64_t k) {
+  const int64_t bit = k * c->bits;
+  unsigned shift = (unsigned)(bit & 7), word = c->in[bit >> 3];
+  if (c->high_first) shift = 8 - shift - (unsigned)c->bits;
+  if (shift + (unsigned)c->bits > 8) word |= (unsigned)c->in[(bit >> 3) + 1] << 8;
+  return word >> shift & ((1u << c->bits) - 1);
+}
+#define CODE_ANY(c, k) ((c)->table ? (c)->table[code_any(c, k)] : (float)code_any(c, k))
+
+CODES(u8, CODE_U8)
+CODES(s8, CODE_S8)
+CODES(t8, CODE_T8)
+CODES(t4, CODE_T4)
+CODES(t2, CODE_T2)
+CODES(any, CODE_ANY)
+
+static void narrow_float16(const float *in, int64_t count, void *to) {
+  char *out = to;
+  for (int64_t i = 0; i < count; i++) {
+    float number;
+    memcpy(&number, (const char *)in + (size_t)i * sizeof number, sizeof number);
+    const uint16_t half = gather_half_nearest(number);
+    memcpy(out + (size_t)i * sizeof half, &half, sizeof half);
+  }
+}
+
+static void narrow_bfloat16(const float *in, int64_t count, void *to) {
+  char *out = to;
+  for (int64_t i = 0; i < count; i++) {
+    float number;
+    memcpy(&number, (const char *)in + (size_t)i * sizeof number, sizeof number);
+    const uint16_t half = gather_bfloat_nearest(number);
+    memcpy(out + (size_t)i * sizeof half, &half, sizeof half);
+  }
+}
+
+#define CODES_SLOTS                                                                                   \
+  {                                                                                                   \
+    [GATHER_CODES_ANY] = {codes_any}, [GATHER_CODES_U8] = {codes_u8}, [GATHER_CODES_S8] = {codes_s8}, \
+    [GATHER_CODES_T8] = {codes_t8}, [GATHER_CODES_T4] = {codes_t4}, [GATHER_CODES_T2] = {             \
+      codes_t2                                                                                        \
+    }                                                                                                 \
+  }
+#define NARROW_SLOTS \
+  { NULL, narrow_float16, narrow_bfloat16 }
