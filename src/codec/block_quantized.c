@@ -65,7 +65,7 @@ static gather_status check_axis(const char *name, int64_t given, int32_t rank, i
 /* uint8 data is packed along its last dimension, so only that one is quantised, and another is gathered. */
 static gather_status check_axes(const gather_tensor *data, const gather_block_quantized *given, block_rules *rules,
                                 gather_error *error) {
-  int32_t gather_axis;
+  int32_t gather_axis = 0;
   if (data->rank < 1) return gather_fail_input(error, GATHER_RANK_MISMATCH, "data", "data is 0-D");
   GATHER_TRY(check_axis("quantize_axis", given->quantize_axis, data->rank, &rules->axis, error));
   GATHER_TRY(check_axis("gather_axis", given->gather_axis, data->rank, &gather_axis, error));
@@ -123,7 +123,8 @@ static gather_status check_scales(const gather_tensor *scales, const gather_tens
                                   gather_error *error) {
   if (!scales) return gather_fail_input(error, GATHER_USAGE, "scales", "there are no scales");
   GATHER_TRY(gather_tensor_check_input(scales, "scales", error));
-  if (scales->type != GATHER_TYPE_FLOAT32 && scales->type != GATHER_TYPE_FLOAT16 && scales->type != GATHER_TYPE_BFLOAT16)
+  if (scales->type != GATHER_TYPE_FLOAT32 && scales->type != GATHER_TYPE_FLOAT16 &&
+      scales->type != GATHER_TYPE_BFLOAT16)
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "scales",
                              "scales of type %s; GatherBlockQuantized takes float32, float16 and bfloat16",
                              gather_type_get(scales->type)->name);
@@ -158,8 +159,8 @@ gather_status gather_block_quantized_describe(const gather_tensor *data, const g
   gather_block_quantized full = INIT;
   block_rules rules;
   if (!data || !quantized) return gather_fail(error, GATHER_USAGE, "data or the result is NULL");
-  GATHER_TRY(gather_struct_read(&full, sizeof full, attributes, "gather_block_quantized",
-                                "GATHER_BLOCK_QUANTIZED_INIT", error));
+  GATHER_TRY(gather_struct_read(&full, sizeof full, attributes, "gather_block_quantized", "GATHER_BLOCK_QUANTIZED_INIT",
+                                error));
   GATHER_TRY(gather_tensor_check_input(data, "data", error));
   GATHER_TRY(check_bits(data->type, full.bits, &rules, error));
   GATHER_TRY(check_block_size(full.block_size, &rules, error));

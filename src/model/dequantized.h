@@ -12,7 +12,7 @@
  * refers to are those beside it; their types are GATHER_TYPE_NONE where there is none. */
 struct gather_dequantized {
   gather_quantized as;
-  gather_tensor data, scale, zero_point;
+  gather_tensor data, scale, zero_point, table;
   int64_t groups[GATHER_MAX_RANK]; /* along each dimension of data */
 };
 

@@ -117,6 +117,8 @@ GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_
 /* An integer tensor as another integer type; values are cut to its bits. */
 GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
                                              gather_tensor *cast, gather_error *error);
+/* Writes element number i of a row-major float32, float16 or bfloat16 tensor, rounded to nearest even. */
+void gather_run_store_float(const gather_tensor *tensor, int64_t i, float number);
 /* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
 GATHER_CHECKED gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
                                                  int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error);

@@ -18,8 +18,8 @@ GATHER_CHECKED gather_status gather_node_block_quantized(const gather_scope *sco
 /* gather_block_quantized_describe for tensors of a file: what is wrong with the attributes is GATHER_FILE_MALFORMED. */
 GATHER_CHECKED gather_status gather_node_describe(const gather_tensor *data, const gather_tensor *scales,
                                                   const gather_tensor *zero_points,
-                                                  const gather_block_quantized *attributes,
-                                                  gather_quantized *quantized, gather_error *error);
+                                                  const gather_block_quantized *attributes, gather_quantized *quantized,
+                                                  gather_error *error);
 
 /* What is wrong with the node apart from its indices, as far as types and shapes of its inputs are known; else GATHER_OK. */
 GATHER_CHECKED gather_status gather_quantized_fault(const gather_scope *scope, const gather_node *node,

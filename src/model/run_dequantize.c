@@ -106,6 +106,7 @@ static gather_dequantized *copy_of(gather_running *run, const gather_dequantized
   made->as.groups = made->groups;
   if (from->as.scale) made->as.scale = &made->scale;
   if (from->as.zero_point) made->as.zero_point = &made->zero_point;
+  if (from->as.table) made->as.table = &made->table;
   return made;
 }
 
@@ -116,10 +117,26 @@ static gather_status find_codec(gather_type type, gather_codec *codec, gather_er
   if (!integer && info->kind != GATHER_KIND_FLOAT)
     return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants of type %s, which is not supported",
                        info->name);
-  *codec = integer                  ? GATHER_CODEC_AFFINE
-           : type == GATHER_TYPE_NF4 ? GATHER_CODEC_NF4
-           : info->bits <= 8        ? GATHER_CODEC_FLOAT
-                                    : GATHER_CODEC_NONE;
+  *codec = integer                   ? GATHER_CODEC_AFFINE
+           : type == GATHER_TYPE_NF4 ? GATHER_CODEC_TABLE
+           : info->bits <= 8         ? GATHER_CODEC_FLOAT
+                                     : GATHER_CODEC_NONE;
+  return GATHER_OK;
+}
+
+/* The 16 values of nf4. They are no numbers of 16 bits, so the type that they become rounds them; other small floats fit every type. */
+static gather_status add_table(gather_running *run, gather_type type, gather_dequantized *made, gather_error *error) {
+  static const int64_t LEN[1] = {16};
+  made->table = (gather_tensor){.type = type, .rank = 1, .shape = LEN};
+  GATHER_TRY(gather_run_allocate(run, &made->table, error));
+  for (unsigned char code = 0; code < 16; code++) {
+    double number = 0;
+    (void)gather_float_read(GATHER_TYPE_NF4, &code, &number);
+    gather_run_store_float(&made->table, code, (float)number);
+  }
+  made->as.table = &made->table;
+  made->as.code_type = GATHER_TYPE_UINT4;
+  made->data.type = GATHER_TYPE_UINT4; /* the same bytes */
   return GATHER_OK;
 }
 
@@ -130,7 +147,8 @@ static bool is_result(gather_type type) {
 static gather_status check_result(gather_type type, gather_error *error) {
   if (is_result(type)) return GATHER_OK;
   const gather_type_info *info = gather_type_get(type);
-  return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants to %s; only float32, float16 and bfloat16 are supported",
+  return gather_fail(error, GATHER_UNSUPPORTED,
+                     "it dequantises constants to %s; only float32, float16 and bfloat16 are supported",
                      info ? info->name : "an unknown type");
 }
 
@@ -141,6 +159,7 @@ gather_status gather_run_convert(gather_running *run, const gather_node *node, g
   made = before ? copy_of(run, before) : make(run, &out);
   if (!made) return gather_run_no_memory(error);
   if (!before) GATHER_TRY(find_codec(out.type, &made->as.codec, error));
+  if (made->as.codec == GATHER_CODEC_TABLE && !made->as.table) GATHER_TRY(add_table(run, type, made, error));
   out.type = type;
   gather_run_give_dequantized(run, node, &out, made);
   return GATHER_OK;
@@ -155,14 +174,15 @@ static const gather_tensor *constant_of(const gather_running *run, const gather_
 }
 
 /* A side tensor with as many dimensions as data, aligned at the end as NumPy broadcasts it. The data itself is not broadcast. */
-static gather_status align(gather_running *run, const gather_tensor *side, const gather_tensor *data, gather_tensor *made,
-                           gather_error *error) {
+static gather_status align(gather_running *run, const gather_tensor *side, const gather_tensor *data,
+                           gather_tensor *made, gather_error *error) {
   int64_t lengths[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
   int32_t added = data->rank - side->rank;
   *made = *side;
   if (added < 0)
-    return gather_fail(error, GATHER_UNSUPPORTED, "its constants have the ranks %" PRId32 " and %" PRId32
-                       ": only the second may be broadcast", data->rank, side->rank);
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "its constants have the ranks %" PRId32 " and %" PRId32 ": only the second may be broadcast",
+                       data->rank, side->rank);
   gather_tensor_strides(side, strides + added);
   for (int32_t d = 0; d < data->rank; d++) {
     lengths[d] = d < added ? 1 : side->shape[d - added];

@@ -118,7 +118,8 @@ static bool is_dequantization(const operation *found) {
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
 static const operation *find_gather(const gather_model *model, const gather_node *node) {
-  static const operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}}, QUANTIZED = {"", 3, 4, gather_it, 0};
+  static const operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}},
+                         QUANTIZED = {"", 3, 4, gather_it, 0};
   const operation *found = NULL;
   if (!gather_model_is_gather(model, node)) return NULL;
   if (gather_op_is_quantized(gather_model_rules(model, node))) return &QUANTIZED;

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "kernel/float_bits.h"
 #include "model/dequantized.h"
 #include "model/quantized.h"
 
@@ -33,20 +32,10 @@ void gather_run_give_dequantized(gather_running *run, const gather_node *node, c
 
 /* ---- floats of 16 bits or more, which only become another type */
 
-static void store_float(gather_type type, float number, char *at) {
-  uint16_t half;
-  if (type == GATHER_TYPE_FLOAT32) {
-    memcpy(at, &number, sizeof number);
-    return;
-  }
-  half = type == GATHER_TYPE_FLOAT16 ? gather_half_nearest(number) : gather_bfloat_nearest(number);
-  memcpy(at, &half, sizeof half);
-}
-
 /* Floats in row-major order as another type: each is rounded to float32, then to that type. */
 static gather_status convert_floats(gather_running *run, const gather_tensor *from, gather_tensor *out,
                                     gather_error *error) {
-  const int64_t from_bytes = gather_type_get(from->type)->bits / 8, to_bytes = gather_type_get(out->type)->bits / 8;
+  const int64_t from_bytes = gather_type_get(from->type)->bits / 8;
   const bool swapped = (from->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   GATHER_TRY(gather_run_allocate(run, out, error));
   for (int64_t i = 0, len = gather_tensor_len(from); i < len; i++) {
@@ -59,7 +48,7 @@ static gather_status convert_floats(gather_running *run, const gather_tensor *fr
       element[from_bytes - 1 - k] = byte;
     }
     (void)gather_float_read(from->type, element, &number);
-    store_float(out->type, (float)number, (char *)out->data + i * to_bytes);
+    gather_run_store_float(out, i, (float)number);
   }
   return GATHER_OK;
 }
@@ -79,8 +68,8 @@ static gather_status decode_all(gather_running *run, const gather_dequantized *f
 
 gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error) {
   if (!value->ready || !value->dequantized) return GATHER_OK;
-  gather_tensor out = {.type = value->tensor.type, .rank = value->dequantized->data.rank,
-                       .shape = value->dequantized->data.shape};
+  gather_tensor out = {
+      .type = value->tensor.type, .rank = value->dequantized->data.rank, .shape = value->dequantized->data.shape};
   GATHER_TRY(decode_all(run, value->dequantized, &out, error));
   out.rank = value->tensor.rank;
   out.shape = value->tensor.shape;

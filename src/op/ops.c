@@ -29,8 +29,8 @@
    BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
 
 /* Quantised data. */
-#define GATHER_TYPES_QUANTIZED                                                                                       \
-  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) |              \
+#define GATHER_TYPES_QUANTIZED                                                                          \
+  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | \
    BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN))
 
 static const gather_op OPS[] = {
