@@ -68,6 +68,11 @@ static value_form node_form(const gather_running *run, const gather_node *node, 
   return strcmp(node->op, "DequantizeLinear") == 0 ? linear_form(run, node, depth) : FORM_OTHER;
 }
 
+/* Whether the file says a value's elements. In IR a node makes it. */
+static bool is_constant(const gather_running *run, const gather_run_value *value) {
+  return !value->given && (value->producer < 0 || run->graph->nodes[value->producer].input_count == 0);
+}
+
 static value_form form_of(const gather_running *run, const char *name, int depth) {
   const gather_run_value *value = *name ? gather_run_find(run, name) : NULL;
   if (!value || depth > DEEPEST_FORM) return FORM_OTHER;
@@ -75,7 +80,7 @@ static value_form form_of(const gather_running *run, const char *name, int depth
     const gather_dequantized *as = value->dequantized;
     return as->as.scale ? FORM_SCALED : as->as.zero_point ? FORM_SHIFTED : FORM_CODES;
   }
-  if (value->ready) return FORM_CONSTANT;
+  if (value->ready) return is_constant(run, value) ? FORM_CONSTANT : FORM_OTHER;
   if (value->missing || value->producer < 0) return FORM_OTHER;
   return node_form(run, &run->graph->nodes[value->producer], depth + 1);
 }

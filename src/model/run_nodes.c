@@ -50,7 +50,8 @@ static gather_status cast(gather_running *run, const gather_node *node, gather_e
   const bool openvino = gather_model_is_openvino(run->model);
   GATHER_TRY(cast_target(node, !openvino, &type, error));
   const gather_type_info *target = gather_type_get(type);
-  if (openvino && target && target->kind == GATHER_KIND_FLOAT && type != data->type)
+  if (openvino && target && target->kind == GATHER_KIND_FLOAT && type != data->type &&
+      gather_run_dequantizes(run, node))
     return gather_run_convert(run, node, type, error);
   if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
     return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s; only casts between integer types are supported",

@@ -128,7 +128,7 @@ IR_TYPES = {
     "u64": ("UINT64", "U64"), "f16": ("FLOAT16", "FP16"), "bf16": ("BFLOAT16", "BF16"), "f32": ("FLOAT", "FP32"),
     "f64": ("DOUBLE", "FP64"), "f8e4m3": ("FLOAT8E4M3FN", "F8E4M3"), "f8e5m2": ("FLOAT8E5M2", "F8E5M2"),
     "f8e8m0": ("FLOAT8E8M0", "F8E8M0"), "u4": ("UINT4", "U4"), "i4": ("INT4", "I4"), "u2": ("UINT2", "U2"),
-    "f4e2m1": ("FLOAT4E2M1", "F4E2M1"), "nf4": ("UINT4", "NF4"), "string": ("STRING", "STRING"),
+    "f4e2m1": ("FLOAT4E2M1", "F4E2M1"), "string": ("STRING", "STRING"),
 }  # fmt: skip
 
 
