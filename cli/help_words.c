@@ -185,9 +185,9 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_COMMAND_RUN, "Description",
      "Runs a model (ONNX, OpenVINO IR) that consists of gather nodes and the nodes\n"
      "around them: constants, Identity, casts between integers, Shape, Reshape,\n"
-     "Squeeze and Unsqueeze. A model with any other operator is refused before any\n"
-     "work; --node runs one of its gather nodes, with its constants from the model and\n"
-     "the rest from --input.\n"
+     "Squeeze, Unsqueeze, Transpose and Concat. A model with any other operator is\n"
+     "refused before any work; --node runs one of its gather nodes, with its constants\n"
+     "from the model and the rest from --input.\n"
      "\n"
      "--output NAME=FILE writes an output, --output FILE all of them. One .safetensors\n"
      "file may contain several; NAME=FILE.safetensors:TENSOR names the tensor in it.\n"

@@ -241,7 +241,7 @@ typedef struct gather_model_run_options {
 typedef struct gather_model_result gather_model_result;
 
 /* Runs a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
- * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze; or one gather node of any model.
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat; or one gather node of any model.
  * inputs: one for each input of the model without an initializer (others are optional). For one node: any of its values by
  * name; values that are constants of the model are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.

@@ -155,7 +155,7 @@ gather_status gather_explain_take_node(gather_explain *ex, const gather_model_op
   const gather_model_node *node = ex->node = gather_model_operands_node(operands);
   GATHER_TRY(check_node(ex, error));
   ex->op = node->rules;
-  ex->options.axis = node->axis;
+  ex->options.axis = node->rules->axis_source != GATHER_AXIS_SOURCE_NONE ? node->axis : 0;
   ex->options.batch_dims = node->batch_dims;
   if (node->indices.value)
     ex->indices = *node->indices.value;

@@ -109,6 +109,8 @@ static const operation OPERATIONS[] = {
     {"Reshape", 1, 2, gather_run_reshape, 1},
     {"Squeeze", 1, 2, gather_run_squeeze, 1},
     {"Unsqueeze", 1, 2, gather_run_unsqueeze, 1},
+    {"Transpose", 1, 2, gather_run_transpose, 0},
+    {"Concat", 1, INT32_MAX, gather_run_concat, 0},
 };
 
 /* Operators that are computed only where they dequantise constants. */
