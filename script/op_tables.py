@@ -24,7 +24,7 @@ class Op:
     off_axis: str
     axis: str
     tuples: str
-    fused: str
+    fused: bool
     types: str
     index_types: str
     document: str
@@ -50,8 +50,10 @@ def rows(path: str, macro: str) -> list[list[str]]:
 
 def read_ops() -> list[Op]:
     ops = []
-    for _enum, rules, dialect, name, since, family, negative, on_bad, batch_dims, *rest in rows("src/op/ops.def", "GATHER_OP"):
-        ops.append(Op(rules, dialect, name, int(since), family, negative == "true", on_bad, batch_dims != "0", *rest))
+    for row in rows("src/op/ops.def", "GATHER_OP"):
+        _enum, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, fused, *rest = row
+        of_rules = negative == "true", on_bad, batch_dims != "0", off_axis, axis, tuples, fused != "0"
+        ops.append(Op(rules, dialect, name, int(since), family, *of_rules, *rest))
     return ops
 
 

@@ -92,7 +92,8 @@ static void ensure_loop(gather_plan *plan) {
 /* Whether the rows of the output, and their indices, are dense in the order of the nest. */
 static void find_order(gather_plan *plan) {
   int64_t out = plan->row_bytes, index = gather_type_row(plan->rule.type)->bits / 8;
-  plan->linear = true, plan->in_order = plan->column_count == 1;
+  /* Permuted indices may be dense in the order of the nest: but their positions are counted in row-major order. */
+  plan->linear = true, plan->in_order = plan->column_count == 1 && plan->index_dense;
   for (int32_t i = plan->loop_count - 1; i >= 0; i--) {
     const gather_loop *loop = &plan->loops[i];
     if (loop->len > 1 && loop->out != out) plan->linear = false;

@@ -34,15 +34,21 @@ struct rule_case {
   {RULE_SHAPE_ERROR, op, rules, name, axis, b, "float32", data, "int64", indices, status, 0, 0, 0, 0},
 
 static const struct rule_case rule_cases[] = {
+#include "rules/cases/microsoft_gather_nd_1.def"
 #include "rules/cases/onnx_gather_1.def"
 #include "rules/cases/onnx_gather_11.def"
 #include "rules/cases/onnx_gather_13.def"
 #include "rules/cases/onnx_gather_elements_11.def"
 #include "rules/cases/onnx_gather_elements_13.def"
+#include "rules/cases/onnx_gather_nd_11.def"
+#include "rules/cases/onnx_gather_nd_12.def"
+#include "rules/cases/onnx_gather_nd_13.def"
 #include "rules/cases/openvino_gather_1.def"
 #include "rules/cases/openvino_gather_7.def"
 #include "rules/cases/openvino_gather_8.def"
 #include "rules/cases/openvino_gather_elements_6.def"
+#include "rules/cases/openvino_gather_nd_5.def"
+#include "rules/cases/openvino_gather_nd_8.def"
 };
 
 #define RULE_CASE_COUNT (sizeof rule_cases / sizeof rule_cases[0])

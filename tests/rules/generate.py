@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import elements
 import tables as g
+import tuples
 import views
 from tables import INDEX_TYPES, OPS, TYPES
 
@@ -115,6 +116,8 @@ def many_dims(rng: random.Random, op: g.Op) -> tuple[tuple, tuple, int, int]:
     data = [1] * rank
     for d in rng.sample(range(rank), 4):
         data[d] = rng.randrange(1, 5)
+    if op.family == g.FAMILY_ND:
+        return tuples.many_dims(rng, data, rank)
     axis = rng.randrange(rank)
     if op.family == g.FAMILY_ELEMENTS:
         indices = list(data)
@@ -182,10 +185,13 @@ def large_elements(rng: random.Random, packed: bool) -> tuple[tuple, tuple, int,
 
 
 def choose_shapes(rng: random.Random, row: g.Op, info: g.Type, large: bool) -> tuple[tuple, tuple, int, int]:
-    is_elements = row.family == g.FAMILY_ELEMENTS
     if large:
-        return (large_elements if is_elements else large_gather)(rng, elements.is_packed(info))
-    shapes = (elements_shapes if is_elements else gather_shapes)(rng, row)
+        make = {g.FAMILY_GATHER: large_gather, g.FAMILY_ELEMENTS: large_elements, g.FAMILY_ND: tuples.large}[row.family]
+        return make(rng, elements.is_packed(info))
+    if row.family == g.FAMILY_ND:
+        shapes = tuples.small(rng, row, small_shape)
+    else:
+        shapes = (elements_shapes if row.family == g.FAMILY_ELEMENTS else gather_shapes)(rng, row)
     if rng.random() < 0.03:
         shapes = many_dims(rng, row)
     return spoil(rng, shapes) if rng.random() < 0.05 else shapes

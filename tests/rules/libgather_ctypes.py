@@ -53,6 +53,8 @@ class Op(c.Structure):
         ("types", c.c_uint64),
         ("index_types", c.c_uint64),
         ("document", c.c_char_p),
+        ("tuples", c.c_int),
+        ("fused_batch", c.c_bool),
     ]
 
 

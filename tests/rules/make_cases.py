@@ -41,19 +41,28 @@ def next_index(rng: random.Random, order: str, low: int, high: int, last: int) -
     return rng.randint(low, high)
 
 
-def index_values(rng: random.Random, case: Case, info: g.Type, n: int, negative: bool) -> np.ndarray:
-    """Index values that fit the index type: valid ones, and with probability case.bad nasty ones."""
+def numbers_of(rng: random.Random, case: Case, info: g.Type, n: int, negative: bool, count: int) -> np.ndarray:
+    """Numbers for an axis of length n that fit the index type: valid ones, and with probability case.bad nasty ones."""
     bits = info.bits
     lowest, highest = (-(1 << bits - 1), (1 << bits - 1) - 1) if info.kind == g.KIND_INT else (0, (1 << bits) - 1)
     nasty = (-1, -n - 1, n, n + 1, -2 * n, 2 * n + 1, lowest, lowest + 1, highest, highest - 1, 1 << 31, 1 << 32, -n)
     nasty = [v for v in nasty if lowest <= v <= highest]
     low, high = max(lowest, -n if negative else 0), min(highest, n - 1)
-    values, last = np.zeros(math.prod(case.index_shape), dtype=object), low
+    values, last = np.zeros(count, dtype=object), low
     for i in range(values.size):
         if n == 0 or rng.random() < case.bad:
             values[i] = rng.choice(nasty)
         else:
             values[i] = last = next_index(rng, case.order, low, high, last)
+    return values
+
+
+def index_values(rng: random.Random, case: Case, info: g.Type, lens: list[int], negative: bool) -> np.ndarray:
+    """Index values; lens: the lengths of the axes on which the numbers of an index select, in turn."""
+    values = np.zeros(math.prod(case.index_shape), dtype=object)
+    for component, n in enumerate(lens):
+        count = len(values[component :: len(lens)])
+        values[component :: len(lens)] = numbers_of(rng, case, info, n, negative, count)
     return values.reshape(case.index_shape)
 
 
@@ -97,23 +106,25 @@ class Prepared:
     def __init__(self, case: Case, byte_order: str):
         rng = random.Random(case.seed ^ 0x5EED)
         row, info, index_info = OPS[case.op], TYPES[case.type], INDEX_TYPES[case.index_type]
-        self.axis = oracle.normal_axis(row, len(case.data_shape), case.axis)
+        arguments = case.data_shape, case.index_shape, case.axis, case.batch_dims
+        self.axes = oracle.selected_axes(row, *arguments)
         negative = bool(row.negative) if case.negative == 0 else case.negative == g.NEGATIVE_ON
-        n = case.data_shape[self.axis] if self.axis is not None else 1
+        lens = [case.data_shape[axis] for axis in self.axes] or [1]
         policy = case.on_bad
         if policy == g.BAD_PROMISE and case.shared:  # others may write them: no promise is relied on
             policy = g.BAD_CLAMP
-        elif policy == g.BAD_PROMISE and n == 0:  # a promise that nobody could keep
+        elif policy == g.BAD_PROMISE and 0 in lens:  # a promise that nobody could keep
             policy, case = g.BAD_DEFAULT, replace(case, on_bad=g.BAD_DEFAULT)
         elif policy == g.BAD_PROMISE:
             case = replace(case, bad=0.0)
+            if case.layouts[1] == "broadcast":  # the numbers of a tuple may be one number in memory
+                lens = [min(lens)] * len(lens)
         self.case = case
         self.data = views.make_view(rng, info, case.item, case.data_shape, case.layouts[0])
         self.indices = views.make_view(rng, index_info, index_info.bits // 8, case.index_shape, case.layouts[1])
-        values = index_values(rng, case, index_info, n, negative)
+        values = index_values(rng, case, index_info, lens, negative)
         values = views.put_indices(self.indices, values, byte_order, case.swapped)
         self.answer = oracle.gather(row, case.data_shape, values, case.axis, case.batch_dims, policy, case.negative)
-        arguments = case.data_shape, case.index_shape, case.axis, case.batch_dims
         self.shape_status, self.shape = oracle.output_shape(row, *arguments)
         self.out = views.make_view(rng, info, case.item, self.shape, case.layouts[2])
         self.mark = rng.randrange(256)
@@ -150,7 +161,7 @@ class Prepared:
     def is_table(self) -> bool:
         """Whether gather_table_take takes these rows, from a file that holds just the bytes of the data."""
         op, info = OPS[self.case.op], self.data.info
-        if op.family != g.FAMILY_GATHER or self.shape_status != "ok" or self.axis != 0 or self.case.batch_dims != 0:
+        if op.family != g.FAMILY_GATHER or self.shape_status != "ok" or self.axes != [0] or self.case.batch_dims != 0:
             return False
         if self.answer.status not in ("ok", "index_out_of_range") or info.kind == g.KIND_STRING or self.case.swapped_data:
             return False
@@ -202,8 +213,7 @@ class Writer:
         self.numbers(p.mark, STATUS[p.shape_status], len(p.shape), *p.shape)
         repaired = answer.bad_count if p.out.offsets.size else 0  # an output without elements reads no index
         count = repaired if answer.status == "ok" else answer.bad_count
-        axis = p.axis if p.axis is not None else -1
-        self.numbers(STATUS[answer.status], axis, len(answer.first), *answer.first)
+        self.numbers(STATUS[answer.status], answer.axis, len(answer.first), *answer.first)
         self.numbers(answer.value, answer.low, answer.high, count, p.is_table())
         self.bytes(p.wanted().tobytes())
 

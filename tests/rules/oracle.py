@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+import tuples
 from tables import (
     BAD_CLAMP,
     BAD_DEFAULT,
@@ -17,6 +18,7 @@ from tables import (
     BAD_WRAP,
     BAD_ZERO,
     FAMILY_GATHER,
+    FAMILY_ND,
     NEGATIVE_DEFAULT,
     NEGATIVE_ON,
     OFF_AXIS_AT_MOST,
@@ -34,6 +36,7 @@ class Answer:
     bad_count: int = 0
     first: tuple[int, ...] = ()
     value: int = 0
+    axis: int = -1  # on which that value selects
     low: int = 0
     high: int = 0
     extra: dict = field(default_factory=dict)
@@ -54,6 +57,8 @@ def normal_batch_dims(op: Op, data_rank: int, index_rank: int, axis: int, batch_
 def output_shape(op: Op, data: tuple, indices: tuple, axis: int, batch_dims: int) -> tuple[str, tuple]:
     """The status and the shape, with complaints in the documented order: ranks, axis, batch_dims, shapes."""
     r, q = len(data), len(indices)
+    if op.family == FAMILY_ND:
+        return tuples.output_shape(op, data, indices, axis, batch_dims)
     if r == 0 or (op.family != FAMILY_GATHER and q != r):
         return "rank_mismatch", ()
     a = normal_axis(op, r, axis)
@@ -75,6 +80,16 @@ def output_shape(op: Op, data: tuple, indices: tuple, axis: int, batch_dims: int
         if op.off_axis == OFF_AXIS_AT_MOST and indices[d] > data[d]:
             return "shape_mismatch", ()
     return "ok", indices
+
+
+def selected_axes(op: Op, data: tuple, indices: tuple, axis: int, batch_dims: int) -> list[int]:
+    """The axes on which the numbers of an index select, in turn; [] where the shapes are illegal."""
+    if op.family != FAMILY_ND:
+        a = normal_axis(op, len(data), axis)
+        return [] if a is None else [a]
+    if tuples.output_shape(op, data, indices, axis, batch_dims)[0] != "ok":
+        return []
+    return [batch_dims + component for component in range(indices[-1])]
 
 
 def resolve_one(value: int, n: int, negative: bool, policy: int) -> tuple[int, bool]:
@@ -99,16 +114,18 @@ def coordinates(i: int, shape: tuple) -> tuple[int, ...]:
     return tuple(found[::-1])
 
 
-def resolve(answer: Answer, values: np.ndarray, n: int, negative: bool, policy: int) -> np.ndarray:
-    """Rows for every index, in row-major order, with the complaint about the bad ones."""
+def resolve(answer: Answer, values: np.ndarray, shape: tuple, axes: list[int], negative: bool, policy: int) -> np.ndarray:
+    """Rows for every index, in row-major order, with the complaint about the bad ones. axes: of data's shape, for the numbers of
+    an index in turn."""
     rows = np.zeros(values.size, dtype=np.int64)
-    answer.low, answer.high = (-n if negative else 0), n - 1
     for i, value in enumerate(values.ravel()):
-        rows[i], bad = resolve_one(int(value), n, negative, policy)
+        axis = axes[i % len(axes)]
+        rows[i], bad = resolve_one(int(value), shape[axis], negative, policy)
         if bad and answer.bad_count == 0:
-            answer.first, answer.value = coordinates(i, values.shape), int(value)
+            answer.first, answer.value, answer.axis = coordinates(i, values.shape), int(value), axis
+            answer.low, answer.high = (-shape[axis] if negative else 0), shape[axis] - 1
         answer.bad_count += bad
-    cannot_repair = n == 0 and policy in (BAD_CLAMP, BAD_WRAP)
+    cannot_repair = 0 in [shape[axis] for axis in axes] and policy in (BAD_CLAMP, BAD_WRAP)
     if answer.bad_count and (policy == BAD_ERROR or cannot_repair):
         answer.status = "index_out_of_range"
     return rows.reshape(values.shape)
@@ -156,18 +173,20 @@ def gather(op: Op, data_shape, values: np.ndarray, axis=0, batch_dims=0, on_bad=
     answer = Answer(status=status)
     if status != "ok":
         return answer
-    a = normal_axis(op, len(data_shape), axis)
+    axes = selected_axes(op, data_shape, tuple(values.shape), axis, batch_dims)
     policy = op.on_bad if on_bad == BAD_DEFAULT else on_bad
     uses_negative = bool(op.negative) if negative == NEGATIVE_DEFAULT else negative == NEGATIVE_ON
-    rows = resolve(answer, values, data_shape[a], uses_negative, policy)
+    rows = resolve(answer, values, data_shape, axes, uses_negative, policy)
     if answer.status != "ok":
         return answer
     assert policy in (BAD_ERROR, BAD_CLAMP, BAD_WRAP, BAD_ZERO, BAD_FILL) or answer.bad_count == 0
     positions = np.arange(int(np.prod(data_shape, dtype=np.int64)), dtype=np.int64).reshape(data_shape)
-    if op.family == FAMILY_GATHER:
-        b = normal_batch_dims(op, len(data_shape), values.ndim, a, batch_dims)
-        answer.positions = gather_positions(positions, rows, a, b)
+    if op.family == FAMILY_ND:
+        answer.positions = tuples.positions_of(op, positions, rows, batch_dims)
+    elif op.family == FAMILY_GATHER:
+        b = normal_batch_dims(op, len(data_shape), values.ndim, axes[0], batch_dims)
+        answer.positions = gather_positions(positions, rows, axes[0], b)
     else:
-        answer.positions = element_positions(positions, rows, a)
+        answer.positions = element_positions(positions, rows, axes[0])
     assert answer.positions.shape == shape
     return answer

@@ -16,10 +16,11 @@ MAX_RANK = 64
 READ_ONLY, BYTE_SWAPPED, SHARED = 1, 2, 4
 PACKING_BYTES, PACKING_LOW_FIRST, PACKING_HIGH_FIRST, PACKING_SPLIT_3, PACKING_SPLIT_6, PACKING_STREAM = 1, 2, 3, 4, 5, 6
 KIND_BOOL, KIND_INT, KIND_UINT, KIND_FLOAT, KIND_COMPLEX, KIND_STRING, KIND_OPAQUE = 1, 2, 3, 4, 5, 6, 7
-FAMILY_GATHER, FAMILY_ELEMENTS = 1, 2
+FAMILY_GATHER, FAMILY_ELEMENTS, FAMILY_ND = 1, 2, 3
 BAD_DEFAULT, BAD_ERROR, BAD_CLAMP, BAD_WRAP, BAD_ZERO, BAD_FILL, BAD_PROMISE = 0, 1, 2, 3, 4, 5, 6
 NEGATIVE_DEFAULT, NEGATIVE_ON, NEGATIVE_OFF = 0, 1, 2
 OFF_AXIS_NONE, OFF_AXIS_EQUAL, OFF_AXIS_AT_MOST = 1, 2, 3
+TUPLES_NONE, TUPLES_NONEMPTY, TUPLES_ANY = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Op:
     on_bad: int
     batch_dims: bool
     off_axis: int
+    tuples: int
+    fused_batch: bool
 
 
 def read_types() -> list[Type]:
@@ -64,6 +67,8 @@ def read_ops() -> list[Op]:
             globals()[f"BAD_{op.on_bad}"],
             op.batch_dims,
             globals()[f"OFF_AXIS_{op.off_axis}"],
+            globals()[f"TUPLES_{op.tuples}"],
+            op.fused,
         )
         for op in op_tables.read_ops()
     ]

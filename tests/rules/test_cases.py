@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_cases.py: the documents' examples through the library and through the oracle, so that the oracle itself is held to the
-# documents; and ONNX's node tests of Gather and GatherElements, made in memory by the onnx package.
+# documents; and ONNX's node tests of Gather, GatherElements and GatherND, made in memory by the onnx package.
 """Worked examples."""
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def test_bad_indices(case):
     assert (error.value, error.low, error.high, error.bad_count) == (value, low, high, count)
     answer = oracle_answer(case, data, indices)
     assert (answer.status, answer.first, answer.value) == ("index_out_of_range", position, value)
+    assert error.axis == answer.axis
     assert (answer.low, answer.high, answer.bad_count) == (low, high, count)
 
 
@@ -74,7 +75,7 @@ def test_the_oracle_has_the_librarys_tables():
     """tables.py reads the .def files by itself."""
     types = [(t.type, t.name.decode(), t.kind, t.packing) for t in g.all_types()]
     assert types == [(t.type, t.name, t.kind, t.packing) for t in tables.TYPES]
-    fields = "name", "rules", "family", "negative", "on_bad", "batch_dims", "off_axis"
+    fields = "name", "rules", "family", "negative", "on_bad", "batch_dims", "off_axis", "tuples", "fused_batch"
     ops = [tuple(getattr(op, field) for field in fields) for op in g.all_ops()]
     assert ops == [(op.name.encode(), op.rules.encode(), *(getattr(op, field) for field in fields[2:])) for op in tables.OPS]
 
@@ -86,7 +87,7 @@ def node_tests() -> list:
     found = []
     for case in load_node_model_tests():
         nodes = case.model.graph.node
-        if len(nodes) == 1 and nodes[0].op_type in ("Gather", "GatherElements"):
+        if len(nodes) == 1 and nodes[0].op_type in ("Gather", "GatherElements", "GatherND"):
             found.append(case)
     return found
 
@@ -96,10 +97,11 @@ def test_onnx_node_tests():
     names = {case.name for case in cases}
     wanted = {"test_gather_0", "test_gather_1", "test_gather_2d_indices", "test_gather_negative_indices"}
     wanted |= {"test_gather_elements_0", "test_gather_elements_1", "test_gather_elements_negative_indices"}
+    wanted |= {"test_gathernd_example_int32", "test_gathernd_example_float32", "test_gathernd_example_int32_batch_dim1"}
     assert wanted <= names
     for case in cases:
         node = case.model.graph.node[0]
-        axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+        attributes = {a.name: a.i for a in node.attribute}
         for inputs, outputs in case.data_sets:
-            got = numpy_call.apply(node.op_type, "onnx-13", inputs[0], inputs[1], axis=axis)
+            got = numpy_call.apply(node.op_type, "onnx-13", inputs[0], inputs[1], **attributes)
             assert got.shape == outputs[0].shape and got.tobytes() == outputs[0].tobytes(), case.name

@@ -223,6 +223,30 @@ static void an_executor_that_cannot_run(void **state) {
   }
 }
 
+/* Permuted indices that are dense in the order of the nest, validated as rows move: the first bad one is still the first in row-major
+ * order. */
+static void the_first_bad_one_of_permuted_indices(void **state) {
+  static const int64_t shape[4] = {5, 4, 4, 5}, steps[4] = {5 * 8, 100 * 8, 25 * 8, 8};
+  static uint8_t data[400], out[400];
+  static int64_t ids[400];
+  gather_tensor from = tensor_of(GATHER_TYPE_UINT8, data, 4, shape), to = tensor_of(GATHER_TYPE_UINT8, out, 4, shape);
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 4, shape);
+  gather_options options = options_of(1, 0);
+  gather_error error = dirty_error();
+  (void)state;
+  indices.strides = steps, options.fresh_output = true;
+  ids[100] = 7; /* [0, 1, 0, 0] */
+  ids[5] = 8;   /* [1, 0, 0, 0] */
+  assert_status(gather_tuning_set("deferred_indices", 1, NULL), GATHER_OK);
+  assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &from, &indices, &to, &options, &error),
+                GATHER_INDEX_OUT_OF_RANGE);
+  assert_int_equal(error.value, 7);
+  assert_int_equal(error.position[0], 0);
+  assert_int_equal(error.position[1], 1);
+  for (int32_t i = 0; gather_tuning_at(i); i++)
+    assert_status(gather_tuning_set(gather_tuning_at(i)->name, gather_tuning_at(i)->initial, NULL), GATHER_OK);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_executor_that_cannot_run),
@@ -235,6 +259,7 @@ int main(void) {
       cmocka_unit_test(the_shape_of_a_plan),
       cmocka_unit_test(the_fill_is_copied),
       cmocka_unit_test(an_executor_is_used_for_large_work),
+      cmocka_unit_test(the_first_bad_one_of_permuted_indices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
