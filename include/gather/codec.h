@@ -9,7 +9,7 @@
  *
  * Errors, threads, memory, structs and sizes: as at the beginning of gather.h.
  *
- * Values: a codec says how a value is computed, in float32 with every operation rounded to nearest even, none fused. So results
+ * Values: a codec says how a value is computed, in float32 with every operation rounded to nearest even, and none fused unless it says fma. So results
  * are the same, bit for bit, on every machine, and those of the codec's reference decoder. float16 and bfloat16 outputs are that
  * float32 rounded once more. What is not a number has any payload.
  */

@@ -53,18 +53,18 @@ static void decode_blocks(const gather_decoder *decoder, const unsigned char *in
 /* ---- the numbers of groups */
 
 /* A line's numbers: where its groups begin in each side tensor. */
-typedef struct line {
+typedef struct code_line {
   const gather_decoder *decoder;
   int64_t group_len, flat_first; /* flat: the number of the line's first element */
   int64_t scale, zero, bias, scale2;
   float own_scale, own_bias; /* PACKED */
-} line;
+} code_line;
 
-typedef struct numbers {
+typedef struct group_numbers {
   float scale[GROUPS], zero[GROUPS], bias[GROUPS];
-} numbers;
+} group_numbers;
 
-static void start_line(line *l, const gather_decoder *decoder, const int64_t *at) {
+static void start_line(code_line *l, const gather_decoder *decoder, const int64_t *at) {
   l->decoder = decoder;
   l->flat_first = 0;
   l->group_len = decoder->flat ? decoder->flat_len : decoder->groups[decoder->rank - 1];
@@ -97,7 +97,7 @@ static void resolve_nested(const gather_decoder *decoder, int64_t number, int64_
   }
 }
 
-static void read_scales(const line *l, int64_t group, int64_t count, numbers *n) {
+static void read_scales(const code_line *l, int64_t group, int64_t count, group_numbers *n) {
   const gather_decoder *decoder = l->decoder;
   const int64_t step = decoder->scale.strides[decoder->rank - 1];
   if (decoder->nested)
@@ -112,7 +112,7 @@ static void read_scales(const line *l, int64_t group, int64_t count, numbers *n)
 }
 
 /* Sets the arrays of a run of codes that begins at an element and ends before the groups do; returns its length. */
-static int64_t find_numbers(const line *l, int64_t element, int64_t count, numbers *n, gather_codes *codes) {
+static int64_t find_numbers(const code_line *l, int64_t element, int64_t count, group_numbers *n, gather_codes *codes) {
   const gather_decoder *decoder = l->decoder;
   if (decoder->info.kind == GATHER_CODEC_PACKED) {
     codes->group_len = INT64_MAX, codes->skip = 0;
@@ -162,11 +162,11 @@ static void decode_by_piece(const gather_decoder *decoder, gather_codes *codes, 
   decoder->narrow(wide, codes->count, out);
 }
 
-static void decode_codes(const line *l, const unsigned char *in, int64_t first_code, int64_t first, int64_t count,
+static void decode_codes(const code_line *l, const unsigned char *in, int64_t first_code, int64_t first, int64_t count,
                          char *out) {
   const gather_decoder *decoder = l->decoder;
   const bool scattered = decoder->step != 1 || decoder->swap_bytes > 1, by_piece = scattered || !decoder->codes;
-  numbers n;
+  group_numbers n;
   while (count > 0) {
     gather_codes codes = {.in = in,
                           .first = first_code + first * decoder->step,
@@ -184,7 +184,7 @@ static void decode_codes(const line *l, const unsigned char *in, int64_t first_c
 }
 
 /* The scale and the bias behind the codes of a row: float32 for codes of 8 bits, else float16. */
-static void read_own(line *l, const unsigned char *behind) {
+static void read_own(code_line *l, const unsigned char *behind) {
   const bool wide = l->decoder->bits == 8;
   l->own_scale = wide ? gather_float_of(gather_little32(behind)) : gather_half_at(behind);
   l->own_bias = wide ? gather_float_of(gather_little32(behind + 4)) : gather_half_at(behind + 2);
@@ -194,7 +194,7 @@ void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const 
                         int64_t count, char *out) {
   const int64_t position = gather_line_position(decoder, at, row ? 1 : 0) + (row ? 0 : decoder->first);
   const unsigned char *in = row ? row : decoder->data;
-  line l;
+  code_line l;
   int64_t first_code = 0;
   if (decoder->by_code) { /* the first code is near `in`, which stays on a word; positions may be negative */
     const int64_t words = position >= 0 ? position / 64 : -((63 - position) / 64);

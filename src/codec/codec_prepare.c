@@ -59,6 +59,7 @@ static void fill_table(const gather_quantized *q, gather_decoder *decoder) {
 
 /* The kind of consecutive codes. Others are made single bytes first. */
 static int kind_of(const gather_decoder *decoder, bool single) {
+  if (decoder->info.codec == GATHER_CODEC_ROWWISE8) return GATHER_CODES_F8;
   if (!decoder->has_table) return decoder->code_type == GATHER_TYPE_INT8 ? GATHER_CODES_S8 : GATHER_CODES_U8;
   if (single || decoder->bits == 8) return GATHER_CODES_T8;
   return decoder->bits == 4 ? GATHER_CODES_T4 : decoder->bits == 2 ? GATHER_CODES_T2 : GATHER_CODES_ANY;

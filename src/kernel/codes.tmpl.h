@@ -19,17 +19,34 @@ GATHER_INLINE float value_of(step_numbers n, float code) {
   return gather_plus(gather_times(gather_minus(code, n.zero), n.scale), n.bias);
 }
 
+/* fma(code, scale, bias): the product is exact in float64; the sum is rounded there to an odd last bit where it is not exact, so that
+ * rounding it again to float32 gives what rounding once would. */
+GATHER_INLINE float fused_of(float code, float scale, float bias) {
+  const double product = (double)code * (double)scale, addend = (double)bias;
+  const double sum = product + addend;
+  const double part = sum - product, error = (product - (sum - part)) + (addend - part);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  if (!(error > 0 || error < 0) || (bits & 1) != 0) return (float)sum;
+  bits = (error > 0) == (sum > 0) ? bits | 1 : bits - 1;
+  double odd;
+  memcpy(&odd, &bits, sizeof odd);
+  return (float)odd;
+}
+
+GATHER_INLINE float fused_value(step_numbers n, float code) { return fused_of(code, n.scale, n.bias); }
+
 /* Defines codes_NAME: CODE(c, k) is the value of code number k. */
-#define CODES(NAME, CODE)                                                                         \
-  static void codes_##NAME(const gather_codes *c) {                                               \
-    char *out = c->out;                                                                           \
-    int64_t left = c->group_len - c->skip;                                                        \
-    for (int64_t i = 0, group = 0; i < c->count; group++) {                                       \
-      const step_numbers n = numbers_of(c, group);                                                \
-      const int64_t end = c->count - i < left ? c->count : i + left;                              \
-      for (; i < end; i++, out += sizeof(float)) put(out, 0, value_of(n, CODE(c, c->first + i))); \
-      left = c->group_len;                                                                        \
-    }                                                                                             \
+#define CODES(NAME, CODE, VALUE)                                                               \
+  static void codes_##NAME(const gather_codes *c) {                                            \
+    char *out = c->out;                                                                        \
+    int64_t left = c->group_len - c->skip;                                                     \
+    for (int64_t i = 0, group = 0; i < c->count; group++) {                                    \
+      const step_numbers n = numbers_of(c, group);                                             \
+      const int64_t end = c->count - i < left ? c->count : i + left;                           \
+      for (; i < end; i++, out += sizeof(float)) put(out, 0, VALUE(n, CODE(c, c->first + i))); \
+      left = c->group_len;                                                                     \
+    }                                                                                          \
   }
 
 #define CODE_U8(c, k) ((float)(c)->in[k])
@@ -48,12 +65,13 @@ GATHER_INLINE unsigned code_any(const gather_codes *c, int64_t k) {
 }
 #define CODE_ANY(c, k) ((c)->table ? (c)->table[code_any(c, k)] : (float)code_any(c, k))
 
-CODES(u8, CODE_U8)
-CODES(s8, CODE_S8)
-CODES(t8, CODE_T8)
-CODES(t4, CODE_T4)
-CODES(t2, CODE_T2)
-CODES(any, CODE_ANY)
+CODES(u8, CODE_U8, value_of)
+CODES(s8, CODE_S8, value_of)
+CODES(t8, CODE_T8, value_of)
+CODES(t4, CODE_T4, value_of)
+CODES(t2, CODE_T2, value_of)
+CODES(any, CODE_ANY, value_of)
+CODES(f8, CODE_U8, fused_value)
 
 static void narrow_float16(const float *in, int64_t count, void *to) {
   char *out = to;
@@ -75,12 +93,10 @@ static void narrow_bfloat16(const float *in, int64_t count, void *to) {
   }
 }
 
-#define CODES_SLOTS                                                                                   \
-  {                                                                                                   \
-    [GATHER_CODES_ANY] = {codes_any}, [GATHER_CODES_U8] = {codes_u8}, [GATHER_CODES_S8] = {codes_s8}, \
-    [GATHER_CODES_T8] = {codes_t8}, [GATHER_CODES_T4] = {codes_t4}, [GATHER_CODES_T2] = {             \
-      codes_t2                                                                                        \
-    }                                                                                                 \
+/* In the order of the kinds. */
+#define CODES_SLOTS                                                                       \
+  {                                                                                       \
+    {codes_any}, {codes_u8}, {codes_s8}, {codes_t8}, {codes_t4}, {codes_t2}, { codes_f8 } \
   }
 #define NARROW_SLOTS \
   { NULL, narrow_float16, narrow_bfloat16 }

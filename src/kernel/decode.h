@@ -4,7 +4,7 @@
  * allocate nothing and read no byte outside the codes they were given.
  *
  * Every kernel gives the bits of the portable one (isa_portable.c): operations in the same order, each rounded to float32, none
- * fused. What is not a number may have any payload.
+ * fused except where a kind of codes says so. What is not a number may have any payload.
  */
 #ifndef GATHER_KERNEL_DECODE_H
 #define GATHER_KERNEL_DECODE_H
@@ -52,6 +52,7 @@ enum {
   GATHER_CODES_T8,      /* 8 bits through a table */
   GATHER_CODES_T4,      /* 4 bits through a table, low first or high first; `first` is even or odd */
   GATHER_CODES_T2,      /* 2 bits through a table, likewise */
+  GATHER_CODES_F8,      /* 8 bits, unsigned, no table and no zero: fma(q, scale[g], bias[g]), rounded once */
   GATHER_CODES_KINDS
 };
 

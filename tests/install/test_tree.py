@@ -13,6 +13,8 @@ COMPLETIONS = {
 }
 ALWAYS = {
     "include/gather/gather.h",
+    "include/gather/codec.h",
+    "include/gather/codec.def",
     "include/gather/file.h",
     "include/gather/dlpack.h",
     "include/gather/explain.h",
