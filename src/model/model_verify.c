@@ -224,6 +224,7 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
       out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
   const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
+  out->data_dequantized = gather_known_is_dequantized(check->model, scope, gather_scope_find(scope, out->data.name));
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
   out->reason = out->cause = "";
   out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);

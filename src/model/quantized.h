@@ -25,4 +25,7 @@ GATHER_CHECKED gather_status gather_node_describe(const gather_tensor *data, con
 GATHER_CHECKED gather_status gather_quantized_fault(const gather_scope *scope, const gather_node *node,
                                                     gather_error *error);
 
+/* Whether constants of 4 or 8 bits are dequantised to this value, by other nodes; NULL is not. */
+bool gather_known_is_dequantized(const gather_model *model, const gather_scope *scope, const gather_known *known);
+
 #endif

@@ -103,3 +103,40 @@ void gather_infer_block_quantized(gather_step *step) {
   if (gather_infer_shape(op, &shapes[0], &shapes[1], &options, &shapes[2], NULL) == GATHER_OK && shapes[2].rank >= 0)
     gather_step_shape(step, shapes[2].rank, shapes[2].dims);
 }
+
+/* The type is that of the scale, or (from opset 23 on) an attribute. */
+void gather_infer_dequantize_linear(gather_step *step) {
+  int64_t number;
+  gather_infer_like(step);
+  if (!gather_step_integer(step, "output_dtype", 0, &number)) return;
+  step->out.type = number == 0 ? gather_step_in(step, 1)->type : GATHER_TYPE_NONE;
+  for (int t = 1; number > 0 && gather_type_get((gather_type)t); t++)
+    if (gather_type_get((gather_type)t)->onnx == number) step->out.type = (gather_type)t;
+}
+
+enum { MOST_STEPS = 8 };
+
+static bool is_small_constant(const gather_known *known) {
+  const gather_type_info *type = gather_type_get(known->type);
+  bool integer = type && (type->kind == GATHER_KIND_INT || type->kind == GATHER_KIND_UINT);
+  bool constant = known->source == GATHER_SOURCE_INITIALIZER || known->source == GATHER_SOURCE_CONSTANT;
+  return constant && integer && (type->bits == 4 || type->bits == 8);
+}
+
+/* Whether a node may be a step of a dequantisation, which goes on to its input number 0. */
+static bool dequantizes(const gather_model *model, const gather_node *node) {
+  static const char *const STEPS[] = {"DequantizeLinear", "Convert", "Subtract", "Multiply", "Reshape"};
+  if (node->input_count < 1) return false;
+  for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++)
+    if (gather_model_same_op(model, node->op, STEPS[i])) return true;
+  return false;
+}
+
+bool gather_known_is_dequantized(const gather_model *model, const gather_scope *scope, const gather_known *known) {
+  for (int step = 0; known && known->maker && step < MOST_STEPS; step++) {
+    if (!dequantizes(model, known->maker)) return false;
+    known = gather_scope_find(scope, known->maker->inputs[0]);
+    if (known && is_small_constant(known)) return true;
+  }
+  return false;
+}
