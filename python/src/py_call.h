@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_call.h: the three functions, for the module's table.
+ * py_call.h: the functions, for the module's table.
  */
 #ifndef GATHER_PY_CALL_H
 #define GATHER_PY_CALL_H
@@ -10,5 +10,7 @@
 PyObject *gather_py_call_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_call_along(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_call_elements(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_call_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_call_index(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 #endif

@@ -14,6 +14,8 @@ static PyMethodDef functions[] = {
     {"take", FUNCTION(gather_py_call_take), FAST, gather_py_doc_take},
     {"take_along_axis", FUNCTION(gather_py_call_along), FAST, gather_py_doc_along},
     {"gather_elements", FUNCTION(gather_py_call_elements), FAST, gather_py_doc_elements},
+    {"gather_nd", FUNCTION(gather_py_call_nd), FAST, gather_py_doc_nd},
+    {"index", FUNCTION(gather_py_call_index), FAST, gather_py_doc_index},
     {"infer_shape", FUNCTION(gather_py_infer_shape), FAST, gather_py_doc_infer},
     {"set_threads", gather_py_set_threads, METH_O, gather_py_doc_set_threads},
     {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
