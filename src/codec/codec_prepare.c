@@ -9,12 +9,12 @@
 #include "codec/decoder.h"
 #include "kernel/float_bits.h"
 
-/* Twelve times the magnitudes of bitsandbytes' FP4: a float of 2 exponent bits and 1 fraction bit, whose subnormal is 1/192. */
+/* Twelve times the magnitudes of bitsandbytes' FP4 (functional.py, get_4bit_type). Bit 3 is the sign; there is no negative zero. */
 static const float FP4_TIMES_12[8] = {0, 0.0625f, 8, 12, 4, 6, 2, 3};
 
 static float fp4_value(unsigned code) {
   const float magnitude = FP4_TIMES_12[code & 7] / 12.0f;
-  return gather_float_of(gather_bits_of(magnitude) | (uint32_t)(code >> 3 & 1u) << 31);
+  return code > 8 ? -magnitude : magnitude;
 }
 
 static void read_list(const gather_tensor *tensor, int64_t len, float *out) {

@@ -47,8 +47,10 @@ def test_types_with_a_name(kind: str, order: str, tmp_path) -> None:
         assert tensor.offset == reader["t"].data_offset and tensor.bytes == reader["t"].n_bytes
 
 
-# Later versions of the package may know more types than this library was written with.
-BLOCKS = [kind for kind in theirs.GGMLQuantizationType if (kind.name not in NAMED or kind.name == "BF16") and kind <= 41]
+# Later versions of the package may know more types than this library was written with. Its size of Q8_1 is out of date (gguf.def).
+BLOCKS = [
+    kind for kind in theirs.GGMLQuantizationType if (kind.name not in NAMED or kind.name == "BF16") and kind <= 41 and kind.name != "Q8_1"
+]
 
 
 @pytest.mark.parametrize("kind", BLOCKS, ids=lambda kind: kind.name)
