@@ -8,7 +8,7 @@
 #include "gather/codec.h"
 #include "model/model_run.h"
 
-/* The codec is GATHER_CODEC_NONE if the data is floats of 16 bits or more, which only become another type. The tensors that `as`
+/* The codec is GATHER_CODEC_NONE if the data is numbers of 16 bits or more, which only become another type. The tensors that `as`
  * refers to are those beside it; their types are GATHER_TYPE_NONE where there is none. */
 struct gather_dequantized {
   gather_quantized as;

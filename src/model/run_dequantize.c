@@ -122,10 +122,10 @@ static gather_status find_codec(gather_type type, gather_codec *codec, gather_er
   if (!integer && info->kind != GATHER_KIND_FLOAT)
     return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises constants of type %s, which is not supported",
                        info->name);
-  *codec = integer                   ? GATHER_CODEC_AFFINE
+  *codec = info->bits > 8            ? GATHER_CODEC_NONE
+           : integer                 ? GATHER_CODEC_AFFINE
            : type == GATHER_TYPE_NF4 ? GATHER_CODEC_TABLE
-           : info->bits <= 8         ? GATHER_CODEC_FLOAT
-                                     : GATHER_CODEC_NONE;
+                                     : GATHER_CODEC_FLOAT;
   return GATHER_OK;
 }
 
@@ -335,8 +335,8 @@ gather_status gather_run_dequantize_linear(gather_running *run, const gather_nod
   if (!made) return gather_run_no_memory(error);
   GATHER_TRY(find_codec(data->type, &made->as.codec, error));
   if (made->as.codec == GATHER_CODEC_NONE)
-    return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "x of type %s is not quantised",
-                             gather_type_get(data->type)->name);
+    return gather_fail(error, GATHER_UNSUPPORTED, "it dequantises %s; only types of at most 8 bits are supported",
+                       gather_type_get(data->type)->name);
   if (at.block_size > 0 && scale->rank > 0) made->groups[at.axis] = at.block_size;
   GATHER_TRY(place_side(run, "x_scale", scale, &at, data, &made->scale, error));
   made->as.scale = &made->scale;

@@ -30,25 +30,29 @@ void gather_run_give_dequantized(gather_running *run, const gather_node *node, c
   value->dequantized = dequantized;
 }
 
-/* ---- floats of 16 bits or more, which only become another type */
+/* ---- numbers of 16 bits or more, which only become another type */
 
-/* Floats in row-major order as another type: each is rounded to float32, then to that type. */
-static gather_status convert_floats(gather_running *run, const gather_tensor *from, gather_tensor *out,
-                                    gather_error *error) {
-  const int64_t from_bytes = gather_type_get(from->type)->bits / 8;
+/* An element in this machine's byte order as float32. */
+static float read_number(const gather_type_info *type, const char *element) {
+  double number = 0;
+  int64_t integer;
+  if (gather_float_read(type->type, element, &number)) return (float)number;
+  (void)gather_integer_load(element, type->type, false, &integer);
+  return type->kind == GATHER_KIND_UINT ? (float)(uint64_t)integer : (float)integer;
+}
+
+/* Numbers in row-major order as another type: each is rounded to float32, then to that type. */
+static gather_status convert_numbers(gather_running *run, const gather_tensor *from, gather_tensor *out,
+                                     gather_error *error) {
+  const gather_type_info *type = gather_type_get(from->type);
+  const int64_t bytes = type->bits / 8;
   const bool swapped = (from->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   GATHER_TRY(gather_run_allocate(run, out, error));
   for (int64_t i = 0, len = gather_tensor_len(from); i < len; i++) {
     char element[8];
-    double number = 0;
-    memcpy(element, (const char *)from->data + i * from_bytes, (size_t)from_bytes);
-    for (int64_t k = 0; swapped && k < from_bytes / 2; k++) {
-      char byte = element[k];
-      element[k] = element[from_bytes - 1 - k];
-      element[from_bytes - 1 - k] = byte;
-    }
-    (void)gather_float_read(from->type, element, &number);
-    gather_run_store_float(out, i, (float)number);
+    const char *at = (const char *)from->data + i * bytes;
+    for (int64_t k = 0; k < bytes; k++) element[k] = at[swapped ? bytes - 1 - k : k];
+    gather_run_store_float(out, i, read_number(type, element));
   }
   return GATHER_OK;
 }
@@ -63,7 +67,7 @@ static gather_status decode_all(gather_running *run, const gather_dequantized *f
     return gather_dequantize(&from->as, out, run->executor, error);
   }
   GATHER_TRY(gather_run_dense(run, &from->data, &dense, error));
-  return convert_floats(run, &dense, out, error);
+  return convert_numbers(run, &dense, out, error);
 }
 
 gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error) {
@@ -130,9 +134,9 @@ static bool reshapes_rows(const gather_tensor *outer, const gather_tensor *inner
   return true;
 }
 
-static gather_status take_floats(gather_running *run, const gather_op *op, const gather_tensor *data, gather_type type,
-                                 const gather_tensor *indices, const gather_options *options, gather_tensor *out,
-                                 gather_error *error) {
+static gather_status take_numbers(gather_running *run, const gather_op *op, const gather_tensor *data, gather_type type,
+                                  const gather_tensor *indices, const gather_options *options, gather_tensor *out,
+                                  gather_error *error) {
   gather_tensor rows;
   gather_options all = *options;
   GATHER_TRY(make_output(run, op, data, indices, options, &rows, error));
@@ -143,7 +147,7 @@ static gather_status take_floats(gather_running *run, const gather_op *op, const
   *out = rows;
   out->type = type;
   out->flags = 0;
-  return convert_floats(run, &rows, out, error);
+  return convert_numbers(run, &rows, out, error);
 }
 
 gather_status gather_run_gather_dequantized(gather_running *run, const gather_node *node, const gather_op *op,
@@ -156,7 +160,7 @@ gather_status gather_run_gather_dequantized(gather_running *run, const gather_no
   if (same.axis < 0) same.axis += outer->rank; /* data may have another rank before it is reshaped */
   GATHER_TRY(make_output(run, op, &shaped, indices, options, &whole, error));
   if (from->as.codec == GATHER_CODEC_NONE)
-    GATHER_TRY(take_floats(run, op, &from->data, outer->type, indices, &same, &out, error));
+    GATHER_TRY(take_numbers(run, op, &from->data, outer->type, indices, &same, &out, error));
   else
     GATHER_TRY(take_rows(run, op, &from->as, outer->type, indices, &same, &out, error));
   out.rank = whole.rank;

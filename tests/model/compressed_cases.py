@@ -144,30 +144,32 @@ def side(net: models.Net, name: str, kind: str, array: np.ndarray, to: str):
     return source if kind == to else converted(net, f"{name}_convert", source, to, array.shape)
 
 
-def weights(net: models.Net, case: Compressed):
+def weights(net: models.Net, case: Compressed, prefix: str):
     """The nodes before the gather."""
     shape, words = case.codes.shape, '<data auto_broadcast="numpy"/>'
-    at = converted(net, "convert", net.const("codes", case.kind, case.codes), case.middle, shape)
+    at = converted(net, prefix + "convert", net.const(prefix + "codes", case.kind, case.codes), case.middle, shape)
     if case.zero_point is not None:
-        point = side(net, "zero_point", case.zero_kind, case.zero_point, case.middle)
-        at = net.node("subtract", "Subtract", "opset1", words, [at, point], case.middle, shape)
-    scale = side(net, "scale", case.scale_kind, case.scale, case.middle)
-    at = net.node("multiply", "Multiply", "opset1", words, [at, scale], case.middle, shape)
+        point = side(net, prefix + "zero_point", case.zero_kind, case.zero_point, case.middle)
+        at = net.node(prefix + "subtract", "Subtract", "opset1", words, [at, point], case.middle, shape)
+    scale = side(net, prefix + "scale", case.scale_kind, case.scale, case.middle)
+    at = net.node(prefix + "multiply", "Multiply", "opset1", words, [at, scale], case.middle, shape)
     if case.reshape is not None:
-        to = net.const("to", "i64", np.array(case.reshape, np.int64))
+        to = net.const(prefix + "to", "i64", np.array(case.reshape, np.int64))
         shape = case.reshape
-        at = net.node("reshape", "Reshape", "opset1", '<data special_zero="false"/>', [at, to], case.middle, shape)
-    return at if case.final == case.middle else converted(net, "last", at, case.final, shape)
+        at = net.node(prefix + "reshape", "Reshape", "opset1", '<data special_zero="false"/>', [at, to], case.middle, shape)
+    return at if case.final == case.middle else converted(net, prefix + "last", at, case.final, shape)
 
 
-def write(case: Compressed, folder: Path, given: bool = False) -> Path:
-    """The model; its indices are a constant, or its input "i"."""
+def write(drawn: list[Compressed], folder: Path, given: bool = False) -> Path:
+    """A model of all of them: the gathers g0, g1 .. with the outputs y0, y1 .. Their indices are constants, or the inputs i0, i1 .."""
     net = models.Net()
-    at = weights(net, case)
-    kind = "i32" if case.indices.dtype == np.int32 else "i64"
-    indices = net.parameter("i", kind, case.indices.shape) if given else net.const("i", kind, case.indices)
-    axis = net.const("axis", "i64", np.array(case.axis, np.int64))
-    words = f'<data batch_dims="{case.batch_dims}"/>' if case.opset > 1 else ""
-    out = net.node("g", "Gather", f"opset{case.opset}", words, [at, indices, axis], case.final, expected(case).shape)
-    net.result(out, "y")
+    for number, case in enumerate(drawn):
+        at = weights(net, case, f"{number}/")
+        kind = "i32" if case.indices.dtype == np.int32 else "i64"
+        source = net.parameter if given else net.const
+        indices = source(f"i{number}", kind, case.indices.shape if given else case.indices)
+        axis = net.const(f"{number}/axis", "i64", np.array(case.axis, np.int64))
+        words = f'<data batch_dims="{case.batch_dims}"/>' if case.opset > 1 else ""
+        out = net.node(f"g{number}", "Gather", f"opset{case.opset}", words, [at, indices, axis], case.final, expected(case).shape)
+        net.result(out, f"y{number}")
     return net.save(folder)
