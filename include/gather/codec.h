@@ -5,6 +5,7 @@
  *     A row is moved, then decoded: out[.., i.., ..] = value of data[.., indices[i..], ..], as float32, float16 or bfloat16.
  *
  * Contents: 1 codecs - 2 quantised tensors - 3 shapes - 4 gathering and decoding - 5 decoders, for rows that a caller has read
+ *           6 operators of models
  *
  * Errors, threads, memory, structs and sizes: as at the beginning of gather.h.
  *
@@ -199,6 +200,42 @@ GATHER_API void gather_decoder_sizes(const gather_decoder *decoder, int64_t *row
  * out: row j goes to out + j * out_step, in this machine's byte order, of any alignment. Nothing can fail. */
 GATHER_API void gather_decoder_rows(const gather_decoder *decoder, const void *packed, int64_t packed_step,
                                     const int64_t *rows, int64_t count, void *out, int64_t out_step);
+
+/* ---- 6 operators of models ------------------------------------------------------------------------------------------- */
+
+/* The attributes of a com.microsoft GatherBlockQuantized-1 node. Initialise with GATHER_BLOCK_QUANTIZED_INIT: the defaults of its
+ * schema. */
+typedef struct gather_block_quantized {
+  size_t size;           /* sizeof(gather_block_quantized) */
+  int64_t bits;          /* 2, 4 or 8 for uint8 data; 4 for int4 and uint4; of no effect for floats */
+  int64_t block_size;    /* a power of two of at least 16; for floats also 0: one block along the whole axis */
+  int64_t quantize_axis; /* in [-r, r-1]; uint8 data: the last one */
+  int64_t gather_axis;   /* likewise; uint8 data: the first one */
+} gather_block_quantized;
+
+#define GATHER_BLOCK_QUANTIZED_INIT \
+  { sizeof(gather_block_quantized), 4, 128, 1, 0 }
+
+/* Describes the inputs of a GatherBlockQuantized node as a quantised tensor, after checking them by the rules of the operator's
+ * schema. What the node computes is then gather_take_quantized with the operator gather_op_find("GatherBlockQuantized",
+ * "microsoft-1"), gather_axis as options.axis, and an output of the type of the scales: negative indices count from the end, and an
+ * index out of range gives zeros.
+ *
+ * data: rank r >= 1; int4, uint4, float4_e2m1fn and the float8 types have their logical shape; uint8 data has 8 / bits elements in
+ *     each byte, low bits first, so the last length of the values is 8 / bits times as large.
+ * scales: float32, float16 or bfloat16, of rank r: as data, with ceil(n / block_size) along quantize_axis, n = its length in elements.
+ *     For float data a length of 1 off quantize_axis is one scale for the whole dimension.
+ * zero_points: NULL = 0, or 2^(bits-1) for uint8 data. Otherwise the type of data, not float, and the shape of scales; of uint8 data
+ *     packed as it is, each row in bytes of its own.
+ * attributes: NULL = the defaults.
+ * quantized: refers to the three tensors, which must live as long.
+ * Returns GATHER_USAGE (an attribute, no scales, zero points of float data), GATHER_TYPE_UNSUPPORTED, GATHER_TYPE_MISMATCH (of
+ * zero_points), GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE, GATHER_OVERFLOW. error->input is "data",
+ * "scales", "zero_points" or "axis". Reads no element. Memory: none. Threads: any.
+ * Source: the schema of ONNX Runtime 1.32; where it is silent, docs/readings.md. */
+GATHER_API GATHER_CHECKED gather_status gather_block_quantized_describe(
+    const gather_tensor *data, const gather_tensor *scales, const gather_tensor *zero_points,
+    const gather_block_quantized *attributes, gather_quantized *quantized, gather_error *error);
 
 #ifdef __cplusplus
 }

@@ -141,9 +141,10 @@ typedef struct gather_model_node {
   const gather_file_tensor *axis_unreadable; /* as gather_operand.unreadable, for the axis */
   int64_t batch_dims;
   gather_operand data, indices, output;
-  bool type_listed;    /* the operator version lists the types of data and indices (true if they are not known) */
-  bool indices_known;  /* true: min and max are set, unless there are no indices */
-  int64_t index_count; /* if indices_known; of GatherND all numbers of the tuples */
+  bool data_dequantized; /* other nodes dequantise data from constants of 4 or 8 bits */
+  bool type_listed;      /* the operator version lists the types of data and indices (true if they are not known) */
+  bool indices_known;    /* true: min and max are set, unless there are no indices */
+  int64_t index_count;   /* if indices_known; of GatherND all numbers of the tuples */
   int64_t min, max;
   bool value_is_unsigned; /* read min and max as uint64_t */
   bool bad_known;         /* true: the indices were validated, and `bad` is set */
@@ -241,7 +242,9 @@ typedef struct gather_model_run_options {
 typedef struct gather_model_result gather_model_result;
 
 /* Runs a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
- * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat; or one gather node of any model.
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat; or one gather node of any model. Nodes that dequantise constants
+ * (DequantizeLinear; in IR Convert to a float type, Subtract, Multiply) are computed with the gather: it decodes only the rows that
+ * it takes, in float32, rounded once to the type of data.
  * inputs: one for each input of the model without an initializer (others are optional). For one node: any of its values by
  * name; values that are constants of the model are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.

@@ -207,7 +207,8 @@ def run(
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
         Besides Gather, GatherElements and GatherND it may have Constant, Identity, Cast between integers, Shape, Reshape,
-        Squeeze, Unsqueeze, Transpose and Concat.
+        Squeeze, Unsqueeze, Transpose and Concat; com.microsoft GatherBlockQuantized; and nodes that dequantise
+        constants: DequantizeLinear, or Convert, Subtract and Multiply of OpenVINO.
     inputs : dict of str to array
         A tensor for each input: anything that take() reads. Numbers and lists get the type that the model
         declares. Strings are arrays of str or bytes. With node: any of the node's values by name.

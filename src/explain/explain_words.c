@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "explain/drawing.h"
+#include "model/model_internal.h"
 
 /* Adds to text, as much as fits. */
 static void append(char *text, size_t bytes, const char *more) {
@@ -83,6 +84,11 @@ static void place(const gather_explain *ex, char *text, size_t bytes) {
 bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t bytes) {
   if (ex->node && i-- == 0) {
     place(ex, text, bytes);
+    return true;
+  }
+  if (ex->node && gather_op_is_quantized(ex->node->rules) && i-- == 0) {
+    snprintf(text, bytes, "The cells show data as it is stored%s; the model decodes it with its scales.",
+             ex->node->data.type == GATHER_TYPE_UINT8 ? ", a byte each" : "");
     return true;
   }
   if (ex->node && ex->node->not_executed && i-- == 0) {

@@ -89,6 +89,8 @@ static int64_t axis_input(const gather_scope *scope, const gather_node *node) {
   return known ? axis : GATHER_AXIS_UNKNOWN;
 }
 
+static const char *axis_name(const gather_op *op) { return gather_op_is_quantized(op) ? "gather_axis" : "axis"; }
+
 gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node,
                                   gather_options *options, gather_error *error) {
   static const gather_options INIT = GATHER_OPTIONS_INIT;
@@ -100,7 +102,7 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   const gather_axis_source source = op ? op->axis_source : GATHER_AXIS_SOURCE_ATTRIBUTE;
   int64_t axis = source == GATHER_AXIS_SOURCE_INPUT ? axis_input(scope, node) : 0;
   if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE)
-    status = read_attribute(scope, node, "axis", &axis, error);
+    status = read_attribute(scope, node, axis_name(op), &axis, error);
   if (status == GATHER_OK) options->axis = axis;
   return status;
 }

@@ -37,6 +37,9 @@ bool gather_model_is_gather(const gather_model *model, const gather_node *node);
 /* The rules of a gather node; NULL if its version is unknown. */
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node);
 
+/* Whether these are the rules of an operator that gathers quantised data; NULL is not. */
+bool gather_op_is_quantized(const gather_op *op);
+
 bool gather_model_is_openvino(const gather_model *model);
 /* Whether two operator names are the same in the model's dialect: OpenVINO ignores case in layer types. */
 bool gather_model_same_op(const gather_model *model, const char *a, const char *b);

@@ -53,3 +53,5 @@ const gather_op *gather_model_rules(const gather_model *model, const gather_node
   const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
   return name ? gather_op_for_opset(dialect, name, node->opset) : NULL;
 }
+
+bool gather_op_is_quantized(const gather_op *op) { return op && strcmp(op->name, "GatherBlockQuantized") == 0; }

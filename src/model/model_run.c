@@ -43,7 +43,7 @@ static gather_status next_needed(gather_running *run, const gather_node *node, i
     gather_run_value *value = *node->inputs[i] ? gather_run_find(run, node->inputs[i]) : NULL;
     if (!value || value->ready || value->missing) continue;
     if (value->producer >= 0 && run->states[value->producer] == GATHER_RUN_WAITING &&
-        gather_run_supports(run->model, &run->graph->nodes[value->producer])) {
+        gather_run_supports(run, &run->graph->nodes[value->producer])) {
       *needed = value->producer;
       return GATHER_OK;
     }
@@ -97,7 +97,7 @@ static gather_status run_from(gather_running *run, int64_t number, int64_t *stac
 }
 
 gather_status gather_run_compute(gather_running *run, const gather_run_value *value, gather_error *error) {
-  if (value->ready || value->producer < 0 || !gather_run_supports(run->model, &run->graph->nodes[value->producer]))
+  if (value->ready || value->producer < 0 || !gather_run_supports(run, &run->graph->nodes[value->producer]))
     return GATHER_OK;
   int64_t *stack = gather_arena_take(run->arena, run->graph->node_count + 1, (int64_t)sizeof *stack);
   return stack ? run_from(run, value->producer, stack, error) : gather_run_no_memory(error);
@@ -109,7 +109,7 @@ gather_status gather_run_compute(gather_running *run, const gather_run_value *va
 static gather_status check_operators(gather_running *run, gather_error *error) {
   for (int64_t i = 0; i < run->graph->node_count; i++) {
     const gather_node *node = &run->graph->nodes[i];
-    if (gather_run_supports(run->model, node)) continue;
+    if (gather_run_supports(run, node)) continue;
     run->at = node;
     return gather_fail(
         error, GATHER_UNSUPPORTED,
@@ -147,10 +147,11 @@ static gather_status check_inputs(const gather_running *run, gather_error *error
 
 static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
                              gather_error *error) {
-  const gather_run_value *value = gather_run_find(run, name);
+  gather_run_value *value = gather_run_find(run, name);
   if (!value || !value->ready)
     return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
   GATHER_TRY(gather_run_readable(value, error));
+  GATHER_TRY(gather_run_decode(run, value, error));
   result->outputs[i].name = name;
   GATHER_TRY(gather_run_dense(run, &value->tensor, &result->outputs[i].tensor, error));
   result->outputs[i].tensor.flags |= GATHER_TENSOR_READ_ONLY;
@@ -207,7 +208,10 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
   if (name) {
     GATHER_TRY(gather_run_find_node(run->model, name, &run->graph, &node, error));
     run->one_node = true;
-    if (!gather_run_supports(run->model, node)) {
+  }
+  GATHER_TRY(gather_run_values(run, error));
+  if (node) {
+    if (!gather_run_supports(run, node)) {
       run->at = node;
       return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported",
                          gather_run_name(node), node->op);
@@ -218,7 +222,6 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
     GATHER_TRY(check_tensors(run->graph->inputs, run->graph->input_count, "input", error));
     GATHER_TRY(check_tensors(run->graph->outputs, run->graph->output_count, "output", error));
   }
-  GATHER_TRY(gather_run_values(run, error));
   GATHER_TRY(gather_run_inputs(run, inputs, count, error));
   return node ? run_one(run, node, result, error) : run_graph(run, result, error);
 }

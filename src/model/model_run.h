@@ -12,6 +12,10 @@
 
 typedef enum gather_run_state { GATHER_RUN_WAITING = 0, GATHER_RUN_OPEN, GATHER_RUN_DONE } gather_run_state;
 
+/* A value that dequantises constants: (data - zero_point) * scale, or data as another float type. It is not computed before it is
+ * needed, and a gather decodes only its rows. */
+typedef struct gather_dequantized gather_dequantized;
+
 /* A value of the graph. */
 typedef struct gather_run_value {
   struct gather_run_value *next; /* of the same hash */
@@ -22,6 +26,7 @@ typedef struct gather_run_value {
   bool missing;                         /* neither given nor computed */
   int64_t producer;                     /* number of the node; -1 = none */
   const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
+  gather_dequantized *dequantized;      /* ready, but without data: see gather_run_decode; NULL */
 } gather_run_value;
 
 struct gather_model_result {
@@ -91,8 +96,8 @@ const char *gather_run_layer_input(const gather_graph *graph, const char *name);
 
 /* ---- run_nodes.c */
 
-/* Whether nodes of this operator can be computed here. */
-bool gather_run_supports(const gather_model *model, const gather_node *node);
+/* Whether a node can be computed here: by its operator; an arithmetic one only if it dequantises constants. */
+bool gather_run_supports(const gather_running *run, const gather_node *node);
 /* Computes a node whose inputs are all ready. */
 GATHER_CHECKED gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error);
 /* Checks that node number i can read its constants from the file. */
@@ -115,9 +120,42 @@ GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_t
 /* An integer tensor as another integer type; values are cut to its bits. */
 GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
                                              gather_tensor *cast, gather_error *error);
+/* Writes element number i of a row-major float32, float16 or bfloat16 tensor, rounded to nearest even. */
+void gather_run_store_float(const gather_tensor *tensor, int64_t i, float number);
 /* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
 GATHER_CHECKED gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
                                                  int64_t values[GATHER_MAX_RANK], int32_t *count, gather_error *error);
+
+/* ---- run_dequantize.c: operators that dequantise constants */
+
+/* Whether an arithmetic node dequantises constants. */
+bool gather_run_dequantizes(const gather_running *run, const gather_node *node);
+GATHER_CHECKED gather_status gather_run_convert(gather_running *run, const gather_node *node, gather_type type,
+                                                gather_error *error);
+GATHER_CHECKED gather_status gather_run_subtract(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_multiply(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_dequantize_linear(gather_running *run, const gather_node *node,
+                                                          gather_error *error);
+
+/* ---- run_quantized.c: gathers that decode */
+
+/* The dequantised value of input number i; NULL if it is another one. */
+gather_dequantized *gather_run_dequantized(const gather_running *run, const gather_node *node, int32_t i);
+/* Sets the value of output number 0, which has that type and shape, without computing it. */
+void gather_run_give_dequantized(gather_running *run, const gather_node *node, const gather_tensor *tensor,
+                                 gather_dequantized *dequantized);
+/* Computes the elements of a dequantised value; does nothing for another one. */
+GATHER_CHECKED gather_status gather_run_decode(gather_running *run, gather_run_value *value, gather_error *error);
+/* Gathers rows of input number 0, a dequantised value, and decodes them. */
+GATHER_CHECKED gather_status gather_run_gather_dequantized(gather_running *run, const gather_node *node,
+                                                           const gather_op *op, const gather_options *options,
+                                                           gather_error *error);
+/* Whether that is possible: such a value, of which nothing before the rows was reshaped. */
+bool gather_run_decodes_rows(const gather_running *run, const gather_node *node, const gather_op *op,
+                             const gather_options *options);
+GATHER_CHECKED gather_status gather_run_block_quantized(gather_running *run, const gather_node *node,
+                                                        const gather_op *op, const gather_options *options,
+                                                        gather_error *error);
 
 /* ---- run_shapes.c: operators that rename shapes */
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/tensor.h"
 #include "model/model_check.h"
+#include "model/quantized.h"
 
 static gather_status no_memory(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory to check a model");
@@ -223,6 +224,7 @@ static gather_status describe(gather_check *check, const gather_scope *scope, co
       out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
   const gather_known *input = *out->axis_name ? gather_scope_find(scope, out->axis_name) : NULL;
   if (input && !out->axis_known) out->axis_unreadable = input->unreadable;
+  out->data_dequantized = gather_known_is_dequantized(check->model, scope, gather_scope_find(scope, out->data.name));
   out->type_listed = !out->rules || is_listed(out->rules, out->data.type, out->indices.type);
   out->reason = out->cause = "";
   out->indices_known = out->indices.value && gather_type_is_index(out->indices.value->type);
@@ -281,6 +283,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   }
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   gather_status status = find_fault(out, &options, &why);
+  if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);

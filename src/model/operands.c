@@ -157,7 +157,8 @@ static gather_status compute(finding *f, const char *name, gather_error *error) 
   gather_run_value *value = *name ? gather_run_find(&f->run, name) : NULL;
   if (!value || value->given) return GATHER_OK;
   gather_status status = gather_run_compute(&f->run, value, error);
-  if (status == GATHER_OK && value->ready && !value->unreadable) add_override(f, value->name, &value->tensor);
+  if (status == GATHER_OK && value->ready && !value->unreadable && !value->dequantized)
+    add_override(f, value->name, &value->tensor);
   return status;
 }
 
@@ -182,7 +183,7 @@ static gather_status list_missing(finding *f, gather_error *error) {
     for (int32_t i = 0; i < node->input_count; i++) {
       const gather_run_value *value = *node->inputs[i] ? gather_run_find(&f->run, node->inputs[i]) : NULL;
       if (!value || gather_run_usable(&f->run, node, value)) continue;
-      if (value->ready || value->producer < 0 || !gather_run_supports(f->model, &graph->nodes[value->producer]))
+      if (value->ready || value->producer < 0 || !gather_run_supports(&f->run, &graph->nodes[value->producer]))
         add_missing(f->made, value->name);
       else if (!seen[value->producer]) {
         seen[value->producer] = true;

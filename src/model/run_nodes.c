@@ -15,11 +15,16 @@ typedef struct operation {
   const char *op;
   int32_t least, most;                                                                         /* inputs */
   gather_status (*compute)(gather_running *run, const gather_node *node, gather_error *error); /* NULL: nothing to do */
+  int32_t dequantized; /* so many of its first inputs may be dequantised values, which have no elements yet */
 } operation;
 
 static gather_status identity(gather_running *run, const gather_node *node, gather_error *error) {
+  gather_dequantized *dequantized = gather_run_dequantized(run, node, 0);
   (void)error;
-  gather_run_give(run, node, gather_run_operand(run, node, 0));
+  if (dequantized)
+    gather_run_give_dequantized(run, node, gather_run_operand(run, node, 0), dequantized);
+  else
+    gather_run_give(run, node, gather_run_operand(run, node, 0));
   return GATHER_OK;
 }
 
@@ -43,7 +48,12 @@ static gather_status cast(gather_running *run, const gather_node *node, gather_e
   const gather_tensor *data = gather_run_operand(run, node, 0);
   gather_type type;
   gather_tensor made;
-  GATHER_TRY(cast_target(node, !gather_model_is_openvino(run->model), &type, error));
+  const bool openvino = gather_model_is_openvino(run->model);
+  GATHER_TRY(cast_target(node, !openvino, &type, error));
+  const gather_type_info *target = gather_type_get(type);
+  if (openvino && target && target->kind == GATHER_KIND_FLOAT && type != data->type &&
+      gather_run_dequantizes(run, node))
+    return gather_run_convert(run, node, type, error);
   if (type != data->type && (!gather_type_is_index(type) || !gather_type_is_index(data->type)))
     return gather_fail(error, GATHER_UNSUPPORTED, "it casts %s to %s; only casts between integer types are supported",
                        gather_type_get(data->type)->name,
@@ -65,11 +75,15 @@ static gather_status read_options(gather_running *run, const gather_node *node, 
 
 static gather_status gather_it(gather_running *run, const gather_node *node, gather_error *error) {
   const gather_op *op = gather_model_rules(run->model, node);
-  const gather_tensor *data = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
   gather_options options;
   int64_t shape[GATHER_MAX_RANK];
-  gather_tensor out = {.type = data->type, .item_bytes = data->item_bytes};
   GATHER_TRY(read_options(run, node, op, &options, error));
+  if (gather_op_is_quantized(op)) return gather_run_block_quantized(run, node, op, &options, error);
+  if (gather_run_decodes_rows(run, node, op, &options))
+    return gather_run_gather_dequantized(run, node, op, &options, error);
+  GATHER_TRY(gather_run_decode(run, gather_run_find(run, node->inputs[0]), error));
+  const gather_tensor *data = gather_run_operand(run, node, 0), *indices = gather_run_operand(run, node, 1);
+  gather_tensor out = {.type = data->type, .item_bytes = data->item_bytes};
   GATHER_TRY(gather_output_shape(op, data, indices, &options, shape, &out.rank, error));
   GATHER_TRY(gather_run_shape(run, out.rank, shape, &out.shape, error));
   GATHER_TRY(gather_run_allocate(run, &out, error));
@@ -95,29 +109,39 @@ static gather_status tree_it(gather_running *run, const gather_node *node, gathe
 }
 
 static const operation OPERATIONS[] = {
-    {"Constant", 0, 0, NULL},
-    {"Const", 0, 0, NULL},
-    {"Parameter", 0, 0, NULL},
-    {"Result", 1, 1, identity},
-    {"Identity", 1, 1, identity},
-    {"Cast", 1, 1, cast},
-    {"Convert", 1, 1, cast},
-    {"Shape", 1, 1, gather_run_shape_of},
-    {"ShapeOf", 1, 1, gather_run_shape_of},
-    {"Reshape", 1, 2, gather_run_reshape},
-    {"Squeeze", 1, 2, gather_run_squeeze},
-    {"Unsqueeze", 1, 2, gather_run_unsqueeze},
-    {"Transpose", 1, 2, gather_run_transpose},
-    {"Concat", 1, INT32_MAX, gather_run_concat},
+    {"Constant", 0, 0, NULL, 0},
+    {"Const", 0, 0, NULL, 0},
+    {"Parameter", 0, 0, NULL, 0},
+    {"Result", 1, 1, identity, 1},
+    {"Identity", 1, 1, identity, 1},
+    {"Cast", 1, 1, cast, 0},
+    {"Convert", 1, 1, cast, 1},
+    {"Subtract", 2, 2, gather_run_subtract, 2},
+    {"Multiply", 2, 2, gather_run_multiply, 2},
+    {"DequantizeLinear", 2, 3, gather_run_dequantize_linear, 0},
+    {"Shape", 1, 1, gather_run_shape_of, 1},
+    {"ShapeOf", 1, 1, gather_run_shape_of, 1},
+    {"Reshape", 1, 2, gather_run_reshape, 1},
+    {"Squeeze", 1, 2, gather_run_squeeze, 1},
+    {"Unsqueeze", 1, 2, gather_run_unsqueeze, 1},
+    {"Transpose", 1, 2, gather_run_transpose, 0},
+    {"Concat", 1, INT32_MAX, gather_run_concat, 0},
 };
+
+/* Operators that are computed only where they dequantise constants. */
+static bool is_dequantization(const operation *found) {
+  return found->compute == gather_run_subtract || found->compute == gather_run_multiply ||
+         found->compute == gather_run_dequantize_linear;
+}
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
 static const operation *find_gather(const gather_model *model, const gather_node *node) {
-  static const operation GATHERS[] = {{"", 2, 2, gather_it}, {"", 2, 3, gather_it}};
-  static const operation TREE = {"", 4, 4, tree_it};
+  static const operation GATHERS[] = {{"", 2, 2, gather_it, 1}, {"", 2, 3, gather_it, 1}},
+                         QUANTIZED = {"", 3, 4, gather_it, 0}, TREE = {"", 4, 4, tree_it, 0};
   const operation *found = NULL;
   if (!gather_model_is_gather(model, node)) return NULL;
   const gather_op *rules = gather_model_rules(model, node);
+  if (gather_op_is_quantized(rules)) return &QUANTIZED;
   if (rules && gather_family_get(rules->family)->function) return &TREE;
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
@@ -127,16 +151,23 @@ static const operation *find_gather(const gather_model *model, const gather_node
   return found;
 }
 
+/* ONNX Runtime's DequantizeLinear differs from ONNX's in its types only. */
+static bool is_microsoft_linear(const gather_model *model, const gather_node *node) {
+  return !gather_model_is_openvino(model) && strcmp(node->domain, "com.microsoft") == 0 &&
+         strcmp(node->op, "DequantizeLinear") == 0;
+}
+
 static const operation *find_operation(const gather_model *model, const gather_node *node) {
-  const bool own = gather_run_is_own(model, node);
+  const bool own = gather_run_is_own(model, node) || is_microsoft_linear(model, node);
   for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
     if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
   return find_gather(model, node);
 }
 
-bool gather_run_supports(const gather_model *model, const gather_node *node) {
-  const operation *found = find_operation(model, node);
-  return found && (found->compute != gather_it || gather_model_rules(model, node));
+bool gather_run_supports(const gather_running *run, const gather_node *node) {
+  const operation *found = find_operation(run->model, node);
+  if (!found || (found->compute == gather_it && !gather_model_rules(run->model, node))) return false;
+  return !is_dequantization(found) || gather_run_dequantizes(run, node);
 }
 
 /* Puts the node's name before the message. */
@@ -175,6 +206,8 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
     if (!gather_run_operand(run, node, i))
       return gather_fail(error, GATHER_FILE_MALFORMED, "%s lacks its input %d", node->op, (int)i);
   GATHER_TRY(check_readable(run, node, error));
+  for (int32_t i = found->dequantized; i < node->input_count; i++)
+    if (*node->inputs[i]) GATHER_TRY(gather_run_decode(run, gather_run_find(run, node->inputs[i]), error));
   if (found->compute) return found->compute(run, node, error);
   for (int32_t i = 0; i < node->output_count; i++) {
     gather_run_value *value = gather_run_find(run, node->outputs[i]);

@@ -33,11 +33,15 @@ static gather_status read_list(const gather_running *run, const gather_node *nod
 /* Gives the node's input number 0 another shape of as many elements. */
 static gather_status rename_shape(gather_running *run, const gather_node *node, int32_t rank, const int64_t *lengths,
                                   gather_error *error) {
-  gather_tensor dense;
-  GATHER_TRY(gather_run_dense(run, gather_run_operand(run, node, 0), &dense, error));
+  gather_dequantized *dequantized = gather_run_dequantized(run, node, 0);
+  gather_tensor dense = *gather_run_operand(run, node, 0);
+  if (!dequantized) GATHER_TRY(gather_run_dense(run, gather_run_operand(run, node, 0), &dense, error));
   dense.rank = rank;
   GATHER_TRY(gather_run_shape(run, rank, lengths, &dense.shape, error));
-  gather_run_give(run, node, &dense);
+  if (dequantized)
+    gather_run_give_dequantized(run, node, &dense, dequantized);
+  else
+    gather_run_give(run, node, &dense);
   return GATHER_OK;
 }
 

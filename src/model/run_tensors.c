@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
+#include "kernel/float_bits.h"
 #include "model/model_run.h"
 
 gather_status gather_run_no_memory(gather_error *error) {
@@ -126,6 +127,17 @@ gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, 
   for (int64_t i = 0; i < len; i++)
     write_integer((unsigned char *)cast->data + i * bytes, bytes, integer_at(&dense, i));
   return GATHER_OK;
+}
+
+void gather_run_store_float(const gather_tensor *tensor, int64_t i, float number) {
+  char *at = (char *)tensor->data + i * (gather_type_get(tensor->type)->bits / 8);
+  uint16_t half;
+  if (tensor->type == GATHER_TYPE_FLOAT32) {
+    memcpy(at, &number, sizeof number);
+    return;
+  }
+  half = tensor->type == GATHER_TYPE_FLOAT16 ? gather_half_nearest(number) : gather_bfloat_nearest(number);
+  memcpy(at, &half, sizeof half);
 }
 
 gather_status gather_run_integers(const gather_tensor *tensor, const char *what, int64_t values[GATHER_MAX_RANK],

@@ -8,7 +8,7 @@
 
 enum { SHORT_LEN = 64 };
 
-typedef enum { KIND_RANGE, KIND_NEGATIVE, KIND_SHORT_RANGE, KIND_SHORT_NEGATIVE, KIND_WIDE } kind;
+typedef enum { KIND_RANGE, KIND_NEGATIVE, KIND_SHORT_RANGE, KIND_SHORT_NEGATIVE, KIND_DEQUANTIZED, KIND_WIDE } kind;
 
 typedef enum {
 #define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
@@ -93,6 +93,7 @@ static kind kind_of(const gather_model_node *node) {
     counts_back = counts_back && component->max < component->len && component->min >= -component->len;
   }
   if (counts_back) return is_short(node) ? KIND_SHORT_NEGATIVE : KIND_NEGATIVE;
+  if (node->data_dequantized) return KIND_DEQUANTIZED;
   return is_short(node) ? KIND_SHORT_RANGE : KIND_RANGE;
 }
 

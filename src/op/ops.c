@@ -39,6 +39,10 @@
 #define GATHER_TYPES_OPENVINO_NUMERIC                                                                       \
   (GATHER_TYPES_INTEGER | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | BIT(FLOAT8_E4M3FN) | \
    BIT(FLOAT8_E5M2) | BIT(FLOAT8_E8M0FNU))
+/* Quantised data. */
+#define GATHER_TYPES_QUANTIZED                                                                          \
+  (BIT(INT4) | BIT(UINT4) | BIT(UINT8) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) | \
+   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT4_E2M1FN))
 
 static const gather_op OPS[] = {
 #define GATHER_OP(ENUM, rules, dialect, name, since, family, negative, on_bad, batch_dims, off_axis, axis, tuples, \

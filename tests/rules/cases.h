@@ -34,6 +34,7 @@ struct rule_case {
   {RULE_SHAPE_ERROR, op, rules, name, axis, b, "float32", data, "int64", indices, status, 0, 0, 0, 0},
 
 static const struct rule_case rule_cases[] = {
+#include "rules/cases/microsoft_gather_block_quantized_1.def"
 #include "rules/cases/microsoft_gather_nd_1.def"
 #include "rules/cases/onnx_gather_1.def"
 #include "rules/cases/onnx_gather_11.def"

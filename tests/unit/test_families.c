@@ -299,7 +299,7 @@ static void sources_say_what_is_gathered(void **state) {
 
 /* ---- tables of other layers that list operators */
 
-enum { NEGATIVE, SHORT_NEGATIVE, RANGE, SHORT_RANGE, WIDE, KINDS };
+enum { NEGATIVE, SHORT_NEGATIVE, RANGE, SHORT_RANGE, DEQUANTIZED, WIDE, KINDS };
 
 enum {
 #define GATHER_RUNTIME(id, name, reads_ir) RUNTIME_##id,
@@ -366,7 +366,9 @@ static void runtimes_know_every_operator(void **state) {
 static void models_infer_every_operator(void **state) {
   (void)state;
   for (size_t i = 0; i < gather_op_count(); i++) {
-    const char *own = gather_family_get(gather_op_at(i)->family)->function, *function = own ? own : "gather";
+    const gather_family_info *family = gather_family_get(gather_op_at(i)->family);
+    const bool decodes = strcmp(gather_op_at(i)->name, "GatherBlockQuantized") == 0;
+    const char *function = family->function ? family->function : decodes ? "block_quantized" : "gather";
     bool found = false;
     for (size_t k = 0; k < COUNT(inferred) && !found; k++)
       found = strcmp(inferred[k].op, gather_op_at(i)->name) == 0 && strcmp(inferred[k].function, function) == 0;
