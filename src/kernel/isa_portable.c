@@ -50,6 +50,8 @@ FOLLOW(64)
 
 #include "kernel/blocks_k.tmpl.h"
 
+#include "kernel/blocks_iq.tmpl.h"
+
 #include "kernel/codes.tmpl.h"
 
 #define ROWS_OF(w)                                                                                              \
