@@ -139,14 +139,3 @@ GATHER_INLINE void block_TQ2_0(const unsigned char *in, char *out) {
         put(out, 128 * part + 32 * plane + j, gather_times(d, (float)((in[32 * part + j] >> 2 * plane & 3) - 1)));
 }
 BLOCKS(TQ2_0, 256, 66)
-
-#define BLOCKS_SLOTS                                                                                                   \
-  {                                                                                                                    \
-    [GATHER_CODEC_Q4_0] = {blocks_Q4_0}, [GATHER_CODEC_Q4_1] = {blocks_Q4_1}, [GATHER_CODEC_Q5_0] = {blocks_Q5_0},     \
-    [GATHER_CODEC_Q5_1] = {blocks_Q5_1}, [GATHER_CODEC_Q8_0] = {blocks_Q8_0}, [GATHER_CODEC_Q2_K] = {blocks_Q2_K},     \
-    [GATHER_CODEC_Q3_K] = {blocks_Q3_K}, [GATHER_CODEC_Q4_K] = {blocks_Q4_K}, [GATHER_CODEC_Q5_K] = {blocks_Q5_K},     \
-    [GATHER_CODEC_Q6_K] = {blocks_Q6_K}, [GATHER_CODEC_Q8_K] = {blocks_Q8_K}, [GATHER_CODEC_IQ4_NL] = {blocks_IQ4_NL}, \
-    [GATHER_CODEC_IQ4_XS] = {blocks_IQ4_XS}, [GATHER_CODEC_TQ1_0] = {blocks_TQ1_0},                                    \
-    [GATHER_CODEC_TQ2_0] = {blocks_TQ2_0}, [GATHER_CODEC_MXFP4] = {blocks_MXFP4},                                      \
-    [GATHER_CODEC_NVFP4] = {blocks_NVFP4}, [GATHER_CODEC_Q1_0] = {blocks_Q1_0}, [GATHER_CODEC_Q2_0] = {blocks_Q2_0},   \
-  }

@@ -59,6 +59,8 @@ TUPLES_ALONE(4, 8)
 
 #include "kernel/blocks_k.tmpl.h"
 
+#include "kernel/blocks_iq.tmpl.h"
+
 #include "kernel/codes.tmpl.h"
 
 #define ROWS_OF(w)                                                                                              \
