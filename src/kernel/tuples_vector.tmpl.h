@@ -6,30 +6,30 @@
  *   lane, outside(seen, moved, last): seen, with the sign set where moved is not in [0, last], any_outside(seen), wrap(number, back),
  *   product(a, b): of 32 bits each, plus_numbers, store_numbers, add_2, add_3, add_4: sums of LANES tuples from their K vectors.
  */
-#define TUPLES(K, w)                                                                                               \
-  static bool tuples_within_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count) {            \
-    numbers back[K], last[K], seen = every_number(0);                                                              \
-    int64_t most[K];                                                                                               \
-    int64_t j = 0;                                                                                                 \
-    for (int c = 0; c < K; c++) most[c] = a->len[c] + a->back[c] - 1;                                              \
-    for (int v = 0; v < K; v++) back[v] = periodic(K, v, a->back), last[v] = periodic(K, v, most);                 \
-    for (; j + LANES <= count; j += LANES)                                                                         \
-      for (int v = 0; v < K; v++)                                                                                  \
-        seen = outside(seen, plus_numbers(load_##w(indices + (j * K + v * LANES) * w), back[v]), last[v]);         \
-    return !any_outside(seen) && within_rest_##K##_##w(a, indices + j * K * w, count - j);                         \
-  }                                                                                                                \
-  static void tuples_fold_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count,                \
-                                    int64_t *offsets) {                                                            \
-    const numbers base = every_number(a->base);                                                                    \
-    numbers back[K], step[K];                                                                                      \
-    int64_t j = 0;                                                                                                 \
-    for (int v = 0; v < K; v++) back[v] = periodic(K, v, a->back), step[v] = periodic(K, v, a->step);              \
-    for (; j + LANES <= count; j += LANES) {                                                                       \
-      numbers p[K];                                                                                                \
+#define TUPLES(K, w)                                                                                                   \
+  static bool tuples_within_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count) {                \
+    numbers back[K], last[K], seen = every_number(0);                                                                  \
+    int64_t most[K];                                                                                                   \
+    int64_t j = 0;                                                                                                     \
+    for (int c = 0; c < K; c++) most[c] = a->len[c] + a->back[c] - 1;                                                  \
+    for (int v = 0; v < K; v++) back[v] = periodic(K, v, a->back), last[v] = periodic(K, v, most);                     \
+    for (; j + LANES <= count; j += LANES)                                                                             \
+      for (int v = 0; v < K; v++)                                                                                      \
+        seen = outside(seen, plus_numbers(load_##w(indices + (j * K + v * LANES) * w), back[v]), last[v]);             \
+    return !any_outside(seen) && within_rest_##K##_##w(a, indices + j * K * w, count - j);                             \
+  }                                                                                                                    \
+  static void tuples_fold_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count,                    \
+                                    int64_t *offsets) {                                                                \
+    const numbers base = every_number(a->base);                                                                        \
+    numbers back[K], step[K];                                                                                          \
+    int64_t j = 0;                                                                                                     \
+    for (int v = 0; v < K; v++) back[v] = periodic(K, v, a->back), step[v] = periodic(K, v, a->step);                  \
+    for (; j + LANES <= count; j += LANES) {                                                                           \
+      numbers p[K];                                                                                                    \
       for (int v = 0; v < K; v++) p[v] = product(wrap(load_##w(indices + (j * K + v * LANES) * w), back[v]), step[v]); \
-      store_numbers(offsets + j, plus_numbers(base, add_##K(p)));                                                  \
-    }                                                                                                              \
-    fold_rest_##K##_##w(a, indices + j * K * w, count - j, offsets + j);                                           \
+      store_numbers(offsets + j, plus_numbers(base, add_##K(p)));                                                      \
+    }                                                                                                                  \
+    fold_rest_##K##_##w(a, indices + j * K * w, count - j, offsets + j);                                               \
   }
 TUPLES(2, 4)
 TUPLES(3, 4)

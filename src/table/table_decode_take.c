@@ -156,8 +156,7 @@ gather_status gather_decoding_run(gather_taking *taking, gather_error *error) {
   const int64_t start = gather_clock();
   decoded_take take = {.taking = taking, .decoding = taking->table->decoding};
   gather_status status = gather_taking_go_on(taking, error);
-  if (status == GATHER_OK && taking->count > 0 && taking->table->info.row_bytes > 0)
-    status = take_blocks(&take, error);
+  if (status == GATHER_OK && taking->count > 0 && taking->table->info.row_bytes > 0) status = take_blocks(&take, error);
   gather_taking_count(taking, start, status, &take.rows, take.bytes_useful);
   return status;
 }

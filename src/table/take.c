@@ -52,9 +52,9 @@ static gather_status check_tuples(const gather_table *table, const gather_op *op
     return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
                              "tuples without numbers would select the whole table each");
   if (components > 1 && table->decoding)
-    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
-                             "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each",
-                             components);
+    return gather_fail_input(
+        error, GATHER_UNSUPPORTED, "indices",
+        "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each", components);
   int64_t len = 1;
   for (int32_t d = (int32_t)components; d < tensor->rank; d++) len *= tensor->shape[d]; /* at most a row */
   if (!gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0)) return GATHER_OK;
