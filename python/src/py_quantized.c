@@ -9,19 +9,17 @@
 
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
 
-static const gather_op ROWS = {NULL,
-                               "python",
-                               "take",
-                               0,
-                               GATHER_FAMILY_GATHER,
-                               true,
-                               GATHER_ON_BAD_ERROR,
-                               false,
-                               GATHER_OFF_AXIS_NONE,
-                               false,
-                               UINT64_MAX,
-                               UINT64_MAX,
-                               "libgather's take"};
+static const gather_op ROWS = {.dialect = "python",
+                               .name = "take",
+                               .family = GATHER_FAMILY_GATHER,
+                               .negative = true,
+                               .on_bad = GATHER_ON_BAD_ERROR,
+                               .off_axis = GATHER_OFF_AXIS_NONE,
+                               .axis_source = GATHER_AXIS_SOURCE_ATTRIBUTE,
+                               .types = UINT64_MAX,
+                               .index_types = UINT64_MAX,
+                               .document = "libgather's take",
+                               .tuples = GATHER_TUPLES_NONE};
 static const gather_py_function TAKE = {
     "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
