@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the
+ * cmd_take.c: `gather take`, `gather elements` and `gather nd`: open, plan, check, gather, write. The order of the steps is the
  * documented order of errors: command line, files, types, ranks, axis, batch_dims, shapes, the existing
  * output, indices.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.h: one gather from the command line to its answer: what the files of `take` and `elements` share.
+ * take.h: one gather from the command line to its answer: what the files of `take`, `elements` and `nd` share.
  */
 #ifndef GATHER_CLI_TAKE_H
 #define GATHER_CLI_TAKE_H

@@ -28,7 +28,9 @@ static void find_reason(gather_cli_job *job) {
   const gather_tensor *data = &job->data.tensor.tensor;
   const int64_t axis = job->options.axis;
   why[0] = 0;
-  if (!gather_family_get(job->op->family)->whole_rows)
+  if (job->op->tuples)
+    (void)snprintf(why, bytes, "indices are tuples, not numbers of rows");
+  else if (!gather_family_get(job->op->family)->whole_rows)
     (void)snprintf(why, bytes, "single elements are taken, not rows");
   else if (!job->data.file || job->data.memory)
     (void)snprintf(why, bytes, "DATA is not a regular file");
