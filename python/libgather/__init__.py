@@ -47,6 +47,7 @@ from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
 from libgather.shuffle_file import Shuffled, shuffle
+from libgather.stablehlo import stablehlo_gather
 from libgather.table import Table, TablePart, TableStatistics, open
 
 
@@ -97,6 +98,7 @@ __all__ = [
     "run",
     "set_threads",
     "shuffle",
+    "stablehlo_gather",
     "take",
     "take_along_axis",
     "types",
