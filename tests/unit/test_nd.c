@@ -371,7 +371,7 @@ typedef struct {
   int64_t batch_dims, k;
 } job;
 
-static unsigned char table[MOST], result[MOST * 8], want[MOST * 8];
+static _Alignas(8) unsigned char table[MOST], result[MOST * 8], want[MOST * 8];
 static int64_t ids[MOST], seen[MOST];
 
 static uint32_t drawn(uint32_t below) {
