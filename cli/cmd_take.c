@@ -122,6 +122,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (job->through.table) job->through.rows = job->index_count / gather_cli_job_selected(job);
   if (job->through.table)
     gather_cli_job_table_plan(job);
   else

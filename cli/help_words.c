@@ -34,6 +34,15 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
      "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_ND, "Files larger than memory",
+     "What the tuples select is not loaded with the rest of DATA: resident bytes are\n"
+     "copied, the others are read from the disk, many reads at a time. INDICES and the\n"
+     "output are processed in blocks, so none of the three needs to fit into memory.\n"
+     "The options below are as for take. They are refused for batch_dims, tuples\n"
+     "without a number, elements of less than a byte, data in Fortran order, strings,\n"
+     "and standard input.\n"
+     "\n"
+     "  gather nd cache.safetensors:keys slots.npy -o rows.npy --memory 2GiB\n"},
     {GATHER_CLI_COMMAND_SHUFFLE, "Description",
      "Writes the rows of DATA in random order (--seed; it is printed, so that the run\n"
      "can be repeated) or in the order of --order, which has the form of take's\n"
