@@ -49,6 +49,7 @@ from libgather.ids import read_ids
 from libgather.model import Model, check, run
 from libgather.quantised import Quantized
 from libgather.shuffle_file import Shuffled, shuffle
+from libgather.stablehlo import stablehlo_gather
 from libgather.table import Table, TablePart, TableStatistics, open
 
 
@@ -101,6 +102,7 @@ __all__ = [
     "run",
     "set_threads",
     "shuffle",
+    "stablehlo_gather",
     "take",
     "take_along_axis",
     "types",

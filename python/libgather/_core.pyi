@@ -328,6 +328,23 @@ def _explain(
     width: int,
     /,
 ) -> tuple[Any, ...]: ...
+def _stablehlo(
+    operand: Any,
+    start_indices: Any,
+    offset_dims: tuple[int, ...],
+    collapsed_slice_dims: tuple[int, ...],
+    operand_batching_dims: tuple[int, ...],
+    start_indices_batching_dims: tuple[int, ...],
+    start_index_map: tuple[int, ...],
+    slice_sizes: tuple[int, ...],
+    index_vector_dim: int,
+    out: Any,
+    mode: str | None,
+    fill_value: Any,
+    negative: bool | None,
+    threads: int | None,
+    /,
+) -> Any: ...
 def _tree(
     step_ids: Any,
     parent_ids: Any,

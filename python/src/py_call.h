@@ -15,5 +15,8 @@ PyObject *gather_py_call_index(PyObject *self, PyObject *const *args, Py_ssize_t
 
 /* _tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads) */
 PyObject *gather_py_tree(PyObject *self, PyObject *args);
+/* _stablehlo(operand, start_indices, offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims,
+ * start_index_map, slice_sizes, index_vector_dim, out, mode, fill_value, negative, threads) */
+PyObject *gather_py_stablehlo(PyObject *self, PyObject *args);
 
 #endif

@@ -44,6 +44,10 @@ static PyMethodDef functions[] = {
     {"_explain", gather_py_explain, METH_VARARGS,
      "_explain(items, op, rules, axis, batch_dims, mode, negative, data_type, fill_text, width, /)\n--\n\nDraws a "
      "gather."},
+    {"_stablehlo", gather_py_stablehlo, METH_VARARGS,
+     "_stablehlo(operand, start_indices, offset_dims, collapsed_slice_dims, operand_batching_dims, "
+     "start_indices_batching_dims, start_index_map, slice_sizes, index_vector_dim, out, mode, fill_value, negative, "
+     "threads, /)\n--\n\nStableHLO's gather."},
     {"_tree", gather_py_tree, METH_VARARGS,
      "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
      "sequences of a beam search."},

@@ -23,7 +23,7 @@ def make_op_pages(root, *arguments: str) -> subprocess.CompletedProcess:
 
 def copy_of_tables(folder):
     """What make-op-pages reads and writes, in a folder that a test may change."""
-    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_quantized.py")
+    scripts = ("script/make-op-pages", "script/op_tables.py", "script/op_families.py", "script/op_own_pages.py", "script/op_quantized.py")
     for name in (*scripts, "src/op/ops.def", "src/op/ops.c", "include/gather/type.def", "include/gather/family.def"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
