@@ -29,7 +29,7 @@ typedef struct gather_cli_option {
   char letter;       /* 0 = none */
 } gather_cli_option;
 
-enum { GATHER_CLI_MAX_ARGUMENTS = 2 };
+enum { GATHER_CLI_MAX_ARGUMENTS = 4 };
 
 struct gather_cli_command;
 

@@ -18,7 +18,7 @@ void gather_cli_advice_write(void *context, const gather_advice *advice, char *t
 void gather_cli_check_json(const gather_cli_args *args, const gather_model *model, const gather_check *check,
                            const gather_check_advice *advice);
 
-/* "1 GatherND node" on stdout, and words after it: nodes that take indices and are not checked. Nothing if there are none. */
+/* "1 ScatterND node" on stdout, and words after it: nodes that take indices and are not checked. Nothing if there are none. */
 GATHER_CHECKED gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind,
                                                         gather_error *error);
 /* A line on stdout for each file that is missing or too short, with how many tensors need it. */

@@ -42,6 +42,28 @@ static void json_operand(gather_cli_json *json, const gather_operand *operand) {
     gather_cli_json_string(json, "unreadable", why.message);
 }
 
+/* The numbers of a tuple, each with its axis. null: how many there are is not known. */
+static void json_components(gather_cli_json *json, const gather_model_node *node) {
+  if (!node->rules || node->rules->tuples == GATHER_TUPLES_NONE) return;
+  if (node->component_count < 0) {
+    gather_cli_json_string(json, "components", NULL);
+    return;
+  }
+  gather_cli_json_array(json, "components");
+  for (int32_t c = 0; c < node->component_count; c++) {
+    const gather_model_component *component = &node->components[c];
+    gather_cli_json_object(json, NULL);
+    gather_cli_json_int(json, "axis", component->axis);
+    gather_cli_json_int(json, "length", component->len);
+    if (node->indices_known && node->index_count > 0) {
+      integer(json, "min", component->min, node->value_is_unsigned);
+      integer(json, "max", component->max, node->value_is_unsigned);
+    }
+    gather_cli_json_object_end(json);
+  }
+  gather_cli_json_array_end(json);
+}
+
 static void json_indices(gather_cli_json *json, const gather_model_node *node) {
   gather_cli_json_object(json, "indices");
   json_operand(json, &node->indices);
@@ -52,6 +74,7 @@ static void json_indices(gather_cli_json *json, const gather_model_node *node) {
   }
   if (node->indices_known) gather_cli_json_int(json, "count", node->index_count);
   if (node->bad_known) gather_cli_json_int(json, "bad", node->bad);
+  json_components(json, node);
   gather_cli_json_object_end(json);
 }
 

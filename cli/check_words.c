@@ -12,17 +12,15 @@
 enum { LONGEST_OPTION = 80 };
 
 void gather_cli_advice_write(void *context, const gather_advice *advice, char *text, size_t bytes) {
+  const bool dims = advice->kind == GATHER_ADVICE_DIMS;
   size_t at = 0;
   (void)context;
-  if (advice->kind == GATHER_ADVICE_DIMS) {
-    snprintf(text, bytes, "--dim %.200s=LENGTH", advice->names[0]);
-    return;
-  }
   text[0] = 0;
   if (advice->kind == GATHER_ADVICE_NODE)
     at = (size_t)snprintf(text, bytes, "gather explain MODEL --node %.290s", advice->node);
   for (int64_t i = 0; i < advice->count && (at == 0 || at + LONGEST_OPTION < bytes); i++)
-    at += (size_t)snprintf(text + at, bytes - at, "%s--input %.60s=TENSOR", at ? " " : "", advice->names[i]);
+    at += (size_t)snprintf(text + at, bytes - at, "%s--%s %.*s=%s", at ? " " : "", dims ? "dim" : "input",
+                           dims ? 200 : 60, advice->names[i], dims ? "LENGTH" : "TENSOR");
 }
 
 gather_status gather_cli_put_not_checked(const gather_model *model, const char *behind, gather_error *error) {

@@ -47,8 +47,9 @@ gather_family gather_cli_command_family(const gather_cli_command *command) {
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
-  if (!command) return true;
-  if (command->id == GATHER_CLI_COMMAND_EXPLAIN) return op->family != GATHER_FAMILY_ND; /* take, or --elements */
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, or --elements */
+    return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS ||
+           (!command && op->family == GATHER_FAMILY_ND);
   return gather_cli_command_family(command) == op->family;
 }
 

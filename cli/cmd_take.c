@@ -46,9 +46,9 @@ static gather_status keep_descr(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
-/* Describes the output, and checks whether its format supports the type. The file name is not checked yet: that
- * comes after the shapes. Until then the check gets a descriptor, and only its result about the type counts. */
-static gather_status describe_output(gather_cli_job *job, gather_error *error) {
+/* The check of the file name comes after the shapes. Until then it gets a descriptor, and only its result about the type
+ * counts. */
+gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error) {
   const gather_file_tensor *data = &job->data.tensor;
   job->writing = (gather_writing){.fd = STDOUT_FILENO,
                                   .format = job->format,
@@ -103,10 +103,17 @@ gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
   return gather_cli_job_fill(job, error);
 }
 
+gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
+  if (!job->format || job->to_stdout) return GATHER_OK;
+  job->writing.path = job->output;
+  job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
+  return gather_writer_check(&job->writing, error);
+}
+
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
   GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
-  GATHER_CLI_TRY(describe_output(job, error));
+  GATHER_CLI_TRY(gather_cli_job_describe(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));
   GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
@@ -115,14 +122,12 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (job->through.table) job->through.rows = job->index_count / gather_cli_job_selected(job);
   if (job->through.table)
     gather_cli_job_table_plan(job);
   else
     gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text);
-  if (!job->format || job->to_stdout) return GATHER_OK;
-  job->writing.path = job->output;
-  job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
-  return gather_writer_check(&job->writing, error);
+  return gather_cli_job_output(job, error);
 }
 
 /* The temporary file is registered before a signal can arrive, which would leave it behind. */
@@ -136,7 +141,7 @@ gather_status gather_cli_job_create_writer(gather_cli_job *job, gather_error *er
 }
 
 /* Threads if the work is large enough. They inherit the blocked signals: the thread that makes the output handles those. */
-static gather_status start_workers(gather_cli_job *job, gather_error *error) {
+gather_status gather_cli_job_workers(gather_cli_job *job, gather_error *error) {
   bool small = job->bytes < SMALL_BYTES && job->index_count < SMALL_COUNT;
   gather_cli_signals_hold();
   gather_status status = !small && job->threads != 1 ? gather_pool_create(job->threads, &job->pool, error) : GATHER_OK;
@@ -149,7 +154,7 @@ static gather_status start_workers(gather_cli_job *job, gather_error *error) {
 
 static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   gather_run run = GATHER_RUN_INIT;
-  GATHER_CLI_TRY(start_workers(job, error));
+  GATHER_CLI_TRY(gather_cli_job_workers(job, error));
   run.data = job->data.tensor.tensor.data;
   run.indices = job->indices.tensor.tensor.data;
   run.out = job->writer ? gather_writer_data(job->writer) : NULL;
@@ -165,7 +170,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
 /* The indices are validated before the output is created, which would use disk space. */
 static gather_status run_table(gather_cli_job *job, gather_error *error) {
   const bool writes = !job->args->value[GATHER_CLI_DRY_RUN];
-  GATHER_CLI_TRY(start_workers(job, error));
+  GATHER_CLI_TRY(gather_cli_job_workers(job, error));
   const gather_executor *executor = job->pool ? gather_pool_executor(job->pool) : NULL;
   GATHER_CLI_TRY(gather_cli_job_table_indices(job, executor, error));
   if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
@@ -179,16 +184,18 @@ static gather_status run_past_table(gather_cli_job *job, gather_error *error) {
   return run_plan(job, error);
 }
 
+gather_status gather_cli_job_commit(gather_cli_job *job, gather_error *error) {
+  gather_writer *writer = job->writer;
+  job->writer = NULL; /* a commit ends the writer, even if it fails */
+  if (writer) GATHER_CLI_TRY(gather_cli_writing_end(writer, error));
+  job->seconds = gather_cli_now() - job->begin;
+  return GATHER_OK;
+}
+
 gather_status gather_cli_job_run(gather_cli_job *job, gather_error *error) {
   job->begin = gather_cli_now();
   GATHER_CLI_TRY((job->through.table ? run_table : run_past_table)(job, error));
-  if (job->writer) {
-    gather_writer *writer = job->writer;
-    job->writer = NULL; /* a commit ends the writer, even if it fails */
-    GATHER_CLI_TRY(gather_cli_writing_end(writer, error));
-  }
-  job->seconds = gather_cli_now() - job->begin;
-  return GATHER_OK;
+  return gather_cli_job_commit(job, error);
 }
 
 void gather_cli_job_clear(gather_cli_job *job) {

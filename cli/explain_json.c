@@ -7,16 +7,34 @@
 #include "json.h"
 #include "report.h"
 
+static void one_number(gather_cli_json *json, const char *key, const gather_explain_cell *cell, int64_t value) {
+  if (cell->value_is_unsigned)
+    gather_cli_json_uint(json, key, (uint64_t)value);
+  else
+    gather_cli_json_int(json, key, value);
+}
+
+/* A tuple is an array of numbers, and so are the rows that it selects. */
+static void one_index(const gather_explain_facts *facts, gather_cli_json *json, const gather_explain_cell *cell) {
+  if (!facts->tuples) {
+    one_number(json, "index", cell, cell->value);
+    return;
+  }
+  gather_cli_json_array(json, "index");
+  for (int32_t c = 0; c < facts->selected; c++) one_number(json, NULL, cell, cell->values[c]);
+  gather_cli_json_array_end(json);
+}
+
 static void one_cell(const gather_explain_facts *facts, gather_cli_json *json, const gather_explain_cell *cell) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_ints(json, "out", facts->output_rank, cell->out);
-  if (cell->value_is_unsigned)
-    gather_cli_json_uint(json, "index", (uint64_t)cell->value);
-  else
-    gather_cli_json_int(json, "index", cell->value);
+  one_index(facts, json, cell);
   gather_cli_json_bool(json, "bad", cell->bad);
   if (cell->has_source) {
-    gather_cli_json_int(json, "row", cell->row);
+    if (facts->tuples)
+      gather_cli_json_ints(json, "row", facts->selected, cell->data + facts->axis);
+    else
+      gather_cli_json_int(json, "row", cell->row);
     gather_cli_json_ints(json, "data", facts->data_rank, cell->data);
   } else {
     gather_cli_json_string(json, "row", NULL);

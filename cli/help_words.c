@@ -34,6 +34,15 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
      "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_ND, "Files larger than memory",
+     "What the tuples select is not loaded with the rest of DATA: resident bytes are\n"
+     "copied, the others are read from the disk, many reads at a time. INDICES and the\n"
+     "output are processed in blocks, so none of the three needs to fit into memory.\n"
+     "The options below are as for take. They are refused for batch_dims, tuples\n"
+     "without a number, elements of less than a byte, data in Fortran order, strings,\n"
+     "and standard input.\n"
+     "\n"
+     "  gather nd cache.safetensors:keys slots.npy -o rows.npy --memory 2GiB\n"},
     {GATHER_CLI_COMMAND_SHUFFLE, "Description",
      "Writes the rows of DATA in random order (--seed; it is printed, so that the run\n"
      "can be repeated) or in the order of --order, which has the form of take's\n"
@@ -102,6 +111,31 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather nd grid.npy '[[2, 0], [0, 1]]' -o cells.npy\n"
      "  gather nd images.npy points.npy -o pixels.npy --batch-dims 1\n"},
+    {GATHER_CLI_COMMAND_TREE, "Description",
+     "Completes the sequences of a beam search. STEP_IDS and PARENT_IDS have the shape\n"
+     "[steps, batch, beams]: the token that each beam chose in each step, and the beam\n"
+     "of the step before that it continues. MAX_SEQ_LEN has the number of steps of\n"
+     "each batch, END_TOKEN is a number. For each beam, the parents are followed from\n"
+     "the last step to the first; what is behind the first END_TOKEN, and what is\n"
+     "behind the last step, is END_TOKEN. The rules are OpenVINO GatherTree-1's.\n"
+     "\n"
+     "All four have one type, integer or float. Each is FILE, FILE:NAME, - (standard\n"
+     "input), a literal or a text file; the latter two have the type of STEP_IDS,\n"
+     "which is int64 if it is one itself.\n"
+     "\n"
+     "Parents are validated before anything is written. Only those that a sequence\n"
+     "follows matter. For others than the default policy: clamp and wrap continue at\n"
+     "another beam; with zero and fill=V, the earlier steps are 0 or V.\n"
+     "\n"
+     "  gather tree steps.npy parents.npy lengths.npy 2 -o sequences.npy\n"
+     "  gather tree '[[[5, 6]], [[7, 8]]]' '[[[0, 0]], [[1, 0]]]' '[2]' 9 -o out.npy\n"},
+    {GATHER_CLI_COMMAND_TREE, "JSON",
+     "  {\"command\":\"tree\",\"rules\":\"openvino-1\",\"type\":\"int32\",\"shape\":[2,1,2],\n"
+     "   \"bytes\":16,\"output\":\"o.npy\",\"indices\":{\"count\":4,\"bad\":0},\n"
+     "   \"plan\":\"...\",\"seconds\":0.0001,\"dry_run\":false}\n"
+     "\n"
+     "indices counts the parents; bad those out of range that were repaired. The\n"
+     "\"error\" of a failure is that of take: position has step, batch and beam.\n"},
     {GATHER_CLI_HELP_GATHER, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
      "exists, that file is used. - is standard input. The format is detected from the\n"
@@ -205,9 +239,9 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_COMMAND_RUN, "Description",
      "Runs a model (ONNX, OpenVINO IR) that consists of gather nodes and the nodes\n"
      "around them: constants, Identity, casts between integers, Shape, Reshape,\n"
-     "Squeeze and Unsqueeze. A model with any other operator is refused before any\n"
-     "work; --node runs one of its gather nodes, with its constants from the model and\n"
-     "the rest from --input.\n"
+     "Squeeze, Unsqueeze, Transpose and Concat. A model with any other operator is\n"
+     "refused before any work; --node runs one of its gather nodes, with its constants\n"
+     "from the model and the rest from --input.\n"
      "\n"
      "--output NAME=FILE writes an output, --output FILE all of them. One .safetensors\n"
      "file may contain several; NAME=FILE.safetensors:TENSOR names the tensor in it.\n"

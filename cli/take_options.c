@@ -176,17 +176,21 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   return job->literal ? gather_cli_input_literal(indices, &job->indices, error) : GATHER_OK;
 }
 
-gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error) {
-  static const gather_options INIT = GATHER_OPTIONS_INIT;
+gather_status gather_cli_job_common(gather_cli_job *job, gather_error *error) {
   int64_t threads = 0;
-  job->options = INIT;
-  GATHER_CLI_TRY(read_rules(job, error));
-  GATHER_CLI_TRY(read_axes(job, error));
   GATHER_CLI_TRY(read_on_bad(job, error));
   GATHER_CLI_TRY(read_negative(job, error));
   GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_THREADS, 1, MOST_THREADS, 0, &threads, error));
   job->threads = (int32_t)threads;
-  GATHER_CLI_TRY(read_output(job, error));
+  return read_output(job, error);
+}
+
+gather_status gather_cli_job_options(gather_cli_job *job, gather_error *error) {
+  static const gather_options INIT = GATHER_OPTIONS_INIT;
+  job->options = INIT;
+  GATHER_CLI_TRY(read_rules(job, error));
+  GATHER_CLI_TRY(read_axes(job, error));
+  GATHER_CLI_TRY(gather_cli_job_common(job, error));
   GATHER_CLI_TRY(read_table(job, error));
   return read_inputs(job, error);
 }

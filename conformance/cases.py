@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 ELEMENTS = "GatherElements"
+ND = "GatherND"  # drawn by cases_nd.py
 # How the one bad index is bad. "negative" is in [-n, -1]: bad under the rules that do not count from the end.
 KINDS = ("valid", "valid", "valid", "valid", "negative", "high", "low", "wide")
 LENGTHS = (1, 1, 2, 2, 3, 3, 4, 5, 7)
@@ -50,6 +51,11 @@ class Case:
     def out_shape(self) -> tuple[int, ...]:
         if self.op == ELEMENTS:
             return self.indices.shape
+        if self.op == ND:
+            b, lead = self.batch_dims, self.indices.shape[:-1]
+            rest = lead[b:] + self.data.shape[b + self.indices.shape[-1] :]
+            fused = self.rules == "openvino-5" and b > 1
+            return (int(np.prod(lead[:b])), *rest) if fused else lead[:b] + rest
         a, shape = self.axis % self.data.ndim, self.data.shape
         return shape[:a] + self.indices.shape[self.batch_dims :] + shape[a + 1 :]
 

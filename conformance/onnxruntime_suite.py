@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random models of one node in ONNX Runtime and in libgather: every version of ONNX Gather and GatherElements, every
-type that ONNX Runtime takes, good and bad indices. Results are compared bit by bit, errors by whether there is one.
+"""Random models of one node in ONNX Runtime and in libgather: every version of ONNX Gather, GatherElements and GatherND, and
+com.microsoft's GatherND; every type that ONNX Runtime takes, good and bad indices. Results are compared bit by bit, errors by whether
+there is one.
 """
 
 from __future__ import annotations
@@ -9,23 +10,25 @@ import functools
 
 import libgather
 import numpy as np
-from cases import ELEMENTS, Case, is_bad, make
-from onnx_models import NUMBERS, VERSIONS, one_node
+from cases import ELEMENTS, ND, Case, is_bad, make
+from cases_nd import RULES, make_nd
+from onnx_models import ND_VERSIONS, NUMBERS, VERSIONS, one_node
 from ours import answer, call, same
 from report import Report, cases, main, require_cases, version_of
 
 CASES = cases(60)  # of each version and type
+ND_CASES = cases(400)  # the same, of GatherND
 FILL = 0xA5
 COMPLEX = (np.complex64, np.complex128)  # which ONNX Runtime does not have
 TYPES = [name for name in NUMBERS if not name.startswith("complex")]
 
 
 @functools.cache
-def session(op: str, rules: str, type_: str, index_type: str, axis: int):
+def session(op: str, rules: str, type_: str, index_type: str, axis: int, batch_dims: int = 0):
     """A model of one node that takes tensors of any shape."""
     import onnxruntime
 
-    model = one_node(op, rules, type_, index_type, axis)
+    model = one_node(op, rules, type_, index_type, axis, batch_dims)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
@@ -43,7 +46,7 @@ def value(array: np.ndarray, type_: str):
 
 def theirs(case: Case) -> tuple[np.ndarray | None, str, np.ndarray | None]:
     """Result, error, and the output's bytes as they were when the call ended."""
-    run = session(case.op, case.rules, case.type, str(case.indices.dtype), case.axis)
+    run = session(case.op, case.rules, case.type, str(case.indices.dtype), case.axis, case.batch_dims)
     try:
         if case.type == "string":
             return run.run(None, {"x": case.data, "i": case.indices})[0], "", None
@@ -85,10 +88,12 @@ def judge(report: Report, group: str, case: Case) -> None:
     elif mine.result is not None and result is not None:
         if same(mine.result, result):
             report.passed(group)
-        elif case.type == "string" and same(first_strings(case, mine.result), result):
+        elif case.op == "Gather" and case.type == "string" and same(first_strings(case, mine.result), result):
             report.different(group, "onnxruntime-string-rows")
         else:
             report.failed(group, f"{case}: other elements")
+    elif result is not None and case.op == ND and mine.error is not None and not result.size:
+        report.different(group, "onnxruntime-nd-empty-output")
     elif result is not None and case.rules == "onnx-1" and not is_bad(case, negative=True):
         wanted = answer(case, rules="onnx-11").result
         wanted = first_strings(case, wanted) if case.type == "string" and wanted is not None else wanted
@@ -100,6 +105,45 @@ def judge(report: Report, group: str, case: Case) -> None:
         report.failed(
             group, f"{case}: ONNX Runtime {error or 'gives a result'}; libgather {mine.error or 'gives a result'}"
         )
+
+
+def shape_mistakes(report: Report) -> None:
+    """Shapes of GatherND that its document does not allow. ONNX Runtime takes some of them."""
+    known = {((2, 3), (2, 0), 0): "onnxruntime-nd-empty-tuples", ((2, 3), (4, 1), 1): "onnxruntime-nd-batch-multiple"}
+    wrong = [*known, ((2, 3), (1, 1), 1), ((2, 3), (3, 1), 1), ((2, 3), (2, 3), 0), ((2, 3), (2, 2), 1), ((2, 3), (2, 1), 2)]
+    wrong += [((2, 3), (), 0), ((), (1,), 0), ((2, 3), (2, 1), -1)]
+    for op, rules in ND_VERSIONS:
+        group = f"{op} {rules}, shapes"
+        for data, indices, b in wrong:
+            if (b and not RULES[rules][0]) or (indices and indices[-1] == 0 and RULES[rules][1]):
+                continue
+            case = Case(op, rules, "float32", np.zeros(data, np.float32), np.zeros(indices, np.int64), 0, b)
+            try:
+                call(case, rules=rules)
+                report.failed(group, f"{case}: no error from libgather")
+            except libgather.GatherError:
+                try:
+                    feed = {"x": case.data, "i": case.indices}
+                    session(op, rules, "float32", "int64", 0, b).run(None, feed)
+                    name = known.get((data, indices, b))
+                    if name:
+                        report.different(group, name)
+                    else:
+                        report.failed(group, f"{case}: no error from ONNX Runtime")
+                except Exception:
+                    report.passed(group)
+
+
+def tuples(report: Report) -> None:
+    """GatherND."""
+    for number, (op, rules) in enumerate(ND_VERSIONS):
+        index_types = ("int32", "int64") if rules == "microsoft-1" else ("int64",)
+        for kind, type_ in enumerate(TYPES):
+            if type_ == "bfloat16" and rules != "onnx-13":
+                continue
+            for seed in range(ND_CASES):
+                judge(report, f"{op} {rules}", make_nd([3, number, kind, seed], rules, type_, index_types))
+    shape_mistakes(report)
 
 
 def complex_types(report: Report) -> None:
@@ -153,7 +197,8 @@ def run() -> Report:
                 judge(report, f"{op} {rules}", case)
     complex_types(report)
     illegal_shapes(report)
-    require_cases(report, len(VERSIONS) * 13 * CASES)
+    tuples(report)
+    require_cases(report, len(VERSIONS) * 13 * CASES + len(ND_VERSIONS) * 13 * ND_CASES)
     return report
 
 

@@ -10,7 +10,7 @@ import multiprocessing
 from dataclasses import dataclass
 
 import numpy as np
-from cases import ELEMENTS, Case
+from cases import ELEMENTS, ND, Case
 
 FILL = 0xA5
 SECONDS = 120  # for one case
@@ -21,7 +21,7 @@ NAMES = {
     "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4",
     "string": "string",
 }  # fmt: skip
-OPSETS = {"openvino-1": "opset1", "openvino-6": "opset6", "openvino-7": "opset7", "openvino-8": "opset8"}
+OPSETS = {"openvino-1": "opset1", "openvino-5": "opset5", "openvino-6": "opset6", "openvino-7": "opset7", "openvino-8": "opset8"}
 SETTINGS = {"INFERENCE_NUM_THREADS": 2, "EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_PRECISION_HINT": "f32"}
 
 
@@ -54,6 +54,8 @@ def compiled(op: str, rules: str, type_: str, index_type: str, data: tuple, indi
     i = opset.parameter(ov.PartialShape(list(indices)), getattr(ov.Type, NAMES[index_type]))
     if op == ELEMENTS:
         node = opset.gather_elements(x, i, axis)
+    elif op == ND:
+        node = opset.gather_nd(x, i, batch_dims)
     else:
         extra = [batch_dims] if rules != "openvino-1" else []
         node = opset.gather(x, i, opset.constant(axis, np.int64), *extra)
@@ -88,6 +90,8 @@ def run(case: Case, static: bool) -> Theirs:
     import openvino as ov
 
     shapes = [array.shape if static else (-1,) * array.ndim for array in (case.data, case.indices)]
+    if case.op == ND:  # which must know the length of its tuples
+        shapes[1] = (*shapes[1][:-1], case.indices.shape[-1])
     words = (case.op, case.rules, case.type, str(case.indices.dtype), *shapes, case.axis, case.batch_dims)
     out = None
     try:

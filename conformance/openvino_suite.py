@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Random models of one node on OpenVINO's CPU device and in libgather: every version of OpenVINO Gather and
-GatherElements, every type that can be compared, good and bad indices, with and without lengths that the model knows.
+"""Random models of one node on OpenVINO's CPU device and in libgather: every version of OpenVINO Gather,
+GatherElements and GatherND, every type that can be compared, good and bad indices, with and without lengths that the model knows.
 Results are compared bit by bit.
 """
 
@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from cases import ELEMENTS, Case, make
+from cases import ELEMENTS, ND, Case, make
+from cases_nd import is_bad, make_nd
 from openvino_child import FILL, NAMES, Child, Theirs
 from ours import Answer, answer, same
 from report import NotRun, Report, cases, main, require_cases
 
 CASES = cases(12)  # of each version and type
+ND_CASES = cases(60)  # the same, of GatherND
 VERSIONS = {
     ("Gather", "openvino-1"): False,
     ("Gather", "openvino-7"): False,
@@ -22,6 +24,7 @@ VERSIONS = {
     (ELEMENTS, "openvino-6"): True,
 }
 INDEX_TYPES = ("int32", "int64", "int32", "int64", "int8", "uint8", "int16", "uint16", "uint32", "uint64")
+ND_VERSIONS = {(ND, "openvino-5"): False, (ND, "openvino-8"): True}
 SHORT = 64  # elements of data and of indices, up to which a vector of 32-bit numbers has a path of its own
 
 SHORT_TYPES = ("int16", "uint16", "int32", "uint32", "int64", "uint64")
@@ -97,6 +100,52 @@ def judge_result(report: Report, group: str, case: Case, mine: Answer, theirs: T
         )
 
 
+def judge_tuples(report: Report, group: str, case: Case, theirs: Theirs) -> None:
+    """One GatherND. OpenVINO checks no number: where one is out of range, anything may come out."""
+    mine = answer(case)
+    cut = Case(ND, case.rules, case.type, case.data, low_half(case.indices) if case.kind == "wide" else case.indices, 0, case.batch_dims)
+    if mine.wrong:
+        report.failed(group, f"{case}: {mine.wrong}")
+    elif case.type == "string" and "precision: string" in theirs.error:
+        report.different(group, "openvino-nd-string")
+    elif theirs.died is not None and not is_bad(cut, negative=True):
+        report.failed(group, f"{case}: OpenVINO's process ended with {theirs.died}")
+    elif is_bad(cut, negative=True):
+        if mine.error is None:
+            report.failed(group, f"{case}: no error from libgather")
+        elif theirs.error and theirs.died is None:
+            report.failed(group, f"{case}: OpenVINO {theirs.error[:300]}: it is to be compared")
+        else:
+            report.different(group, "openvino-nd-unchecked")
+    elif theirs.result is None:
+        report.failed(group, f"{case}: OpenVINO {theirs.error[:300]}; libgather {mine.error or 'gives a result'}")
+    else:
+        judge_numbers(report, group, cut, mine, theirs)
+
+
+def judge_numbers(report: Report, group: str, cut: Case, mine: Answer, theirs: Theirs) -> None:
+    """Numbers that OpenVINO finds in range: once they are cut to 32 bits, and counted from the end."""
+    right = mine.result if mine.error is None else answer(cut, rules=cut.rules, negative=True).result
+    narrow, name = narrowed(cut, right)
+    if mine.error is not None:
+        name = "openvino-nd-5-negative" if is_bad(cut, negative=False) else "openvino-wide-index"
+    if same(right, theirs.result) and mine.error is None:
+        report.passed(group)
+    elif name and (same(right, theirs.result) or same(narrow, theirs.result)):
+        report.different(group, name)
+    else:
+        report.failed(group, f"{cut}: {theirs.result.reshape(-1)[:8]}, libgather {right.reshape(-1)[:8]}")
+
+
+def tuples(report: Report, child: Child) -> None:
+    """GatherND."""
+    for number, (_, rules) in enumerate(ND_VERSIONS):
+        for kind, type_ in enumerate(NAMES):
+            for seed in range(ND_CASES):
+                case = make_nd([4, number, kind, seed], rules, type_, INDEX_TYPES)
+                judge_tuples(report, f"{ND} {rules}", case, child.ask(case, seed % 2 == 0))
+
+
 def deadly(case: Case) -> bool:
     """Whether OpenVINO may die of it where the model knows its lengths: openvino-empty-static, openvino-batch-of-one."""
     return case.empty or (case.batch_dims > 0 and np.prod(case.data.shape[: case.batch_dims]) == 1)
@@ -137,9 +186,10 @@ def run() -> Report:
                 case = make([2, number, kind, seed], op, rules, type_, index_types, negative)
                 static = seed % 2 == 0 and not deadly(case)
                 judge(report, f"{op} {rules}", case, child.ask(case, static))
+    tuples(report, child)
     child.close()
     report.remark(f"its process died {child.deaths} times")
-    require_cases(report, len(VERSIONS) * len(NAMES) * CASES)
+    require_cases(report, len(NAMES) * (len(VERSIONS) * CASES + len(ND_VERSIONS) * ND_CASES))
     return report
 
 

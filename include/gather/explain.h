@@ -103,26 +103,31 @@ typedef struct gather_explain_facts {
   const gather_op *op;
   const gather_model_node *node; /* of a model; else NULL */
   bool made_up;                  /* the values of data are not known */
-  int32_t axis, batch_dims;      /* counted from 0 */
-  gather_on_bad on_bad;          /* the policy in effect; never GATHER_ON_BAD_DEFAULT */
-  bool negative;                 /* negative indices count from the end */
-  const char *formula;           /* "out[i, j] = data[idx[i], j]" */
+  int32_t axis,
+      batch_dims;       /* counted from 0; of GatherND the axis is batch_dims, the first one that tuples select on */
+  gather_on_bad on_bad; /* the policy in effect; never GATHER_ON_BAD_DEFAULT */
+  bool negative;        /* negative indices count from the end */
+  const char *formula;  /* "out[i, j] = data[idx[i], j]" */
   int32_t data_rank, indices_rank, output_rank;
   const int64_t *data_shape, *indices_shape, *output_shape;
   const gather_error *error; /* if an index is out of range and this is an error: what the gather returns; else NULL */
   int64_t cell_count;        /* of gather_explain_cell_at */
   bool complete;             /* every cell of the output is among them */
+  bool tuples;               /* an index is a tuple of numbers (GatherND) */
+  int32_t selected;          /* how many axes, from `axis` on, an index selects on: 1, or the numbers of a tuple */
 } gather_explain_facts;
 
 /* One cell of the output. Coordinates have the ranks of the facts. */
 typedef struct gather_explain_cell {
-  int64_t out[GATHER_MAX_RANK];  /* its coordinates */
-  int64_t value;                 /* the index as given */
-  bool value_is_unsigned;        /* read `value` as uint64_t */
-  bool bad;                      /* the index is out of range */
-  bool has_source;               /* false: the cell is filled or has no value, and row is -1 */
-  int64_t row;                   /* on the axis of data, counted from 0 */
+  int64_t out[GATHER_MAX_RANK]; /* its coordinates */
+  int64_t value;          /* the index as given; of a tuple the first number out of range, else the first number */
+  bool value_is_unsigned; /* read `value` as uint64_t */
+  bool bad;               /* the index is out of range */
+  bool has_source;        /* false: the cell is filled or has no value, and row is -1 */
+  int64_t row;            /* on the axis of data, counted from 0; of a tuple on its first axis */
   int64_t data[GATHER_MAX_RANK]; /* with a source: its coordinates in data */
+  int64_t
+      values[GATHER_MAX_RANK]; /* the numbers of the index as given: `selected` of the facts; unsigned as `value` is */
 } gather_explain_cell;
 
 /* The facts, valid as long as the gather_explain. */

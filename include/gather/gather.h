@@ -3,7 +3,7 @@
  * gather.h: gathers rows or elements of a tensor by index. Since 0.1.
  *
  *     ONNX Gather 1, 11, 13, GatherElements 11, 13 and GatherND 11, 12, 13; com.microsoft GatherND 1; OpenVINO Gather 1, 7, 8,
- *     GatherElements 6 and GatherND 5, 8.
+ *     GatherElements 6 and GatherND 5, 8. tree.h: OpenVINO GatherTree 1. StableHLO gather.
  *
  * Contents: 1 version and linkage - 2 status and error - 3 element types - 4 tensors - 5 operators - 6 options
  *           7 threads - 8 shapes - 9 one call - 10 plans - 11 the machine
@@ -77,15 +77,16 @@ GATHER_API int gather_status_exit_code(gather_status status);
  * Fields that do not apply are NULL, "", 0 or -1, as given below. Strings are static, except the arrays. */
 typedef struct gather_error {
   gather_status status;
-  char message[512];   /* one sentence without a line break, always terminated */
-  const char *op;      /* "Gather"; NULL if no operator is involved */
-  const char *rules;   /* "onnx-13"; or NULL */
-  const char *input;   /* which argument: "data", "indices", "axis", "output"; NULL */
-  char file[256];      /* the file's name (the end of a longer one); "" */
+  char message[512]; /* one sentence without a line break, always terminated */
+  const char *op;    /* "Gather"; NULL if no operator is involved */
+  const char *rules; /* "onnx-13"; or NULL */
+  const char *input; /* which argument: "data", "indices", "axis", "output" (of gather_tree: "parent_ids" ...); NULL */
+  char file[256];    /* the file's name (the end of a longer one); "" */
   int64_t file_offset; /* byte of the error in that file; -1 */
   int64_t row;         /* of a table (table.h): the row that could not be read; -1 */
   /* The rest is set only with GATHER_INDEX_OUT_OF_RANGE. */
-  int32_t axis;          /* the indexed axis, counted from 0; of GatherND batch_dims plus the component; -1 */
+  int32_t
+      axis; /* the indexed axis, counted from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
   int32_t position_rank; /* rank of the indices; -1 */
   /* Coordinates of the first index out of range, in row-major order. Of GatherND the last one is the component: which number of
    * the tuple. */
@@ -234,9 +235,12 @@ GATHER_API int64_t gather_tensor_bytes(const gather_tensor *tensor);
 /* A family: operators that differ only in their row of the operator table. The numbers are in family.def.
  * GATHER_FAMILY_GATHER: out[b][o][i][:] = data[b][o][indices[b][i]][:]
  * GATHER_FAMILY_ELEMENTS: out[..i..] = data[.. indices[..i..] at the axis ..]
- * GATHER_FAMILY_ND: out[b][i][:] = data[b][indices[b][i][0]][indices[b][i][1]]..[:] */
+ * GATHER_FAMILY_ND: out[b][i][:] = data[b][indices[b][i][0]][indices[b][i][1]]..[:]
+ * GATHER_FAMILY_STABLEHLO: a window of data per tuple of indices, by dimension numbers
+ * GATHER_FAMILY_TREE: sequences of a beam search (tree.h) */
 typedef enum gather_family {
 #define GATHER_FAMILY(ENUM, number, file, name, whole_rows) GATHER_FAMILY_##ENUM = number,
+#define GATHER_FAMILY_OWN(ENUM, number, name, function) GATHER_FAMILY_##ENUM = number,
 #include "gather/family.def"
 #undef GATHER_FAMILY
 } gather_family;
@@ -246,6 +250,9 @@ typedef struct gather_family_info {
   const char *name; /* "Gather", "GatherElements" or "GatherND" */
   bool
       whole_rows; /* each index is one number that selects a whole row of data; false: a single element, or an index is a tuple */
+  /* The function that applies these operators ("gather_tree"): gather_apply, plans and the functions for shapes below refuse them
+   * with GATHER_UNSUPPORTED. NULL: these functions accept them. */
+  const char *function;
 } gather_family_info;
 
 /* The properties of a family, in static memory; NULL for an unknown number. */
@@ -294,7 +301,7 @@ typedef enum gather_tuples {
  * NULL); it must live as long as the plans and errors that refer to it. */
 typedef struct gather_op {
   const char *rules;   /* "onnx-13"; NULL = of no document: errors and plans give only the operator */
-  const char *dialect; /* "onnx", "microsoft" (the domain com.microsoft of ONNX models) or "openvino" */
+  const char *dialect; /* "onnx", "microsoft" (the domain com.microsoft of ONNX models), "openvino" or "stablehlo" */
   const char *name;    /* "Gather", "GatherElements" or "GatherND" */
   int32_t version;     /* the first opset that has this version */
   gather_family family;
@@ -328,6 +335,31 @@ struct gather_executor;
 /* The axis for gather_infer_shape if it is unknown. */
 #define GATHER_AXIS_UNKNOWN INT64_MIN
 
+/* The dimension numbers of StableHLO's gather, by their names there. Initialise with GATHER_DIMENSION_NUMBERS_INIT: no dimension in
+ * any list. A list of count 0 may be NULL. Every dimension counts from 0; none counts from the end.
+ * Source: StableHLO, "gather", constraints C1 to C22. */
+typedef struct gather_dimension_numbers {
+  size_t size;                /* sizeof(gather_dimension_numbers) */
+  const int64_t *offset_dims; /* dimensions of the output along the window, ascending; the others follow the indices */
+  int64_t offset_dims_count;
+  const int64_t
+      *collapsed_slice_dims; /* dimensions of data that the output lacks, ascending: the window has one element there */
+  int64_t collapsed_slice_dims_count;
+  const int64_t *operand_batching_dims; /* dimensions of data, ascending, each paired with one of indices */
+  int64_t operand_batching_dims_count;
+  const int64_t *start_indices_batching_dims; /* the dimensions of indices that they are paired with */
+  int64_t start_indices_batching_dims_count;
+  const int64_t *start_index_map; /* the dimension of data that each number of a tuple selects on */
+  int64_t start_index_map_count;
+  int64_t
+      index_vector_dim; /* the dimension of indices with the numbers of the tuples; their rank: each number is a tuple */
+  const int64_t *slice_sizes; /* the lengths of the window, one per dimension of data */
+  int64_t slice_sizes_count;
+} gather_dimension_numbers;
+
+#define GATHER_DIMENSION_NUMBERS_INIT \
+  { sizeof(gather_dimension_numbers), NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0, 0, NULL, 0 }
+
 /* Attributes and policy of one gather. Initialise with GATHER_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_options {
   size_t size;  /* sizeof(gather_options) */
@@ -345,10 +377,13 @@ typedef struct gather_options {
   const struct gather_executor *executor;
   int64_t *bad_count;
   bool fresh_output; /* one-call functions only: as in gather_run */
+  /* StableHLO's gather needs them, others ignore them. They are not kept: a plan does not refer to them. Then n, of `negative` and of
+   * the policies, is the number of places of the window along a dimension: its length - the window's + 1. */
+  const gather_dimension_numbers *numbers;
 } gather_options;
 
 #define GATHER_OPTIONS_INIT \
-  { sizeof(gather_options), 0, 0, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, false }
+  { sizeof(gather_options), 0, 0, GATHER_ON_BAD_DEFAULT, GATHER_NEGATIVE_DEFAULT, NULL, NULL, NULL, false, NULL }
 
 /* Reads the axis, the third input of OpenVINO's Gather: a tensor of any integer type with exactly one element (0-D or any
  * shape of ones). Returns GATHER_TYPE_UNSUPPORTED, GATHER_SHAPE_MISMATCH, GATHER_AXIS_OUT_OF_RANGE (does not fit int64). Source:
@@ -428,6 +463,7 @@ typedef struct gather_dim_source {
 
 /* The sources of all dimensions of the output. The dimension of data that is not a source is the axis; of GatherND these are the
  * dimensions that a tuple selects on, and the last dimension of indices is no source: it has the numbers of the tuples.
+ * StableHLO's gather has windows: a dimension of data may be a source although an index selects on it.
  * data_rank, indices_rank: 0 to GATHER_MAX_RANK; tuple_len: the last length of indices of an operator with tuples (GatherND), else
  * ignored; options: NULL = defaults; sources: room for GATHER_MAX_RANK; rank: how many were written, the rank of the output.
  * Memory: none. Returns as gather_output_shape for tensors of these ranks; GATHER_USAGE for a rank out of range. */
@@ -437,7 +473,7 @@ GATHER_API GATHER_CHECKED gather_status gather_output_sources(const gather_op *o
                                                               int32_t *rank, gather_error *error);
 
 /* The same as a formula: "out[i, j] = data[idx[i], j]"; for tuples "out[i, j] = data[idx[i, 0], idx[i, 1], j]"; where dimensions are
- * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]". text: room for `bytes`, at least 1; a longer formula is truncated,
+ * fused into one "out[(i, j), k] = data[i, j, idx[i, j, k, 0]]"; for windows "out[i, j] = data[idx[i] + j]". text: room for `bytes`, at least 1; a longer formula is truncated,
  * always zero-terminated. Returns as gather_output_sources; after an error the text is empty. */
 GATHER_API GATHER_CHECKED gather_status gather_output_formula(const gather_op *op, int32_t data_rank,
                                                               int32_t indices_rank, int64_t tuple_len,

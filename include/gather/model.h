@@ -5,8 +5,8 @@
  * Contents: 1 models - 2 what a check is given - 3 what it finds - 4 one gather node - 5 runtimes - 6 running
  *           7 advice, and a check as text
  *
- * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of the operator Gather or
- * GatherElements, of ONNX's own domain or of an OpenVINO opset.
+ * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of the operator Gather,
+ * GatherElements or GatherND, of ONNX's own domain or of an OpenVINO opset, or com.microsoft's GatherND.
  */
 #ifndef GATHER_MODEL_H
 #define GATHER_MODEL_H
@@ -37,7 +37,7 @@ GATHER_API const gather_file *gather_model_file(const gather_model *model);
 GATHER_API const char *gather_model_dialect(const gather_model *model);
 /* How many gather nodes the model has: in the main graph, in subgraphs, and in functions (each counted once). */
 GATHER_API int64_t gather_model_node_count(const gather_model *model);
-/* Nodes of other operators that take indices (GatherND, ScatterND, EmbeddingBagPackedSum, ...): they are not checked, and an index
+/* Nodes of other operators that take indices (ScatterND, GatherTree, EmbeddingBagPackedSum, ...): they are not checked, and an index
  * out of range in them can make the model fail. The number of such operators in the model; the name of operator i, in static memory,
  * NULL for any other i; the number of its nodes, counted as gather nodes are. */
 GATHER_API int64_t gather_model_not_checked_count(const gather_model *model);
@@ -109,31 +109,41 @@ typedef struct gather_operand {
 
 typedef enum gather_verdict {
   GATHER_VERDICT_UNKNOWN = 0, /* not checked: see `reason` */
-  GATHER_VERDICT_OK,          /* every index was checked against the length of the axis */
+  GATHER_VERDICT_OK,          /* every index was checked against the length of its axis */
   GATHER_VERDICT_BAD          /* an index is out of range, or the operands are invalid: see `error` */
 } gather_verdict;
 
 /* The name in JSON ("ok"). */
 GATHER_API const char *gather_verdict_name(gather_verdict verdict);
 
+/* One number of an index, with its own axis: of an operator whose indices are tuples (GatherND) one component of the tuple, else the
+ * index itself. */
+typedef struct gather_model_component {
+  int64_t axis;     /* of data, counted from 0 */
+  int64_t len;      /* of that axis; -1 = not known */
+  int64_t min, max; /* of all indices; set as gather_model_node.min is */
+} gather_model_component;
+
 /* One gather node. All pointers are valid as long as the check and the model. */
 typedef struct gather_model_node {
   const char *name;       /* "" if it has none */
-  const char *op;         /* "Gather" or "GatherElements" */
-  const char *domain;     /* ONNX: ""; IR: "opset8" */
+  const char *op;         /* "Gather", "GatherElements" or "GatherND" */
+  const char *domain;     /* ONNX: "" or "com.microsoft"; IR: "opset8" */
   int64_t opset;          /* 0 = not known */
   const char *graph;      /* "main", "main/if_3/then_branch", "function:NAME" */
   int64_t number;         /* of the node in its graph, in the file's order */
   const gather_op *rules; /* NULL: an unknown version */
   bool axis_known;
-  int64_t axis;          /* counted from 0 if the rank of data is known and the axis fits it; else as in the file */
-  const char *axis_name; /* of the value with the axis, if it is an input; else "" */
+  /* Counted from 0 if the rank of data is known and the axis fits it; else as in the file. Of GatherND batch_dims: the first axis that
+   * tuples select on; known where batch_dims is. */
+  int64_t axis;
+  const char *axis_name;                     /* of the value with the axis, if it is an input; else "" */
   const gather_file_tensor *axis_unreadable; /* as gather_operand.unreadable, for the axis */
   int64_t batch_dims;
   gather_operand data, indices, output;
   bool type_listed;    /* the operator version lists the types of data and indices (true if they are not known) */
   bool indices_known;  /* true: min and max are set, unless there are no indices */
-  int64_t index_count; /* if indices_known */
+  int64_t index_count; /* if indices_known; of GatherND all numbers of the tuples */
   int64_t min, max;
   bool value_is_unsigned; /* read min and max as uint64_t */
   bool bad_known;         /* true: the indices were validated, and `bad` is set */
@@ -143,6 +153,9 @@ typedef struct gather_model_node {
   const char *reason;        /* one sentence; "" if the verdict needs none */
   const char *cause;         /* the likely cause of indices out of range, one sentence; "" */
   const gather_error *error; /* GATHER_VERDICT_BAD; else NULL */
+  const gather_model_component
+      *components;         /* component_count of them: one; of GatherND one for each number of a tuple */
+  int32_t component_count; /* -1: the axis, the rank of data or the length of the tuples is not known or does not fit */
 } gather_model_node;
 
 /* Writes the path of a node, as snprintf does: "main/embed"; for a node without a name its operator and number ("main/Gather_5"). Every
@@ -228,7 +241,7 @@ typedef struct gather_model_run_options {
 typedef struct gather_model_result gather_model_result;
 
 /* Runs a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
- * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze; or one gather node of any model.
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat; or one gather node of any model.
  * inputs: one for each input of the model without an initializer (others are optional). For one node: any of its values by
  * name; values that are constants of the model are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.
@@ -258,7 +271,7 @@ GATHER_API const gather_model_input *gather_model_result_at(const gather_model_r
 typedef enum gather_advice_kind {
   GATHER_ADVICE_NONE = 0,
   GATHER_ADVICE_INPUTS, /* a tensor for each name: inputs of the model */
-  GATHER_ADVICE_DIMS,   /* a length for the name of a dimension */
+  GATHER_ADVICE_DIMS,   /* a length for each name: dimensions of the model */
   GATHER_ADVICE_NODE /* a tensor for each name: values of the node's graph. Not for a check; for gather_model_operands_find and a
                       * run of the node */
 } gather_advice_kind;
@@ -321,7 +334,7 @@ typedef struct gather_check_text_options {
 GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check,
                                                           const gather_check_text_options *options, char **text,
                                                           size_t *bytes, gather_error *error);
-/* Parts of this text, allocated and freed in the same way. The first: "2 GatherND nodes and 1 ScatterND node", the nodes that are not
+/* Parts of this text, allocated and freed in the same way. The first: "2 ScatterND nodes and 1 GatherTree node", the nodes that are not
  * checked; "" if there are none. The second: a line for each file that is missing or too short, with the number of tensors that need
  * it; all: as unreadable_all. */
 GATHER_API GATHER_CHECKED gather_status gather_model_not_checked_text(const gather_model *model, char **text,

@@ -115,7 +115,8 @@ GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gathe
 /* Options of one take. Initialise with GATHER_TABLE_TAKE_INIT; NULL in a call means the defaults. */
 typedef struct gather_table_take_options {
   size_t size;
-  const gather_op *op;             /* a version of Gather, for its index rule. NULL = ONNX Gather-13 */
+  const gather_op
+      *op; /* a version of Gather, for its index rule, or of GatherND, for rows by tuples. NULL = ONNX Gather-13 */
   gather_on_bad on_bad;            /* as gather_options.on_bad; default: the operator's */
   gather_negative negative;        /* likewise */
   const void *fill;                /* likewise */
@@ -135,7 +136,11 @@ typedef struct gather_table_take_options {
         NULL                                                                                                         \
   }
 
-/* out[i...] = table[indices[i...]], in any order and with repetitions.
+/* out[i...] = table[indices[i...]], in any order and with repetitions. With a version of GatherND:
+ * out[i...] = table[indices[i..., 0], indices[i..., 1], ..]: the last dimension of indices has the numbers of a tuple, which select on
+ * the first dimensions of the table. Only the bytes that the tuples select are read. Tuples of two or more numbers do not use the
+ * table's cache, whose rows are whole. Errors have the component as the last coordinate of position, and as axis. Also returned:
+ * GATHER_UNSUPPORTED for empty tuples, and for packed types if what a tuple selects does not end on a whole byte.
  * indices: any integer type, rank and strides. out: type, item_bytes and byte order of the table, the shape of the indices followed by
  * that of a row, row-major without gaps (else GATHER_UNSUPPORTED); it must not overlap the indices.
  * Returns the errors of gather_apply, before anything is read; GATHER_IO_ERROR; GATHER_OUT_OF_MEMORY; GATHER_CANCELLED. Threads:

@@ -15,7 +15,9 @@ from libgather._core import (
     TableJob,
     __version__,
     gather_elements,
+    gather_nd,
     get_threads,
+    index,
     infer_shape,
     info,
     ops,
@@ -24,6 +26,7 @@ from libgather._core import (
     take_along_axis,
     types,
 )
+from libgather.beam_search import gather_tree
 from libgather.check_report import Check, NodeCheck
 from libgather.errors import (
     GatherAxisError,
@@ -33,6 +36,7 @@ from libgather.errors import (
     GatherFileFormatError,
     GatherFileNotFoundError,
     GatherIndexError,
+    GatherKeyError,
     GatherMemoryError,
     GatherNameError,
     GatherNotSupportedError,
@@ -43,6 +47,7 @@ from libgather.explain_picture import Picture, explain
 from libgather.ids import read_ids
 from libgather.model import Model, check, run
 from libgather.shuffle_file import Shuffled, shuffle
+from libgather.stablehlo import stablehlo_gather
 from libgather.table import Table, TablePart, TableStatistics, open
 
 
@@ -62,6 +67,7 @@ __all__ = [
     "GatherFileFormatError",
     "GatherFileNotFoundError",
     "GatherIndexError",
+    "GatherKeyError",
     "GatherMemoryError",
     "GatherNameError",
     "GatherNotSupportedError",
@@ -80,7 +86,10 @@ __all__ = [
     "check",
     "explain",
     "gather_elements",
+    "gather_nd",
+    "gather_tree",
     "get_threads",
+    "index",
     "infer_shape",
     "info",
     "open",
@@ -89,6 +98,7 @@ __all__ = [
     "run",
     "set_threads",
     "shuffle",
+    "stablehlo_gather",
     "take",
     "take_along_axis",
     "types",

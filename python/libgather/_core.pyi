@@ -14,6 +14,7 @@ _Out = TypeVar("_Out")
 Mode: TypeAlias = Literal["raise", "error", "wrap", "clip", "clamp", "zero", "fill", "promise"]
 TakeRules: TypeAlias = Literal["onnx-1", "onnx-11", "onnx-13", "openvino-1", "openvino-7", "openvino-8"]
 ElementsRules: TypeAlias = Literal["onnx-11", "onnx-13", "openvino-6"]
+NdRules: TypeAlias = Literal["onnx-11", "onnx-12", "onnx-13", "microsoft-1", "openvino-5", "openvino-8"]
 Dim: TypeAlias = int | str | tuple[int, int | None] | None
 
 class Op(TypedDict):
@@ -167,6 +168,73 @@ def gather_elements(
     rules: ElementsRules | None = None,
     threads: int | None = None,
 ) -> Any: ...
+@overload
+def gather_nd(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    batch_dims: int = 0,
+    out: _Out,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: NdRules | None = None,
+    threads: int | None = None,
+) -> _Out: ...
+@overload
+def gather_nd(
+    x: npt.NDArray[_Scalar],
+    indices: Any,
+    /,
+    *,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: NdRules | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[_Scalar]: ...
+@overload
+def gather_nd(
+    x: Any,
+    indices: Any,
+    /,
+    *,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: NdRules | None = None,
+    threads: int | None = None,
+) -> Any: ...
+@overload
+def index(
+    x: Any,
+    key: Any,
+    /,
+    *,
+    out: _Out,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> _Out: ...
+@overload
+def index(
+    x: Any,
+    key: Any,
+    /,
+    *,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> Any: ...
+@overload
 def infer_shape(
     x: Sequence[Dim] | None,
     indices: Sequence[Dim] | None,
@@ -175,6 +243,17 @@ def infer_shape(
     axis: int | None,
     batch_dims: int = 0,
     op: Literal["take", "gather_elements"] = "take",
+    rules: str | None = None,
+) -> tuple[Dim, ...] | None: ...
+@overload
+def infer_shape(
+    x: Sequence[Dim] | None,
+    indices: Sequence[Dim] | None,
+    /,
+    *,
+    axis: None = None,
+    batch_dims: int = 0,
+    op: Literal["gather_nd"],
     rules: str | None = None,
 ) -> tuple[Dim, ...] | None: ...
 def set_threads(n: int | None, /) -> None: ...
@@ -224,6 +303,35 @@ def _explain(
     width: int,
     /,
 ) -> tuple[Any, ...]: ...
+def _stablehlo(
+    operand: Any,
+    start_indices: Any,
+    offset_dims: tuple[int, ...],
+    collapsed_slice_dims: tuple[int, ...],
+    operand_batching_dims: tuple[int, ...],
+    start_indices_batching_dims: tuple[int, ...],
+    start_index_map: tuple[int, ...],
+    slice_sizes: tuple[int, ...],
+    index_vector_dim: int,
+    out: Any,
+    mode: str | None,
+    fill_value: Any,
+    negative: bool | None,
+    threads: int | None,
+    /,
+) -> Any: ...
+def _tree(
+    step_ids: Any,
+    parent_ids: Any,
+    max_seq_len: Any,
+    end_token: Any,
+    out: Any,
+    mode: str | None,
+    fill_value: Any,
+    negative: bool | None,
+    threads: int | None,
+    /,
+) -> Any: ...
 def _fail(status: str, input: str | None, message: str, /) -> None: ...
 
 class Plan:
@@ -267,6 +375,20 @@ class Plan:
         fill_value: Any = None,
         negative: bool | None = None,
         rules: ElementsRules | None = None,
+        threads: int | None = None,
+    ) -> Plan: ...
+    @classmethod
+    def gather_nd(
+        cls,
+        x: Any,
+        indices: Any,
+        /,
+        *,
+        batch_dims: int = 0,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        rules: NdRules | None = None,
         threads: int | None = None,
     ) -> Plan: ...
     @overload
@@ -347,6 +469,30 @@ class Table:
         /,
         *,
         axis: int | None = 0,
+        out: None = None,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> Any: ...
+    @overload
+    def gather_nd(
+        self,
+        indices: Any,
+        /,
+        *,
+        out: _Out,
+        mode: Mode | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> _Out: ...
+    @overload
+    def gather_nd(
+        self,
+        indices: Any,
+        /,
+        *,
         out: None = None,
         mode: Mode | None = None,
         fill_value: Any = None,

@@ -18,7 +18,7 @@ from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "hand_over", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 
@@ -29,7 +29,7 @@ def _is_masked(x: Any) -> bool:
 
 def _policy(name: str, options: dict) -> str:
     """The default mode of rules=; raise without rules."""
-    op = "Gather" if name == "take" else "GatherElements"
+    op = {"take": "Gather", "gather_nd": "GatherND"}.get(name, "GatherElements")
     return next((row["mode"] for row in _core.ops() if (row["name"], row["rules"]) == (op, options.get("rules"))), "raise")
 
 
@@ -46,13 +46,14 @@ def _by_position(name: str, x: np.ndarray, indices: Any, options: dict) -> Any:
     else:
         options.update(mode=mode)
     positions = np.arange(x.size, dtype=np.int64).reshape(x.shape)
-    where = np.asarray(getattr(_core, name)(positions, indices, **options))
+    found = getattr(_core, name)(positions, indices, **options)
+    where = np.asarray(found)
     flat = x.reshape(-1)[np.where(where < 0, 0, where).reshape(-1)] if x.size else np.empty(where.size, x.dtype)
     result = flat.reshape(where.shape)
     if (where < 0).any():
         result[where < 0] = fill_value
     if out is None:
-        return result if result.ndim else result[()]
+        return result if isinstance(found, np.ndarray) else result[()]
     _write(out, result, x)
     return out
 
@@ -76,7 +77,8 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     if options.get("out") is not None:
         refuse("type_unsupported", "out= is not supported with a masked array", "output")
     function = getattr(_core, name)
-    data = np.asarray(function(x.data, indices, **options))
+    found = function(x.data, indices, **options)
+    data = np.asarray(found)
     mask = np.ma.nomask
     if x.mask is not np.ma.nomask:
         if options.get("mode") == "fill":
@@ -85,21 +87,47 @@ def _masked(name: str, x: Any, indices: Any, options: dict) -> Any:
     result = np.ma.MaskedArray(data, mask=mask)
     if getattr(x, "_fill_value", None) is not None:  # reading the default would compute it, with warnings
         result.fill_value = x.fill_value
-    return result[()]
+    return result if isinstance(found, np.ndarray) else result[()]
+
+
+def _refuse_rules(options: dict) -> None:
+    if options.pop("batch_dims", 0) or options.pop("rules", None) is not None:
+        refuse("unsupported", "batch_dims and rules are not supported with a table in a file", "data")
 
 
 def _take_rows(table: _core.Table, indices: Any, options: dict) -> Any:
     """Rows of a table in a file: only take(), without rules=."""
-    if options.pop("batch_dims", 0) or options.pop("rules", None) is not None:
-        refuse("unsupported", "batch_dims and rules are not supported with a table in a file", "data")
+    _refuse_rules(options)
     if table.ndim > 1 and options.get("axis") is None:
         raise TypeError("take() needs axis= if x has more than one dimension")
     return table.take(indices, **options)
 
 
+def _one_type(ids: list[np.ndarray]) -> list[np.ndarray]:
+    """Arrays of one integer type: where NumPy would choose float64, int64, in which what does not fit is out of range too."""
+    if np.result_type(*ids).kind in "iu" or any(array.dtype.kind not in "iu" for array in ids):
+        return ids
+    most = np.iinfo(np.int64).max
+    return [np.minimum(array, most).astype(np.int64) if array.dtype.kind == "u" else array for array in ids]
+
+
+def join_ids(ids: tuple) -> np.ndarray:
+    """Arrays of ids, one for each dimension, as one array of tuples: its last dimension has the numbers of a tuple."""
+    arrays = [np.asarray(part) for part in ids]
+    arrays = [array.astype(np.int64) if array.size == 0 and isinstance(part, list | tuple) else array for array, part in zip(arrays, ids, strict=True)]
+    for number, array in enumerate(arrays):
+        if array.dtype.kind not in "iu":
+            refuse("type_unsupported", f"ids must be integers, not {array.dtype} (item {number} of the tuple)", "indices")
+    try:
+        return np.stack(np.broadcast_arrays(*_one_type(arrays)), axis=-1)
+    except ValueError as error:
+        refuse("shape_mismatch", f"the arrays of ids do not broadcast: {error}", "indices")
+
+
 def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if isinstance(x, _core.Table):
-        refuse("unsupported", f"{name} of a table in a file: only take() is supported", "data")
+        text = "index() without keywords is table[key]" if name == "index" else "only take() and gather_nd() are supported"
+        refuse("unsupported", f"{name} of a table in a file: {text}", "data")
     if _is_masked(x):
         return _masked(name, x, indices, options)
     array = np.asarray(x)
@@ -120,6 +148,19 @@ def take_along_axis(x: Any, indices: Any, /, **options: Any) -> Any:
 
 def gather_elements(x: Any, indices: Any, /, **options: Any) -> Any:
     return _call("gather_elements", x, indices, options)
+
+
+def gather_nd(x: Any, indices: Any, /, **options: Any) -> Any:
+    if isinstance(x, _core.Table):
+        _refuse_rules(options)
+        return x.gather_nd(indices, **options)
+    return _call("gather_nd", x, indices, options)
+
+
+def index(x: Any, key: Any, /, **options: Any) -> Any:
+    if isinstance(x, _core.Table) and not options:
+        return x[key]
+    return _call("index", x, key, options)
 
 
 # ---- tables in files ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numpy.exceptions import AxisError
 
 FIELDS = (
     *("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count"),
-    *("file", "offset", "row", "node"),
+    *("item", "file", "offset", "row", "node"),
 )
 
 
@@ -33,6 +33,9 @@ class GatherError(Exception):
     value, low, high, axis, bad_count : int or None
         Its value, the valid range (inclusive), the non-negative axis, and how many
         indices are out of range in total.
+    item : int or None
+        Of index(): which item of the key it is, counted from 0. position is then in the shape that the key's arrays
+        broadcast to.
     file, offset : str or None, int or None
         The file and the byte in it that is wrong.
     row : int or None
@@ -52,6 +55,7 @@ class GatherError(Exception):
     high: int | None = None
     axis: int | None = None
     bad_count: int | None = None
+    item: int | None = None
     file: str | None = None
     offset: int | None = None
     row: int | None = None
@@ -86,6 +90,10 @@ class GatherAxisError(GatherError, AxisError):
 
 class GatherValueError(GatherError, ValueError):
     """Shapes, ranks, batch_dims or other arguments do not fit each other."""
+
+
+class GatherKeyError(GatherError, IndexError):
+    """A key of index() does not fit the array: NumPy's IndexError."""
 
 
 class GatherTypeError(GatherError, TypeError):
@@ -148,6 +156,11 @@ def refuse(status: str, message: str, wrong: str | None = None) -> NoReturn:
 
     _core._fail(status, wrong, message)
     raise AssertionError("unreachable")
+
+
+def make_key(status: str, code: int, message: str) -> GatherKeyError:
+    """The exception about a key of index(); the extension calls this."""
+    return GatherKeyError(message, status=status, code=code, op="index", input="indices")
 
 
 def make(

@@ -206,8 +206,8 @@ def run(
     Parameters
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
-        Besides Gather and GatherElements it may have Constant, Identity, Cast between integers, Shape, Reshape, Squeeze
-        and Unsqueeze.
+        Besides Gather, GatherElements and GatherND it may have Constant, Identity, Cast between integers, Shape, Reshape,
+        Squeeze, Unsqueeze, Transpose and Concat.
     inputs : dict of str to array
         A tensor for each input: anything that take() reads. Numbers and lists get the type that the model
         declares. Strings are arrays of str or bytes. With node: any of the node's values by name.

@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
+from libgather._core import index
 from libgather.check_text import visible
-from libgather.errors import refuse
+from libgather._fallback import join_ids
+from libgather.errors import GatherNotSupportedError, make_key, refuse
 from libgather.model_types import is_packed
 
 Path = str | bytes | os.PathLike
@@ -168,16 +170,15 @@ def _raw_shape(shape: Any) -> tuple[int, ...]:
 # ---- indexing --------------------------------------------------------------------------------------------------------
 
 
-def _columns(key: tuple, table: Table, dimensions: int) -> tuple:
-    """The rest of table[ids, ...] as it applies to the rows, of which ids had `dimensions`."""
-    rest = key[1:]
+def _columns(rest: tuple, shape: tuple[int, ...], dimensions: int) -> tuple:
+    """The rest of table[ids, ...] as it applies to what the ids selected, of that shape; ids had `dimensions`."""
     if not all(part is Ellipsis or isinstance(part, slice) or _is_int(part) for part in rest):
         refuse(
             "unsupported",
-            "after the rows, a table index takes only integers, slices and ...: index the rows first, table[ids][:, ...]",
+            "after the ids, a table index takes only integers, slices and ...: index the rows first, table[ids][:, ...]",
             "indices",
         )
-    row = np.broadcast_to(np.zeros((), np.uint8), (1, *table.shape[1:]))
+    row = np.broadcast_to(np.zeros((), np.uint8), (1, *shape))
     row[(slice(None), *rest)]  # NumPy's own errors, before anything is read
     return (slice(None),) * dimensions + rest
 
@@ -203,7 +204,8 @@ class Table(_core.Table):
 
     libgather.open() is another name for it, and documents the arguments. `table[ids]` reads rows as NumPy's indexing
     would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; after a comma, integers
-    and slices may select parts of the rows. take() and submit() have more options.
+    and slices may select parts of the rows. `table[i, j]` with arrays for several dimensions reads only what they
+    select. take() and submit() have more options.
 
     Any number of threads may use one table. After a fork the child may use it too; unpickling opens it again from its
     files. As a context manager it closes itself.
@@ -334,13 +336,30 @@ class Table(_core.Table):
         if isinstance(key, tuple):
             return self._select_tuple(key)
         ids = _ids_of(key)
-        return self.take(self._mask(ids) if ids.dtype == bool else ids)
+        if ids.dtype != bool:
+            return self.take(ids)
+        positions = self._mask(ids, 0)
+        return self.take(positions[0]) if len(positions) == 1 else self._take_tuples(list(positions))
 
-    def _mask(self, mask: np.ndarray) -> np.ndarray:
-        if mask.shape != (self.rows,):
-            text = f"a mask must have one bool per row, the shape {(self.rows,)}, not {mask.shape}"
-            refuse("shape_mismatch", text, "indices")
-        return np.flatnonzero(mask)
+    def _mask(self, mask: np.ndarray, first: int) -> tuple[np.ndarray, ...]:
+        """The positions of its true elements, in each of the dimensions from `first` on that it is for."""
+        if mask.ndim == 0:
+            refuse("unsupported" if first else "shape_mismatch", "a table index takes no bool of rank 0", "indices")
+        wanted = self.shape[first : first + mask.ndim]
+        if mask.shape != wanted:
+            have = "one bool per row, the shape" if first == 0 else f"from dimension {first} on the shape"
+            refuse("shape_mismatch", f"a mask must have {have} {wanted}, not {mask.shape}", "indices")
+        return (np.flatnonzero(mask),) if mask.ndim == 1 else np.nonzero(mask)
+
+    def _ids_first(self, key: tuple) -> tuple[list[Any], int]:
+        """The ids that a key begins with, one for each dimension, and how many of its items they are."""
+        ids: list[Any] = []
+        for number, part in enumerate(key):
+            if part is Ellipsis or isinstance(part, slice) or (part is None and ids):
+                return ids, number
+            array = part if _is_int(part) else _ids_of(part)
+            ids += self._mask(array, len(ids)) if getattr(array, "dtype", None) == bool else [array]
+        return ids, len(key)
 
     def _select_tuple(self, key: tuple) -> Any:
         if not key:
@@ -349,13 +368,24 @@ class Table(_core.Table):
             return self[key[0]]
         first = key[0]
         if first is Ellipsis or isinstance(first, slice):
-            columns = _columns(key, self, 1) if first is not Ellipsis else key
+            columns = _columns(key[1:], self.shape[1:], 1) if first is not Ellipsis else key
             return self[first][columns]
-        ids = first if _is_int(first) else _ids_of(first)
-        if not _is_int(first) and ids.dtype == bool:
-            ids = self._mask(ids)
-        columns = _columns(key, self, 0 if _is_int(first) else ids.ndim)
-        return self[ids][columns]
+        ids, items = self._ids_first(key)
+        if len(ids) > self.ndim:
+            raise make_key("rank_mismatch", 2, f"too many indices: {len(ids)} for a table of rank {self.ndim}")
+        dimensions = max((np.ndim(part) for part in ids), default=0)
+        columns = _columns(key[items:], self.shape[len(ids) :], dimensions)
+        rows = self[ids[0]] if len(ids) == 1 else self._take_tuples(ids)
+        return rows if items == len(key) else rows[columns]
+
+    def _take_tuples(self, ids: list[Any]) -> Any:
+        """What the tuples of ids select."""
+        tuples = join_ids(tuple(ids))
+        try:
+            return self.gather_nd(tuples)
+        except GatherNotSupportedError:  # elements smaller than a byte: whole rows
+            rows = self.take(tuples[..., 0])
+            return index(rows, (*np.indices(tuples.shape[:-1], sparse=True), *np.moveaxis(tuples[..., 1:], -1, 0)))
 
 
 def _reopen(kind: type[Table], arguments: dict[str, Any]) -> Table:

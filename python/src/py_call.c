@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_call.c: take, take_along_axis and gather_elements: one call from Python is one call of the engine.
+ * py_call.c: take, take_along_axis, gather_elements and gather_nd: one call from Python is one call of the engine.
  */
 #include "py_call.h"
 #include "py_layout.h"
 
 #define ALL_TYPES UINT64_MAX
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
-#define POLICY (BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
+#define POLICY (BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS))
 
 /* Our own rules: what NumPy's users expect; no document defines them. */
 static const gather_op TAKE = {NULL,
@@ -55,11 +55,28 @@ static const gather_op ELEMENTS = {NULL,
                                    "libgather's gather_elements",
                                    GATHER_TUPLES_NONE,
                                    false};
+static const gather_op ND = {NULL,
+                             "python",
+                             "gather_nd",
+                             0,
+                             GATHER_FAMILY_ND,
+                             true,
+                             GATHER_ON_BAD_ERROR,
+                             true,
+                             GATHER_OFF_AXIS_NONE,
+                             GATHER_AXIS_SOURCE_NONE,
+                             ALL_TYPES,
+                             ALL_TYPES,
+                             "libgather's gather_nd",
+                             GATHER_TUPLES_ANY,
+                             false};
 
-const gather_py_function gather_py_take = {"take", "Gather", &TAKE, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
-const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY};
-const gather_py_function gather_py_elements = {"gather_elements",  "GatherElements", &ELEMENTS, false, 0,
-                                               POLICY | BIT(RULES)};
+const gather_py_function gather_py_take = {"take", "Gather", &TAKE,
+                                           false,  0,        POLICY | BIT(AXIS) | BIT(BATCH_DIMS) | BIT(RULES)};
+const gather_py_function gather_py_along = {"take_along_axis", NULL, &ALONG, true, -1, POLICY | BIT(AXIS)};
+const gather_py_function gather_py_elements = {
+    "gather_elements", "GatherElements", &ELEMENTS, false, 0, POLICY | BIT(AXIS) | BIT(RULES)};
+const gather_py_function gather_py_nd = {"gather_nd", "GatherND", &ND, false, 0, POLICY | BIT(BATCH_DIMS) | BIT(RULES)};
 
 /* One dimension to the length of the other: a length of 1 is repeated by a stride of 0. */
 static int stretch(gather_py_view *view, int32_t d, int64_t length) {
@@ -185,7 +202,7 @@ PyObject *gather_py_gather(const gather_plan *plan, gather_py_call *call, gather
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) return gather_py_raise(&error);
-  if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out);
+  if (!call->out) return gather_py_finish(t->flat ? t->flat : call->x, &t->data, &t->out, true);
   Py_INCREF(call->out);
   return call->out;
 }
@@ -219,24 +236,6 @@ static PyObject *apply_or_recall(gather_py_call *call, gather_py_tensors *t) {
   return fits ? result : apply(call, t);
 }
 
-/* libgather._fallback.NAME(x, indices, **keywords) */
-static PyObject *fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
-  PyObject *function = gather_py_fallback(name);
-  PyObject *positional = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
-  int ready = function && positional && keywords;
-  for (Py_ssize_t i = 0; ready && i < count; i++) {
-    Py_INCREF(args[i]);
-    ready = PyTuple_SetItem(positional, i, args[i]) == 0;
-  }
-  for (Py_ssize_t i = 0; ready && names && i < PyTuple_Size(names); i++)
-    ready = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]) == 0;
-  if (ready) result = PyObject_Call(function, positional, keywords);
-  Py_XDECREF(function);
-  Py_XDECREF(positional);
-  Py_XDECREF(keywords);
-  return result;
-}
-
 static PyObject *run(const gather_py_function *function, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   gather_py_call call;
   gather_py_tensors tensors;
@@ -245,7 +244,7 @@ static PyObject *run(const gather_py_function *function, PyObject *const *args, 
   gather_py_tensors_init(&tensors);
   int read = read_tensors(&call, &tensors);
   if (read == 0) result = apply_or_recall(&call, &tensors);
-  if (read == 1) result = fall_back(function->name, args, count, names);
+  if (read == 1) result = gather_py_fall_back(function->name, args, count, names);
   gather_py_tensors_clear(&tensors);
   return result;
 }
@@ -263,4 +262,9 @@ PyObject *gather_py_call_along(PyObject *self, PyObject *const *args, Py_ssize_t
 PyObject *gather_py_call_elements(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   (void)self;
   return run(&gather_py_elements, args, count, names);
+}
+
+PyObject *gather_py_call_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  (void)self;
+  return run(&gather_py_nd, args, count, names);
 }

@@ -52,6 +52,8 @@ PyObject *gather_py_fallback(const char *name);
 /* An attribute that may be missing: 1 with a new reference, 0 (no exception), or -1. Only AttributeError means missing. */
 int gather_py_find(PyObject *object, PyObject *name, PyObject **value);
 int gather_py_has(PyObject *object, PyObject *name);
+/* libgather._fallback.NAME(*args, **keywords), for the arguments of a function. */
+PyObject *gather_py_fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* Allocates an object of one of our types, all zero; frees it, after its members were freed. */
 PyObject *gather_py_allocate(PyTypeObject *type);
 void gather_py_release(PyObject *object);
@@ -121,14 +123,14 @@ int gather_py_same_dtype(const gather_py_dtype *a, const gather_py_dtype *b);
 
 /* A new tensor of data's library and type, and the view that the engine writes to. */
 int gather_py_output(const gather_py_view *data, int32_t rank, const int64_t *shape, gather_py_view *view);
-/* The caller's object of it. x: the data that `data` is a view of. */
-PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view);
+/* The caller's object of it. x: the data that `data` is a view of. scalar: a NumPy array of rank 0 becomes a scalar. */
+PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view, bool scalar);
 /* _capsule(array, shape, code, bits, lanes): memory of a NumPy array as a DLPack capsule. */
 PyObject *gather_py_capsule(PyObject *self, PyObject *args);
 
 /* ---- arguments ---- */
 
-/* One call: take, take_along_axis, gather_elements. */
+/* One call: take, take_along_axis, gather_elements, gather_nd; also index, which has its own steps (py_index.h). */
 typedef struct gather_py_function {
   const char *name;
   const char *op;       /* the operator that rules= names a version of; NULL = there is no rules= */
@@ -138,7 +140,7 @@ typedef struct gather_py_function {
   unsigned keywords;    /* bits of gather_py_keyword */
 } gather_py_function;
 
-extern const gather_py_function gather_py_take, gather_py_along, gather_py_elements;
+extern const gather_py_function gather_py_take, gather_py_along, gather_py_elements, gather_py_nd;
 
 typedef struct gather_py_call {
   const gather_py_function *function;

@@ -92,18 +92,70 @@ static const char gather_py_doc_elements[] =
     "\nNotes\n-----\n"
     "ONNX GatherElements-13; torch.gather with negative indices.";
 
+static const char gather_py_doc_nd[] =
+    "gather_nd(x, indices, /, *, batch_dims=0, out=None, mode=None, fill_value=None, negative=None, rules=None, "
+    "threads=None)\n--\n\n"
+    "Rows of x by tuples of numbers: result[b, i, ...] = x[b, indices[b, i, 0], indices[b, i, 1], ...].\n\n"
+    "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
+    "indices : array of integers, or nested list\n"
+    "    Any rank from 1, any integer dtype. Its last dimension has the numbers of a tuple, at most x.ndim - "
+    "batch_dims:\n"
+    "    number j selects on axis batch_dims + j of x. An empty tuple selects all of x.\n"
+    "batch_dims : int, default 0\n"
+    "    How many leading dimensions x and indices share.\n" GATHER_PY_DOC_POLICY
+    "    A tuple with one number out of range is out of range.\n"
+    "rules : str, optional\n"
+    "    Follow one document to the letter: 'onnx-11', 'onnx-12', 'onnx-13', 'microsoft-1', 'openvino-5', "
+    "'openvino-8'.\n" GATHER_PY_DOC_THREADS
+    "\nReturns\n-------\narray\n"
+    "    Of x's library and dtype, row-major, of the shape indices.shape[:-1] + x.shape[batch_dims + "
+    "indices.shape[-1]:].\n"
+    "    With 'openvino-5' the batch dimensions are one dimension.\n" GATHER_PY_DOC_RAISES
+    "    The last number of position is the component of the tuple; axis is batch_dims plus the component.\n"
+    "\nNotes\n-----\n"
+    "ONNX GatherND-13, with empty tuples; libgather.index(x, (i, j)) is the same for two arrays that broadcast.";
+
+static const char gather_py_doc_index[] =
+    "index(x, key, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
+    "What NumPy's x[key] reads, always as a new array: never a view.\n\n"
+    "Parameters\n----------\n" GATHER_PY_DOC_INPUTS
+    "key : integer, slice, ..., None, array of integers or bools, nested list, or a tuple of them\n"
+    "    Arrays broadcast; a mask stands for the positions of its true elements. The dimensions that the arrays "
+    "broadcast to\n"
+    "    are in their place, or first if a slice, None or ... is between them; integers then count as "
+    "arrays.\n" GATHER_PY_DOC_POLICY
+    "    A policy is for the integers of the key too, not for slices and masks.\n" GATHER_PY_DOC_THREADS
+    "\nReturns\n-------\narray\n"
+    "    Of x's library and dtype, row-major, of NumPy's shape; a NumPy scalar where NumPy gives one.\n"
+    "\nRaises\n------\n"
+    "GatherIndexError (an IndexError)\n"
+    "    The first index out of range: item (which part of the key), position (in the shape that the arrays broadcast "
+    "to), value,\n"
+    "    low, high, axis of x, bad_count. Integers of the key are checked before arrays.\n"
+    "GatherKeyError (an IndexError)\n"
+    "    The key does not fit x: too many indices, a mask of another shape, arrays that do not broadcast or are not "
+    "integers.\n"
+    "TypeError, ValueError\n"
+    "    Invalid slices, as NumPy's; invalid out or fill_value.\n"
+    "\nNotes\n-----\n"
+    "NumPy's indexing, except: an index array of uint64 beyond the range of int64 is out of range (NumPy wraps it "
+    "around), index\n"
+    "arrays with a mask of numpy.ma are refused (NumPy ignores the mask), and names of fields are not supported.";
+
 static const char gather_py_doc_infer[] =
-    "infer_shape(x, indices, /, *, axis, batch_dims=0, op='take', rules=None)\n--\n\n"
+    "infer_shape(x, indices, /, *, axis=None, batch_dims=0, op='take', rules=None)\n--\n\n"
     "The shape of the result if some lengths are unknown.\n\n"
     "Parameters\n----------\n"
     "x, indices : sequence of lengths, or None if the rank is unknown\n"
     "    A length is an int, None (unknown), a str (a name), or an interval (low, high); high None = no limit.\n"
     "axis : int or None\n"
-    "    None: unknown; then only the rank and the batch dimensions are inferred.\n"
+    "    Must be given, except for gather_nd, which has none. None: unknown; then only the rank and the batch "
+    "dimensions are\n"
+    "    inferred.\n"
     "batch_dims : int, default 0\n"
-    "op : {'take', 'gather_elements'}\n"
+    "op : {'take', 'gather_elements', 'gather_nd'}\n"
     "rules : str, optional\n"
-    "    As for take and gather_elements.\n"
+    "    As for take, gather_elements and gather_nd.\n"
     "\nReturns\n-------\ntuple or None\n"
     "    Lengths as above, which every valid result matches; None if the rank is unknown.\n"
     "\nRaises\n------\n"

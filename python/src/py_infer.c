@@ -78,18 +78,24 @@ static const gather_py_function INFER = {"infer_shape", NULL, NULL,
 static const gather_py_function *find_function(PyObject *op) {
   if (!op || op == Py_None || PyUnicode_CompareWithASCIIString(op, gather_py_take.name) == 0) return &gather_py_take;
   if (PyUnicode_CompareWithASCIIString(op, gather_py_elements.name) == 0) return &gather_py_elements;
-  PyErr_Format(PyExc_ValueError, "op must be 'take' or 'gather_elements', not %R", op);
+  if (PyUnicode_CompareWithASCIIString(op, gather_py_nd.name) == 0) return &gather_py_nd;
+  PyErr_Format(PyExc_ValueError, "op must be 'take', 'gather_elements' or 'gather_nd', not %R", op);
   return NULL;
 }
 
-static int read_options(PyObject *const *keyword, gather_options *options) {
+/* gather_nd has no axis. */
+static int read_options(const gather_py_function *function, PyObject *const *keyword, gather_options *options) {
   PyObject *axis = keyword[GATHER_PY_AXIS], *batch_dims = keyword[GATHER_PY_BATCH_DIMS];
   options->axis = GATHER_AXIS_UNKNOWN;
-  if (!axis) {
+  if (function == &gather_py_nd && axis && axis != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "infer_shape() takes no axis= for op='gather_nd'");
+    return -1;
+  }
+  if (!axis && function != &gather_py_nd) {
     PyErr_SetString(PyExc_TypeError, "infer_shape() needs axis=; None means unknown");
     return -1;
   }
-  if (axis != Py_None && gather_py_read_int(axis, "axis", &options->axis) < 0) return -1;
+  if (axis && axis != Py_None && gather_py_read_int(axis, "axis", &options->axis) < 0) return -1;
   return batch_dims && batch_dims != Py_None ? gather_py_read_int(batch_dims, "batch_dims", &options->batch_dims) : 0;
 }
 
@@ -103,7 +109,7 @@ static PyObject *infer(PyObject *const *positional, PyObject *const *keyword, Py
     return NULL;
   }
   const gather_py_function *function = find_function(op);
-  if (!function || read_options(keyword, &options) < 0) return NULL;
+  if (!function || read_options(function, keyword, &options) < 0) return NULL;
   const gather_op *row = rules && rules != Py_None ? gather_py_find_rules(function->op, rules) : function->own;
   if (!row || read_shape(positional[0], &data, &owners[0]) < 0 || read_shape(positional[1], &indices, &owners[1]) < 0)
     return NULL;

@@ -54,6 +54,33 @@ static PyObject *sourced(const gather_operand *operand) {
   return dict;
 }
 
+/* One number of a tuple. */
+static PyObject *component_of(const gather_model_node *node, const gather_model_component *component) {
+  PyObject *dict = PyDict_New();
+  int result = dict ? put_int(dict, "axis", component->axis, false) : -1;
+  PyObject *len = component->len < 0 ? none() : PyLong_FromLongLong((long long)component->len);
+  if (result == 0)
+    result = put(dict, "length", len);
+  else
+    Py_XDECREF(len);
+  if (result == 0 && node->indices_known && node->index_count > 0) {
+    result = put_int(dict, "min", component->min, node->value_is_unsigned);
+    if (result == 0) result = put_int(dict, "max", component->max, node->value_is_unsigned);
+  }
+  if (result < 0) Py_CLEAR(dict);
+  return dict;
+}
+
+static PyObject *components_of(const gather_model_node *node) {
+  if (node->component_count < 0) return none();
+  PyObject *list = PyList_New(node->component_count);
+  for (int32_t c = 0; list && c < node->component_count; c++) {
+    PyObject *dict = component_of(node, &node->components[c]);
+    if (!dict || PyList_SetItem(list, c, dict) < 0) Py_CLEAR(list);
+  }
+  return list;
+}
+
 static PyObject *indices_of(const gather_model_node *node) {
   PyObject *dict = sourced(&node->indices);
   int result = dict ? 0 : -1;
@@ -63,6 +90,8 @@ static PyObject *indices_of(const gather_model_node *node) {
   }
   if (result == 0 && node->indices_known) result = put_int(dict, "count", node->index_count, false);
   if (result == 0 && node->bad_known) result = put_int(dict, "bad", node->bad, false);
+  if (result == 0 && node->rules && node->rules->tuples != GATHER_TUPLES_NONE)
+    result = put(dict, "components", components_of(node));
   if (result < 0) Py_CLEAR(dict);
   return dict;
 }

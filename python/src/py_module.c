@@ -14,6 +14,8 @@ static PyMethodDef functions[] = {
     {"take", FUNCTION(gather_py_call_take), FAST, gather_py_doc_take},
     {"take_along_axis", FUNCTION(gather_py_call_along), FAST, gather_py_doc_along},
     {"gather_elements", FUNCTION(gather_py_call_elements), FAST, gather_py_doc_elements},
+    {"gather_nd", FUNCTION(gather_py_call_nd), FAST, gather_py_doc_nd},
+    {"index", FUNCTION(gather_py_call_index), FAST, gather_py_doc_index},
     {"infer_shape", FUNCTION(gather_py_infer_shape), FAST, gather_py_doc_infer},
     {"set_threads", gather_py_set_threads, METH_O, gather_py_doc_set_threads},
     {"get_threads", gather_py_get_threads, METH_NOARGS, gather_py_doc_get_threads},
@@ -33,6 +35,13 @@ static PyMethodDef functions[] = {
     {"_explain", gather_py_explain, METH_VARARGS,
      "_explain(items, op, rules, axis, batch_dims, mode, negative, data_type, fill_text, width, /)\n--\n\nDraws a "
      "gather."},
+    {"_stablehlo", gather_py_stablehlo, METH_VARARGS,
+     "_stablehlo(operand, start_indices, offset_dims, collapsed_slice_dims, operand_batching_dims, "
+     "start_indices_batching_dims, start_index_map, slice_sizes, index_vector_dim, out, mode, fill_value, negative, "
+     "threads, /)\n--\n\nStableHLO's gather."},
+    {"_tree", gather_py_tree, METH_VARARGS,
+     "_tree(step_ids, parent_ids, max_seq_len, end_token, out, mode, fill_value, negative, threads, /)\n--\n\nThe "
+     "sequences of a beam search."},
     {"_fail", gather_py_fail_by_name, METH_VARARGS, "_fail(status, input, message, /)\n--\n\nRaises an error."},
     {NULL, NULL, 0, NULL}};
 

@@ -52,6 +52,23 @@ PyObject *gather_py_fallback(const char *name) {
   return function;
 }
 
+PyObject *gather_py_fall_back(const char *name, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  PyObject *function = gather_py_fallback(name);
+  PyObject *positional = PyTuple_New(count), *keywords = PyDict_New(), *result = NULL;
+  int ready = function && positional && keywords;
+  for (Py_ssize_t i = 0; ready && i < count; i++) {
+    Py_INCREF(args[i]);
+    ready = PyTuple_SetItem(positional, i, args[i]) == 0;
+  }
+  for (Py_ssize_t i = 0; ready && names && i < PyTuple_Size(names); i++)
+    ready = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]) == 0;
+  if (ready) result = PyObject_Call(function, positional, keywords);
+  Py_XDECREF(function);
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return result;
+}
+
 int gather_py_find(PyObject *object, PyObject *name, PyObject **value) {
   *value = PyObject_GetAttr(object, name);
   if (*value) return 1;

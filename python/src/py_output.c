@@ -131,7 +131,7 @@ static PyObject *as_subclass(PyObject *plain, PyObject *x) {
   return NULL;
 }
 
-PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view) {
+PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_view *view, bool scalar) {
   if (data->exchange) {
     void *object = NULL;
     gather_dl_versioned *managed = view->managed;
@@ -143,5 +143,5 @@ PyObject *gather_py_finish(PyObject *x, const gather_py_view *data, gather_py_vi
   PyObject *array = view->array;
   view->array = NULL;
   if (!PyArray_CheckExact(data->array)) array = as_subclass(array, data->array);
-  return array ? PyArray_Return((PyArrayObject *)array) : NULL;
+  return array && scalar ? PyArray_Return((PyArrayObject *)array) : array;
 }

@@ -65,27 +65,39 @@ void gather_py_advice(void *context, const gather_advice *advice, char *text, si
 
 /* ---- facts ---- */
 
-static PyObject *index_of(const gather_explain_cell *cell) {
-  return cell->value_is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)cell->value)
-                                 : PyLong_FromLongLong((long long)cell->value);
+static PyObject *number_of(int64_t number, bool is_unsigned) {
+  return is_unsigned ? PyLong_FromUnsignedLongLong((unsigned long long)number) : PyLong_FromLongLong((long long)number);
 }
 
-static PyObject *list_of(int32_t count, const int64_t *numbers) {
+static PyObject *numbers_of(int32_t count, const int64_t *numbers, bool is_unsigned) {
   PyObject *list = PyList_New(count);
   for (int32_t i = 0; list && i < count; i++) {
-    PyObject *number = PyLong_FromLongLong((long long)numbers[i]);
+    PyObject *number = number_of(numbers[i], is_unsigned);
     if (!number || PyList_SetItem(list, i, number) < 0) Py_CLEAR(list);
   }
   return list;
 }
 
+static PyObject *list_of(int32_t count, const int64_t *numbers) { return numbers_of(count, numbers, false); }
+
 static PyObject *none(void) { Py_RETURN_NONE; }
 
+/* Of a tuple a list of numbers, and so are the rows that it selects. */
+static PyObject *index_of(const gather_explain_facts *facts, const gather_explain_cell *cell) {
+  return facts->tuples ? numbers_of(facts->selected, cell->values, cell->value_is_unsigned)
+                       : number_of(cell->value, cell->value_is_unsigned);
+}
+
+static PyObject *row_of(const gather_explain_facts *facts, const gather_explain_cell *cell) {
+  if (!cell->has_source) return none();
+  return facts->tuples ? list_of(facts->selected, cell->data + facts->axis) : number_of(cell->row, false);
+}
+
 static PyObject *cell_of(const gather_explain_facts *facts, const gather_explain_cell *cell) {
-  PyObject *row = cell->has_source ? PyLong_FromLongLong((long long)cell->row) : none();
+  PyObject *row = row_of(facts, cell);
   PyObject *data = cell->has_source ? list_of(facts->data_rank, cell->data) : none();
-  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N}", "out", list_of(facts->output_rank, cell->out), "index", index_of(cell),
-                       "bad", PyBool_FromLong(cell->bad), "row", row, "data", data);
+  return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N}", "out", list_of(facts->output_rank, cell->out), "index",
+                       index_of(facts, cell), "bad", PyBool_FromLong(cell->bad), "row", row, "data", data);
 }
 
 static PyObject *cells_of(const gather_explain *explain, const gather_explain_facts *facts) {

@@ -122,6 +122,10 @@ static PyObject *plan_elements(PyObject *type, PyObject *const *args, Py_ssize_t
   return create(type, &gather_py_elements, args, count, names);
 }
 
+static PyObject *plan_nd(PyObject *type, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return create(type, &gather_py_nd, args, count, names);
+}
+
 static void plan_free(PyObject *object) {
   plan_object *self = (plan_object *)object;
   gather_plan_destroy(self->plan);
@@ -240,6 +244,9 @@ static PyMethodDef methods[] = {
      "gather_elements(x, indices, /, *, axis=0, mode=None, fill_value=None, negative=None, rules=None, "
      "threads=None)\n--\n\n"
      "Plans libgather.gather_elements for tensors with the layouts of x and indices."},
+    {"gather_nd", (PyCFunction)(void (*)(void))plan_nd, FAST,
+     "gather_nd(x, indices, /, *, batch_dims=0, mode=None, fill_value=None, negative=None, rules=None, threads=None)\n"
+     "--\n\nPlans libgather.gather_nd for tensors with the layouts of x and indices."},
     {"check", plan_check, METH_O,
      "check(indices, /)\n--\n\nValidates every index as a call would, and writes nothing.\n\n"
      "Raises\n------\nGatherIndexError\n    The first index that is out of range, and how many there are."},
@@ -255,9 +262,10 @@ static PyMemberDef members[] = {
 
 static char doc[] =
     "A gather with every decision made, for any tensors of the same layouts.\n\n"
-    "Made by Plan.take, Plan.take_along_axis or Plan.gather_elements from the layouts (dtype, shape, strides) of x "
-    "and\n"
-    "indices. plan(x, indices, out=None) then gathers from tensors of these layouts; others raise GatherValueError. A "
+    "Made by Plan.take, Plan.take_along_axis, Plan.gather_elements or Plan.gather_nd from the layouts (dtype, shape, "
+    "strides) of\n"
+    "x and indices. plan(x, indices, out=None) then gathers from tensors of these layouts; others raise "
+    "GatherValueError. A "
     "plan\n"
     "never changes: any number of threads may call one at once.";
 

@@ -173,6 +173,7 @@ static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
 static PyMethodDef methods[] = {
     {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
+    {"gather_nd", (PyCFunction)(void (*)(void))gather_py_table_gather_nd, FAST, gather_py_doc_table_nd},
     {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},
     {"close", table_close, METH_NOARGS,
      "close()\n--\n\nWaits for calls and jobs in progress, and closes the files. Properties can still be "

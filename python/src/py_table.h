@@ -120,6 +120,8 @@ typedef struct gather_py_rows {
   gather_py_call call;
   gather_py_view indices, out, fill;
   PyObject *fill_owner;
+  int32_t lead;         /* dimensions of the result that come from the indices */
+  int32_t selected;     /* dimensions of the table that an index selects on: 1, or the numbers of a tuple */
   gather_tensor target; /* what the library writes: out, with the table's type */
   int64_t shape[GATHER_MAX_RANK];
   gather_table_take_options options;
@@ -134,6 +136,7 @@ PyObject *gather_py_rows_result(const gather_py_table *table, gather_py_rows *ro
 
 extern const gather_py_function gather_py_table_submits;
 PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+PyObject *gather_py_table_gather_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_table_subscript(PyObject *self, PyObject *key);
 
 /* ---- jobs (py_table_job.c) ---- */

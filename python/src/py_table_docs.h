@@ -5,20 +5,22 @@
 #ifndef GATHER_PY_TABLE_DOCS_H
 #define GATHER_PY_TABLE_DOCS_H
 
-#define GATHER_PY_DOC_ROWS                                                                                       \
-  "Parameters\n----------\n"                                                                                     \
-  "indices : array of integers, int, or nested list\n"                                                           \
-  "    Any rank (0 gives one row), any integer dtype, in any order, with duplicates.\n"                          \
-  "axis : int, default 0\n"                                                                                      \
-  "    Must be 0: rows are along axis 0.\n"                                                                      \
-  "out : array, optional\n"                                                                                      \
-  "    Where the rows go: writable, C-contiguous, of the table's dtype and of the shape\n"                       \
-  "    indices.shape + table.shape[1:]: a NumPy array, a torch tensor, anything with __dlpack__ or the buffer\n" \
-  "    protocol. Not written if an index is out of range and that is an error.\n"                                \
-  "    Rows of elements smaller than a byte are bytes: uint8, of the shape indices.shape + (row_bytes,).\n"      \
-  "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                      \
-  "fill_value : scalar, optional\n"                                                                              \
-  "negative : bool, optional\n"                                                                                  \
+#define GATHER_PY_DOC_ROWS                                                                                           \
+  "Parameters\n----------\n"                                                                                         \
+  "indices : array of integers, int, or nested list\n"                                                               \
+  "    Any rank (0 gives one row), any integer dtype, in any order, with duplicates. A tuple with an array in it:\n" \
+  "    ids for the first dimensions of the table, one array or int for each, which broadcast; (i, j) selects\n"      \
+  "    table[i, j].\n"                                                                                               \
+  "axis : int, default 0\n"                                                                                          \
+  "    Must be 0: rows are along axis 0.\n"                                                                          \
+  "out : array, optional\n"                                                                                          \
+  "    Where the rows go: writable, C-contiguous, of the table's dtype and of the shape\n"                           \
+  "    indices.shape + table.shape[1:]: a NumPy array, a torch tensor, anything with __dlpack__ or the buffer\n"     \
+  "    protocol. Not written if an index is out of range and that is an error.\n"                                    \
+  "    Rows of elements smaller than a byte are bytes: uint8, of the shape indices.shape + (row_bytes,).\n"          \
+  "mode : {'raise', 'wrap', 'clip', 'zero', 'fill', 'promise'}, optional\n"                                          \
+  "fill_value : scalar, optional\n"                                                                                  \
+  "negative : bool, optional\n"                                                                                      \
   "    Policy for an index out of range, and whether a negative index counts from the end: as in libgather.take.\n"
 
 static const char gather_py_doc_table_take[] =
@@ -37,6 +39,29 @@ static const char gather_py_doc_table_take[] =
     "    At once; rows of out may have been written, and the table can be used as before.\n"
     "GatherValueError, GatherTypeError\n"
     "    Invalid out or indices; the table is closed.";
+
+static const char gather_py_doc_table_nd[] =
+    "gather_nd(indices, /, *, out=None, mode=None, fill_value=None, negative=None, threads=None)\n--\n\n"
+    "Rows by tuples: result[i, ...] = table[indices[i, 0], indices[i, 1], ...]. Only what the tuples select is "
+    "read.\n\n"
+    "Parameters\n----------\n"
+    "indices : array of integers, or nested list\n"
+    "    Its last dimension has the numbers of a tuple, 1 to table.ndim: number j selects on dimension j of the "
+    "table.\n"
+    "out, mode, fill_value, negative, threads\n"
+    "    As for take(). out has the shape indices.shape[:-1] + table.shape[indices.shape[-1]:].\n"
+    "\nReturns\n-------\narray\n"
+    "    out, or a new NumPy array; a scalar if it has no dimension.\n"
+    "\nRaises\n------\n"
+    "GatherIndexError (an IndexError)\n"
+    "    The first number out of range: the last number of position is the component of the tuple, and axis that "
+    "dimension of\n"
+    "    the table. Nothing was read or written.\n"
+    "GatherNotSupportedError\n"
+    "    Elements smaller than a byte, if what a tuple selects does not end on a whole byte.\n"
+    "    Other errors as for take().\n"
+    "\nNotes\n-----\n"
+    "The table's own cache has whole rows: what tuples of two or more numbers select is not kept in it.";
 
 static const char gather_py_doc_table_submit[] =
     "submit(indices, /, *, axis=0, out=None, mode=None, fill_value=None, negative=None)\n--\n\n"

@@ -24,11 +24,22 @@ static const gather_op ROWS = {NULL,
                                GATHER_TUPLES_NONE,
                                false};
 
+/* Rows by tuples of numbers. */
+#define BY_TUPLES(name)                                                                                     \
+  {                                                                                                         \
+    NULL, "python", name, 0, GATHER_FAMILY_ND, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE,      \
+        GATHER_AXIS_SOURCE_NONE, UINT64_MAX, UINT64_MAX, "libgather's " name, GATHER_TUPLES_NONEMPTY, false \
+  }
+static const gather_op TAKE_BY_TUPLES = BY_TUPLES("take"), ND = BY_TUPLES("gather_nd");
+
 static const gather_py_function TAKE = {
     "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 const gather_py_function gather_py_table_submits = {
     "submit", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE)};
 static const gather_py_function SUBSCRIPT = {"take", NULL, &ROWS, false, 0, 0};
+
+static const gather_py_function GATHER_ND = {
+    "gather_nd", NULL, &ND, false, 0, BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
 /* ---- arguments ---- */
 
@@ -66,6 +77,55 @@ static int check_axis(const gather_py_call *call, const gather_py_table *table) 
   return -1;
 }
 
+/* ---- indices ---- */
+
+/* Whether it is a tuple with an array in it: one array of ids for each of the first dimensions. A tuple of numbers and lists is, like
+ * a list, one array. */
+static int is_tuple_of_arrays(PyObject *object) {
+  const Py_ssize_t count = PyTuple_Check(object) ? PyTuple_Size(object) : 0;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *item = PyTuple_GetItem(object, i);
+    if (PyArray_Check(item)) return 1;
+    int has = gather_py_has((PyObject *)Py_TYPE(item), gather_py.dlpack);
+    if (has) return has;
+  }
+  return 0;
+}
+
+/* The indices of the call, and the dimensions of the table that they select on: its op is that of tuples for more than one. */
+static int read_indices(gather_py_rows *rows) {
+  gather_py_call *call = &rows->call;
+  const int several = is_tuple_of_arrays(call->indices);
+  if (several < 0) return -1;
+  PyObject *function = several ? gather_py_fallback("join_ids") : NULL, *joined = NULL;
+  if (several && !function) return -1;
+  if (several) joined = PyObject_CallFunctionObjArgs(function, call->indices, NULL);
+  Py_XDECREF(function);
+  if (several && !joined) return -1;
+  int result = gather_py_read_indices(several ? joined : call->indices, &rows->indices);
+  Py_XDECREF(joined); /* the view keeps the array */
+  if (several) call->op = &TAKE_BY_TUPLES;
+  rows->lead = rows->indices.tensor.rank;
+  rows->selected = 1;
+  return result;
+}
+
+/* For tuples: the shape of the result by the library, whose errors come first. */
+static int check_tuples(const gather_py_table *table, gather_py_rows *rows) {
+  gather_error error;
+  int32_t rank;
+  if (rows->call.op->tuples == GATHER_TUPLES_NONE) return 0;
+  gather_status status = gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &rows->call.options,
+                                             rows->shape, &rank, &error);
+  if (status != GATHER_OK) {
+    gather_py_raise(&error);
+    return -1;
+  }
+  rows->lead--;
+  rows->selected = (int32_t)rows->indices.shape[rows->lead];
+  return 0;
+}
+
 /* ---- tensors ---- */
 
 /* The table as the data of a call: its type, and a dtype. */
@@ -78,25 +138,33 @@ static gather_py_view data_of(const gather_py_table *table) {
   return view;
 }
 
-/* The shape of the caller's result array: rows of packed elements are bytes. */
-static int32_t shape_of_rows(const gather_py_table *table, int32_t rank, int64_t *shape) {
-  if (table->packed) {
-    shape[rank] = table->row_bytes;
-    return rank + 1;
-  }
-  for (int32_t d = 1; d < table->tensor.rank; d++) shape[rank + d - 1] = table->shape[d];
-  return rank + table->tensor.rank - 1;
+/* The bytes of what an index selects. */
+static int64_t selected_bytes(const gather_py_table *table, const gather_py_rows *rows) {
+  int64_t bytes = table->row_bytes;
+  for (int32_t d = 1; d < rows->selected; d++) bytes = table->shape[d] > 0 ? bytes / table->shape[d] : 0;
+  return bytes;
 }
 
-static int find_shape(const gather_py_table *table, const gather_py_view *indices, int64_t *shape) {
-  int32_t rank = indices->tensor.rank, most = rank + table->tensor.rank;
-  if (most > GATHER_MAX_RANK) {
-    gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; the maximum is %d",
-                   (int)most - 1, GATHER_MAX_RANK - 1);
-    return -1;
+/* For packed elements there is one dimension more. */
+static int check_rank(const gather_py_table *table, const gather_py_rows *rows) {
+  int32_t most = rows->lead + table->tensor.rank - rows->selected + 1;
+  if (most <= GATHER_MAX_RANK) return 0;
+  gather_py_fail(GATHER_RANK_MISMATCH, "indices", "the result would have %d dimensions; the maximum is %d",
+                 (int)most - 1, GATHER_MAX_RANK - 1);
+  return -1;
+}
+
+/* The shape of the caller's result array: rows of packed elements are bytes. Returns its rank, or -1. */
+static int find_shape(const gather_py_table *table, gather_py_rows *rows) {
+  int32_t rank = rows->lead;
+  if (check_rank(table, rows) < 0) return -1;
+  memcpy(rows->shape, rows->indices.shape, (size_t)rank * sizeof *rows->shape);
+  if (table->packed) {
+    rows->shape[rank] = selected_bytes(table, rows);
+    return rank + 1;
   }
-  memcpy(shape, indices->shape, (size_t)rank * sizeof *shape);
-  return shape_of_rows(table, rank, shape);
+  for (int32_t d = rows->selected; d < table->tensor.rank; d++) rows->shape[rank++] = table->shape[d];
+  return rank;
 }
 
 static int fail_shape(const gather_py_view *out, int32_t rank, const int64_t *shape) {
@@ -135,12 +203,11 @@ static int make_out(const gather_py_table *table, gather_py_rows *rows, int32_t 
 
 /* The output for the library: with the table's type, whatever type the caller's library has for it. */
 static void settle(const gather_py_table *table, gather_py_rows *rows) {
-  int32_t rank = rows->indices.tensor.rank;
+  int32_t rank = rows->lead;
   rows->target = table->tensor;
   rows->target.data = rows->out.tensor.data;
-  rows->target.rank = rank + table->tensor.rank - 1;
-  if (table->packed)
-    for (int32_t d = 1; d < table->tensor.rank; d++) rows->shape[rank + d - 1] = table->shape[d];
+  for (int32_t d = rows->selected; d < table->tensor.rank; d++) rows->shape[rank++] = table->shape[d];
+  rows->target.rank = rank;
   rows->target.shape = rows->shape;
 }
 
@@ -155,8 +222,8 @@ int gather_py_rows_read(const gather_py_function *function, gather_py_table *tab
   gather_py_call *call = &rows->call;
   if (read_arguments(function, (PyObject *)table, args, count, names, call) < 0) return -1;
   if (check_axis(call, table) < 0) return -1;
-  if (gather_py_read_indices(call->indices, &rows->indices) < 0) return -1;
-  int32_t rank = find_shape(table, &rows->indices, rows->shape);
+  if (read_indices(rows) < 0 || check_tuples(table, rows) < 0) return -1;
+  int32_t rank = find_shape(table, rows);
   if (rank < 0 || read_fill(table, rows) < 0) return -1;
   if ((call->out ? read_out(table, rows, rank) : make_out(table, rows, rank)) < 0) return -1;
   settle(table, rows);
@@ -235,6 +302,10 @@ static PyObject *read_and_run(const gather_py_function *function, PyObject *obje
 
 PyObject *gather_py_table_take(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
   return read_and_run(&TAKE, self, args, count, names);
+}
+
+PyObject *gather_py_table_gather_nd(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+  return read_and_run(&GATHER_ND, self, args, count, names);
 }
 
 static int is_integers(PyObject *key) {

@@ -43,12 +43,13 @@ typedef struct gather_explain_table {
 
 /* Where the index of a cell points. */
 typedef struct gather_explain_origin {
-  int64_t value;                 /* the index as it is written */
-  bool value_is_unsigned;        /* read it as uint64_t */
-  bool bad;                      /* outside the valid range */
-  bool has_source;               /* false: the cell is filled, or has no value */
-  int64_t row;                   /* on the axis; -1 without a source */
-  int64_t data[GATHER_MAX_RANK]; /* the cell of data, with a source */
+  int64_t value;                   /* the index as it is written; of a tuple the first bad number, else the first */
+  bool value_is_unsigned;          /* read it as uint64_t */
+  bool bad;                        /* outside the valid range */
+  bool has_source;                 /* false: the cell is filled, or has no value */
+  int64_t row;                     /* on the (first) axis; -1 without a source */
+  int64_t data[GATHER_MAX_RANK];   /* the cell of data, with a source */
+  int64_t values[GATHER_MAX_RANK]; /* the numbers of a tuple, as they are written */
 } gather_explain_origin;
 
 typedef struct gather_explain_shown {
@@ -56,6 +57,7 @@ typedef struct gather_explain_shown {
   int colour;                           /* of the gathered row; -1 = none */
   bool bad;
   int64_t to; /* INDICES: the row where it differs from the index as written; OUT: the row it comes from; else -1 */
+  char tuple[GATHER_EXPLAIN_CELL_BYTES]; /* OUT of tuples: the rows it comes from, "2,0"; else "" */
 } gather_explain_shown;
 
 /* How the drawing shows the origin of output cells: once per row, once per column, or in each cell. */
@@ -83,30 +85,35 @@ struct gather_explain {
   bool promised; /* indices are unchecked (promise) */
   bool made_up;  /* the values of data are not known: 0, 1, 2, ... are drawn */
   int32_t axis, batch;
+  bool tuples;      /* the numbers of an index are a tuple: the last dimension of indices */
+  int32_t selected; /* how many axes, from `axis` on, an index selects on: 1, or the numbers of a tuple */
+  bool repairs;     /* the policy clamps or wraps, and the axes have elements */
   gather_dim_source sources[GATHER_MAX_RANK]; /* of each dimension of the output */
   int32_t shared[GATHER_MAX_RANK]; /* of each dimension of data: that of indices with the same coordinate; -1 = none */
   bool by_cell;                    /* each index gives one cell of the output, not a row of cells */
-  int64_t axis_len;
-  gather_on_bad on_bad; /* never default */
+  int64_t longest;                 /* of the axes that an index selects on */
+  gather_on_bad on_bad;            /* never default */
   bool negative;
   bool failed; /* an index is out of range under the policy error: `error` says which */
   gather_error error;
   bool any_bad;
   int64_t bad_at[GATHER_MAX_RANK]; /* the first bad index */
-  int64_t *iota;                   /* 0 .. axis_len-1 where that is short */
+  int64_t *iota;                   /* 0 .. longest-1 where that is short */
   int64_t *engine; /* for each output cell the offset in data, -1 = none; NULL where there are too many */
   gather_explain_pick data_pick[GATHER_MAX_RANK], index_pick[GATHER_MAX_RANK];
+  gather_explain_pick fused_pick; /* of the one dimension of the output that several of its sources are */
   gather_explain_table table[3];
   int row_count;
-  int64_t rows[GATHER_EXPLAIN_ROW_MAX]; /* the gathered ones in the order of the indices */
+  int64_t rows[GATHER_EXPLAIN_ROW_MAX]; /* the gathered ones in the order of the indices; not of tuples */
   int key_count;
   int64_t keys[GATHER_EXPLAIN_ROW_MAX]; /* what has a colour: see gather_explain_key */
   bool key_by_cell;
-  int64_t *all_rows; /* of each index, -1 = none; NULL where there are too many */
-  int64_t *used;     /* what any index gathers from, ascending (explain_used.c) */
+  int64_t *
+      all_rows; /* of each index, -1 = none; of tuples the place (gather_explain_place). NULL where there are too many */
+  int64_t *used; /* places that any index gathers from, ascending (explain_used.c) */
   int64_t used_count;
-  int64_t *used_rows; /* on the axis, ascending */
-  int64_t used_row_count;
+  int64_t *used_rows[GATHER_MAX_RANK]; /* on each axis that an index selects on, ascending */
+  int64_t used_row_count[GATHER_MAX_RANK];
   bool used_more;  /* there are too many indices to know all */
   int64_t *picked; /* offsets in data of the shown output cells */
   int64_t picked_count;
@@ -120,12 +127,20 @@ GATHER_CHECKED gather_status gather_explain_find_used(gather_explain *ex, gather
 bool gather_explain_is_used(const gather_explain *ex, const int64_t *data);
 /* How many used rows a drawing of data leaves out, as a line; false where it has all. */
 bool gather_explain_left_out(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes);
-/* The origin of an index, or of an output cell. */
+/* The number of all indices; a tuple is one. */
+int64_t gather_explain_index_count(const gather_explain *ex);
+/* The origin of one number of indices; of the whole index there, which a tuple is; of an output cell. With a source, the two
+ * last also fill in `data`: all coordinates that the index determines. */
+gather_explain_origin gather_explain_number(const gather_explain *ex, const int64_t *at);
 gather_explain_origin gather_explain_index(const gather_explain *ex, const int64_t *at);
 gather_explain_origin gather_explain_out(const gather_explain *ex, const int64_t *at);
+/* The place of data that an index gathers from: the cell if each index gives one cell, else the row within its batch. */
+int64_t gather_explain_place(const gather_explain *ex, const int64_t *data);
 
 /* Chooses what is shown: at most `columns` coordinates of a dimension. */
 GATHER_CHECKED gather_status gather_explain_layout(gather_explain *ex, int columns, gather_error *error);
+/* Adds a coordinate to those shown, in its place, while there are fewer than `most`. */
+void gather_explain_pick_add(gather_explain_pick *pick, int64_t at, int64_t len, int most);
 void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
                          gather_explain_shown *cell);
 gather_explain_telling gather_explain_by(const gather_explain *ex);
@@ -133,7 +148,8 @@ gather_explain_telling gather_explain_by(const gather_explain *ex);
 bool gather_explain_slice(const gather_explain_table *table, int i, int64_t *at);
 /* How many slices there are in all, and are not shown. */
 int64_t gather_explain_more(const gather_explain_table *table);
-/* The key of a colour: the row within its batch; if each index gives one cell and there are few, the cell of data. */
+/* The key of a colour: the row within its batch (of tuples: the rows); if each index gives one cell and there are few, the cell
+ * of data. */
 int64_t gather_explain_key(const gather_explain *ex, const int64_t *data);
 int gather_explain_colour(const gather_explain *ex, int64_t key);
 /* The coordinates shown along the rows and columns of a slice; a single one if there is no such dimension. */
@@ -176,5 +192,9 @@ void gather_explain_slice_text(const gather_explain_table *table, const int64_t 
 /* The drawings. ascii: only ASCII is used. */
 void gather_explain_draw_text(const gather_explain *ex, gather_growing *to, bool ascii, bool colour);
 void gather_explain_draw_svg(const gather_explain *ex, gather_growing *to);
+
+/* Whether a drawing of one gather is true of this operator: each cell of the output comes from one cell of data, by one index. Fails
+ * with GATHER_UNSUPPORTED. */
+GATHER_CHECKED gather_status gather_explain_can_draw(const gather_op *op, gather_error *error);
 
 #endif

@@ -91,6 +91,8 @@ static void set_facts(gather_explain *ex) {
                                      .data_shape = ex->data.shape,
                                      .indices_shape = ex->indices.shape,
                                      .output_shape = ex->out_shape,
+                                     .tuples = ex->tuples,
+                                     .selected = ex->selected,
                                      .error = ex->failed ? &ex->error : NULL,
                                      .cell_count = cells,
                                      .complete = cells == gather_tensor_len(&out)};
@@ -121,6 +123,7 @@ static gather_status hand_over(gather_explain *ex, gather_status status, gather_
 
 static gather_status take_tensors(gather_explain *ex, const gather_op *op, const gather_tensor *data,
                                   const gather_tensor *indices, gather_error *error) {
+  GATHER_TRY(gather_explain_can_draw(op, error));
   ex->op = op;
   ex->data = *data;
   ex->indices = *indices;
@@ -163,7 +166,7 @@ void gather_explain_destroy(gather_explain *ex) {
   gather_free(ex->picked);
   gather_free(ex->all_rows);
   gather_free(ex->used);
-  gather_free(ex->used_rows);
+  for (int32_t c = 0; c < GATHER_MAX_RANK; c++) gather_free(ex->used_rows[c]);
   gather_free(ex);
 }
 
@@ -185,6 +188,7 @@ bool gather_explain_cell_at(const gather_explain *ex, int64_t i, gather_explain_
   cell->bad = origin.bad;
   cell->has_source = origin.has_source;
   cell->row = origin.has_source ? origin.row : -1;
+  memcpy(cell->values, origin.values, sizeof cell->values);
   memcpy(cell->data, origin.data, sizeof cell->data);
   return true;
 }

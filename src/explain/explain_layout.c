@@ -16,8 +16,7 @@ static bool has(const gather_explain_pick *pick, int64_t at) {
   return false;
 }
 
-/* Adds a coordinate in its place, while there is room for `most`. */
-static void add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
+void gather_explain_pick_add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
   if (at < 0 || at >= len || pick->count >= most || has(pick, at)) return;
   int i = pick->count++;
   for (; i > 0 && pick->at[i - 1] > at; i--) pick->at[i] = pick->at[i - 1];
@@ -29,11 +28,11 @@ static void add(gather_explain_pick *pick, int64_t at, int64_t len, int most) {
 static void choose(gather_explain_pick *pick, int64_t len, int most, const int64_t *wanted, int wanted_count) {
   pick->len = len;
   if (len > most) {
-    for (int i = 0; i < wanted_count; i++) add(pick, wanted[i], len, most);
-    add(pick, 0, len, most);
-    add(pick, len - 1, len, most);
+    for (int i = 0; i < wanted_count; i++) gather_explain_pick_add(pick, wanted[i], len, most);
+    gather_explain_pick_add(pick, 0, len, most);
+    gather_explain_pick_add(pick, len - 1, len, most);
   }
-  for (int64_t i = 0; i < len && pick->count < most; i++) add(pick, i, len, most);
+  for (int64_t i = 0; i < len && pick->count < most; i++) gather_explain_pick_add(pick, i, len, most);
 }
 
 /* How much of dimension d is shown: leading ones are slices. */
@@ -67,38 +66,6 @@ static void add_row(gather_explain *ex, int64_t row) {
   if (row >= 0 && ex->row_count < GATHER_EXPLAIN_ROW_MAX) ex->rows[ex->row_count++] = row;
 }
 
-int64_t gather_explain_key(const gather_explain *ex, const int64_t *data) {
-  const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_DATA];
-  if (ex->key_by_cell) return gather_explain_offset(table->rank, table->shape, data);
-  return gather_explain_offset(ex->batch, table->shape, data) * ex->axis_len + data[ex->axis];
-}
-
-static int find_key(const gather_explain *ex, int64_t key) {
-  for (int i = 0; i < ex->key_count; i++)
-    if (ex->keys[i] == key) return i;
-  return -1;
-}
-
-/* Every source has a colour, though there may be too many to give each its own. */
-int gather_explain_colour(const gather_explain *ex, int64_t key) {
-  int found = find_key(ex, key);
-  return found >= 0 ? found % GATHER_EXPLAIN_COLOURS : (int)(key % GATHER_EXPLAIN_COLOURS);
-}
-
-/* The key of an index, -1 without a source. */
-static int64_t index_key(const gather_explain *ex, const int64_t *at, int64_t row) {
-  int64_t data[GATHER_MAX_RANK] = {0};
-  if (row < 0) return -1;
-  for (int32_t d = 0; d < ex->data.rank; d++)
-    if (ex->shared[d] >= 0) data[d] = at[ex->shared[d]];
-  data[ex->axis] = row;
-  return gather_explain_key(ex, data);
-}
-
-static void add_key(gather_explain *ex, int64_t key) {
-  if (key >= 0 && ex->key_count < GATHER_EXPLAIN_ROW_MAX && find_key(ex, key) < 0) ex->keys[ex->key_count++] = key;
-}
-
 /* A colour per cell is useful only while there are few cells. */
 static bool few(const gather_explain_table *table) {
   enum { FEW = 16 };
@@ -107,20 +74,46 @@ static bool few(const gather_explain_table *table) {
   return count <= FEW;
 }
 
+static void add_key(gather_explain *ex, int64_t key) {
+  for (int i = 0; i < ex->key_count; i++)
+    if (ex->keys[i] == key) return;
+  if (ex->key_count < GATHER_EXPLAIN_ROW_MAX) ex->keys[ex->key_count++] = key;
+}
+
+/* How many rows of data are shown on the axis of that component. A table drawn with its rows below each other may show
+ * more rows than columns. */
+static int most_rows(const gather_explain *ex, int32_t component, int columns) {
+  const int32_t rank = ex->data.rank, axis = ex->axis + component;
+  const int most = most_of(rank, axis, columns);
+  int64_t used = ex->used_row_count[component];
+  if (used > GATHER_EXPLAIN_PICK_MAX) used = GATHER_EXPLAIN_PICK_MAX;
+  return axis == rank - 2 && used > most ? (int)used : most;
+}
+
+/* What a shown index gathers. The rows of a tuple are shown together. */
+static void collect_row(gather_explain *ex, const int64_t *at, int columns) {
+  gather_explain_origin origin = gather_explain_index(ex, at);
+  if (!origin.has_source) return;
+  add_key(ex, gather_explain_key(ex, origin.data));
+  if (!ex->tuples) add_row(ex, origin.row);
+  for (int32_t c = 0; ex->tuples && c < ex->selected; c++)
+    gather_explain_pick_add(&ex->data_pick[ex->axis + c], origin.data[ex->axis + c], ex->data.shape[ex->axis + c],
+                            most_rows(ex, c, columns));
+}
+
 /* The rows that the shown indices gather. */
-static void collect_rows(gather_explain *ex) {
+static void collect_rows(gather_explain *ex, int columns) {
   const gather_explain_table *table = &ex->table[GATHER_EXPLAIN_INDICES];
-  int number[GATHER_MAX_RANK] = {0};
+  const int32_t dims = table->rank - ex->tuples;
+  int number[GATHER_MAX_RANK] = {0}, *found = ex->tuples ? &ex->key_count : &ex->row_count;
   int64_t at[GATHER_MAX_RANK];
   ex->row_count = ex->key_count = 0;
   if (!any(table)) return;
   ex->key_by_cell = ex->by_cell && few(table);
   do {
-    coordinates(table, table->rank, number, at);
-    int64_t row = gather_explain_index(ex, at).row;
-    add_row(ex, row);
-    add_key(ex, index_key(ex, at, row));
-  } while (ex->row_count < GATHER_EXPLAIN_ROW_MAX && next(table, table->rank, number));
+    coordinates(table, dims, number, at);
+    collect_row(ex, at, columns);
+  } while (*found < GATHER_EXPLAIN_ROW_MAX && next(table, dims, number));
 }
 
 static void name_tables(gather_explain *ex) {
@@ -133,11 +126,31 @@ static void name_tables(gather_explain *ex) {
   for (int32_t d = 0; d < indices->rank; d++) ex->table[GATHER_EXPLAIN_INDICES].pick[d] = &ex->index_pick[d];
 }
 
+/* The coordinates of one dimension of the output that several sources are: those of the shown coordinates of each. */
+static void choose_fused(gather_explain *ex, const gather_dim_source *from, int64_t len, int most) {
+  const gather_explain_table part = {.rank = from->count, .shape = ex->data.shape + from->data};
+  gather_explain_table all = part;
+  int number[GATHER_MAX_RANK] = {0};
+  int64_t at[GATHER_MAX_RANK];
+  for (int32_t k = 0; k < from->count; k++) all.pick[k] = &ex->index_pick[from->indices + k];
+  ex->fused_pick.count = 0;
+  if (len > most && any(&all)) do {
+      coordinates(&all, all.rank, number, at);
+      gather_explain_pick_add(&ex->fused_pick, gather_explain_offset(all.rank, all.shape, at), len, most);
+    } while (ex->fused_pick.count < most && next(&all, all.rank, number));
+  choose(&ex->fused_pick, len, most, NULL, 0);
+}
+
 /* A dimension of the output shows the coordinates of its source in data, or in indices if their lengths differ. */
-static void share_picks(gather_explain *ex) {
+static void share_picks(gather_explain *ex, int columns) {
   gather_explain_table *out = &ex->table[GATHER_EXPLAIN_OUT];
   for (int32_t d = 0; d < out->rank; d++) {
     const gather_dim_source *from = &ex->sources[d];
+    if (from->count > 1) {
+      choose_fused(ex, from, out->shape[d], most_of(out->rank, d, columns));
+      out->pick[d] = &ex->fused_pick;
+      continue;
+    }
     bool of_data = from->data >= 0 && out->shape[d] == ex->data.shape[from->data];
     out->pick[d] = of_data ? &ex->data_pick[from->data] : &ex->index_pick[from->indices];
   }
@@ -165,16 +178,15 @@ static gather_status collect_cells(gather_explain *ex, gather_error *error) {
   return GATHER_OK;
 }
 
-/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. A table
- * drawn with its rows below each other may show more rows than columns. */
-static void choose_rows(gather_explain *ex, const gather_explain_table *data, int columns) {
-  gather_explain_pick *pick = &ex->data_pick[ex->axis];
-  int64_t len = data->shape[ex->axis];
-  int most = most_of(data->rank, ex->axis, columns);
-  int64_t used = ex->used_row_count < GATHER_EXPLAIN_PICK_MAX ? ex->used_row_count : GATHER_EXPLAIN_PICK_MAX;
-  if (ex->axis == data->rank - 2 && used > most) most = (int)used;
-  for (int i = 0; i < ex->row_count; i++) add(pick, ex->rows[i], len, most);
-  for (int64_t i = 0; i < ex->used_row_count && pick->count < most; i++) add(pick, ex->used_rows[i], len, most);
+/* The rows of data: those that shown indices gather, then others that are used, then what there is room for. */
+static void choose_rows(gather_explain *ex, int32_t component, int columns) {
+  const int32_t axis = ex->axis + component;
+  gather_explain_pick *pick = &ex->data_pick[axis];
+  const int64_t len = ex->data.shape[axis], *used = ex->used_rows[component];
+  const int most = most_rows(ex, component, columns);
+  for (int i = 0; i < ex->row_count; i++) gather_explain_pick_add(pick, ex->rows[i], len, most);
+  for (int64_t i = 0; i < ex->used_row_count[component] && pick->count < most; i++)
+    gather_explain_pick_add(pick, used[i], len, most);
   choose(pick, len, most, NULL, 0);
 }
 
@@ -184,16 +196,16 @@ gather_status gather_explain_layout(gather_explain *ex, int columns, gather_erro
   for (int32_t d = 0; d < GATHER_MAX_RANK; d++) ex->data_pick[d].count = ex->index_pick[d].count = 0;
   for (int32_t d = 0; d < indices->rank; d++)
     choose(&ex->index_pick[d], indices->shape[d], most_of(indices->rank, d, columns), &ex->bad_at[d], ex->any_bad);
-  collect_rows(ex);
+  collect_rows(ex, columns);
   for (int32_t d = 0; d < data->rank; d++) {
     const gather_explain_pick *shared = ex->shared[d] >= 0 ? &ex->index_pick[ex->shared[d]] : NULL;
-    if (d == ex->axis)
-      choose_rows(ex, data, columns);
+    if (d >= ex->axis && d < ex->axis + ex->selected)
+      choose_rows(ex, d - ex->axis, columns);
     else
       choose(&ex->data_pick[d], data->shape[d], most_of(data->rank, d, columns), shared ? shared->at : NULL,
              shared ? shared->count : 0);
   }
-  share_picks(ex);
+  share_picks(ex, columns);
   return collect_cells(ex, error);
 }
 
@@ -234,72 +246,4 @@ int64_t gather_explain_more(const gather_explain_table *table) {
     all = table->shape[d] && all > INT64_MAX / table->shape[d] ? INT64_MAX : all * table->shape[d];
   while (shown < GATHER_EXPLAIN_SLICE_MAX && gather_explain_slice(table, (int)shown, at)) shown++;
   return all - shown;
-}
-
-/* The drawing of the output shows the origin once if one index gives a whole row, or a whole column. */
-gather_explain_telling gather_explain_by(const gather_explain *ex) {
-  int32_t rank = ex->table[GATHER_EXPLAIN_OUT].rank;
-  bool of[2] = {false, false};
-  for (int i = 0; i < 2; i++) {
-    int32_t d = rank - 2 + i;
-    of[i] = d >= 0 && ex->sources[d].indices >= 0;
-  }
-  if (!of[1]) return GATHER_EXPLAIN_BY_ROW;
-  return of[0] ? GATHER_EXPLAIN_BY_CELL : GATHER_EXPLAIN_BY_COLUMN;
-}
-
-static bool is_picked(const gather_explain *ex, int64_t offset) {
-  for (int64_t i = 0; i < ex->picked_count; i++)
-    if (ex->picked[i] == offset) return true;
-  return false;
-}
-
-/* The value of a cell of data. */
-static void data_text(const gather_explain *ex, const int64_t *at, char *text) {
-  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
-  if (ex->made_up)
-    snprintf(text, GATHER_EXPLAIN_CELL_BYTES, "%" PRId64, gather_explain_offset(data->rank, data->shape, at));
-  else
-    gather_explain_value(&ex->data, at, text, GATHER_EXPLAIN_CELL_BYTES);
-}
-
-static void index_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
-  gather_explain_origin origin = gather_explain_index(ex, at);
-  if (origin.value_is_unsigned)
-    snprintf(cell->text, sizeof cell->text, "%" PRIu64, (uint64_t)origin.value);
-  else
-    snprintf(cell->text, sizeof cell->text, "%" PRId64, origin.value);
-  cell->bad = origin.bad;
-  if (origin.has_source) cell->colour = gather_explain_colour(ex, index_key(ex, at, origin.row));
-  if (origin.has_source && (origin.bad || origin.row != origin.value)) cell->to = origin.row;
-}
-
-static void out_cell(const gather_explain *ex, const int64_t *at, gather_explain_shown *cell) {
-  gather_explain_origin origin = gather_explain_out(ex, at);
-  cell->bad = origin.bad;
-  if (origin.has_source) cell->colour = gather_explain_colour(ex, gather_explain_key(ex, origin.data));
-  cell->to = origin.row;
-  if (origin.has_source)
-    data_text(ex, origin.data, cell->text);
-  else if (ex->failed)
-    snprintf(cell->text, sizeof cell->text, "?");
-  else if (ex->on_bad == GATHER_ON_BAD_FILL)
-    snprintf(cell->text, sizeof cell->text, "%.*s", gather_explain_fit(ex->fill_text, 20), ex->fill_text);
-  else
-    snprintf(cell->text, sizeof cell->text, ex->data.type == GATHER_TYPE_STRING ? "\"\"" : "0");
-}
-
-void gather_explain_show(const gather_explain *ex, gather_explain_part part, const int64_t *at,
-                         gather_explain_shown *cell) {
-  const gather_explain_table *data = &ex->table[GATHER_EXPLAIN_DATA];
-  *cell = (gather_explain_shown){.colour = -1, .to = -1};
-  if (part == GATHER_EXPLAIN_INDICES) {
-    index_cell(ex, at, cell);
-  } else if (part == GATHER_EXPLAIN_OUT) {
-    out_cell(ex, at, cell);
-  } else {
-    data_text(ex, at, cell->text);
-    if (gather_explain_is_used(ex, at) || is_picked(ex, gather_explain_offset(data->rank, data->shape, at)))
-      cell->colour = gather_explain_colour(ex, gather_explain_key(ex, at));
-  }
 }

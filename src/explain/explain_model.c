@@ -153,9 +153,10 @@ static gather_status check_node(const gather_explain *ex, gather_error *error) {
 gather_status gather_explain_take_node(gather_explain *ex, const gather_model_operands *operands, gather_error *error) {
   missing m = {""};
   const gather_model_node *node = ex->node = gather_model_operands_node(operands);
+  if (node->rules) GATHER_TRY(gather_explain_can_draw(node->rules, error));
   GATHER_TRY(check_node(ex, error));
   ex->op = node->rules;
-  ex->options.axis = node->axis;
+  ex->options.axis = node->rules->axis_source != GATHER_AXIS_SOURCE_NONE ? node->axis : 0;
   ex->options.batch_dims = node->batch_dims;
   if (node->indices.value)
     ex->indices = *node->indices.value;

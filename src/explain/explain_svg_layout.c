@@ -135,7 +135,7 @@ static void measure(const gather_svg_picture *p, gather_svg_spot *spot) {
   char title[256];
   bool below = p->flow == GATHER_SVG_FLOW_DOWN && spot->part == GATHER_EXPLAIN_OUT;
   spot->origins = spot->part == GATHER_EXPLAIN_OUT && p->flow == GATHER_SVG_FLOW_NONE &&
-                  gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW;
+                  (gather_explain_by(p->ex) != GATHER_EXPLAIN_BY_ROW || p->ex->tuples);
   spot->cell_high = spot->origins ? ORIGIN_HIGH : CELL_HIGH;
   spot->above = below ? 0 : TITLE;
   measure_cells(p, spot);

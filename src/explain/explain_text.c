@@ -50,6 +50,8 @@ static void words_of(const drawing *d, const gather_explain_shown *cell, char *t
   bool by_cell = d->part == GATHER_EXPLAIN_OUT && gather_explain_by(d->ex) == GATHER_EXPLAIN_BY_CELL;
   if (d->part == GATHER_EXPLAIN_INDICES && cell->to >= 0)
     snprintf(to, sizeof to, "%s%" PRId64, d->sign->arrow, cell->to);
+  else if (by_cell && *cell->tuple)
+    snprintf(to, sizeof to, " %s%.30s", d->sign->from, cell->tuple);
   else if (by_cell && cell->to >= 0)
     snprintf(to, sizeof to, " %s%" PRId64, d->sign->from, cell->to);
   bool mark = cell->bad && (d->part == GATHER_EXPLAIN_INDICES || cell->to < 0);

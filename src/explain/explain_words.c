@@ -56,8 +56,8 @@ static void batches(const gather_explain *ex, char *text, size_t bytes) {
   if (ex->batch == 0) return;
   letters(group, sizeof group, 0, ex->batch < 4 ? ex->batch : 4, &comma);
   if (ex->batch > 4) append(group, sizeof group, ", ...");
-  snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch", (int)ex->batch, group,
-           group);
+  snprintf(text, bytes, "batch_dims %d: idx[%s] gathers only from data[%s], batch by batch%s", (int)ex->batch, group,
+           group, ex->op->fused_batch && ex->batch > 1 ? "; in out they are one dimension" : "");
 }
 
 void gather_explain_shorten(const char *name, char *text, size_t bytes) {
@@ -107,6 +107,16 @@ bool gather_explain_note(const gather_explain *ex, int i, char *text, size_t byt
   return false;
 }
 
+/* "  axis 0: down, axis 1: across" */
+static void append_axis(char *text, size_t bytes, const gather_explain_table *table, int32_t axis, bool more) {
+  char one[80];
+  snprintf(one, sizeof one, "%saxis %d: %s", more ? ", " : "  ", (int)axis,
+           axis == table->rank - 1   ? "across"
+           : axis == table->rank - 2 ? "down"
+                                     : "over the slices");
+  append(text, bytes, one);
+}
+
 void gather_explain_title(const gather_explain *ex, gather_explain_part part, char *text, size_t bytes) {
   const gather_explain_table *table = &ex->table[part];
   char shape[128];
@@ -116,12 +126,7 @@ void gather_explain_title(const gather_explain *ex, gather_explain_part part, ch
   for (char *p = text; *p; p++)
     if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '.';
   if (part != GATHER_EXPLAIN_DATA) return;
-  char axis[80];
-  snprintf(axis, sizeof axis, "  axis %d: %s", (int)ex->axis,
-           ex->axis == table->rank - 1   ? "across"
-           : ex->axis == table->rank - 2 ? "down"
-                                         : "over the slices");
-  append(text, bytes, axis);
+  for (int32_t d = ex->axis; d < ex->axis + ex->selected; d++) append_axis(text, bytes, table, d, d > ex->axis);
 }
 
 /* A cell's coordinates in data, with colons for those that run along the row or column of the output. */
@@ -155,4 +160,16 @@ void gather_explain_slice_text(const gather_explain_table *table, const int64_t 
     append(text, bytes, number);
   }
   append(text, bytes, ":, :]");
+}
+
+gather_status gather_explain_can_draw(const gather_op *op, gather_error *error) {
+  const gather_family_info *family = gather_family_get(op->family);
+  if (family && family->function)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "%s cannot be drawn: each cell of its output comes by a chain of parents, not by one index",
+                       op->name);
+  if (family && op->family == GATHER_FAMILY_STABLEHLO)
+    return gather_fail(error, GATHER_UNSUPPORTED,
+                       "StableHLO's gather cannot be drawn: its indices select windows, which may be moved");
+  return GATHER_OK;
 }

@@ -32,47 +32,71 @@ static const gather_model_node *find_swapped(const gather_check *check, const ga
   return NULL;
 }
 
+/* Another component of the tuples: all numbers of both would be in range on each other's axis; NULL. */
+static const gather_model_component *find_exchanged(const gather_model_node *node, const gather_model_component *bad) {
+  for (int32_t c = 0; c < node->component_count && bad->min < bad->max; c++) {
+    const gather_model_component *other = &node->components[c];
+    if (other != bad && other->len > bad->max && bad->len > other->max && other->min >= 0) return other;
+  }
+  return NULL;
+}
+
 /* No index is too low, and some are too large. */
-static void too_large(const gather_check *check, const gather_model_node *node, char *text) {
-  int64_t len = node->error->high + 1;
-  const gather_model_node *other = find_swapped(check, node);
+static void too_large(const gather_check *check, const gather_model_node *node, const gather_model_component *bad,
+                      char *text) {
+  int64_t len = bad->len;
+  const gather_model_node *other = node->component_count == 1 ? find_swapped(check, node) : NULL;
+  const gather_model_component *exchanged = bad->min >= 0 ? find_exchanged(node, bad) : NULL;
   bool table = gather_family_get(node->rules->family)->whole_rows && node->axis == 0 && node->data.rank == 2;
-  if (other)
+  if (exchanged)
+    (void)snprintf(text, CAUSE_BYTES,
+                   "the numbers of the tuples may be in the wrong order: those for axis %" PRId64
+                   " are in range on axis %" PRId64 ", and the other way round",
+                   bad->axis, exchanged->axis);
+  else if (other)
     (void)snprintf(text, CAUSE_BYTES,
                    "the inputs '%.60s' and '%.60s' may be swapped: these indices are in range for the table '%.60s' of "
                    "the other node, "
                    "which has %" PRId64 " rows",
                    node->indices.name, other->indices.name, other->data.name, other->data.dims[other->axis].min);
-  else if (node->max == len)
+  else if (bad->max == len)
     (void)snprintf(text, CAUSE_BYTES, "the %s equals the length of the axis: the indices may count from 1",
-                   node->index_count == 1 ? "index" : "largest index");
+                   node->index_count == node->component_count ? "index" : "largest index");
   else if (table)
     (void)snprintf(text, CAUSE_BYTES,
                    "the table has %" PRId64 " rows and the largest id is %" PRId64
                    ": it may belong to another vocabulary",
-                   len, node->max);
+                   len, bad->max);
   else
     (void)snprintf(text, CAUSE_BYTES,
                    "the largest index is %" PRId64 " and the axis has length %" PRId64
                    ": the indices may belong to a longer axis",
-                   node->max, len);
+                   bad->max, len);
+}
+
+/* The component of the first index out of range. */
+static const gather_model_component *bad_component(const gather_model_node *node) {
+  int32_t c = 0;
+  while (c + 1 < node->component_count && node->components[c].axis != node->error->axis) c++;
+  return &node->components[c];
 }
 
 static void guess(const gather_check *check, const gather_model_node *node, char *text) {
-  int64_t len = node->error->high + 1;
-  bool huge = (node->value_is_unsigned && node->max < 0) || node->min < -GARBAGE || node->max > GARBAGE;
+  const gather_model_component *bad = bad_component(node);
+  int64_t len = bad->len;
+  bool huge = (node->value_is_unsigned && bad->max < 0) || bad->min < -GARBAGE || bad->max > GARBAGE;
   const char *said = "";
   if (len <= 0)
     said = "the axis has no elements: an earlier node may have produced an empty tensor";
   else if (huge)
     said = "an index this large is probably uninitialised memory";
-  else if (node->min < 0 && !node->rules->negative && node->max < len)
-    said = node->min == -1 ? "-1 may mean padding or counting from the end, which these rules do not allow"
-                           : "negative indices count from the end only in later versions of the operator";
-  else if (node->min == node->error->low - 1 && node->max < len)
+  else if (bad->min < 0 && !node->rules->negative && bad->max < len)
+    said = bad->min == -1 ? "-1 may mean padding or counting from the end, which these rules do not allow"
+                          : "negative indices count from the end only in later versions of the operator";
+  else if (bad->min == node->error->low - 1 && bad->max < len)
     said = "the smallest index is one below the valid range: the indices may be off by one";
   (void)snprintf(text, CAUSE_BYTES, "%s", said);
-  if (!*said && node->max >= len && node->min >= node->error->low) too_large(check, node, text);
+  if (!*said && bad->max >= len && bad->min >= node->error->low) too_large(check, node, bad, text);
 }
 
 bool gather_check_causes(gather_check *check) {
@@ -80,6 +104,8 @@ bool gather_check_causes(gather_check *check) {
   for (int64_t i = 0; i < check->count; i++) {
     gather_model_node *node = &check->nodes[i];
     if (!node->error || node->error->status != GATHER_INDEX_OUT_OF_RANGE) continue;
+    /* The extremes of GatherTree's parents are also those of parents that no sequence follows. */
+    if (gather_family_get(node->rules->family)->function) continue;
     guess(check, node, text);
     node->cause = *text ? gather_arena_text(&check->arena, text, strlen(text)) : "";
     if (!node->cause) return false;

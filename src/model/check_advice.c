@@ -92,15 +92,27 @@ static gather_status advise_indices(gather_check_advice *advice, gather_advice *
   return status;
 }
 
+static bool has(const char *const *names, int64_t count, const char *name) {
+  for (int64_t i = 0; name && i < count; i++)
+    if (strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+/* The names of all lengths that are not known, or the data whole. */
 static gather_status advise_length(gather_check_advice *advice, const gather_model_node *node, gather_advice *out,
                                    gather_error *error) {
   const gather_operand *data = &node->data;
-  bool taken = false;
-  const char *symbol = node->axis_known && data->rank > 0 && node->axis >= 0 && node->axis < data->rank
-                           ? data->dims[node->axis].symbol
-                           : NULL;
-  if (symbol) GATHER_TRY(find_dim(advice, symbol, &taken, error));
-  if (taken) return set_names(advice, GATHER_ADVICE_DIMS, &symbol, 1, out, error);
+  const char *symbols[GATHER_MAX_RANK];
+  int64_t count = 0;
+  bool taken = true;
+  for (int32_t c = 0; taken && c < node->component_count; c++) {
+    const char *symbol = data->dims[node->components[c].axis].symbol;
+    if (node->components[c].len >= 0 || has(symbols, count, symbol)) continue;
+    taken = symbol != NULL;
+    if (taken) GATHER_TRY(find_dim(advice, symbol, &taken, error));
+    symbols[count++] = symbol;
+  }
+  if (taken && count > 0) return set_names(advice, GATHER_ADVICE_DIMS, symbols, count, out, error);
   if (data->source == GATHER_SOURCE_INPUT && is_input(advice->check->model, data->name))
     return set_names(advice, GATHER_ADVICE_INPUTS, &data->name, 1, out, error);
   return GATHER_OK;

@@ -48,10 +48,21 @@ static void add_shape(char *text, size_t bytes, const gather_operand *operand) {
   (void)snprintf(text + at, bytes - at, operand->rank ? "]" : "[]");
 }
 
+/* How many numbers a tuple has. */
+static void tuples_text(const gather_model_node *node, char *text, size_t bytes) {
+  if (node->component_count < 0)
+    (void)snprintf(text, bytes, "tuples");
+  else
+    (void)snprintf(text, bytes, "tuples of %" PRId32, node->component_count);
+}
+
 static line line_of(const gather_model_node *node) {
   line l = {.axis = "axis ?"};
   (void)snprintf(l.op, sizeof l.op, "%s %s", node->op, node->rules ? node->rules->rules : "of an unknown version");
-  if (node->axis_known) (void)snprintf(l.axis, sizeof l.axis, "axis %" PRId64, node->axis);
+  if (node->rules && node->rules->tuples != GATHER_TUPLES_NONE)
+    tuples_text(node, l.axis, sizeof l.axis);
+  else if (node->axis_known)
+    (void)snprintf(l.axis, sizeof l.axis, "axis %" PRId64, node->axis);
   size_t at = strlen(l.axis);
   if (node->batch_dims) (void)snprintf(l.axis + at, sizeof l.axis - at, " batch %" PRId64, node->batch_dims);
   add_shape(l.shapes, sizeof l.shapes / 2, &node->data);
@@ -91,15 +102,28 @@ static void put_operand(gather_growing *to, const char *role, const gather_opera
   put_word(to, role, text);
 }
 
+/* ": 4 from 0 to 9"; for tuples ": 4 numbers, 0 to 9 on axis 0, -1 to 2 on axis 1". */
+static size_t ranges_text(const gather_model_node *node, char *text, size_t bytes) {
+  const bool tuples = node->rules && node->rules->tuples != GATHER_TUPLES_NONE && node->component_count > 0;
+  const char *one = node->value_is_unsigned ? " from %" PRIu64 " to %" PRIu64 : " from %" PRId64 " to %" PRId64;
+  const char *many = node->value_is_unsigned ? ", %" PRIu64 " to %" PRIu64 : ", %" PRId64 " to %" PRId64;
+  size_t at = (size_t)snprintf(text, bytes, ": %" PRId64 "%s", node->index_count, tuples ? " numbers" : "");
+  if (!tuples) return at + (size_t)snprintf(text + at, bytes - at, one, node->min, node->max);
+  for (int32_t c = 0; c < node->component_count && at + 80 < bytes; c++) {
+    const gather_model_component *component = &node->components[c];
+    at += (size_t)snprintf(text + at, bytes - at, many, component->min, component->max);
+    at += (size_t)snprintf(text + at, bytes - at, " on axis %" PRId64, component->axis);
+  }
+  return at;
+}
+
 static void put_operands(gather_growing *to, const gather_model_node *node) {
-  char more[200];
+  char more[400];
   (void)snprintf(more, sizeof more, ", %s", gather_source_name(node->data.source));
   put_operand(to, "data", &node->data, more);
   size_t at = (size_t)snprintf(more, sizeof more, ", %s", gather_source_name(node->indices.source));
   if (node->indices_known && node->index_count > 0) {
-    const char *format = node->value_is_unsigned ? ": %" PRId64 " from %" PRIu64 " to %" PRIu64
-                                                 : ": %" PRId64 " from %" PRId64 " to %" PRId64;
-    at += (size_t)snprintf(more + at, sizeof more - at, format, node->index_count, node->min, node->max);
+    at += ranges_text(node, more + at, sizeof more - at);
     if (node->bad_known) (void)snprintf(more + at, sizeof more - at, ", %" PRId64 " out of range", node->bad);
   }
   put_operand(to, "indices", &node->indices, more);

@@ -164,8 +164,8 @@ void gather_step_broadcast(gather_step *step, int64_t since);
 #undef GATHER_INFER
 #undef GATHER_FLOW
 
-/* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN; with scope
- * NULL, one that is an input. Returns GATHER_FILE_MALFORMED for an attribute that is not an integer, or is given twice;
+/* The attributes of a gather node as far as they are known. An axis that is not is GATHER_AXIS_UNKNOWN, also where
+ * batch_dims is not known; with scope NULL, one that is an input. The axis of an operator without one is 0. Returns GATHER_FILE_MALFORMED for an attribute that is not an integer, or is given twice;
  * GATHER_UNSUPPORTED for one that only the caller of a function knows. The attribute at fault is then unknown in the
  * options. */
 GATHER_CHECKED gather_status gather_node_options(const gather_model *model, const gather_scope *scope,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * infer_reduce.c: operators that remove, shorten or add an axis: Reduce*, ArgMax, TopK, NonZero, OneHot, GatherND.
+ * infer_reduce.c: operators that remove, shorten or add an axis: Reduce*, ArgMax, TopK, NonZero, OneHot.
  */
 #include <string.h>
 
@@ -117,20 +117,4 @@ void gather_infer_one_hot(gather_step *step) {
     return;
   for (int32_t d = 0; d <= in->rank; d++) dims[d] = d == axis ? top_count(step) : in->dims[d - (d > axis)];
   gather_step_shape(step, in->rank + 1, dims);
-}
-
-void gather_infer_gather_nd(gather_step *step) {
-  const gather_known *data = gather_step_in(step, 0), *indices = gather_step_in(step, 1);
-  gather_dim dims[2 * GATHER_MAX_RANK];
-  int64_t batch;
-  int32_t rank = 0;
-  step->out.type = data->type;
-  if (data->rank < 1 || indices->rank < 1 || (step->openvino && step->node->opset < 8) ||
-      !gather_step_integer(step, "batch_dims", 0, &batch) || !gather_is_exact(&indices->dims[indices->rank - 1]))
-    return;
-  int64_t tuple = indices->dims[indices->rank - 1].min;
-  if (batch < 0 || tuple < 0 || tuple > data->rank || batch > data->rank - tuple) return;
-  for (int32_t d = 0; d < indices->rank - 1; d++) dims[rank++] = indices->dims[d];
-  for (int32_t d = (int32_t)(batch + tuple); d < data->rank; d++) dims[rank++] = data->dims[d];
-  gather_step_shape(step, rank, dims);
 }

@@ -97,11 +97,11 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   *options = INIT;
   options->axis = GATHER_AXIS_UNKNOWN;
   if (op && op->batch_dims) status = read_attribute(scope, node, "batch_dims", &options->batch_dims, error);
-  int64_t axis = 0;
-  if (op && op->axis_source == GATHER_AXIS_SOURCE_INPUT)
-    options->axis = axis_input(scope, node);
-  else if (status == GATHER_OK && (status = read_attribute(scope, node, "axis", &axis, error)) == GATHER_OK)
-    options->axis = axis;
+  const gather_axis_source source = op ? op->axis_source : GATHER_AXIS_SOURCE_ATTRIBUTE;
+  int64_t axis = source == GATHER_AXIS_SOURCE_INPUT ? axis_input(scope, node) : 0;
+  if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE)
+    status = read_attribute(scope, node, "axis", &axis, error);
+  if (status == GATHER_OK) options->axis = axis;
   return status;
 }
 
@@ -138,6 +138,7 @@ void gather_infer_gather(gather_step *step) {
   if (!op) return;
   gather_options options;
   if (gather_node_options(step->model, step->scope, step->node, &options, NULL) == GATHER_FILE_MALFORMED) return;
+  if (options.axis == GATHER_AXIS_UNKNOWN && op->axis_source == GATHER_AXIS_SOURCE_NONE) return; /* nor batch_dims */
   gather_shape shapes[3];
   shapes[0].rank = data->rank;
   shapes[1].rank = indices->rank;

@@ -87,9 +87,30 @@ GATHER_CHECKED gather_status gather_check_call(gather_check *check, const gather
 /* Makes the table of functions. */
 GATHER_CHECKED gather_status gather_check_functions(gather_check *check, gather_error *error);
 
+/* The same for a node of an operator with a function of its own, GatherTree. */
+GATHER_CHECKED gather_status gather_check_tree(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                               gather_model_node *out, gather_error *error);
+/* Its steps that all nodes have. begin: rules and operands; *done: the node is not checked, for a reason that is given. */
+GATHER_CHECKED gather_status gather_check_begin(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                                gather_model_node *out, bool *done, gather_error *error);
+/* Operand number i of a node. */
+gather_operand gather_check_operand(const gather_scope *scope, const gather_node *node, int32_t i);
+/* Whether the elements are known, and not too many to check; NULL: not known. */
+bool gather_check_may_read(gather_check *check, const gather_tensor *tensor);
+/* Gives the verdict unknown and why, or bad and what is wrong; unknown: says why the indices are not known. */
+GATHER_CHECKED gather_status gather_check_say(gather_check *check, gather_model_node *out, gather_error *error,
+                                              const char *text);
+GATHER_CHECKED gather_status gather_check_bad(gather_check *check, gather_model_node *out, const gather_error *why,
+                                              gather_error *error);
+GATHER_CHECKED gather_status gather_check_unknown(gather_check *check, const gather_scope *scope,
+                                                  gather_model_node *out, gather_error *error);
+
 /* Fills in operands, indices and verdict of one gather node; op, names and graph are set. */
 GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                                gather_model_node *out, gather_error *error);
+
+/* Fills in what each number of an index selects on, and the smallest and largest of them all, once the operands are set. */
+GATHER_CHECKED gather_status gather_check_components(gather_check *check, gather_model_node *out, gather_error *error);
 
 /* Fills in the likely cause of each node with bad indices, when all nodes are known. False if out of memory. */
 bool gather_check_causes(gather_check *check);

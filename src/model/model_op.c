@@ -19,23 +19,37 @@ bool gather_model_same_op(const gather_model *model, const char *a, const char *
   return gather_model_is_openvino(model) ? same_name(a, b) : strcmp(a, b) == 0;
 }
 
-/* The operator's name as ops.def has it; NULL where no row of the model's dialect has one. */
-static const char *gather_name(const gather_model *model, const gather_node *node) {
-  bool openvino = gather_model_is_openvino(model);
-  if (openvino ? strncmp(node->domain, "opset", 5) != 0 : node->domain[0] != '\0') return NULL;
-  for (size_t i = 0; i < gather_op_count(); i++) {
+/* The dialect of ops.def that defines the node's operator, by its domain; NULL. */
+static const char *dialect_of(const gather_model *model, const gather_node *node) {
+  if (gather_model_is_openvino(model)) return strncmp(node->domain, "opset", 5) == 0 ? "openvino" : NULL;
+  if (!*node->domain) return "onnx";
+  return strcmp(node->domain, "com.microsoft") == 0 ? "microsoft" : NULL;
+}
+
+/* Whether a function of the model replaces an operator of a domain other than ONNX's own. */
+static bool is_function(const gather_model *model, const gather_node *node) {
+  const gather_graph_file *file = model->graph_file;
+  for (int64_t i = 0; *node->domain && i < file->function_count; i++)
+    if (strcmp(file->functions[i].name, node->op) == 0 && strcmp(file->functions[i].domain, node->domain) == 0)
+      return true;
+  return false;
+}
+
+/* The operator's name as ops.def has it; NULL where no row of that dialect has one. */
+static const char *gather_name(const gather_model *model, const gather_node *node, const char *dialect) {
+  for (size_t i = 0; dialect && i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
-    if (gather_model_same_op(model, node->op, op->name) && strcmp(op->dialect, model->graph_file->dialect) == 0)
-      return op->name;
+    if (gather_model_same_op(model, node->op, op->name) && strcmp(op->dialect, dialect) == 0)
+      return is_function(model, node) ? NULL : op->name;
   }
   return NULL;
 }
 
 bool gather_model_is_gather(const gather_model *model, const gather_node *node) {
-  return gather_name(model, node) != NULL;
+  return gather_name(model, node, dialect_of(model, node)) != NULL;
 }
 
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node) {
-  const char *name = gather_name(model, node);
-  return name ? gather_op_for_opset(model->graph_file->dialect, name, node->opset) : NULL;
+  const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
+  return name ? gather_op_for_opset(dialect, name, node->opset) : NULL;
 }

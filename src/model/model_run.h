@@ -109,6 +109,9 @@ GATHER_CHECKED gather_status gather_run_allocate(gather_running *run, gather_ten
 /* A row-major view of the same elements: the tensor itself, or a copy. */
 GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
                                               gather_error *error);
+/* Copies the elements into a tensor of the same type and shape, which may have strides. */
+GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
+                                             gather_error *error);
 /* An integer tensor as another integer type; values are cut to its bits. */
 GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
                                              gather_tensor *cast, gather_error *error);
@@ -122,5 +125,10 @@ GATHER_CHECKED gather_status gather_run_reshape(gather_running *run, const gathe
 GATHER_CHECKED gather_status gather_run_squeeze(gather_running *run, const gather_node *node, gather_error *error);
 GATHER_CHECKED gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node, gather_error *error);
 GATHER_CHECKED gather_status gather_run_shape_of(gather_running *run, const gather_node *node, gather_error *error);
+
+/* ---- run_moves.c: operators that move whole tensors */
+
+GATHER_CHECKED gather_status gather_run_transpose(gather_running *run, const gather_node *node, gather_error *error);
+GATHER_CHECKED gather_status gather_run_concat(gather_running *run, const gather_node *node, gather_error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * model_verify.c: one gather node: its operands, its indices, and the verdict. The code that gathers also checks the
- * indices here.
+ * indices here. model_components.c finds what each number of an index selects on.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "kernel/index_types.h"
 #include "model/model_check.h"
 
 static gather_status no_memory(gather_error *error) {
@@ -42,59 +41,6 @@ static gather_operand output_of(const gather_scope *scope, const gather_node *no
   return operand;
 }
 
-/* The smallest and the largest of one row of indices. */
-#define GATHER_SCAN(ctype, suffix, ENUM, is_signed)                                                         \
-  static void scan_##suffix(const char *at, int64_t step, int64_t count, bool swapped, bool first,          \
-                            gather_model_node *out) {                                                       \
-    ctype low = first ? load_##suffix(at, swapped) : (ctype)out->min, high = first ? low : (ctype)out->max; \
-    for (int64_t i = 0; i < count; i++) {                                                                   \
-      ctype value = load_##suffix(at + i * step, swapped);                                                  \
-      low = value < low ? value : low;                                                                      \
-      high = value > high ? value : high;                                                                   \
-    }                                                                                                       \
-    out->min = (int64_t)low;                                                                                \
-    out->max = (int64_t)high;                                                                               \
-  }
-GATHER_INDEX_TYPES_LIST(GATHER_SCAN)
-
-static void scan_row(const gather_tensor *tensor, const char *at, int64_t step, int64_t count, bool first,
-                     gather_model_node *out) {
-  bool swapped = (tensor->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
-  switch (tensor->type) {
-#define GATHER_SCAN_CASE(ctype, suffix, ENUM, is_signed)       \
-  case GATHER_TYPE_##ENUM:                                     \
-    scan_##suffix(at, step, count, swapped, first, out);       \
-    out->value_is_unsigned = !is_signed && sizeof(ctype) == 8; \
-    break;
-    GATHER_INDEX_TYPES_LIST(GATHER_SCAN_CASE)
-#undef GATHER_SCAN_CASE
-    default:
-      break;
-  }
-}
-
-/* min and max of all indices, row by row along the last dimension. */
-static void scan(const gather_tensor *tensor, gather_model_node *out) {
-  int64_t strides[GATHER_MAX_RANK], at[GATHER_MAX_RANK] = {0};
-  int32_t last = tensor->rank - 1;
-  const char *base = tensor->data;
-  out->index_count = gather_tensor_len(tensor);
-  if (out->index_count == 0) return;
-  gather_tensor_strides(tensor, strides);
-  int64_t count = last < 0 ? 1 : tensor->shape[last], step = last < 0 ? 0 : strides[last];
-  for (bool first = true, more = true; more; first = false) {
-    scan_row(tensor, base, step, count, first, out);
-    int32_t d = last - 1;
-    for (; d >= 0; d--) {
-      base += strides[d];
-      if (++at[d] < tensor->shape[d]) break;
-      base -= strides[d] * tensor->shape[d];
-      at[d] = 0;
-    }
-    more = d >= 0;
-  }
-}
-
 static gather_status say(gather_check *check, gather_model_node *out, gather_error *error, const char *text) {
   out->reason = gather_arena_text(&check->arena, text, strlen(text));
   return out->reason ? GATHER_OK : no_memory(error);
@@ -125,6 +71,7 @@ static gather_status find_fault(const gather_model_node *out, const gather_optio
   if (out->indices.type != GATHER_TYPE_NONE && !gather_type_is_index(out->indices.type))
     return gather_fail_input(why, GATHER_TYPE_UNSUPPORTED, "indices", "indices of type %s are not integers",
                              gather_type_get(out->indices.type)->name);
+  if (!out->axis_known && out->rules->axis_source == GATHER_AXIS_SOURCE_NONE) return GATHER_OK; /* nor batch_dims */
   operand_shape(&out->data, &shapes[0]);
   operand_shape(&out->indices, &shapes[1]);
   return gather_infer_shape(out->rules, &shapes[0], &shapes[1], options, &shapes[2], why);
@@ -170,36 +117,45 @@ static gather_status unknown_indices(gather_check *check, const gather_scope *sc
   return say(check, out, error, text);
 }
 
+/* The first component of an index whose axis has no known length; NULL. */
+static const gather_model_component *endless(const gather_model_node *out) {
+  for (int32_t c = 0; c < out->component_count; c++)
+    if (out->components[c].len < 0) return &out->components[c];
+  return NULL;
+}
+
 static gather_status unknown_length(gather_check *check, gather_model_node *out, gather_error *error) {
   char text[512];
   const gather_operand *data = &out->data;
+  const gather_model_component *component = endless(out);
   if (!out->axis_known)
     (void)snprintf(text, sizeof text, "the axis is not known before the model runs");
-  else if (data->rank < 0)
+  else if (!component)
     (void)snprintf(text, sizeof text, "the shape of the data '%.100s' is not known", data->name);
-  else if (data->dims[out->axis].symbol)
+  else if (data->dims[component->axis].symbol)
     (void)snprintf(text, sizeof text,
                    "the data '%.100s' has the length '%.100s' along axis %" PRId64 ", a dimension that was not given",
-                   data->name, data->dims[out->axis].symbol, out->axis);
+                   data->name, data->dims[component->axis].symbol, component->axis);
   else
     (void)snprintf(text, sizeof text, "the length of the data '%.100s' along axis %" PRId64 " is not known", data->name,
-                   out->axis);
+                   component->axis);
   return say(check, out, error, text);
 }
 
-/* The shape of a tensor of bytes with the axis' length, otherwise as small as the rules allow: only the indices are
- * checked. */
+/* The shape of a tensor of bytes with the lengths of the indexed axes, otherwise as small as the rules allow: only the
+ * indices are checked. */
 static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape,
                               gather_error *why) {
   const gather_tensor *indices = out->indices.value;
   gather_dim_source sources[GATHER_MAX_RANK];
-  int32_t rank;
   const int64_t tuple_len = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
+  int32_t rank;
   GATHER_TRY(gather_output_sources(out->rules, out->data.rank, indices->rank, tuple_len, options, sources, &rank, why));
   for (int32_t d = 0; d < out->data.rank; d++) shape[d] = 1;
   for (int32_t d = 0; d < rank; d++)
-    if (sources[d].data >= 0 && sources[d].indices >= 0) shape[sources[d].data] = indices->shape[sources[d].indices];
-  shape[out->axis] = out->data.dims[out->axis].min;
+    for (int32_t k = 0; sources[d].data >= 0 && sources[d].indices >= 0 && k < sources[d].count; k++)
+      shape[sources[d].data + k] = indices->shape[sources[d].indices + k];
+  for (int32_t c = 0; c < out->component_count; c++) shape[out->components[c].axis] = out->components[c].len;
   return GATHER_OK;
 }
 
@@ -247,20 +203,21 @@ static bool may_look(gather_check *check, const gather_tensor *indices) {
   return true;
 }
 
-static void describe(gather_check *check, const gather_scope *scope, const gather_node *node,
-                     const gather_options *options, gather_model_node *out) {
+static gather_status describe(gather_check *check, const gather_scope *scope, const gather_node *node,
+                              const gather_options *options, gather_model_node *out, gather_error *error) {
+  const bool has_axis = !out->rules || out->rules->axis_source != GATHER_AXIS_SOURCE_NONE;
   int32_t axis;
   out->name = node->name;
   out->domain = node->domain;
   out->opset = node->opset;
-  out->rules = gather_model_rules(check->model, node);
   out->op = out->rules ? out->rules->name : node->op;
   out->data = operand_of(scope, node, 0);
   out->indices = operand_of(scope, node, 1);
   out->output = output_of(scope, node);
   out->axis_known = options->axis != GATHER_AXIS_UNKNOWN;
-  out->axis = out->axis_known ? options->axis : 0;
-  if (out->axis_known && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis)) out->axis = axis;
+  out->axis = !out->axis_known ? 0 : has_axis ? options->axis : options->batch_dims;
+  if (out->axis_known && has_axis && out->data.rank > 0 && gather_wrap_axis(options->axis, out->data.rank, &axis))
+    out->axis = axis;
   out->batch_dims = options->batch_dims;
   out->axis_name =
       out->rules && out->rules->axis_source == GATHER_AXIS_SOURCE_INPUT && node->input_count > 2 ? node->inputs[2] : "";
@@ -273,7 +230,40 @@ static void describe(gather_check *check, const gather_scope *scope, const gathe
     out->indices.value = NULL;
     out->indices_known = false;
   }
-  if (out->indices_known && !check->probe) scan(out->indices.value, out);
+  return gather_check_components(check, out, error);
+}
+
+gather_status gather_check_begin(gather_check *check, const gather_scope *scope, const gather_node *node,
+                                 gather_model_node *out, bool *done, gather_error *error) {
+  gather_options options = GATHER_OPTIONS_INIT;
+  out->rules = gather_model_rules(check->model, node);
+  GATHER_TRY(describe(check, scope, node, &options, out, error));
+  *done = check->probe || check->not_executed;
+  if (check->probe || !check->not_executed) return GATHER_OK;
+  out->not_executed = true;
+  return say(check, out, error, check->not_executed);
+}
+
+gather_operand gather_check_operand(const gather_scope *scope, const gather_node *node, int32_t i) {
+  return operand_of(scope, node, i);
+}
+
+bool gather_check_may_read(gather_check *check, const gather_tensor *tensor) {
+  return tensor && may_look(check, tensor);
+}
+
+gather_status gather_check_say(gather_check *check, gather_model_node *out, gather_error *error, const char *text) {
+  return say(check, out, error, text);
+}
+
+gather_status gather_check_bad(gather_check *check, gather_model_node *out, const gather_error *why,
+                               gather_error *error) {
+  return bad(check, out, why, error);
+}
+
+gather_status gather_check_unknown(gather_check *check, const gather_scope *scope, gather_model_node *out,
+                                   gather_error *error) {
+  return unknown_indices(check, scope, out, error);
 }
 
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
@@ -281,7 +271,8 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   gather_options options;
   gather_error why;
   gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
-  describe(check, scope, node, &options, out);
+  out->rules = gather_model_rules(check->model, node);
+  GATHER_TRY(describe(check, scope, node, &options, out, error));
   if (check->probe) return GATHER_OK;
   if (!out->rules) return say(check, out, error, "the version of the operator is unknown");
   if (check->not_executed) {
@@ -294,7 +285,6 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   if (status != GATHER_OK) return bad(check, out, &why, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
   if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
-  if (!out->axis_known || out->data.rank < 1 || out->data.dims[out->axis].min != out->data.dims[out->axis].max)
-    return unknown_length(check, out, error);
+  if (out->component_count < 0 || endless(out)) return unknown_length(check, out, error);
   return compare(check, out, options, error);
 }

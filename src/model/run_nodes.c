@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
+#include "gather/tree.h"
 #include "model/infer.h"
 #include "model/model_run.h"
 
@@ -79,6 +80,20 @@ static gather_status gather_it(gather_running *run, const gather_node *node, gat
   return GATHER_OK;
 }
 
+static gather_status tree_it(gather_running *run, const gather_node *node, gather_error *error) {
+  const gather_tensor *in[4];
+  gather_options options = GATHER_OPTIONS_INIT;
+  for (int32_t i = 0; i < 4; i++) in[i] = gather_run_operand(run, node, i);
+  gather_tensor out = {.type = in[0]->type, .rank = in[0]->rank, .shape = in[0]->shape};
+  options.executor = run->executor;
+  options.fresh_output = true; /* discarded after an error */
+  GATHER_TRY(gather_run_allocate(run, &out, error));
+  out.flags = in[0]->flags & GATHER_TENSOR_BYTE_SWAPPED;
+  GATHER_TRY(gather_tree(in[0], in[1], in[2], in[3], &out, &options, error));
+  gather_run_give(run, node, &out);
+  return GATHER_OK;
+}
+
 static const operation OPERATIONS[] = {
     {"Constant", 0, 0, NULL},
     {"Const", 0, 0, NULL},
@@ -92,16 +107,22 @@ static const operation OPERATIONS[] = {
     {"Reshape", 1, 2, gather_run_reshape},
     {"Squeeze", 1, 2, gather_run_squeeze},
     {"Unsqueeze", 1, 2, gather_run_unsqueeze},
+    {"Transpose", 1, 2, gather_run_transpose},
+    {"Concat", 1, INT32_MAX, gather_run_concat},
 };
 
 /* The operators of ops.def. The axis is the third input where a version of the operator takes it as one. */
-static const operation *find_gather(const gather_node *node) {
+static const operation *find_gather(const gather_model *model, const gather_node *node) {
   static const operation GATHERS[] = {{"", 2, 2, gather_it}, {"", 2, 3, gather_it}};
+  static const operation TREE = {"", 4, 4, tree_it};
   const operation *found = NULL;
+  if (!gather_model_is_gather(model, node)) return NULL;
+  const gather_op *rules = gather_model_rules(model, node);
+  if (rules && gather_family_get(rules->family)->function) return &TREE;
   for (size_t i = 0; i < gather_op_count(); i++) {
     const gather_op *op = gather_op_at(i);
-    const bool axis_is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
-    if (strcmp(op->name, node->op) == 0 && (!found || axis_is_input)) found = &GATHERS[axis_is_input];
+    bool is_input = op->axis_source == GATHER_AXIS_SOURCE_INPUT;
+    if (strcmp(op->name, node->op) == 0 && (!found || is_input)) found = &GATHERS[is_input];
   }
   return found;
 }
@@ -110,7 +131,7 @@ static const operation *find_operation(const gather_model *model, const gather_n
   const bool own = gather_run_is_own(model, node);
   for (size_t i = 0; own && i < sizeof OPERATIONS / sizeof *OPERATIONS; i++)
     if (strcmp(OPERATIONS[i].op, node->op) == 0) return &OPERATIONS[i];
-  return own ? find_gather(node) : NULL;
+  return find_gather(model, node);
 }
 
 bool gather_run_supports(const gather_model *model, const gather_node *node) {

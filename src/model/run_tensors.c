@@ -49,11 +49,11 @@ static bool is_dense(const gather_tensor *tensor) {
   return true;
 }
 
-/* A gather of all rows is a dense copy, whatever the type. A scalar becomes a row first. */
-static gather_status copy_rows(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,
-                               gather_error *error) {
+/* A gather of all rows is a copy, whatever the type. A scalar becomes a row first. */
+gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
+                              gather_error *error) {
   static const int64_t ONE[1] = {1};
-  gather_tensor from = *tensor, to = *dense;
+  gather_tensor from = *tensor, to = *out;
   if (from.rank == 0) from.rank = to.rank = 1, from.shape = to.shape = ONE, from.strides = NULL;
   int64_t len = from.shape[0];
   int64_t *numbers = gather_arena_take(run->arena, len, (int64_t)sizeof *numbers);
@@ -87,7 +87,7 @@ gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor,
   if (gather_tensor_len(tensor) == 0 || (is_dense(tensor) && ends_clean(tensor))) return GATHER_OK;
   dense->flags = tensor->flags & GATHER_TENSOR_BYTE_SWAPPED;
   GATHER_TRY(gather_run_allocate(run, dense, error));
-  return copy_rows(run, tensor, dense, error);
+  return gather_run_copy(run, tensor, dense, error);
 }
 
 /* One integer of `bytes` bytes at `at`, as 64 bits. */

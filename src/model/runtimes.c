@@ -83,14 +83,16 @@ static bool is_short(const gather_model_node *node) {
   return integers && flat && node->data.dims[0].max <= SHORT_LEN && node->index_count <= SHORT_LEN;
 }
 
-/* Rules that fill with zeros have no error; there the indices were compared with the length of the data. */
+/* The node's indices were validated: the length of every component's axis is known. */
 static kind kind_of(const gather_model_node *node) {
-  int64_t len = node->error ? node->error->high + 1 : node->data.dims[node->axis].min;
-  bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
-  bool above = huge || node->max >= len;
+  const bool huge = node->value_is_unsigned && node->max < 0; /* above every int64_t */
+  bool counts_back = !node->rules->negative; /* every one would be in range if it counted from the end */
   if (huge || node->max > INT32_MAX || node->min < INT32_MIN) return KIND_WIDE;
-  if (!node->rules->negative && !above && node->min >= -len) /* every one would count from the end under other rules */
-    return is_short(node) ? KIND_SHORT_NEGATIVE : KIND_NEGATIVE;
+  for (int32_t c = 0; c < node->component_count; c++) {
+    const gather_model_component *component = &node->components[c];
+    counts_back = counts_back && component->max < component->len && component->min >= -component->len;
+  }
+  if (counts_back) return is_short(node) ? KIND_SHORT_NEGATIVE : KIND_NEGATIVE;
   return is_short(node) ? KIND_SHORT_RANGE : KIND_RANGE;
 }
 

@@ -207,7 +207,9 @@ static gather_status walk_node(gather_check *check, gather_scope *scope, int64_t
     gather_model_node *out = &check->nodes[check->count++];
     out->graph = scope->path;
     out->number = number;
-    GATHER_TRY(gather_check_node(check, scope, node, out, error));
+    const gather_op *rules = gather_model_rules(check->model, node);
+    const bool own = rules && gather_family_get(rules->family)->function; /* GatherTree */
+    GATHER_TRY((own ? gather_check_tree : gather_check_node)(check, scope, node, out, error));
   }
   return GATHER_OK;
 }

@@ -49,14 +49,14 @@ gather_status gather_nd(const gather_tensor *data, const gather_tensor *indices,
 static gather_status output_shape(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                   const gather_options *options, gather_geometry *geometry, gather_error *error) {
   gather_options full;
+  const gather_family_rules *rules;
   GATHER_TRY(gather_options_read(options, &full, error));
+  GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(gather_tensor_check_input(data, "data", error));
   GATHER_TRY(gather_tensor_check_input(indices, "indices", error));
   if (!gather_type_is_index(indices->type))
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s",
                              gather_type_get(indices->type)->name);
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return GATHER_USAGE;
   return gather_geometry_find(op, rules, data, indices, &full, geometry, error);
 }
 

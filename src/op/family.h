@@ -33,13 +33,17 @@ struct gather_family_rules {
   /* Where each dimension of the output comes from, for ranks and attributes that fit; returns the rank of the output. */
   int32_t (*sources)(const gather_op *op, int32_t data_rank, int32_t indices_rank, const gather_attributes *a,
                      gather_dim_source *sources);
+  /* What an index selects on dimension d of data: the number of a tuple (0 where indices are no tuples), or -1: nothing. */
+  int32_t (*column)(const gather_attributes *a, int32_t d);
   /* Writes the nest: one loop per dimension of the output, and what an index selects. */
   void (*nest)(gather_plan *plan, const gather_geometry *g, const gather_tensor *data, const gather_tensor *indices,
                const gather_steps *s);
 };
 
-/* The rules of the operator's family; NULL for an unknown family, with *error set. */
-const gather_family_rules *gather_family_find(const gather_op *op, gather_error *error);
+/* The rules of the operator's family. Returns GATHER_USAGE for an unknown family, GATHER_UNSUPPORTED for one that has a function of
+ * its own. */
+GATHER_CHECKED gather_status gather_family_find(const gather_op *op, const gather_family_rules **rules,
+                                                gather_error *error);
 
 /* ---- steps for ranks and attributes */
 
@@ -86,12 +90,20 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
 
 /* ---- steps for inferred shapes */
 
+/* Whether a caller's shape is one. input: its name, for errors. */
+GATHER_CHECKED gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error);
 /* An unknown length. */
 extern const gather_dim gather_len_unknown;
 /* Appends a length of the output. */
 GATHER_CHECKED gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather_error *error);
 /* The intersection of two lengths that must be equal; false if it is empty. A symbol of either one names both. */
 bool gather_dims_meet(const gather_dim *a, const gather_dim *b, gather_dim *both);
+
+/* ---- steps for sources */
+
+/* `column` where the numbers of an index select on the dimensions from the axis on. */
+int32_t gather_column_along_axis(const gather_attributes *a, int32_t d);
+int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d);
 
 /* ---- steps for nests */
 

@@ -85,4 +85,4 @@ static void nest(gather_plan *plan, const gather_geometry *g, const gather_tenso
   gather_plan_select(plan, data->shape[axis], s->data[axis]);
 }
 
-const gather_family_rules gather_family_gather = {attributes, shape, infer, sources, nest};
+const gather_family_rules gather_family_gather = {attributes, shape, infer, sources, gather_column_along_axis, nest};

@@ -18,3 +18,9 @@ gather_status gather_infer_push(gather_shape *out, const gather_dim *dim, gather
   out->dims[out->rank++] = *dim;
   return GATHER_OK;
 }
+
+int32_t gather_column_along_axis(const gather_attributes *a, int32_t d) { return d == a->axis ? 0 : -1; }
+
+int32_t gather_column_of_tuple(const gather_attributes *a, int32_t d) {
+  return d >= a->axis && d < a->axis + a->tuple_len ? d - a->axis : -1;
+}

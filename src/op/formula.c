@@ -22,22 +22,24 @@ static int32_t loops_of(const gather_dim_source *sources, int32_t rank) {
   return loops;
 }
 
+/* columns: what rules->column says of each dimension of data; NULL. */
 static gather_status find_sources(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                   const gather_options *options, gather_dim_source *sources, int32_t *rank,
-                                  gather_error *error) {
+                                  int32_t *columns, gather_error *error) {
   gather_options full;
   gather_attributes a;
   gather_dim_source all[2 * GATHER_MAX_RANK];
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return GATHER_USAGE;
+  const gather_family_rules *rules;
+  GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(gather_options_read(options, &full, error));
   GATHER_TRY(check_rank(data_rank, "data", error));
   GATHER_TRY(check_rank(indices_rank, "indices", error));
   GATHER_TRY(rules->attributes(op, data_rank, indices_rank, tuple_len, &full, true, &a, error));
   *rank = rules->sources(op, data_rank, indices_rank, &a, all);
   if (*rank > GATHER_MAX_RANK) return gather_shape_full(error);
-  if (op->tuples) GATHER_TRY(gather_tuples_room(loops_of(all, *rank), tuple_len, error));
+  if (op->tuples) GATHER_TRY(gather_tuples_room(loops_of(all, *rank), a.tuple_len, error));
   memcpy(sources, all, (size_t)*rank * sizeof *sources);
+  for (int32_t d = 0; columns && d < data_rank; d++) columns[d] = rules->column(&a, d);
   return GATHER_OK;
 }
 
@@ -45,7 +47,8 @@ gather_status gather_output_sources(const gather_op *op, int32_t data_rank, int3
                                     const gather_options *options, gather_dim_source *sources, int32_t *rank,
                                     gather_error *error) {
   if (!op || !sources || !rank) return gather_fail(error, GATHER_USAGE, "op, sources or rank is NULL");
-  return gather_fail_op(error, op, find_sources(op, data_rank, indices_rank, tuple_len, options, sources, rank, error));
+  return gather_fail_op(error, op,
+                        find_sources(op, data_rank, indices_rank, tuple_len, options, sources, rank, NULL, error));
 }
 
 /* ---- the formula */
@@ -120,25 +123,28 @@ static void add_index(formula_text *l, const gather_dim_source *sources, int32_t
 gather_status gather_output_formula(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                     const gather_options *options, char *text, size_t bytes, gather_error *error) {
   gather_dim_source sources[GATHER_MAX_RANK];
-  int32_t rank, column = 0, first = 0;
+  int32_t columns[GATHER_MAX_RANK], rank, first = 0;
   bool comma = false;
   if (!text || bytes == 0) return gather_fail(error, GATHER_USAGE, "`text` has no room for the formula");
   text[0] = '\0';
-  GATHER_TRY(gather_output_sources(op, data_rank, indices_rank, tuple_len, options, sources, &rank, error));
+  if (!op) return gather_fail(error, GATHER_USAGE, "op is NULL");
+  GATHER_TRY(gather_fail_op(
+      error, op, find_sources(op, data_rank, indices_rank, tuple_len, options, sources, &rank, columns, error)));
   formula_text l = {text, bytes, 0};
   add(&l, rank ? "out[" : "out");
   for (int32_t d = 0; d < rank; first += sources[d++].count) add_out(&l, first, sources[d].count, &comma);
-  add(&l, rank ? "] = data[" : " = data[");
+  add(&l, rank ? "] = data" : " = data");
+  if (data_rank) add(&l, "[");
   comma = false;
   for (int32_t k = 0; k < data_rank; k++) {
     const int32_t letter = letter_of(sources, rank, true, k);
-    if (letter >= 0) {
-      add_letter(&l, letter, &comma);
-      continue;
-    }
+    bool alone = false;
     add_comma(&l, &comma);
-    add_index(&l, sources, rank, indices_rank, column++);
+    if (columns[k] >= 0) add_index(&l, sources, rank, indices_rank, columns[k]);
+    if (columns[k] >= 0 && letter >= 0) add(&l, " + ");
+    if (letter >= 0) add_letter(&l, letter, &alone);
+    if (columns[k] < 0 && letter < 0) add(&l, "0");
   }
-  add(&l, "]");
+  if (data_rank) add(&l, "]");
   return GATHER_OK;
 }

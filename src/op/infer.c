@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "op/family.h"
 
-static gather_status check_shape(const gather_shape *shape, const char *input, gather_error *error) {
+gather_status gather_infer_check(const gather_shape *shape, const char *input, gather_error *error) {
   if (!shape) return gather_fail_input(error, GATHER_USAGE, input, "%s: the shape is NULL", input);
   if (shape->rank < -1 || shape->rank > GATHER_MAX_RANK)
     return gather_fail_input(error, GATHER_UNSUPPORTED, input, "%s has rank %" PRId32, input, shape->rank);
@@ -27,11 +27,11 @@ gather_status gather_infer_shape(const gather_op *op, const gather_shape *data, 
   if (!op) return gather_fail(error, GATHER_USAGE, "the operator is NULL");
   if (!out) return gather_fail(error, GATHER_USAGE, "out is NULL");
   GATHER_TRY(gather_options_read(options, &full, error));
-  GATHER_TRY(check_shape(data, "data", error));
-  GATHER_TRY(check_shape(indices, "indices", error));
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return gather_fail_op(error, op, GATHER_USAGE);
-  gather_status status = rules->attributes(op, data->rank, indices->rank, -1, &full, false, &a, error);
+  GATHER_TRY(gather_infer_check(data, "data", error));
+  GATHER_TRY(gather_infer_check(indices, "indices", error));
+  const gather_family_rules *rules;
+  gather_status status = gather_family_find(op, &rules, error);
+  if (status == GATHER_OK) status = rules->attributes(op, data->rank, indices->rank, -1, &full, false, &a, error);
   gather_shape result; /* out may be data or indices */
   result.rank = -1;
   if (status == GATHER_OK) status = rules->infer(op, data, indices, &a, &result, error);

@@ -47,54 +47,6 @@ static bool is_dense(const gather_tensor *tensor) {
   return true;
 }
 
-static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
-
-typedef struct {
-  int64_t step, len;
-} stride_of;
-
-/* Keeps dims[0 .. count] sorted by step. Not qsort, which may use the heap. */
-static void insert(stride_of *dims, int32_t count, int64_t step, int64_t len) {
-  int32_t i = count;
-  for (; i > 0 && dims[i - 1].step > step; i--) dims[i] = dims[i - 1];
-  dims[i].step = step, dims[i].len = len;
-}
-
-/* Elements do not overlap if each step is at least the span of the finer dimensions. */
-static bool overlaps_itself(const gather_tensor *out) {
-  stride_of dims[GATHER_MAX_RANK];
-  int32_t count = 0;
-  if (!out->strides || gather_tensor_bytes(out) == 0) return false;
-  for (int32_t d = 0; d < out->rank; d++)
-    if (out->shape[d] > 1) insert(dims, count++, magnitude(out->strides[d]), out->shape[d]);
-  int64_t span = gather_type_is_packed(gather_type_row(out->type)) ? 1 : gather_tensor_item_bytes(out);
-  for (int32_t i = 0; i < count; i++) {
-    if (dims[i].step < span) return true;
-    span += dims[i].step * (dims[i].len - 1);
-  }
-  return false;
-}
-
-static bool order_matters(const gather_tensor *tensor) {
-  const gather_type_info *type = gather_type_row(tensor->type);
-  return type->bits > 8 && type->kind != GATHER_KIND_STRING;
-}
-
-static gather_status check_out_type(const gather_tensor *data, const gather_tensor *out, gather_error *error) {
-  if (out->type != data->type)
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output is %s, data is %s",
-                             gather_type_get(out->type)->name, gather_type_get(data->type)->name);
-  if (data->type == GATHER_TYPE_OPAQUE && out->item_bytes != data->item_bytes)
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output",
-                             "the output has elements of %" PRId64 " bytes, data of %" PRId64, out->item_bytes,
-                             data->item_bytes);
-  if (order_matters(data) && ((out->flags ^ data->flags) & GATHER_TENSOR_BYTE_SWAPPED))
-    return gather_fail_input(error, GATHER_TYPE_MISMATCH, "output", "the output and data have different byte orders");
-  if (out->flags & GATHER_TENSOR_READ_ONLY)
-    return gather_fail_input(error, GATHER_USAGE, "output", "the output is read-only");
-  return GATHER_OK;
-}
-
 static gather_status check_out_shape(const gather_geometry *g, const gather_tensor *out, gather_error *error) {
   bool same = out->rank == g->rank;
   for (int32_t d = 0; same && d < g->rank; d++) same = out->shape[d] == g->shape[d];
@@ -103,9 +55,7 @@ static gather_status check_out_shape(const gather_geometry *g, const gather_tens
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "output", "the output has the shape %s; it must be %s",
                              gather_shape_text(has, sizeof has, out->rank, out->shape),
                              gather_shape_text(needs, sizeof needs, g->rank, g->shape));
-  if (overlaps_itself(out))
-    return gather_fail_input(error, GATHER_USAGE, "output", "the output's strides make its elements overlap");
-  return GATHER_OK;
+  return gather_output_check_strides(out, error);
 }
 
 /* The nest walks a copy. Shared indices are never unchecked: those out of range are clamped instead. */
@@ -122,10 +72,10 @@ static void set_shared(gather_plan *plan, const gather_tensor *indices) {
 static void set_meaning(gather_plan *plan, const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                         const gather_geometry *g, int64_t index_count) {
   plan->op = op, plan->type = data->type, plan->axis = g->at.axis;
-  plan->out_rank = g->rank;
+  plan->out_rank = g->rank, plan->tuple_dim = g->tuple_dim;
   if (g->rank > 0) memcpy(plan->out_shape, g->shape, (size_t)g->rank * sizeof *g->shape);
   plan->rule.type = indices->type;
-  plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && order_matters(indices);
+  plan->rule.swapped = (indices->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0 && gather_order_matters(indices);
   plan->rule.negative = g->negative, plan->rule.on_bad = g->on_bad;
   plan->rule.within = gather_kernel_within(indices->type), plan->rule.fold = gather_kernel_fold(indices->type);
   plan->index_rank = indices->rank, plan->index_count = index_count;
@@ -135,6 +85,24 @@ static void set_meaning(gather_plan *plan, const gather_op *op, const gather_ten
   plan->index_dense = is_dense(indices);
   plan->shared = (indices->flags & GATHER_TENSOR_SHARED) != 0;
   if (plan->shared) set_shared(plan, indices);
+}
+
+/* Indices with the dimension of the tuples' numbers last, in the same memory. */
+typedef struct {
+  gather_tensor tensor;
+  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+} turned;
+
+static const gather_tensor *turn(const gather_tensor *indices, int32_t tuple_dim, turned *t) {
+  int64_t strides[GATHER_MAX_RANK];
+  gather_tensor_strides(indices, strides);
+  t->tensor = *indices;
+  t->tensor.shape = t->shape, t->tensor.strides = t->strides;
+  for (int32_t d = 0; d < indices->rank; d++) {
+    const int32_t from = d == indices->rank - 1 ? tuple_dim : d < tuple_dim ? d : d + 1;
+    t->shape[d] = indices->shape[from], t->strides[d] = strides[from];
+  }
+  return &t->tensor;
 }
 
 /* The sizes of the three tensors. */
@@ -151,7 +119,7 @@ static gather_status check_types(const gather_tensor *data, const gather_tensor 
                              gather_type_get(indices->type)->name);
   if (!out) return GATHER_OK;
   GATHER_TRY(gather_tensor_measure(out, "output", &size->out, error));
-  return check_out_type(data, out, error);
+  return gather_output_check_type(data, "data", out, error);
 }
 
 static void set_extents(gather_plan *plan, const gather_tensor *data, const gather_tensor *indices,
@@ -166,13 +134,15 @@ gather_status gather_lower(const gather_op *op, const gather_tensor *data, const
                            gather_error *error) {
   gather_geometry g;
   sizes size;
+  turned other;
+  const gather_family_rules *rules;
+  GATHER_TRY(gather_family_find(op, &rules, error));
   GATHER_TRY(check_types(data, indices, out, &size, error));
-  const gather_family_rules *rules = gather_family_find(op, error);
-  if (!rules) return GATHER_USAGE;
   GATHER_TRY(gather_geometry_find(op, rules, data, indices, options, &g, error));
   gather_tensor row_major = {.type = data->type, .rank = g.rank, .item_bytes = data->item_bytes, .shape = g.shape};
   if (!out) GATHER_TRY(gather_tensor_measure(out = &row_major, "output", &size.out, error));
   GATHER_TRY(check_out_shape(&g, out, error));
+  if (g.tuple_dim >= 0) indices = turn(indices, g.tuple_dim, &other);
   set_meaning(plan, op, data, indices, &g, size.indices.len);
   set_element(plan, data, out, options);
   plan->out_dense = is_dense(out);

@@ -10,9 +10,10 @@
 
 /* Resolved attributes; -1 = unknown. */
 typedef struct gather_attributes {
-  int32_t axis;       /* counted from 0; the first dimension of data on which an index selects */
-  int32_t batch_dims; /* at least 0 */
-  int32_t tuple_len;  /* operators with tuples: the numbers of an index */
+  int32_t axis;                     /* counted from 0; the first dimension of data on which an index selects */
+  int32_t batch_dims;               /* at least 0 */
+  int32_t tuple_len;                /* operators with tuples: the numbers of an index */
+  gather_dimension_numbers numbers; /* StableHLO only: checked, with every field */
 } gather_attributes;
 
 typedef struct gather_family_rules gather_family_rules;
@@ -22,12 +23,14 @@ typedef struct gather_geometry {
   gather_attributes at;
   bool negative;
   gather_on_bad on_bad; /* not the default */
-  int32_t rank;         /* of the output */
+  int32_t
+      tuple_dim; /* the dimension of indices with the numbers of the tuples, if it is not the last; else -1; see plan.h */
+  int32_t rank; /* of the output */
   int64_t shape[GATHER_MAX_RANK];
 } gather_geometry;
 
-/* The operator versions of gather_take, gather_elements and gather_nd. */
-extern const gather_op *const gather_op_take, *const gather_op_elements, *const gather_op_nd;
+/* The operator versions of gather_take, gather_elements, gather_nd and gather_tree. */
+extern const gather_op *const gather_op_take, *const gather_op_elements, *const gather_op_nd, *const gather_op_tree;
 
 /* options with every field set, also those that an older header does not have. NULL gives the defaults. */
 GATHER_CHECKED gather_status gather_options_read(const gather_options *options, gather_options *full,
@@ -55,6 +58,14 @@ GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gat
 GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                           const gather_tensor *out, const gather_options *options, gather_plan *plan,
                                           gather_error *error);
+
+/* Whether the order of an element's bytes has a meaning. */
+bool gather_order_matters(const gather_tensor *tensor);
+/* Whether `out` has the type and the byte order of an input, whose name is for errors, and may be written. */
+GATHER_CHECKED gather_status gather_output_check_type(const gather_tensor *data, const char *name,
+                                                      const gather_tensor *out, gather_error *error);
+/* Whether the strides of an output keep its elements apart. */
+GATHER_CHECKED gather_status gather_output_check_strides(const gather_tensor *out, gather_error *error);
 
 /* Names the operator in an error and returns its status. */
 gather_status gather_fail_op(gather_error *error, const gather_op *op, gather_status status);

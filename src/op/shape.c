@@ -110,7 +110,7 @@ gather_status gather_geometry_find(const gather_op *op, const gather_family_rule
                                    const gather_tensor *indices, const gather_options *options,
                                    gather_geometry *geometry, gather_error *error) {
   gather_geometry *g = geometry;
-  g->rank = 0;
+  g->rank = 0, g->tuple_dim = -1;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
   g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
   GATHER_TRY(rules->shape(op, data, indices, options, g, error));

@@ -61,6 +61,10 @@ struct gather_plan {
   int32_t index_rank;
   int64_t index_shape[GATHER_MAX_RANK], index_strides[GATHER_MAX_RANK];
   int64_t index_count;
+  /* The dimension of the caller's indices that is the last one of index_shape: the numbers of the tuples. -1: it is theirs too. */
+  int32_t tuple_dim;
+  bool has_axes; /* column c selects on axis column_axes[c]; else on axis + c */
+  int8_t column_axes[GATHER_MAX_RANK];
   int32_t column_count; /* numbers in each index: 1, or those of a tuple, which are the last dimension of index_shape */
   bool index_dense;     /* row-major without gaps */
   /* Others may write the indices' memory: then the nest walks a private copy (shared.h), dense and in this machine's
@@ -103,10 +107,13 @@ struct gather_plan {
   int64_t calibration_rows; /* from this many rows on, a calibration run pays */
 };
 
+/* plan->tuple_dim where the operator has tuples, but each is a single number without a dimension of its own. */
+#define GATHER_TUPLE_DIM_NONE (-2)
+
 /* Sets what an index selects: a row of an axis of this length, with this step in data. */
 GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64_t axis_step) {
   plan->rule.axis_len = axis_len, plan->axis_step = axis_step;
-  plan->column_count = 1;
+  plan->column_count = 1, plan->has_axes = false;
 }
 
 /* Simplifies the nest that op/lower.c wrote and chooses the variants. */
@@ -116,6 +123,8 @@ void gather_plan_find_variants(gather_plan *plan);
 
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
+/* Whether the bytes of two tensors, of these pointers, overlap. */
+bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent);
 /* Refuses an output that overlaps an input (GATHER_USAGE). */
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the policy repairs every index out of range. */

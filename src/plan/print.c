@@ -82,14 +82,23 @@ static void add_variants(plan_line *l, const gather_plan *plan) {
   }
 }
 
+static void add_axes(plan_line *l, const gather_plan *plan) {
+  const int32_t last = plan->column_count - 1;
+  if (last > 0 && plan->has_axes) {
+    add(l, "axes ");
+    for (int32_t c = 0; c <= last; c++) add(l, c < last ? "%d, " : "%d: ", plan->column_axes[c]);
+  } else if (last > 0) {
+    add(l, "axes %" PRId32 " to %" PRId32 ": ", plan->axis, plan->axis + last);
+  } else {
+    add(l, "axis %" PRId32 ": ", plan->axis);
+  }
+}
+
 size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
   plan_line l = {text, bytes, 0};
   if (bytes) text[0] = '\0';
   add(&l, "%s%s%s, %s, ", plan->op->name, GATHER_RULES_TEXT(plan->op), gather_type_get(plan->type)->name);
-  if (plan->column_count > 1)
-    add(&l, "axes %" PRId32 " to %" PRId32 ": ", plan->axis, plan->axis + plan->column_count - 1);
-  else
-    add(&l, "axis %" PRId32 ": ", plan->axis);
+  add_axes(&l, plan);
   if (plan->row_count == 0)
     add(&l, "no elements");
   else

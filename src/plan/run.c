@@ -41,8 +41,8 @@ static void clear_padding(const gather_plan *plan, char *out) {
   if (plan->out_dense && rest) gather_bits_fill(&plan->layout, out, end, 0, plan->layout.group_len - rest);
 }
 
-/* Whether the bytes of two tensors overlap. Compared as numbers: they may belong to different objects. */
-static bool meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
+/* Compared as numbers: they may belong to different objects. */
+bool gather_extents_meet(const void *a, const gather_extent *a_extent, const void *b, const gather_extent *b_extent) {
   if (!a || !b || a_extent->low == a_extent->high || b_extent->low == b_extent->high) return false;
   uintptr_t a_low = (uintptr_t)a + (uintptr_t)a_extent->low, a_high = (uintptr_t)a + (uintptr_t)a_extent->high;
   uintptr_t b_low = (uintptr_t)b + (uintptr_t)b_extent->low, b_high = (uintptr_t)b + (uintptr_t)b_extent->high;
@@ -51,8 +51,8 @@ static bool meet(const void *a, const gather_extent *a_extent, const void *b, co
 
 gather_status gather_plan_check_overlap(const gather_plan *plan, const gather_run *run, gather_error *error) {
   const char *input = NULL;
-  if (meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
-  if (meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
+  if (gather_extents_meet(run->out, &plan->out_extent, run->data, &plan->data_extent)) input = "data";
+  if (gather_extents_meet(run->out, &plan->out_extent, run->indices, &plan->index_extent)) input = "indices";
   if (!input) return GATHER_OK;
   return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", input);
 }

@@ -102,17 +102,25 @@ static void print_position(char *text, size_t bytes, const gather_error *error) 
   }
 }
 
-/* ", component 1 of tuple [4],": which number of which tuple. Indices of rank 1 are a single tuple. */
+/* ", component 1 of tuple [4],": which number of which tuple. The position is that in the plan's indices. Indices of rank 1 are a single tuple. */
 static void print_component(char *text, size_t bytes, const gather_plan *plan, const gather_error *error) {
   char shape[160];
   const int32_t last = error->position_rank - 1;
   text[0] = '\0';
-  if (!plan->op->tuples || last < 0) return;
+  if (!plan->op->tuples || plan->tuple_dim == GATHER_TUPLE_DIM_NONE || last < 0) return;
   if (last == 0)
     (void)snprintf(text, bytes, ", component %" PRId64 " of the tuple,", error->position[0]);
   else
     (void)snprintf(text, bytes, ", component %" PRId64 " of tuple %s,", error->position[last],
                    gather_shape_text(shape, sizeof shape, last, error->position));
+}
+
+/* The coordinates in the caller's indices, whose tuples may have their numbers in another dimension than the last. */
+static void turn_back(const gather_plan *plan, gather_error *error) {
+  if (plan->tuple_dim < 0) return;
+  const int64_t component = error->position[plan->index_rank - 1];
+  for (int32_t d = plan->index_rank - 1; d > plan->tuple_dim; d--) error->position[d] = error->position[d - 1];
+  error->position[plan->tuple_dim] = component;
 }
 
 /* Reports the first index out of range. */
@@ -122,7 +130,8 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   if (!error) return status;
   const int32_t column = (int32_t)(position % plan->column_count);
   const gather_index_rule rule = gather_columns_rule(plan, column);
-  error->op = plan->op->name, error->rules = plan->op->rules, error->axis = plan->axis + column;
+  error->op = plan->op->name, error->rules = plan->op->rules,
+  error->axis = plan->has_axes ? plan->column_axes[column] : plan->axis + column;
   error->position_rank = plan->index_rank;
   for (int32_t d = plan->index_rank - 1; d >= 0; d--) {
     error->position[d] = position % plan->index_shape[d];
@@ -134,8 +143,9 @@ gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, in
   error->bad_count = bad;
 
   char place[200], number[32], component[200];
-  print_position(place, sizeof place, error);
   print_component(component, sizeof component, plan, error);
+  turn_back(plan, error);
+  print_position(place, sizeof place, error);
   (void)snprintf(number, sizeof number, error->value_is_unsigned ? "%" PRIu64 : "%" PRId64, (uint64_t)value);
   int at = snprintf(error->message, sizeof error->message, "%s = %s%s ", place, number, component);
   size_t room = sizeof error->message - (size_t)at;

@@ -35,7 +35,7 @@ gather_status gather_shuffle_order_read(const gather_shuffle *job, int64_t first
     gather_bad_init(&bad);
     status = gather_shuffle_go_on(job, error);
     if (status != GATHER_OK) break;
-    gather_ids_rows(job->plan, job->order, first + done, now, rows + done, &bad);
+    gather_ids_rows(job->plan, job->row_bytes, job->order, first + done, now, rows + done, &bad);
     status = check_rows(job, rows + done, now, &bad, error);
   }
   if (is_mapped(job)) gather_shuffle_drop_pages(job->order, job->order_bytes);

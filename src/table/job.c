@@ -103,12 +103,8 @@ gather_status gather_table_submit(gather_table *table, const gather_tensor *indi
   }
   if (full.bad_count) *full.bad_count = bad;
   made->table = table;
-  made->taking = (gather_taking){.table = table,
-                                 .plan = made->plan,
-                                 .indices = indices->data,
-                                 .out = out->data,
-                                 .bad = bad,
-                                 .cancel = &made->cancel};
+  gather_taking_init(&made->taking, table, made->plan, indices, out, bad);
+  made->taking.cancel = &made->cancel;
   if (!enqueue(table, made)) { /* no thread can be started: it runs here */
     run(made);
     finish(made);

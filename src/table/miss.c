@@ -35,8 +35,8 @@ typedef struct misses {
 
 /* ---- which row, where */
 
-static int64_t row_offset(const gather_table *table, const gather_part *part, int64_t row) {
-  return part->offset + (row - part->first) * table->info.row_bytes;
+static int64_t row_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
+  return part->offset + gather_taking_offset(taking, part, row);
 }
 
 /* ---- which bytes to read next */
@@ -52,11 +52,11 @@ static int64_t skip_row(const misses *m, int64_t entry) {
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
 static int64_t join(misses *m, const gather_part *part, int64_t end, int64_t limit) {
-  const gather_table *table = m->table;
+  const gather_taking *taking = m->taking;
   while (m->next < m->count) {
     int64_t row = m->worker->entries[m->next].row;
-    if (row - part->first >= part->rows) break;
-    int64_t from = row_offset(table, part, row), to = from + table->info.row_bytes;
+    if (row - part->first * taking->fold >= part->rows * taking->fold) break;
+    int64_t from = row_offset(taking, part, row), to = from + taking->row_bytes;
     if (from - end > m->join_bytes || to > limit) break;
     end = to;
     m->next = skip_row(m, m->next);
@@ -68,9 +68,9 @@ static bool next_read(misses *m, gather_read *read) {
   if (m->next >= m->count) return false;
   const gather_table *table = m->table;
   const int64_t first = m->next, row = m->worker->entries[first].row;
-  const gather_part *part = gather_table_find_part(table, row);
+  const gather_part *part = gather_taking_find_part(m->taking, row);
   const gather_table_source *source = &table->sources[part->source];
-  int64_t begin = row_offset(table, part, row) + m->piece, end = begin - m->piece + table->info.row_bytes;
+  int64_t begin = row_offset(m->taking, part, row) + m->piece, end = begin - m->piece + m->taking->row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
   int64_t behind = skip_row(m, first);
   if (end > limit) { /* a long row is read in several pieces */
@@ -91,20 +91,20 @@ static bool next_read(misses *m, gather_read *read) {
 /* ---- where they go */
 
 static void deliver_row(const misses *m, const gather_read *read, int64_t entry, const gather_part *part, bool again) {
-  const int64_t row_bytes = m->table->info.row_bytes, row = m->worker->entries[entry].row;
-  const int64_t at = row_offset(m->table, part, row), read_end = read->offset + read->needed;
+  const int64_t row_bytes = m->taking->row_bytes, row = m->worker->entries[entry].row;
+  const int64_t at = row_offset(m->taking, part, row), read_end = read->offset + read->needed;
   int64_t from = at > read->offset ? at : read->offset;
   int64_t to = at + row_bytes < read_end ? at + row_bytes : read_end;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   gather_copy_row(out + (from - at), read->data + (from - read->offset), (size_t)(to - from));
-  if (!m->table->cache || to - from != row_bytes) return;
+  if (!gather_taking_cache(m->taking) || to - from != row_bytes) return;
   gather_table_keep_row(m->table, row, out, m->eager || again);
 }
 
 static void deliver(const misses *m, const gather_read *read) {
   const int64_t first = read->tag >> TAG_BITS, behind = first + (read->tag & ((1 << TAG_BITS) - 1));
   const gather_entry *entries = m->worker->entries;
-  const gather_part *part = gather_table_find_part(m->table, entries[first].row);
+  const gather_part *part = gather_taking_find_part(m->taking, entries[first].row);
   for (int64_t e = first; e < behind; e++) {
     bool again = e > first && entries[e].row == entries[e - 1].row;
     deliver_row(m, read, e, part, again);
@@ -126,7 +126,7 @@ static void settle_mapped(const misses *m, const gather_read *read) {
 /* ---- all of them */
 
 static gather_status fail_read(const misses *m, const gather_read *read, gather_status status, gather_error *error) {
-  int64_t row = m->worker->entries[read->tag >> TAG_BITS].row;
+  int64_t row = m->worker->entries[read->tag >> TAG_BITS].row / m->taking->fold;
   if (error && error->file_offset >= 0) {
     int32_t source = (int32_t)(read->source - m->table->sources);
     int64_t at = gather_table_row_at(m->table, source, error->file_offset);
@@ -206,10 +206,10 @@ static gather_status read_with_reader(misses *m, gather_error *error) {
 
 static gather_status read_row(const misses *m, int64_t entry, gather_error *error) {
   const gather_table *table = m->table;
-  const int64_t row = m->worker->entries[entry].row, row_bytes = table->info.row_bytes;
-  const gather_part *part = gather_table_find_part(table, row);
+  const int64_t row = m->worker->entries[entry].row, row_bytes = m->taking->row_bytes;
+  const gather_part *part = gather_taking_find_part(m->taking, row);
   const gather_table_source *source = &table->sources[part->source];
-  int64_t offset = row_offset(table, part, row), done = 0;
+  int64_t offset = row_offset(m->taking, part, row), done = 0;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   while (done < row_bytes) {
     ssize_t got = pread(source->fd, out + done, (size_t)(row_bytes - done), (off_t)(offset + done));
@@ -219,7 +219,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
                                      : gather_fail_file(error, GATHER_IO_ERROR, source->path, offset + done,
                                                         "the file ends here: it was truncated while it was open");
       if (error && error->file_offset < 0) error->file_offset = offset + done;
-      return gather_table_blame_row(row, status, error);
+      return gather_table_blame_row(row / m->taking->fold, status, error);
     }
     done += got;
   }
@@ -228,7 +228,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
 
 static gather_status read_few(misses *m, gather_error *error) {
   gather_table_counts *counts = &m->table->counts;
-  const int64_t row_bytes = m->table->info.row_bytes;
+  const int64_t row_bytes = m->taking->row_bytes;
   const gather_entry *entries = m->worker->entries;
   for (int64_t e = 0; e < m->count; e++) {
     char *out = m->taking->out + entries[e].position * row_bytes;
@@ -251,9 +251,9 @@ gather_status gather_taking_read(const gather_taking *taking, gather_worker *wor
               .worker = worker,
               .count = count,
               .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
-              .eager = table->cache && count <= gather_cache_rows(table->cache) / 2};
-  gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows);
-  bool few = count <= FEW_ROWS && count * table->info.row_bytes <= FEW_BYTES;
+              .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
+  gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows * taking->fold);
+  bool few = count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES;
   if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);
   GATHER_TRY(gather_worker_ready(table, worker, error));
   return read_with_reader(&m, error);

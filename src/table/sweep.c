@@ -28,14 +28,14 @@ typedef struct block {
 } block;
 
 static char *out_at(const gather_sweep *s, int64_t position) {
-  return s->taking->out + position * s->taking->table->info.row_bytes;
+  return s->taking->out + position * s->taking->row_bytes;
 }
 
 /* ---- where rows are */
 
 static void fill(const gather_sweep *s, char *out) {
   const gather_plan *plan = s->taking->plan;
-  const int64_t row_bytes = s->taking->table->info.row_bytes;
+  const int64_t row_bytes = s->taking->row_bytes;
   if (!plan->fill) memset(out, 0, (size_t)row_bytes);
   for (int64_t at = 0; plan->fill && at < row_bytes; at += plan->fill_bytes)
     memcpy(out + at, plan->fill, (size_t)plan->fill_bytes);
@@ -44,9 +44,9 @@ static void fill(const gather_sweep *s, char *out) {
 /* The address of a mapped row; else NULL, and its entry is DONE if it was already copied. */
 static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *out) {
   gather_table *table = s->taking->table;
-  const int64_t row = b->rows[j], row_bytes = table->info.row_bytes;
-  const gather_part *part = gather_table_find_part(table, row);
-  const int64_t at = (row - part->first) * row_bytes, offset = part->offset + at;
+  const int64_t row = b->rows[j], row_bytes = s->taking->row_bytes;
+  const gather_part *part = gather_taking_find_part(s->taking, row);
+  const int64_t at = gather_taking_offset(s->taking, part, row), offset = part->offset + at;
   if (part->memory) return part->memory + at;
   if (!table->residency) return NULL;
   gather_residency *residency = &table->residency[part->source];
@@ -55,13 +55,13 @@ static const char *find_row(const gather_sweep *s, block *b, int64_t j, char *ou
   if (where == GATHER_WHERE_PERHAPS && gather_residency_try(residency, offset, row_bytes, out)) {
     b->rows[j] = DONE, b->resident++;
     /* Unless its page was noted, it cannot be copied from the mapping the next time. */
-    if (table->cache && !residency->pages) gather_table_keep_row(table, row, out, false);
+    if (gather_taking_cache(s->taking) && !residency->pages) gather_table_keep_row(table, row, out, false);
   }
   return NULL;
 }
 
 static void locate_row(const gather_sweep *s, block *b, int64_t position, int64_t j) {
-  const int64_t lines = (s->taking->table->info.row_bytes + 63) / 64;
+  const int64_t lines = (s->taking->row_bytes + 63) / 64;
   b->from[j] = NULL;
   if (b->rows[j] == DONE) return;
   if (b->rows[j] == GATHER_ROW_FILL) {
@@ -101,12 +101,12 @@ static void note_miss(gather_sweep *s, int64_t row, int64_t position) {
 }
 
 static void sweep_block(gather_sweep *s, block *b, int64_t position, int64_t count) {
-  const gather_table *table = s->taking->table;
-  if (table->cache) b->cached = gather_cache_get(table->cache, b->rows, count, out_at(s, position), DONE);
+  gather_cache *cache = gather_taking_cache(s->taking);
+  if (cache) b->cached = gather_cache_get(cache, b->rows, count, out_at(s, position), DONE);
   for (int64_t j = 0; j < count; j++) locate_row(s, b, position, j);
   for (int64_t j = 0; j < count; j++)
     if (b->from[j])
-      gather_copy_row(out_at(s, position + j), b->from[j], (size_t)table->info.row_bytes);
+      gather_copy_row(out_at(s, position + j), b->from[j], (size_t)s->taking->row_bytes);
     else if (b->rows[j] != DONE)
       note_miss(s, b->rows[j], position + j);
 }
@@ -118,11 +118,12 @@ static bool is_simple(const gather_table *table) {
 }
 
 /* Whether all rows are known to be mapped. */
-static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t count) {
+static bool is_mapped(const gather_taking *taking, const int64_t *rows, int64_t count) {
+  const gather_table *table = taking->table;
   const gather_part *part = table->parts;
   const gather_residency *residency = &table->residency[part->source];
   const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
-  const int64_t row_bytes = table->info.row_bytes;
+  const int64_t row_bytes = taking->row_bytes;
   for (int64_t j = 0; j < count; j++)
     if (rows[j] < 0 || !gather_residency_has(residency, now, part->offset + rows[j] * row_bytes, row_bytes))
       return false;
@@ -132,7 +133,7 @@ static bool is_mapped(const gather_table *table, const int64_t *rows, int64_t co
 /* A kernel of the plan that copies rows of the table to ordinary memory; NULL. */
 static const gather_variant *find_kernel(const gather_sweep *s) {
   const gather_plan *plan = s->taking->plan;
-  if (plan->packed || plan->row_bytes != s->taking->table->info.row_bytes) return NULL;
+  if (plan->packed || plan->row_bytes != s->taking->row_bytes) return NULL;
   for (int32_t i = 0; i < plan->variant_count; i++)
     if (!plan->variants[i].nontemporal && !plan->variants[i].radix && plan->variants[i].when == GATHER_ORDER_UNKNOWN)
       return &plan->variants[i];
@@ -144,7 +145,7 @@ static void move_by_kernel(const gather_sweep *s, const gather_variant *variant,
                            int64_t count) {
   const gather_table *table = s->taking->table;
   const gather_part *part = table->parts;
-  const int64_t row_bytes = table->info.row_bytes;
+  const int64_t row_bytes = s->taking->row_bytes;
   gather_span span = {.data = table->sources[part->source].map + part->offset,
                       .indices = (const char *)b->rows,
                       .out = out_at(s, position),
@@ -156,7 +157,7 @@ static void move_by_kernel(const gather_sweep *s, const gather_variant *variant,
                       .row_bytes = row_bytes,
                       .prefetch_rows = variant->prefetch_rows,
                       .prefetch_lines = variant->prefetch_lines,
-                      .table_bytes = part->rows * row_bytes};
+                      .table_bytes = part->rows * table->info.row_bytes};
   variant->rows_resolved(&span);
 }
 
@@ -167,7 +168,7 @@ static bool move_plainly(const gather_sweep *s, const block *b, int64_t position
   const gather_residency *residency = &table->residency[part->source];
   const uint32_t now = atomic_load_explicit(&residency->generation, memory_order_relaxed);
   const char *map = residency->source->map;
-  const int64_t row_bytes = table->info.row_bytes;
+  const int64_t row_bytes = s->taking->row_bytes;
   char *out = out_at(s, position);
   for (int64_t j = 0; j < count; j++, out += row_bytes) {
     const int64_t offset = part->offset + b->rows[j] * row_bytes;
@@ -193,7 +194,7 @@ static bool move_mapped(const gather_sweep *s, const gather_variant *variant, co
   const bool timed = variant && count >= TIMED_ROWS;
   if (timed && atomic_fetch_add_explicit(&table->copies, 1, memory_order_relaxed) % OTHER_EVERY == 0) plain = !plain;
   const int64_t start = timed ? gather_clock() : 0;
-  if (plain ? !move_plainly(s, b, position, count) : !is_mapped(table, b->rows, count)) return false;
+  if (plain ? !move_plainly(s, b, position, count) : !is_mapped(s->taking, b->rows, count)) return false;
   if (!plain) move_by_kernel(s, variant, b, position, count);
   if (!timed) return true;
   const int64_t ps = (gather_clock() - start) * 1000 / count, before = plain ? plain_ps : kernel_ps;
@@ -219,7 +220,7 @@ static void sweep_blocks(void *argument) {
     if (gather_taking_stopped(s->taking)) return;
     gather_watch watch = gather_watch_start(table->residency ? count : 0);
     b.resident = b.cached = 0;
-    gather_ids_rows(s->taking->plan, s->taking->indices, position, count, b.rows, &s->bad);
+    gather_ids_rows(s->taking->plan, s->taking->row_bytes, s->taking->indices, position, count, b.rows, &s->bad);
     if (simple && move_mapped(s, variant, &b, position, count))
       b.resident = count;
     else
@@ -259,7 +260,7 @@ static gather_status sweep_once(gather_sweep *sweep, int64_t count, gather_error
   gather_table *table = sweep->taking->table;
   atomic_store(&sweep->misses, 0), atomic_store(&sweep->resident, 0), atomic_store(&sweep->cached, 0);
   gather_bad_init(&sweep->bad);
-  gather_split(sweep->taking->executor, count, table->info.row_bytes, BLOCK, sweep_part, sweep);
+  gather_split(sweep->taking->executor, count, sweep->taking->row_bytes, BLOCK, sweep_part, sweep);
   if (sweep->broken) return gather_table_fail_mapped(table, sweep->source, sweep->offset, error);
   GATHER_TRY(gather_taking_go_on(sweep->taking, error));
   if (gather_bad_count(&sweep->bad) > 0)
@@ -281,16 +282,15 @@ gather_status gather_sweep_run(gather_sweep *sweep, int64_t count, gather_error 
 
 /* The first row of the indices that is past the current end of its file; -1. */
 static int64_t find_cut(const gather_taking *taking, int64_t first, int64_t count, int32_t source, int64_t size) {
-  const gather_table *table = taking->table;
   int64_t rows[ROWS_PER_QUESTION];
   for (int64_t done = 0; done < count; done += ROWS_PER_QUESTION) {
     int64_t now = count - done < ROWS_PER_QUESTION ? count - done : ROWS_PER_QUESTION;
-    gather_ids_rows(taking->plan, taking->indices, first + done, now, rows, NULL);
+    gather_ids_rows(taking->plan, taking->row_bytes, taking->indices, first + done, now, rows, NULL);
     for (int64_t j = 0; j < now; j++) {
       if (rows[j] == GATHER_ROW_FILL) continue;
-      const gather_part *part = gather_table_find_part(table, rows[j]);
-      int64_t end = part->offset + (rows[j] - part->first + 1) * table->info.row_bytes;
-      if (!part->memory && part->source == source && end > size) return rows[j];
+      const gather_part *part = gather_taking_find_part(taking, rows[j]);
+      int64_t end = part->offset + gather_taking_offset(taking, part, rows[j]) + taking->row_bytes;
+      if (!part->memory && part->source == source && end > size) return rows[j] / taking->fold;
     }
   }
   return -1;

@@ -96,9 +96,12 @@ typedef struct gather_cancel {
   atomic_bool stopped; /* it was cancelled */
 } gather_cancel;
 
-/* One take, its arguments checked. */
+/* One take, its arguments checked. Its rows are what an index selects: rows of the table, or, if indices are tuples, `fold` rows of
+ * row_bytes in each row of the table, numbered through. Rows in the table's cache are whole: it is not used for others. */
 typedef struct gather_taking {
   gather_table *table;
+  int64_t row_bytes, fold;
+  int64_t count; /* rows to take: numbers or tuples in the indices */
   const gather_plan *plan;
   const char *indices;
   char *out;
@@ -164,6 +167,9 @@ GATHER_CHECKED gather_status gather_taking_prepare(gather_table *table, const ga
                                                    gather_table_take_options *full, gather_plan **plan, int64_t *bad,
                                                    gather_error *error);
 GATHER_CHECKED gather_status gather_taking_run(gather_taking *taking, gather_error *error);
+/* A taking of those arguments. */
+void gather_taking_init(gather_taking *taking, gather_table *table, const gather_plan *plan,
+                        const gather_tensor *indices, const gather_tensor *out, int64_t bad);
 /* State of a sweep's worker: not needed yet, being obtained, present, all busy, cannot be created. */
 enum { GATHER_WORKER_NONE = 0, GATHER_WORKER_COMING, GATHER_WORKER_THERE, GATHER_WORKER_BUSY, GATHER_WORKER_REFUSED };
 
@@ -198,8 +204,19 @@ void gather_table_expect(gather_table *table, int64_t rows);
 GATHER_CHECKED gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
                                                 gather_error *error);
 
-/* The part that holds a row. */
+/* The part that holds a row of the table. */
 const gather_part *gather_table_find_part(const gather_table *table, int64_t row);
+/* The part that holds a row of the take, and where the row is in it, in bytes from its first one. */
+GATHER_INLINE const gather_part *gather_taking_find_part(const gather_taking *taking, int64_t row) {
+  return gather_table_find_part(taking->table, taking->fold == 1 ? row : row / taking->fold);
+}
+GATHER_INLINE int64_t gather_taking_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
+  return (row - part->first * taking->fold) * taking->row_bytes;
+}
+/* The cache for its rows; NULL = none. */
+GATHER_INLINE gather_cache *gather_taking_cache(const gather_taking *taking) {
+  return taking->fold == 1 ? taking->table->cache : NULL;
+}
 
 /* ---- table_row.c */
 

@@ -48,7 +48,7 @@ static void run_guarded(void *argument, int64_t i) {
   int32_t source;
   int64_t offset;
   if (atomic_load(&all->stale) || atomic_load(&all->broken) || gather_taking_stopped(all->taking)) return;
-  gather_watch watch = gather_watch_start(all->plan->index_count);
+  gather_watch watch = gather_watch_start(all->taking->count);
   if (!gather_guard_run(table->sources, table->source_count, call_task, &call, &source, &offset))
     note_broken(all, source, offset);
   if (gather_watch_waited(&watch)) atomic_store(&all->stale, true);
@@ -76,7 +76,7 @@ gather_status gather_whole_take(const gather_taking *taking, const char *data, b
   gather_executor executor = {&all, parallel_for, taking->executor ? taking->executor->threads : 1};
   gather_run run = GATHER_RUN_INIT;
   int64_t bad;
-  gather_watch watch = gather_watch_start(taking->plan->index_count);
+  gather_watch watch = gather_watch_start(taking->count);
   run.data = data, run.indices = taking->indices, run.out = taking->out, run.executor = &executor;
   run.bad_count = &bad, run.fresh_output = true; /* the indices were validated */
   all.run = &run;
@@ -98,8 +98,8 @@ const char *gather_whole_find(const gather_taking *taking) {
   if (part->memory) return part->memory;
   if (!table->residency || !table->sources[part->source].map) return NULL;
   gather_residency *residency = &table->residency[part->source];
-  bool ask = taking->plan->index_count / ROWS_PER_REGION >= residency->region_count;
-  gather_table_expect(table, taking->plan->index_count);
+  bool ask = taking->count / ROWS_PER_REGION >= residency->region_count;
+  gather_table_expect(table, taking->count);
   bool all = gather_residency_is_all(residency, part->offset, part->rows * table->info.row_bytes, ask);
   return all ? residency->source->map + part->offset : NULL;
 }

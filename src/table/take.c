@@ -4,11 +4,14 @@
  * sweep (sweep.c) copies resident and cached rows in the order of the indices and notes the misses, which miss.c
  * reads.
  */
+#include <inttypes.h>
+
 #include "base/clock.h"
 #include "base/struct.h"
 #include "base/tensor.h"
 #include "plan/plan.h"
 #include "plan/tasks.h"
+#include "table/ids.h"
 #include "table/table_internal.h"
 
 /* Rows of one take, by where they came from. */
@@ -25,8 +28,8 @@ static gather_status read_options(const gather_table_take_options *given, gather
                                 error));
   if (!options->op) options->op = gather_op_find("Gather", "onnx-13");
   const gather_family_info *family = gather_family_get(options->op->family);
-  if (!family || !family->whole_rows)
-    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather, not by %s",
+  if (!family || (!family->whole_rows && options->op->tuples == GATHER_TUPLES_NONE))
+    return gather_fail(error, GATHER_USAGE, "rows of a table are taken by a version of Gather or GatherND, not by %s",
                        options->op->name);
   return gather_executor_check(options->executor, error);
 }
@@ -43,6 +46,25 @@ static gather_status check_memory(const gather_plan *plan, const gather_tensor *
   return gather_plan_check_overlap(plan, &run, error);
 }
 
+/* Rows that tuples select must be bytes of the file, like those of the table. */
+static gather_status check_tuples(const gather_table *table, const gather_op *op, const gather_tensor *indices,
+                                  gather_error *error) {
+  const gather_tensor *tensor = &table->info.tensor;
+  const gather_type_info *type = gather_type_row(tensor->type);
+  if (op->tuples == GATHER_TUPLES_NONE) return GATHER_OK;
+  const int64_t components = indices->shape[indices->rank - 1];
+  if (components == 0)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
+                             "tuples without numbers would select the whole table each");
+  int64_t len = 1;
+  for (int32_t d = (int32_t)components; d < tensor->rank; d++) len *= tensor->shape[d]; /* at most a row */
+  if (!gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0)) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
+                           "rows of %" PRId64 " elements of %s, as tuples of %" PRId64
+                           " numbers select, do not end on a whole byte",
+                           len, type->name, components);
+}
+
 gather_status gather_taking_prepare(gather_table *table, const gather_tensor *indices, const gather_tensor *out,
                                     const gather_table_take_options *given, gather_table_take_options *full,
                                     gather_plan **plan, int64_t *bad, gather_error *error) {
@@ -55,12 +77,27 @@ gather_status gather_taking_prepare(gather_table *table, const gather_tensor *in
   (*plan)->radix_variant = -1;
   gather_run run = GATHER_RUN_INIT;
   run.indices = indices->data, run.executor = full->executor, run.bad_count = bad;
-  gather_status status = check_memory(*plan, indices, out, error);
+  gather_status status = check_tuples(table, full->op, indices, error);
+  if (status == GATHER_OK) status = check_memory(*plan, indices, out, error);
   if (status == GATHER_OK) status = gather_plan_check(*plan, &run, error);
   if (status == GATHER_OK) return GATHER_OK;
   gather_plan_destroy(*plan);
   *plan = NULL;
   return status;
+}
+
+void gather_taking_init(gather_taking *taking, gather_table *table, const gather_plan *plan,
+                        const gather_tensor *indices, const gather_tensor *out, int64_t bad) {
+  *taking = (gather_taking){.table = table,
+                            .plan = plan,
+                            .row_bytes = table->info.row_bytes,
+                            .fold = 1,
+                            .count = plan->index_count / plan->column_count,
+                            .indices = indices->data,
+                            .out = out->data,
+                            .bad = bad};
+  for (int32_t d = 1; d < plan->column_count; d++) taking->fold *= table->shape[d];
+  if (taking->fold > 1) taking->row_bytes /= taking->fold;
 }
 
 /* ---- chunk by chunk */
@@ -78,11 +115,26 @@ static gather_status take_chunks(const gather_taking *taking, gather_rows_count 
   gather_table *table = taking->table;
   gather_sweep sweep = {.taking = taking};
   gather_status status = GATHER_OK;
-  const int64_t all = taking->plan->index_count, most = table->budget.entries;
+  const int64_t all = taking->count, most = table->budget.entries;
   for (; sweep.first < all && status == GATHER_OK; sweep.first += most)
     status = take_chunk(&sweep, all - sweep.first < most ? all - sweep.first : most, rows, error);
   if (sweep.worker) gather_worker_put(table, sweep.worker);
   return status;
+}
+
+/* How many rows are filled. A tuple may have several bad numbers. */
+static int64_t count_filled(const gather_taking *taking) {
+  enum { BLOCK = 256 };
+  const gather_on_bad on_bad = taking->plan->rule.on_bad;
+  int64_t rows[BLOCK], filled = 0;
+  if (on_bad != GATHER_ON_BAD_ZERO && on_bad != GATHER_ON_BAD_FILL) return 0;
+  if (taking->plan->column_count == 1 || taking->bad <= 1) return taking->bad;
+  for (int64_t first = 0, now; first < taking->count; first += now) {
+    now = taking->count - first < BLOCK ? taking->count - first : BLOCK;
+    gather_ids_rows(taking->plan, taking->row_bytes, taking->indices, first, now, rows, NULL);
+    for (int64_t j = 0; j < now; j++) filled += rows[j] == GATHER_ROW_FILL;
+  }
+  return filled;
 }
 
 static gather_status take_rows(const gather_taking *taking, gather_rows_count *rows, gather_error *error) {
@@ -90,15 +142,13 @@ static gather_status take_rows(const gather_taking *taking, gather_rows_count *r
   bool done = false;
   if (whole) GATHER_TRY(gather_whole_take(taking, whole, &done, error));
   if (!done) return take_chunks(taking, rows, error);
-  const gather_on_bad on_bad = taking->plan->rule.on_bad;
-  bool fills = on_bad == GATHER_ON_BAD_ZERO || on_bad == GATHER_ON_BAD_FILL;
-  rows->resident = taking->plan->index_count - (fills ? taking->bad : 0);
-  return gather_table_check_cut(taking, 0, taking->plan->index_count, error);
+  rows->resident = taking->count - count_filled(taking);
+  return gather_table_check_cut(taking, 0, taking->count, error);
 }
 
 gather_status gather_taking_run(gather_taking *taking, gather_error *error) {
   gather_table_counts *counts = &taking->table->counts;
-  const int64_t all = taking->plan->index_count, row_bytes = taking->table->info.row_bytes, start = gather_clock();
+  const int64_t all = taking->count, row_bytes = taking->row_bytes, start = gather_clock();
   gather_rows_count rows = {0};
   gather_status status = gather_taking_go_on(taking, error);
   if (status == GATHER_OK && all > 0 && row_bytes > 0) status = take_rows(taking, &rows, error);
@@ -123,13 +173,10 @@ gather_status gather_table_take(gather_table *table, const gather_tensor *indice
   GATHER_TRY(gather_taking_prepare(table, indices, out, options, &full, &plan, &bad, error));
   if (full.bad_count) *full.bad_count = bad;
   gather_cancel cancel = {.stop = full.stop, .context = full.stop_context};
-  gather_taking taking = {.table = table,
-                          .plan = plan,
-                          .indices = indices->data,
-                          .out = out->data,
-                          .executor = full.executor,
-                          .bad = bad,
-                          .cancel = cancel.stop ? &cancel : NULL};
+  gather_taking taking;
+  gather_taking_init(&taking, table, plan, indices, out, bad);
+  taking.executor = full.executor;
+  taking.cancel = cancel.stop ? &cancel : NULL;
   gather_status status = gather_taking_run(&taking, error);
   gather_plan_destroy(plan);
   return status;

@@ -19,7 +19,7 @@ from support.skip import skip_test
 EXE = os.environ["GATHER_EXE"]
 # script/bootstrap puts the models of other people's packages beside the tests' Python.
 PACKAGES = Path(sys.prefix) / "models"
-OPS = ("Gather", "GatherElements")
+OPS = ("Gather", "GatherElements", "GatherND")
 # Names that PyTorch's older exporter gives to an output's lengths which it does not follow; they say nothing of the length.
 MADE_UP = re.compile(r"\w+_dim_[0-9]+")
 
@@ -90,7 +90,8 @@ def describe(node, number, path, opset, known) -> dict:
     data, indices, output = (known.get(name) for name in (node.input[0], node.input[1], node.output[0]))
     found = {"name": node.name, "op": node.op_type, "graph": path, "number": number}
     found["rules"] = f"onnx-{defs.get_schema(node.op_type, opset, '').since_version}"
-    found["axis"] = next((a.i for a in node.attribute if a.name == "axis"), 0)
+    axis = "batch_dims" if node.op_type == "GatherND" else "axis"
+    found["axis"] = next((a.i for a in node.attribute if a.name == axis), 0)
     if data and data[1] is not None and found["axis"] < 0:
         found["axis"] += len(data[1])
     names = (node.input[0], node.input[1], node.output[0])

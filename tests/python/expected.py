@@ -82,3 +82,28 @@ def elements(x: np.ndarray, where: np.ndarray, fill: bytes) -> bytes:
     """The bytes of the result."""
     flat = x.reshape(-1)  # a copy where it has to be one; x has elements that are bytes (arrays.raw)
     return b"".join(fill if at < 0 else flat[at].tobytes() for at in where.reshape(-1))
+
+
+def tuples(indices: np.ndarray, lengths: tuple, negative: bool, mode: str, batch_dims: int) -> np.ndarray | Bad:
+    """Every tuple as a position in the axes that it selects on, counted through; or the error."""
+    found = np.zeros(indices.shape[:-1], np.int64)
+    filled = np.zeros(indices.shape[:-1], bool)
+    wrong = []
+    for at in np.ndindex(indices.shape):
+        row, bad = one_row(int(indices[at]), lengths[at[-1]], negative, mode)
+        if bad:
+            wrong.append(at)
+        filled[at[:-1]] |= row < 0
+        found[at[:-1]] = found[at[:-1]] * lengths[at[-1]] + max(row, 0)
+    stays = any(lengths[at[-1]] == 0 for at in wrong) and mode in ("clip", "wrap")
+    if wrong and (mode in ("raise", "promise") or stays):
+        at, n = wrong[0], lengths[wrong[0][-1]]
+        return Bad(at, int(indices[at]), -n if negative else 0, n - 1, batch_dims + at[-1], len(wrong))
+    return np.where(filled, -1, found)
+
+
+def nd(positions: np.ndarray, found: np.ndarray, count: int, batch_dims: int) -> np.ndarray:
+    """The first `count` axes after the batch dimensions as one, by the tuples' positions in it."""
+    shape = positions.shape
+    length = int(np.prod(shape[batch_dims : batch_dims + count], dtype=np.int64))
+    return take(positions.reshape(*shape[:batch_dims], length, *shape[batch_dims + count :]), found, batch_dims, batch_dims)

@@ -2,7 +2,7 @@
 #
 # test_differential.py: random calls against NumPy, byte by byte: results, errors with all their fields, and every byte round an
 # output. A failure prints the smallest call found. Settings: arrays.py.
-"""take, take_along_axis and gather_elements against NumPy, at random."""
+"""take, take_along_axis, gather_elements and gather_nd against NumPy, at random."""
 from __future__ import annotations
 
 import contextlib
@@ -84,6 +84,8 @@ def fill_of(dtype: np.dtype) -> np.generic:
 
 
 def indices_shape(name: str, x: np.ndarray, indices: np.ndarray, keywords: dict) -> tuple:
+    if name == "gather_nd":
+        return indices.shape[:-1]
     return expected.broadcast_off(keywords["axis"] % x.ndim, x, indices)[1].shape if name == "take_along_axis" else indices.shape
 
 
@@ -151,6 +153,30 @@ def test_gather_elements(data):
     cropped = expected.positions_of(shape)[tuple(slice(None) if d == axis else slice(n) for d, n in enumerate(i_shape))]
     keywords["axis"] = data.draw(st.sampled_from([axis, axis - len(shape)]), label="axis as written")
     compare(data, "gather_elements", x, indices, keywords, found, lambda rows: expected.along(cropped, rows, axis))
+
+
+@often
+@given(data=st.data())
+def test_gather_nd(data):
+    dtype = data.draw(st.sampled_from(DTYPES), label="dtype")
+    shape = data.draw(shapes(), label="shape")
+    batch_dims = data.draw(st.integers(0, len(shape) - 1), label="batch_dims")
+    count = data.draw(st.integers(0, len(shape) - batch_dims), label="numbers of a tuple")
+    tail = data.draw(shapes(0, 2), label="tuples")
+    keywords, mode, negative = policy(data)
+    x = data.draw(lying(shape, dtype), label="x").array
+    lengths = shape[batch_dims : batch_dims + count]
+    drawn = [data.draw(index_values(shape[:batch_dims] + tail, n, negative, mode != "promise"), label="indices") for n in lengths]
+    wide = np.stack([part.astype(np.int64) for part in drawn], -1) if drawn else np.empty((*shape[:batch_dims], *tail, 0), np.int64)
+    indices = wide.astype(drawn[0].dtype if drawn else np.int64)
+    if data.draw(st.booleans(), label="planes"):
+        indices = np.moveaxis(np.ascontiguousarray(np.moveaxis(indices, -1, 0)), 0, -1)
+    found = expected.tuples(indices, lengths, negative, mode, batch_dims)
+    if mode == "promise" and isinstance(found, expected.Bad):
+        return
+    keywords["batch_dims"] = batch_dims
+    compare(data, "gather_nd", x, indices, keywords, found,
+            lambda tuples: expected.nd(expected.positions_of(shape), tuples, count, batch_dims))
 
 
 @often

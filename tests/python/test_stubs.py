@@ -46,8 +46,9 @@ def parameters(node: ast.FunctionDef) -> list[tuple[str, str, object]]:
 
 
 def with_default_out(told: list) -> list:
-    """out is required in the overload that says what it gives."""
-    return [(name, kind, None if name == "out" and default is ... else default) for name, kind, default in told]
+    """out is required in the overload that says what it gives, and axis and op in those of infer_shape."""
+    defaults = {"out": None, "axis": None, "op": "take"}
+    return [(name, kind, defaults.get(name, ...) if default is ... else default) for name, kind, default in told]
 
 
 def real_parameters(function) -> list[tuple[str, str, object]]:
@@ -112,7 +113,8 @@ def literal(name: str) -> list[str]:
 
 def test_words():
     """The words that the stub allows are those that calls take."""
-    for name, op, function in (("TakeRules", "Gather", libgather.take), ("ElementsRules", "GatherElements", libgather.gather_elements)):
+    for name, op, function in (("TakeRules", "Gather", libgather.take), ("ElementsRules", "GatherElements", libgather.gather_elements),
+                               ("NdRules", "GatherND", libgather.gather_nd)):
         rules = [row["rules"] for row in libgather.ops() if row["name"] == op]
         assert literal(name) == rules, f"_core.pyi, {name}"
         told = inspect.getdoc(function).split("\nrules : ")[1].split("\nthreads")[0]
@@ -140,7 +142,7 @@ def test_docstrings(name):
     assert text and len(text) > 10
 
 
-@pytest.mark.parametrize("name", ["take", "take_along_axis", "gather_elements"])
+@pytest.mark.parametrize("name", ["take", "take_along_axis", "gather_elements", "gather_nd", "index"])
 def test_docstrings_name_every_parameter(name):
     text = inspect.getdoc(getattr(libgather, name))
     for parameter, _, _ in real_parameters(getattr(libgather, name)):

@@ -230,6 +230,8 @@ static void every_row_has_cases(void **state) {
   for (size_t row = 0; row < gather_op_count(); row++) {
     const gather_op *op = gather_op_at(row);
     size_t values = 0;
+    if (gather_family_get(op->family)->function || op->family == GATHER_FAMILY_STABLEHLO)
+      continue; /* tests of their own */
     for (size_t i = 0; i < RULE_CASE_COUNT; i++)
       values += rule_cases[i].kind == RULE_VALUES && gather_op_find(rule_cases[i].op, rule_cases[i].rules) == op;
     if (values == 0) fail_msg("tests/rules/cases has nothing for %s %s", op->name, op->rules);

@@ -39,6 +39,12 @@ static inline const gather_op *op_of(const char *name, const char *rules) {
   return op;
 }
 
+/* Whether gather_apply and plans accept an operator without more than an axis and batch_dims: it has no function of its own, and
+ * needs no dimension numbers. */
+static inline bool is_generic(const gather_op *op) {
+  return !gather_family_get(op->family)->function && op->family != GATHER_FAMILY_STABLEHLO;
+}
+
 static inline gather_options options_of(int64_t axis, int64_t batch_dims) {
   gather_options options = GATHER_OPTIONS_INIT;
   options.axis = axis;

@@ -55,6 +55,10 @@ static const struct {
      GATHER_TUPLES_ANY, true},
     {"openvino-8", "GatherND", 8, true, GATHER_ON_BAD_ERROR, true, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
      GATHER_TUPLES_ANY, false},
+    {"openvino-1", "GatherTree", 1, false, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_NONE, false},
+    {"stablehlo-1", "gather", 1, false, GATHER_ON_BAD_CLAMP, false, GATHER_OFF_AXIS_NONE, GATHER_AXIS_SOURCE_NONE,
+     GATHER_TUPLES_ANY, false},
 };
 
 static void rows_say_what_the_documents_say(void **state) {
@@ -106,6 +110,12 @@ static void listed_types(void **state) {
     if (strcmp(op->dialect, "onnx") == 0) {
       assert_true(op->types == (op->version >= 13 ? onnx_15 | BIT(BFLOAT16) : onnx_15));
       assert_true(op->index_types == (op->family == GATHER_FAMILY_ND ? BIT(INT64) : index_types));
+    } else if (op->family == GATHER_FAMILY_STABLEHLO) {
+      assert_true((op->index_types & integers) == integers && (op->types & op->index_types) == op->index_types);
+      assert_true((op->types & (BIT(COMPLEX128) | BIT(BOOL))) && !(op->types & (BIT(STRING) | BIT(OPAQUE))));
+    } else if (op->family == GATHER_FAMILY_TREE) {
+      assert_true(op->types == op->index_types);
+      assert_true((op->types & integers) == integers && (op->types & BIT(FLOAT16)) && !(op->types & BIT(BOOL)));
     } else if (strcmp(op->dialect, "microsoft") == 0) {
       assert_true(op->types == onnx_15);
       assert_true(op->index_types == index_types);

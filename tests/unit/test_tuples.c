@@ -70,6 +70,7 @@ static void lower(const job *j, gather_plan *plan) {
                                    .on_bad = j->on_bad,
                                    .within = gather_kernel_within(j->index_type),
                                    .fold = gather_kernel_fold(j->index_type)};
+  plan->tuple_dim = -1;
   plan->index_rank = 2, plan->index_shape[0] = j->tuples, plan->index_shape[1] = j->columns;
   plan->index_count = j->tuples * j->columns;
   plan->index_dense = !j->turned;
