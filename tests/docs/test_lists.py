@@ -122,6 +122,26 @@ def test_types_that_tests_try(path, names):
     assert [name for name in names if f'"{name}"' not in text] == [], path
 
 
+# ---- codecs
+
+
+def test_codecs_are_listed():
+    """docs/codecs.md has each row of codec.def: name, sizes, formula or reason, source."""
+    page = (DOCS / "codecs.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| (`.*) \|$", page, flags=re.M))
+    for enum, _, name, kind, block_len, block_bytes, bits, _, value, source in rows("include/gather/codec.def", "GATHER_CODEC"):
+        first = {"BLOCKS": [block_len, block_bytes], "PACKED": [bits, block_bytes]}.get(kind, [])
+        line = " | ".join([f"`{name}`", *first, value if kind == "REFUSED" else f"`{value}`", source])
+        assert line in told, f"docs/codecs.md lacks the line of {enum}: | {line} |"
+
+
+def test_gguf_types_have_codecs():
+    """Each block of gguf.def is a codec of the same name and size."""
+    codecs = {row[2]: (row[4], row[5]) for row in rows("include/gather/codec.def", "GATHER_CODEC")}
+    for _, name, kind, block_len, block_bytes in rows("src/format/gguf.def", "GATHER_GGUF_TYPE"):
+        assert kind != "OPAQUE" or codecs.get(name) == (block_len, block_bytes), f"codec.def and gguf.def differ in {name}"
+
+
 # ---- the command
 
 
