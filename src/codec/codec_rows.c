@@ -12,7 +12,7 @@
 enum {
   LINE = 64,
   AHEAD_ROWS = 32, /* prefetched at most */
-  MOST_LINES = 128     /* of a row */
+  MOST_LINES = 128 /* of a row */
 };
 
 /* Where row 0 of the axis begins. */

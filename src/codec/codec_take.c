@@ -17,7 +17,7 @@
 
 enum {
   RESOLVED = 64, /* indices that are resolved at a time */
-  PIECE = 512 /* elements that are moved at a time to an output with gaps */
+  PIECE = 512    /* elements that are moved at a time to an output with gaps */
 };
 
 typedef struct take {

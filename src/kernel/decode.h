@@ -69,7 +69,8 @@ typedef struct gather_decoding {
 } gather_decoding;
 
 /* Those of the instruction sets that have any; empty on other CPU families. */
-extern const gather_decoding gather_decoding_portable, gather_decoding_avx2, gather_decoding_avx512, gather_decoding_neon;
+extern const gather_decoding gather_decoding_portable, gather_decoding_avx2, gather_decoding_avx512,
+    gather_decoding_neon;
 
 /* The kernel of the strongest instruction set in use that has the slot; NULL if none has (only halves, and blocks of codecs without
  * blocks). */

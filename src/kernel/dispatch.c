@@ -103,12 +103,12 @@ gather_widen_fn gather_kernel_widen(gather_type type) {
 }
 
 /* The same for a slot of gather_decoding. */
-#define FIND_DECODER(slot)                                                                                \
-  for (int i = ISA_COUNT - 1; i >= 0; i--)                                                                \
-    if (ISAS[i].isa->decode && ISAS[i].isa->decode->slot && (i == 0 || runs_here(i))) {                   \
-      *isa = ISAS[i].isa->name;                                                                           \
-      return ISAS[i].isa->decode->slot;                                                                   \
-    }                                                                                                     \
+#define FIND_DECODER(slot)                                                              \
+  for (int i = ISA_COUNT - 1; i >= 0; i--)                                              \
+    if (ISAS[i].isa->decode && ISAS[i].isa->decode->slot && (i == 0 || runs_here(i))) { \
+      *isa = ISAS[i].isa->name;                                                         \
+      return ISAS[i].isa->decode->slot;                                                 \
+    }                                                                                   \
   return NULL
 
 gather_blocks_fn gather_kernel_blocks(gather_codec codec, int type, const char **isa) {

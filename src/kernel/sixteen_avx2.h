@@ -20,9 +20,9 @@ GATHER_INLINE floats of_unsigned(bytes q) {
                   _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
 }
 
-#define WITH_ONE(name, operation)                                                 \
-  GATHER_INLINE floats name(floats a, float b) {                                  \
-    const __m256 all = _mm256_set1_ps(b);                                         \
+#define WITH_ONE(name, operation)                                                     \
+  GATHER_INLINE floats name(floats a, float b) {                                      \
+    const __m256 all = _mm256_set1_ps(b);                                             \
     return (floats){_mm256_##operation(a.low, all), _mm256_##operation(a.high, all)}; \
   }
 WITH_ONE(times, mul_ps)
@@ -43,7 +43,8 @@ GATHER_INLINE __m256 eight_of(floats table, __m256i q) {
 }
 /* Floats of the table; q is below 16. */
 GATHER_INLINE floats pick_floats(floats table, bytes q) {
-  return (floats){eight_of(table, _mm256_cvtepu8_epi32(q)), eight_of(table, _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
+  return (floats){eight_of(table, _mm256_cvtepu8_epi32(q)),
+                  eight_of(table, _mm256_cvtepu8_epi32(_mm_unpackhi_epi64(q, q)))};
 }
 
 /* Picking floats takes as long as scaling them. */
@@ -60,7 +61,8 @@ GATHER_INLINE void put_f16(char *out, floats v) {
 
 /* In the upper half of each lane. What is not a number stays none. */
 GATHER_INLINE __m256i nearest_bf16(__m256 v) {
-  const __m256i bits = _mm256_castps_si256(v), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  const __m256i bits = _mm256_castps_si256(v),
+                odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
   const __m256i none = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
   return _mm256_blendv_epi8(rounded, _mm256_or_si256(bits, _mm256_set1_epi32(0x400000)), none);

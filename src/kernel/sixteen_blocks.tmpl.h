@@ -8,16 +8,16 @@
 #define NAME_(what, suffix) what##_##suffix
 #define NAME__(what, suffix) NAME_(what, suffix)
 #define NAME(what) NAME__(what, SUFFIX)
-#define OUT(n) (out + (n) * OUT_BYTES)
+#define OUT(n) (out + (n)*OUT_BYTES)
 #define SCALED NAME(scaled)
 #define ADDED NAME(added)
 #define TAKEN NAME(taken)
 
 /* `count` blocks of LEN elements in BYTES bytes: `in` and `out` are at each of them in turn. */
-#define EACH_BLOCK(codec, LEN, BYTES)                                                 \
-  static void NAME(codec)(const unsigned char *in, int64_t count, void *to) {         \
-    char *out = to;                                                                   \
-    for (; count > 0; count--, in += (BYTES), out += (LEN) * OUT_BYTES) NAME(codec##_block)(in, out); \
+#define EACH_BLOCK(codec, LEN, BYTES)                                                               \
+  static void NAME(codec)(const unsigned char *in, int64_t count, void *to) {                       \
+    char *out = to;                                                                                 \
+    for (; count > 0; count--, in += (BYTES), out += (LEN)*OUT_BYTES) NAME(codec##_block)(in, out); \
   }
 
 GATHER_INLINE void NAME(q4_0_block)(const unsigned char *in, char *out) {

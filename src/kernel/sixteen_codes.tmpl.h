@@ -18,19 +18,19 @@ GATHER_INLINE bytes NAME(load_some)(const unsigned char *in, int64_t count) {
 }
 
 /* Groups of codes of one byte. STEPS(v, n): what becomes of sixteen of them. */
-#define CODES_OF_BYTES(kind, WIDEN, STEPS)                                                                    \
-  GATHER_INLINE void NAME(group_##kind)(const unsigned char *in, int64_t count, step_numbers n, char *out) {  \
-    int64_t i = 0;                                                                                            \
-    for (; i + 16 <= count; i += 16) NAME(put)(OUT(i), STEPS(WIDEN(load(in + i)), n));                        \
-    if (i < count) NAME(put_some)(OUT(i), STEPS(WIDEN(NAME(load_some)(in + i, count - i)), n), count - i);    \
-  }                                                                                                           \
-  static void NAME(codes_##kind)(const gather_codes *c) {                                                     \
-    char *out = c->out;                                                                                       \
-    int64_t left = c->group_len - c->skip;                                                                    \
-    for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {               \
-      now = c->count - i < left ? c->count - i : left;                                                        \
-      NAME(group_##kind)(c->in + c->first + i, now, numbers_of(c, group), OUT(i));                            \
-    }                                                                                                         \
+#define CODES_OF_BYTES(kind, WIDEN, STEPS)                                                                   \
+  GATHER_INLINE void NAME(group_##kind)(const unsigned char *in, int64_t count, step_numbers n, char *out) { \
+    int64_t i = 0;                                                                                           \
+    for (; i + 16 <= count; i += 16) NAME(put)(OUT(i), STEPS(WIDEN(load(in + i)), n));                       \
+    if (i < count) NAME(put_some)(OUT(i), STEPS(WIDEN(NAME(load_some)(in + i, count - i)), n), count - i);   \
+  }                                                                                                          \
+  static void NAME(codes_##kind)(const gather_codes *c) {                                                    \
+    char *out = c->out;                                                                                      \
+    int64_t left = c->group_len - c->skip;                                                                   \
+    for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {              \
+      now = c->count - i < left ? c->count - i : left;                                                       \
+      NAME(group_##kind)(c->in + c->first + i, now, numbers_of(c, group), OUT(i));                           \
+    }                                                                                                        \
   }
 #define THREE_STEPS(v, n) plus(times(less(v, n.zero), n.scale), n.bias)
 #define ONE_STEP(v, n) fused(v, n.scale, n.bias)

@@ -45,11 +45,11 @@ GATHER_INLINE floats of_unsigned(bytes q) {
   return of_16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(q))), vreinterpretq_s16_u16(vmovl_high_u8(q)));
 }
 
-#define WITH_ONE(name, operation)                                                                     \
-  GATHER_INLINE floats name(floats a, float b) {                                                      \
-    const float32x4_t all = vdupq_n_f32(b);                                                           \
-    return (floats){{operation(a.part[0], all), operation(a.part[1], all), operation(a.part[2], all), \
-                     operation(a.part[3], all)}};                                                     \
+#define WITH_ONE(name, operation)                                                                                      \
+  GATHER_INLINE floats name(floats a, float b) {                                                                       \
+    const float32x4_t all = vdupq_n_f32(b);                                                                            \
+    return (floats){                                                                                                   \
+        {operation(a.part[0], all), operation(a.part[1], all), operation(a.part[2], all), operation(a.part[3], all)}}; \
   }
 WITH_ONE(times, vmulq_f32)
 WITH_ONE(plus, vaddq_f32)

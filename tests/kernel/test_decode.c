@@ -10,7 +10,8 @@
 static const struct {
   const char *name;
   int32_t len, bytes;
-} CODECS[] = {{"none", 1, 0},
+} CODECS[] = {
+    {"none", 1, 0},
 #define GATHER_CODEC(ENUM, number, name, KIND, len, bytes, bits, sides, value, source) {name, len, bytes},
 #include "gather/codec.def"
 #undef GATHER_CODEC
@@ -96,10 +97,10 @@ typedef struct {
   int32_t bits; /* 0 = any */
 } code_kind;
 
-static const code_kind KINDS[GATHER_CODES_KINDS] = {
-    {"any", true, true, true, 0}, {"u8", false, false, true, 8}, {"s8", false, false, true, 8},
-    {"t8", true, false, true, 8}, {"t4", true, true, true, 4},   {"t2", true, true, true, 2},
-    {"f8", false, false, false, 8}};
+static const code_kind KINDS[GATHER_CODES_KINDS] = {{"any", true, true, true, 0},  {"u8", false, false, true, 8},
+                                                    {"s8", false, false, true, 8}, {"t8", true, false, true, 8},
+                                                    {"t4", true, true, true, 4},   {"t2", true, true, true, 2},
+                                                    {"f8", false, false, false, 8}};
 
 /* Numbers of groups, or none. */
 static const float *numbers(bool wanted, int64_t groups, int turn) {
@@ -109,11 +110,13 @@ static const float *numbers(bool wanted, int64_t groups, int turn) {
   return made;
 }
 
-static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int64_t count, int64_t align, int codes_kind) {
+static void codes_one(gather_codes_fn run, const code_kind *kind, int type, int64_t count, int64_t align,
+                      int codes_kind) {
   static const int64_t lens[] = {1, 2, 3, 5, 16, 17, 32, 33, 64, 100, 1000};
   static float table[256];
   const bool wide_table = trial_below(2);
-  gather_codes c = {.first = trial_below(70), .count = count, .bits = kind->bits ? kind->bits : 1 + (int32_t)trial_below(8)};
+  gather_codes c = {
+      .first = trial_below(70), .count = count, .bits = kind->bits ? kind->bits : 1 + (int32_t)trial_below(8)};
   c.group_len = lens[trial_below(COUNT(lens))], c.skip = trial_below(c.group_len);
   c.high_first = kind->orders && 8 % c.bits == 0 && c.bits < 8 && trial_below(2);
   for (int k = 0; k < 256; k++) table[k] = number();
