@@ -22,7 +22,7 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
     return gather_fail(error, GATHER_BATCH_DIMS_OUT_OF_RANGE,
                        "batch_dims is %" PRId64 ", but StableHLO's gather has dimension numbers instead",
                        options->batch_dims);
-  GATHER_TRY(gather_numbers_read(options->numbers, data_rank, indices_rank, &found->numbers, error));
+  GATHER_TRY(gather_stablehlo_numbers_read(options->numbers, data_rank, indices_rank, &found->numbers, error));
   found->batch_dims = 0, found->tuple_len = (int32_t)found->numbers.start_index_map_count;
   found->axis = found->tuple_len ? (int32_t)found->numbers.start_index_map[0] : 0;
   return GATHER_OK;

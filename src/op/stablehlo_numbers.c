@@ -123,8 +123,8 @@ static gather_status check_indices(const gather_dimension_numbers *n, int32_t in
   return check_dims(LIST(n, offset_dims), true, out_rank, "the output", error);
 }
 
-gather_status gather_numbers_read(const gather_dimension_numbers *numbers, int32_t data_rank, int32_t indices_rank,
-                                  gather_dimension_numbers *full, gather_error *error) {
+gather_status gather_stablehlo_numbers_read(const gather_dimension_numbers *numbers, int32_t data_rank,
+                                            int32_t indices_rank, gather_dimension_numbers *full, gather_error *error) {
   static const gather_dimension_numbers INIT = GATHER_DIMENSION_NUMBERS_INIT;
   if (!numbers)
     return gather_fail(error, GATHER_USAGE, "options.numbers is NULL: this operator needs its dimension numbers");

@@ -9,9 +9,9 @@
 
 /* Checks what the dimension numbers say among themselves and of ranks (C1, C2, C4 to C16, C18 to C20); a rank of -1 is unknown.
  * full: receives them with every field. */
-GATHER_CHECKED gather_status gather_numbers_read(const gather_dimension_numbers *numbers, int32_t data_rank,
-                                                 int32_t indices_rank, gather_dimension_numbers *full,
-                                                 gather_error *error);
+GATHER_CHECKED gather_status gather_stablehlo_numbers_read(const gather_dimension_numbers *numbers, int32_t data_rank,
+                                                           int32_t indices_rank, gather_dimension_numbers *full,
+                                                           gather_error *error);
 
 /* The position of a dimension in a list; -1. */
 int32_t gather_numbers_find(const int64_t *list, int64_t count, int64_t dim);
