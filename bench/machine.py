@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import gather_bench_native as native
@@ -85,6 +86,7 @@ def describe(huge_share: float, peers, absent: dict[str, str], flushes: bool) ->
     kernel = platform.release().split("-")[0]
     pages = read("/sys/kernel/mm/transparent_hugepage/enabled")
     return {
+        "date": time.strftime("%Y-%m-%d"),
         "cpu": f"{cpu()} ({model()})" if model() else cpu(),
         "cpus": library["cpus"],
         "caches": caches(),

@@ -19,6 +19,7 @@ import peers
 import report
 import siblings_grid
 import siblings_limits
+import siblings_page
 import siblings_peers
 import summary
 from cases import Arenas
@@ -34,7 +35,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--threads", default="", metavar="LIST", help="numbers of threads (default: 1 and 2, or 1 on one CPU)")
     parser.add_argument("--json", default="build/bench.json", metavar="FILE", help="where the results go (default: %(default)s)")
-    parser.add_argument("--report", action="store_true", help="make docs/benchmarks.md and its pictures from that file, no measuring")
+    parser.add_argument("--report", action="store_true", help="make the pages in docs/ from that file, no measuring")
+    parser.add_argument("--isa", type=int, default=-1, metavar="N", help="libgather's strongest instruction set: 0 portable, 1 avx2, 2 avx512 ...")
     parser.add_argument("--list", action="store_true", help="print the rows' names and end")
     return parser.parse_args()
 
@@ -60,12 +62,22 @@ def run(cases, everybody, siblings, absent, settings, threads) -> dict:
     return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}
 
 
+def make_pages(results: dict) -> int:
+    """Gather and its siblings have a page each."""
+    for page, chosen in ((report, False), (siblings_page, True)):
+        rows = [row for row in results["rows"] if (row["op"] in siblings_grid.OPS) == chosen]
+        if rows:
+            page.write({**results, "rows": rows}, machine.ROOT)
+    return 0
+
+
 def main() -> int:
     asked = arguments()
     path = Path(asked.json)
     if asked.report:
-        report.write(json.loads(path.read_text(encoding="utf-8")), machine.ROOT)
-        return 0
+        return make_pages(json.loads(path.read_text(encoding="utf-8")))
+    if asked.isa >= 0:
+        native.tune("isa", asked.isa)
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
     cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))

@@ -48,6 +48,11 @@ class Ours:
         if case.op == "quantised":
             yield Contender(self.name, "one call", self.quantised(memory).run, pool=pool)
             return
+        if case.op == "tree":
+            arrays = (memory.data, memory.index, memory.lengths, memory.end, memory.out)
+            tree = native.Tree(*((array.ctypes.data, str(array.dtype), array.shape) for array in arrays), case.threads)
+            yield Contender(self.name, "one call", lambda kept=arrays: tree.run(), pool=pool)
+            return
         yield Contender(self.name, "plan", self.plan(memory).run, pool=pool)
         yield Contender(self.name, "plan, fresh output", self.plan(memory, True).run, pool=pool)
         if case.op != "nd":

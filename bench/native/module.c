@@ -115,7 +115,8 @@ PyMODINIT_FUNC PyInit_gather_bench_native(void) {
   if (PyType_Ready(&bench_buffer_type) < 0 || PyType_Ready(&bench_plan_type) < 0 ||
       PyModule_AddObjectRef(module, "Buffer", (PyObject *)&bench_buffer_type) < 0 ||
       PyModule_AddObjectRef(module, "Plan", (PyObject *)&bench_plan_type) < 0 ||
-      PyType_Ready(&bench_quantised_type) < 0 ||
+      PyType_Ready(&bench_quantised_type) < 0 || PyType_Ready(&bench_tree_type) < 0 ||
+      PyModule_AddObjectRef(module, "Tree", (PyObject *)&bench_tree_type) < 0 ||
       PyModule_AddObjectRef(module, "Quantised", (PyObject *)&bench_quantised_type) < 0 ||
       PyType_Ready(&bench_table_type) < 0 ||
       PyModule_AddObjectRef(module, "Table", (PyObject *)&bench_table_type) < 0 ||

@@ -10,7 +10,7 @@
 
 #include "gather/gather.h"
 
-extern PyTypeObject bench_buffer_type, bench_plan_type, bench_quantised_type, bench_table_type;
+extern PyTypeObject bench_buffer_type, bench_plan_type, bench_quantised_type, bench_table_type, bench_tree_type;
 extern PyMethodDef bench_disk_functions[]; /* disk_module.c */
 
 /* plan.c: the pool of so many threads, NULL for one; a tensor of (address, type, shape), 0 with an exception set where it is none; the
