@@ -193,17 +193,22 @@ static gather_status check_overlaps(const gather_quantized *q, const gather_tens
   return check_overlap(out, q->scale_scale, "scale_scale", error);
 }
 
+/* The product of lengths [from, to); 0 if it does not fit, which only happens where another length is 0: then nothing runs. */
+static int64_t product(const int64_t *lengths, int32_t from, int32_t to) {
+  int64_t len = 0;
+  return from >= to ? 1 : gather_shape_len(to - from, lengths + from, &len) ? len : 0;
+}
+
 /* What rows are, and whether they are prefetched. The plan is made. */
 static void find_rows(take *t, const gather_tensor *out, const gather_options *options) {
   const gather_decoder *decoder = &t->decoder;
   const int32_t last = decoder->rank - 1;
   t->axis = t->plan.axis;
   t->batch_dims = (int32_t)(options->batch_dims < 0 ? options->batch_dims + t->plan.index_rank : options->batch_dims);
-  t->index_len = t->middle = t->lines = t->row_len = 1;
-  for (int32_t d = t->batch_dims; d < t->plan.index_rank; d++) t->index_len *= t->plan.index_shape[d];
-  for (int32_t d = t->batch_dims; d < t->axis; d++) t->middle *= decoder->shape[d];
-  for (int32_t d = t->axis + 1; d < last; d++) t->lines *= decoder->shape[d];
-  for (int32_t d = t->axis + 1; d <= last; d++) t->row_len *= decoder->shape[d];
+  t->index_len = product(t->plan.index_shape, t->batch_dims, t->plan.index_rank);
+  t->middle = product(decoder->shape, t->batch_dims, t->axis);
+  t->lines = product(decoder->shape, t->axis + 1, last);
+  t->row_len = product(decoder->shape, t->axis + 1, last + 1);
   t->inner = last - t->axis;
   gather_tensor_strides(out, t->out_strides);
   t->out_dense = t->plan.out_dense;
