@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "gather/model.h"
 #include "gather/table.h"
+#include "info_codec.h"
 #include "json.h"
 #include "report.h"
 #include "tensor_arg.h"
@@ -28,36 +29,7 @@ static int64_t row_bytes(const gather_file_tensor *tensor) {
   return elements * bits % 8 == 0 ? elements * bits / 8 : -1;
 }
 
-/* What --as of take makes of a quantised tensor, or why it does not. */
-static void json_codec(gather_cli_json *json, const gather_file *file, const gather_file_tensor *tensor) {
-  gather_file_codec found;
-  gather_error why;
-  if (tensor->unreadable || !gather_file_is_quantised(file, tensor)) return;
-  if (gather_file_codec_find(file, tensor, NULL, &found, &why) != GATHER_OK) {
-    gather_cli_json_string(json, "not_decoded", why.message);
-    return;
-  }
-  gather_cli_json_string(json, "codec", found.codec);
-  gather_cli_json_string(json, "layout", found.layout);
-  gather_cli_json_ints(json, "decoded_shape", found.rank, found.shape);
-}
-
-static void text_codec(const gather_file *file, const gather_file_tensor *tensor) {
-  char shape[512];
-  gather_file_codec found;
-  gather_error why;
-  if (tensor->unreadable || !gather_file_is_quantised(file, tensor)) return;
-  if (gather_file_codec_find(file, tensor, NULL, &found, &why) == GATHER_OK) {
-    printf("  decodes to %s: %s, codec %s\n", gather_cli_shape_text(shape, sizeof shape, found.rank, found.shape),
-           found.layout, found.codec);
-    return;
-  }
-  fputs("  cannot be decoded: ", stdout);
-  gather_cli_put(stdout, why.message);
-  putchar('\n');
-}
-
-static void json_tensor(gather_cli_json *json, const gather_file *file, const gather_file_tensor *tensor) {
+static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
   gather_cli_json_object(json, NULL);
   gather_cli_json_string(json, "name", tensor->name);
   gather_cli_json_string(json, "type", tensor->type_name);
@@ -67,11 +39,11 @@ static void json_tensor(gather_cli_json *json, const gather_file *file, const ga
   if (row_bytes(tensor) >= 0) gather_cli_json_int(json, "row_bytes", row_bytes(tensor));
   gather_error why;
   if (gather_file_tensor_check(tensor, &why) != GATHER_OK) gather_cli_json_string(json, "unreadable", why.message);
-  json_codec(json, file, tensor);
+  gather_cli_codecs_json(codecs, tensor, json);
   gather_cli_json_object_end(json);
 }
 
-static void text_tensor(const gather_file *file, const gather_file_tensor *tensor) {
+static void text_tensor(const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
   char shape[512];
   gather_cli_put(stdout, tensor->name);
   if (*tensor->name) fputs(": ", stdout);
@@ -81,7 +53,7 @@ static void text_tensor(const gather_file *file, const gather_file_tensor *tenso
          tensor->offset);
   if (tensor->tensor.rank > 1 && row_bytes(tensor) >= 0) printf(", rows of %" PRId64 " bytes", row_bytes(tensor));
   putchar('\n');
-  text_codec(file, tensor);
+  gather_cli_codecs_text(codecs, tensor);
   gather_error why;
   if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
   fputs("  cannot be read: ", stdout);
@@ -122,37 +94,50 @@ static gather_status text_nodes(const gather_model *model, const gather_check *c
 }
 
 static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                               const gather_model *model, const gather_check *check, gather_error *error) {
+                               const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
+                               gather_error *error) {
   int64_t count = gather_file_len(file);
   gather_cli_put(stdout, args->argument[0]);
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
   if (only) {
-    text_tensor(file, only);
+    text_tensor(codecs, only);
     return GATHER_OK;
   }
-  for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(file, gather_file_at(file, i));
+  for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(codecs, gather_file_at(file, i));
   text_more(count, "tensors");
   if (count > SHOWN) GATHER_CLI_TRY(gather_cli_put_unreadable(file, error));
   return check ? text_nodes(model, check, error) : GATHER_OK;
 }
 
 /* model and check: NULL for files without a model. */
-static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                                 const gather_model *model, const gather_check *check, gather_error *error) {
+static gather_status print_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
+                                gather_error *error) {
   int64_t count = gather_file_len(file);
-  if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, model, check, error);
+  if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, codecs, model, check, error);
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
   gather_cli_json_string(&json, "file", args->argument[0]);
   gather_cli_json_string(&json, "format", gather_file_format(file));
   gather_cli_json_array(&json, "tensors");
   for (int64_t i = 0; i < count; i++)
-    if (!only || only == gather_file_at(file, i)) json_tensor(&json, file, gather_file_at(file, i));
+    if (!only || only == gather_file_at(file, i)) json_tensor(&json, codecs, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
   gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
   if (check) gather_cli_json_not_checked(&json, model);
   gather_cli_json_finish(&json);
   return GATHER_OK;
+}
+
+static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
+                                 const gather_model *model, const gather_check *check, gather_error *error) {
+  gather_cli_codecs codecs = {0};
+  const int64_t count = gather_file_len(file);
+  const bool all = only || args->value[GATHER_CLI_JSON] || count < SHOWN;
+  gather_status status = gather_cli_codecs_find(file, only, all ? count : SHOWN, &codecs, error);
+  if (status == GATHER_OK) status = print_file(args, file, only, &codecs, model, check, error);
+  gather_cli_codecs_clear(&codecs);
+  return status;
 }
 
 /* The gather nodes of a file with a model. */

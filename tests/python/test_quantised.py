@@ -229,3 +229,36 @@ def test_references(made):
     del array
     gc.collect()
     assert sys.getrefcount(blocks) == before
+
+
+def test_fork(made):
+    """The child uses the table that the parent opened and used."""
+    import os
+
+    name, _, values = made
+    table = libgather.open(name).dequantize()
+    assert np.array_equal(table[[1]], values[[1]])
+    child = os.fork()
+    if child == 0:
+        good = np.array_equal(table[[3, -1]], values[[3, -1]]) and table.submit([5]).wait().shape == (1, 256)
+        os._exit(0 if good else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(table[[2]], values[[2]])
+
+
+def test_cancel(tmp_path):
+    """A cancelled job ends early, and the table remains usable."""
+    stored = nvfp4(np.random.default_rng(6), 2000, 512)
+    table = libgather.open(stored.write(tmp_path / "x.safetensors"), engine="pread", cache=0).dequantize()
+    ids = np.random.default_rng(6).integers(0, 2000, 100_000)
+    jobs = [table.submit(ids) for _ in range(4)]
+    table.cancel_jobs()
+    cancelled = 0
+    for job in jobs:
+        try:
+            assert np.array_equal(job.wait(), stored.values[ids])
+        except libgather.GatherCancelledError:
+            cancelled += 1
+    assert cancelled > 0
+    assert np.array_equal(table[[7]], stored.values[[7]])
+    table.close()

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import libgather
+from support.quantised_files import nvfp4
 from support.skip import skip_test
 from table_files import save, save_raw, save_safetensors
 
@@ -211,7 +212,7 @@ sys.modules[{without!r}] = None
 import libgather, torch
 from torch.utils.data import DataLoader
 if __name__ == "__main__":
-    dataset = libgather.torch.TableDataset({path + ":emb"!r})
+    dataset = tables.TableDataset({path + ":emb"!r})
     loader = DataLoader(dataset, batch_size=32, num_workers={workers}, collate_fn=libgather.torch.collate)
     torch.save(torch.cat(list(loader)), {str(tmp_path / "rows.pt")!r})
 """)
@@ -225,3 +226,18 @@ def test_embedding_of_another_rank(tmp_path):
     for shape in ((4,), (4, 2, 2)):
         with pytest.raises(libgather.GatherValueError, match="rank 2"):
             tables.DiskEmbedding(save(tmp_path, np.zeros(shape, np.float32)))
+
+
+def test_quantised_tables(tmp_path):
+    """An embedding and a dataset over decoded rows."""
+    stored = nvfp4(np.random.default_rng(1))
+    name = stored.write(tmp_path / "x.safetensors")
+    ids = torch.tensor([[1, 5], [39, 0]])
+    values = torch.from_numpy(stored.values)
+    for table in (libgather.open(name).dequantize(), libgather.open(name, decode_as="float32")):
+        assert torch.equal(tables.DiskEmbedding(table)(ids), values[ids])
+    halves = tables.DiskEmbedding(name, decode_as="bfloat16")(ids)
+    assert halves.dtype == torch.bfloat16 and torch.equal(halves, values.bfloat16()[ids])
+    assert torch.equal(tables.TableDataset(name, decode_as=torch.float16)[3], values.half()[3])
+    with pytest.raises(libgather.GatherTypeError, match="rows are decoded to"):
+        tables.DiskEmbedding(name, decode_as=torch.float64)
