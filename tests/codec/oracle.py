@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Decoders of every codec, written from the layouts as they are documented, one element after the other in loops over coordinates.
 
-Independent of the library and of the packages that write these formats. All arithmetic is NumPy's float32, one operation at a time.
+Independent of the library and, except for code books, of the packages that write these formats. All arithmetic is NumPy's float32, one operation at a time.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
+import gguf
+import gguf.quants
 import numpy as np
 
 f32 = np.float32
@@ -59,6 +62,27 @@ def ue4m3_half(e: np.ndarray) -> np.ndarray:
     return np.array([one(int(x)) for x in e], np.float64).astype(f32)
 
 
+@functools.cache
+def vectors(name: str) -> np.ndarray:
+    """The code book of a type. It is what defines the type, so it is the package's."""
+    kind = getattr(gguf.quants, name)
+    kind.init_grid()
+    return kind.grid.reshape(kind.grid_shape).astype(f32)
+
+
+def quarters(d: np.ndarray, s: np.ndarray, factor: float) -> np.ndarray:
+    return d * (f32(0.5) + s.astype(f32)) * f32(factor)
+
+
+def even(seven: np.ndarray) -> np.ndarray:
+    """Eight signs from seven: an even number of them is set."""
+    return seven | np.array([int(x).bit_count() & 1 for x in seven]) << 7
+
+
+def signed(values: np.ndarray, signs: np.ndarray, k: int) -> np.ndarray:
+    return np.where(signs.astype(np.int64) >> k & 1, -values, values)
+
+
 def element(name: str, b: np.ndarray, i: int) -> np.ndarray:
     """Element i of every block of b."""
     i256, part = i % 256, i // 32
@@ -102,6 +126,39 @@ def element(name: str, b: np.ndarray, i: int) -> np.ndarray:
         case "IQ4_XS":
             scale = bits(b, 4, 4 * part, 4) | bits(b, 2, 2 * part, 2) << 4
             return half(b, 0) * (scale - 32).astype(f32) * IQ4[halves(b, 8 + 16 * part, i % 32)].astype(f32)
+        case "IQ2_XXS":
+            at, v = 2 + 8 * part, i % 32 // 8
+            scale = quarters(half(b, 0), bits(b, at + 4, 28, 4), 0.25)
+            return signed(scale * vectors(name)[b[:, at + v], i % 8], even(bits(b, at + 4, 7 * v, 7)), i % 8)
+        case "IQ2_XS":
+            v = i // 8
+            scale = quarters(half(b, 0), bits(b, 66, 4 * (i // 16), 4), 0.25)
+            return signed(scale * vectors(name)[bits(b, 2 + 2 * v, 0, 9), i % 8], even(bits(b, 2 + 2 * v, 9, 7)), i % 8)
+        case "IQ2_S":
+            v = i // 8
+            scale = quarters(half(b, 0), bits(b, 74, 4 * (i // 16), 4), 0.25)
+            q = b[:, 2 + v].astype(np.int64) | bits(b, 66, 2 * v, 2) << 8
+            return signed(scale * vectors(name)[q, i % 8], b[:, 34 + v], i % 8)
+        case "IQ3_XXS":
+            at = 66 + 4 * part
+            scale = quarters(half(b, 0), bits(b, at, 28, 4), 0.5)
+            return signed(scale * vectors(name)[b[:, 2 + i // 4], i % 4], even(bits(b, at, 7 * (i % 32 // 8), 7)), i % 8)
+        case "IQ3_S":
+            scale = half(b, 0) * (1 + 2 * bits(b, 106, 4 * part, 4)).astype(f32)
+            q = b[:, 2 + i // 4].astype(np.int64) | bits(b, 66, i // 4, 1) << 8
+            return signed(scale * vectors(name)[q, i % 4], b[:, 74 + i // 8], i % 8)
+        case "IQ1_S":
+            at, v = 34 + 2 * part, i // 8
+            scale = half(b, 0) * (2 * bits(b, at, 12, 3) + 1).astype(f32)
+            q = b[:, 2 + v].astype(np.int64) | bits(b, at, 3 * (v % 4), 3) << 8
+            return scale * (vectors(name)[q, i % 8] + np.where(bits(b, at, 15, 1), f32(-0.125), f32(0.125)))
+        case "IQ1_M":
+            v, d = i // 8, np.zeros(len(b), np.int64)
+            for k in range(4):
+                d |= bits(b, 49 + 2 * k, 4, 4) << 4 * k
+            scale = d.astype(np.uint16).view(np.float16).astype(f32) * (2 * bits(b, 48 + i // 64 * 2, i // 16 % 4 * 3, 3) + 1).astype(f32)
+            q = b[:, v].astype(np.int64) | bits(b, 32, 4 * v, 3) << 8
+            return scale * (vectors("IQ1_S")[q, i % 8] + np.where(bits(b, 32, 4 * v + 3, 1), f32(-0.125), f32(0.125)))
         case "TQ1_0":
             at, digit = (i % 32, i // 32) if i < 160 else (32 + i % 16, (i - 160) // 16) if i < 240 else (48 + i % 4, (i - 240) // 4)
             rest = b[:, at].astype(np.int64) * 3**digit % 256

@@ -120,8 +120,8 @@ static void blocks(void **unused) {
 
 static void refused_codecs(void **unused) {
   (void)unused;
-  q.codec = GATHER_CODEC_IQ2_XS;
-  assert_refused(GATHER_UNSUPPORTED, "data", "IQ2_XS is not decoded: its values are a list of 512 vectors");
+  q.codec = GATHER_CODEC_Q8_1;
+  assert_refused(GATHER_UNSUPPORTED, "data", "Q8_1 is not decoded: it holds activations during a multiplication");
   q.codec = GATHER_CODEC_GPTQ;
   assert_refused(GATHER_UNSUPPORTED, "data", "gptq is not decoded: a word holds codes of 8 rows");
   q.codec = (gather_codec)4711;

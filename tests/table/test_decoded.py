@@ -18,7 +18,7 @@ SEED = int(os.environ.get("GATHER_TEST_SEED", 1))
 ROUNDS = int(os.environ.get("GATHER_TEST_ROUNDS", 1))
 TYPES = gguf.GGMLQuantizationType
 # Those that gguf.dequantize decodes and this library does, too.
-BLOCKS = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS TQ1_0 TQ2_0 MXFP4 NVFP4".split()
+BLOCKS = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S IQ1_S IQ1_M TQ1_0 TQ2_0 MXFP4 NVFP4".split()
 LENGTH = {"float32": 4, "float16": 2, "bfloat16": 2}
 
 
