@@ -46,6 +46,8 @@ static gather_status tuple_fail(const gather_op *op, int32_t data_rank, int32_t 
   char has[64];
   if (least == most)
     (void)snprintf(has, sizeof has, "%" PRId64, least);
+  else if (most == GATHER_DIM_UNBOUNDED)
+    (void)snprintf(has, sizeof has, "at least %" PRId64, least);
   else
     (void)snprintf(has, sizeof has, "%" PRId64 " to %" PRId64, least, most);
   return gather_fail_input(
@@ -58,7 +60,6 @@ static gather_status tuple_fail(const gather_op *op, int32_t data_rank, int32_t 
 static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t indices_rank, int64_t tuple_len,
                                 const gather_options *options, bool definite, gather_attributes *found,
                                 gather_error *error) {
-  (void)definite;
   GATHER_TRY(gather_data_rank_check(op, data_rank, error));
   if (indices_rank == 0)
     return gather_fail_input(error, GATHER_RANK_MISMATCH, "indices", "indices are 0-D; %s needs a rank of at least 1",
@@ -67,7 +68,7 @@ static gather_status attributes(const gather_op *op, int32_t data_rank, int32_t 
   GATHER_TRY(read_batch_dims(op, data_rank, indices_rank, options->batch_dims, &found->batch_dims, error));
   found->axis = found->batch_dims;
   found->tuple_len = -1;
-  if (data_rank < 0 || tuple_len == -1) return GATHER_OK;
+  if (!definite && (data_rank < 0 || tuple_len == -1)) return GATHER_OK;
   if (tuple_len < least_tuple(op) || tuple_len > data_rank - found->batch_dims)
     return tuple_fail(op, data_rank, found->batch_dims, tuple_len, tuple_len, error);
   found->tuple_len = (int32_t)tuple_len;

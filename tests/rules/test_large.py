@@ -117,3 +117,57 @@ def test_packed_rows_of_whole_bytes(name, width, pool):
                 value = elements.get(info, memory, 0, j * pitch + k) if good else fill.value
                 elements.put(info, want, 0, i * width + k, value)
         assert (out == want).all()
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["alone", "pool"])
+@pytest.mark.parametrize("dtype", INDEX_TYPES)
+@pytest.mark.parametrize("lens", [(29,), (29, 31), (7, 11, 13), (3, 5, 7, 9)], ids=str)
+def test_tuples(dtype, lens, parallel, pool):
+    """Slices of every length by tuples of one to four numbers."""
+    rng = np.random.default_rng(len(lens))
+    for width in (1, 3, 4, 8, 16, 33, 100):
+        data = rng.integers(0, 256, size=(*lens, width), dtype=np.uint8)
+        indices = np.stack([random_indices(rng, dtype, n, 1 + 100_000 // width) for n in lens], axis=-1)
+        got = numpy_call.apply("GatherND", "onnx-13", data, indices, executor=pool if parallel else None)
+        assert (got == data[tuple(indices.astype(np.int64)[:, c] for c in range(len(lens)))]).all(), width
+
+
+@pytest.mark.parametrize("parallel", [False, True], ids=["alone", "pool"])
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint16"])
+def test_one_bad_component_anywhere(dtype, parallel, pool):
+    """The first bad number is found in whatever tuple and component it is, and all are counted; fresh outputs too."""
+    rng = np.random.default_rng(6)
+    lens, count = (100, 90, 80), 30_001
+    data = np.zeros(lens, np.uint8)
+    good = np.stack([rng.integers(0, n, size=count) for n in lens], axis=-1).astype(dtype)
+    for place in (0, 1, 63, 64, 255, 256, 341, 1023, 1024, 4095, 4096, 10_922, 16_384, 30_000):
+        for component in range(3):
+            indices = good.copy()
+            indices[place, component:] = 100
+            later = [place + 1 + int(n) for n in rng.integers(0, count, size=3) if place + 1 + n < count]
+            indices[later, 0] = 101
+            for fresh in (False, True):
+                with pytest.raises(numpy_call.GatherError) as caught:
+                    executor = pool if parallel else None
+                    numpy_call.apply("GatherND", "onnx-13", data, indices, executor=executor, fresh_output=fresh)
+                error = caught.value.error
+                assert tuple(error.position[: error.position_rank]) == (place, component)
+                assert (error.axis, error.value) == (component, 100)
+                assert (error.low, error.high) == (-lens[component], lens[component] - 1)
+                assert error.bad_count == 3 - component + len(set(later))
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_tuples_in_batches(batch, pool):
+    rng = np.random.default_rng(batch)
+    data = rng.integers(0, 1 << 40, size=(40, 30, 20, 10))
+    lens = data.shape[batch : batch + 2]
+    indices = np.stack([rng.integers(-n, n, size=(*data.shape[:batch], 50)) for n in lens], axis=-1)
+    grid = np.ogrid[tuple(slice(n) for n in data.shape[:batch])] if batch > 1 else [np.arange(data.shape[0])]
+    where = tuple(np.expand_dims(of, -1) for of in grid) + (indices[..., 0], indices[..., 1])
+    for rules in ("onnx-13", "openvino-8", "openvino-5"):
+        settings = {"negative": g.NEGATIVE_ON, "batch_dims": batch, "executor": pool}
+        got = numpy_call.apply("GatherND", rules, data, indices, **settings)
+        want = data[where]
+        assert (got == (want.reshape(-1, *want.shape[batch:]) if rules == "openvino-5" else want)).all()
+        assert got.ndim == want.ndim - (batch - 1) * (rules == "openvino-5")

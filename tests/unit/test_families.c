@@ -176,6 +176,7 @@ static const struct source_case cases[] = {
     {"GatherND", "onnx-13", 2, 2, 0, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, 3, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, 2, 0, 1, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
+    {"GatherND", "openvino-8", 2, 2, -1, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, INT64_MAX, 0, 0, NULL, GATHER_SHAPE_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 0, 1, 0, 0, NULL, GATHER_RANK_MISMATCH, {{0}}},
     {"GatherND", "onnx-13", 2, 2, 1, 1, 0, NULL, GATHER_AXIS_OUT_OF_RANGE, {{0}}},
