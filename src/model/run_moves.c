@@ -81,8 +81,8 @@ static gather_status concat_axis(const gather_node *node, bool onnx, int32_t ran
 /* Checks that a part fits the first one, and adds its length. */
 static gather_status add_part(const gather_tensor *first, const gather_tensor *part, int32_t axis, int64_t *len,
                               gather_error *error) {
-  if (part->type != first->type || part->item_bytes != first->item_bytes ||
-      ((part->flags ^ first->flags) & GATHER_TENSOR_BYTE_SWAPPED))
+  const bool same_bytes = first->type != GATHER_TYPE_OPAQUE || part->item_bytes == first->item_bytes;
+  if (part->type != first->type || !same_bytes || ((part->flags ^ first->flags) & GATHER_TENSOR_BYTE_SWAPPED))
     return gather_fail(error, GATHER_TYPE_MISMATCH, "its inputs differ in type or byte order");
   bool fits = part->rank == first->rank;
   for (int32_t d = 0; fits && d < part->rank; d++) fits = d == axis || part->shape[d] == first->shape[d];

@@ -124,6 +124,11 @@ RIGHT = [
     ("Unsqueeze", "opset1", "", [[0]], X[None]),
     ("Unsqueeze", "opset1", "", [[-1, 1]], X.reshape(1, 1, 4, 1, 6, 1)),
     ("Unsqueeze", "opset1", "", [2], X.reshape(1, 4, 1, 1, 6)),
+    ("Transpose", "opset1", "", [[3, 0, 1, 2]], X.transpose(3, 0, 1, 2)),
+    ("Transpose", "opset1", "", [np.zeros(0, np.int64)], X.transpose()),
+    ("Concat", "opset1", '<data axis="1"/>', [X[:, :2], X[:, 1:]], np.concatenate([X, X[:, :2], X[:, 1:]], 1)),
+    ("Concat", "opset1", '<data axis="-1"/>', [X[..., :1]], np.concatenate([X, X[..., :1]], -1)),
+    ("Concat", "opset1", '<data axis="0"/>', [], X),
     ("ShapeOf", "opset1", "", [], np.array([1, 4, 1, 6])),
     ("ShapeOf", "opset3", '<data output_type="i64"/>', [], np.array([1, 4, 1, 6])),
     ("ShapeOf", "opset3", '<data output_type="i32"/>', [], np.array([1, 4, 1, 6], np.int32)),
@@ -143,7 +148,12 @@ WRONG = [
     ("Unsqueeze", "opset1", "", [], "file_malformed"),
     ("Convert", "opset1", '<data destination_type="f32"/>', [], "unsupported"),
     ("Convert", "opset1", "", [], "unsupported"),
-    ("Transpose", "opset1", "", [[0, 1, 2, 3]], "unsupported"),
+    ("Reverse", "opset1", "", [[0]], "unsupported"),
+    ("Transpose", "opset1", "", [[0, 1, 1, 2]], "shape_mismatch"),
+    ("Transpose", "opset1", "", [[0, 1]], "shape_mismatch"),
+    ("Transpose", "opset1", "", [], "file_malformed"),
+    ("Concat", "opset1", "", [], "file_malformed"),
+    ("Concat", "opset1", '<data axis="9"/>', [], "axis_out_of_range"),
 ]
 
 

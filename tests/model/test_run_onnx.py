@@ -265,3 +265,45 @@ def test_order_does_not_matter(tmp_path):
     ]
     code, answer = run(models.save(tmp_path, nodes, [], [y], [table], 13), "--output", f"y={tmp_path}/y.npy")
     assert code == 0 and np.load(tmp_path / "y.npy").tolist() == [7], answer
+
+
+@pytest.mark.parametrize("kind", models.ALL_TYPES)
+def test_whole_tensors_are_moved(kind, tmp_path):
+    """Transpose and Concat of every element type, packed ones with parts that begin within a byte; then a gather."""
+    rng = np.random.default_rng(7)
+    parts = [models.random_data(rng, kind, (2, n, 3)) for n in (3, 1, 0, 4)]
+    whole = np.concatenate([part.transpose(2, 1, 0) for part in parts], 1)
+    constants = [models.tensor_of(f"p{n}", kind, part) for n, part in enumerate(parts)]
+    nodes = [helper.make_node("Transpose", [f"p{n}"], [f"t{n}"], perm=[2, 1, 0]) for n in range(2)]
+    nodes += [helper.make_node("Transpose", [f"p{n}"], [f"t{n}"]) for n in range(2, 4)]
+    nodes += [helper.make_node("Concat", [f"t{n}" for n in range(4)], ["all"], axis=-2)]
+    ids = np.array([[2, 7], [0, 3], [-1, -8]])
+    nodes += [helper.make_node("GatherND", ["all", "ids"], ["y"]), helper.make_node("Identity", ["all"], ["z"])]
+    wanted = np.stack([whole[i, j] for i, j in ids])
+    outputs = [helper.make_tensor_value_info(name, TensorProto.DataType.Value(kind), None) for name in "yz"]
+    path = models.save(tmp_path, nodes, [], outputs, [*constants, models.tensor_of("ids", "INT64", ids)], 25)
+    models.test_set(tmp_path / "set", [], models.tensor_of("y", kind, wanted), models.tensor_of("z", kind, whole))
+    code, answer = run(path, "--test-data", tmp_path / "set")
+    assert code == 0 and [entry["mismatches"] for entry in answer["compared"]] == [0, 0], answer
+
+
+@pytest.mark.parametrize(
+    "op, inputs, attributes, status",
+    [
+        ("Transpose", ["a"], {"perm": [0, 0]}, "shape_mismatch"),
+        ("Transpose", ["a"], {"perm": [0]}, "shape_mismatch"),
+        ("Transpose", ["a"], {"perm": [0, 2]}, "shape_mismatch"),
+        ("Concat", ["a", "b"], {"axis": 1}, "shape_mismatch"),
+        ("Concat", ["a", "c"], {"axis": 0}, "type_mismatch"),
+        ("Concat", ["a", "a"], {"axis": 2}, "axis_out_of_range"),
+        ("Concat", ["a", "a"], {}, "file_malformed"),
+        ("Concat", ["a", ""], {"axis": 0}, "file_malformed"),
+    ],
+)
+def test_whole_tensors_that_do_not_fit(op, inputs, attributes, status, tmp_path):
+    constants = [models.tensor_of("a", "INT64", np.zeros((2, 3), np.int64)), models.tensor_of("b", "INT64", np.zeros((3, 3), np.int64))]
+    constants += [models.tensor_of("c", "INT32", np.zeros((2, 3), np.int32))]
+    y = helper.make_tensor_value_info("y", TensorProto.INT64, None)
+    path = models.save(tmp_path, [helper.make_node(op, inputs, ["y"], "n", **attributes)], [], [y], constants, 13)
+    code, answer = run(path)
+    assert answer["error"]["status"] == status and answer["error"]["node"] == "n", answer
