@@ -161,6 +161,8 @@ static bool is_apart(const made_tensor *indices, const gather_py_view *out) {
   return high <= out_low || out_high <= low;
 }
 
+enum { HUGE_BYTES = 4 << 20 };
+
 /* The tuples, in memory as they are, or copied: column after column. */
 static gather_status make_tuples(indexing_call *c, made_tensor *indices, gather_error *error) {
   gather_py_indexing *ix = &c->indexing;
@@ -176,6 +178,7 @@ static gather_status make_tuples(indexing_call *c, made_tensor *indices, gather_
   if (bytes > SIZE_MAX / 2) return no_memory(error);
   ix->tuples = malloc((size_t)bytes + 1);
   if (!ix->tuples) return no_memory(error);
+  if (bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(ix->tuples, (size_t)bytes); /* fewer page faults */
   for (int32_t i = 0; i < ix->column_count; i++) gather_py_column_copy(ix, &ix->columns[i], ix->tuples + i * ix->len);
   start(indices, &indices->tensor, ix->tuples);
   indices->tensor.type = GATHER_TYPE_INT64, indices->tensor.flags = 0;
