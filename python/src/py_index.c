@@ -11,6 +11,7 @@
 
 #include "py_call.h"
 #include "py_index_error.h"
+#include "py_index_tuples.h"
 
 #define BIT(keyword) (1u << GATHER_PY_##keyword)
 
@@ -47,53 +48,26 @@ typedef struct indexing_call {
 
 /* ---- the tensors of the engine ---- */
 
-/* A tensor whose dimensions are appended. */
-typedef struct made_tensor {
-  gather_tensor tensor;
-  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
-} made_tensor;
-
-static void start(made_tensor *made, const gather_tensor *like, void *data) {
-  made->tensor = *like;
-  made->tensor.data = data;
-  made->tensor.rank = 0;
-  made->tensor.shape = made->shape;
-  made->tensor.strides = made->strides;
-}
-
-static void push(made_tensor *made, int64_t len, int64_t step) {
-  made->shape[made->tensor.rank] = len;
-  made->strides[made->tensor.rank++] = step;
-}
-
 /* x from the first element of the view on. */
-static void start_data(made_tensor *made, const gather_py_indexing *ix) {
+static void start_data(gather_py_made *made, const gather_py_indexing *ix) {
   const gather_tensor *x = &ix->x->tensor;
   const bool packed = gather_type_get(x->type)->packing != GATHER_PACKING_BYTES;
-  start(made, x, x->data && !packed ? (char *)x->data + ix->offset : x->data);
+  gather_py_made_start(made, x, x->data && !packed ? (char *)x->data + ix->offset : x->data);
   if (packed) made->tensor.packed_offset += ix->offset;
 }
 
 /* The strides of the caller's output, whose dimensions are the result's. */
 static void push_kept(const gather_py_indexing *ix, int32_t first, int32_t last, const int64_t *out_strides,
-                      made_tensor *data, made_tensor *out) {
+                      gather_py_made *data, gather_py_made *out) {
   for (int32_t k = first; k < last; k++) {
     if (ix->kept[k].len == 1) continue;
-    push(data, ix->kept[k].len, ix->kept[k].step);
-    push(out, ix->kept[k].len, out_strides[k < ix->place ? k : k + ix->rank]);
+    gather_py_made_push(data, ix->kept[k].len, ix->kept[k].step);
+    gather_py_made_push(out, ix->kept[k].len, out_strides[k < ix->place ? k : k + ix->rank]);
   }
 }
 
-static void push_broadcast(const gather_py_indexing *ix, const int64_t *out_strides, made_tensor *out) {
-  for (int32_t d = 0; d < ix->rank; d++) push(out, ix->shape[d], out_strides[ix->place + d]);
-}
-
-/* The numbers of the only column. */
-static void start_indices(made_tensor *made, const gather_py_column *column) {
-  static const gather_tensor none;
-  start(made, &none, (void *)(uintptr_t)column->numbers);
-  made->tensor.type = column->type;
-  made->tensor.flags = column->swapped ? GATHER_TENSOR_BYTE_SWAPPED : 0;
+static void push_broadcast(const gather_py_indexing *ix, const int64_t *out_strides, gather_py_made *out) {
+  for (int32_t d = 0; d < ix->rank; d++) gather_py_made_push(out, ix->shape[d], out_strides[ix->place + d]);
 }
 
 /* ---- the three gathers ---- */
@@ -102,10 +76,10 @@ static gather_status copy_view(const indexing_call *c, const int64_t *out_stride
   const gather_py_indexing *ix = &c->indexing;
   static const int64_t first = 0;
   const gather_tensor index = {.data = (void *)(uintptr_t)&first, .type = GATHER_TYPE_INT64};
-  made_tensor data, out;
+  gather_py_made data, out;
   start_data(&data, ix);
-  start(&out, &c->t.out.tensor, c->t.out.tensor.data);
-  push(&data, 1, 0);
+  gather_py_made_start(&out, &c->t.out.tensor, c->t.out.tensor.data);
+  gather_py_made_push(&data, 1, 0);
   push_kept(ix, 0, ix->kept_count, out_strides, &data, &out);
   gather_options options = c->call.options;
   options.on_bad = GATHER_ON_BAD_ERROR;
@@ -115,87 +89,30 @@ static gather_status copy_view(const indexing_call *c, const int64_t *out_stride
 static gather_status along_one(const indexing_call *c, const int64_t *out_strides, gather_error *error) {
   const gather_py_indexing *ix = &c->indexing;
   const gather_py_column *column = ix->columns;
-  made_tensor data, indices, out;
+  gather_py_made data, indices, out;
   start_data(&data, ix);
-  start(&out, &c->t.out.tensor, c->t.out.tensor.data);
-  start_indices(&indices, column);
+  gather_py_made_start(&out, &c->t.out.tensor, c->t.out.tensor.data);
+  gather_py_made_indices(&indices, column);
   gather_options options = c->call.options;
   push_kept(ix, 0, ix->place, out_strides, &data, &out);
   options.axis = data.tensor.rank;
-  push(&data, column->len, column->step);
+  gather_py_made_push(&data, column->len, column->step);
   push_broadcast(ix, out_strides, &out);
   push_kept(ix, ix->place, ix->kept_count, out_strides, &data, &out);
-  for (int32_t d = 0; d < ix->rank; d++) push(&indices, ix->shape[d], column->strides[d]);
+  for (int32_t d = 0; d < ix->rank; d++) gather_py_made_push(&indices, ix->shape[d], column->strides[d]);
   return gather_apply(&ALONG_ONE, &data.tensor, &indices.tensor, &out.tensor, &options, error);
-}
-
-static gather_status no_memory(gather_error *error) {
-  return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the tuples of the key's arrays");
-}
-
-/* A tensor's bytes: [*low, *high), as numbers. */
-static void find_span(const gather_tensor *tensor, uint64_t *low, uint64_t *high) {
-  const gather_type_info *type = gather_type_get(tensor->type);
-  const bool packed = type->packing != GATHER_PACKING_BYTES;
-  *low = *high = (uint64_t)(uintptr_t)tensor->data;
-  *high += type->kind == GATHER_KIND_OPAQUE ? (uint64_t)tensor->item_bytes : 16;
-  for (int32_t d = 0; d < tensor->rank; d++) {
-    if (tensor->shape[d] == 0) *high = *low;
-    if (tensor->shape[d] == 0) return;
-    const int64_t last = (tensor->shape[d] - 1) * tensor->strides[d] / (packed ? 2 : 1);
-    if (last < 0)
-      *low -= (uint64_t)-last;
-    else
-      *high += (uint64_t)last;
-  }
-}
-
-/* Whether the output is in between: two arrays are always evenly spaced, with anything between them, and the engine would refuse an
- * output there. */
-static bool is_apart(const made_tensor *indices, const gather_py_view *out) {
-  uint64_t low, high, out_low, out_high;
-  gather_tensor written = out->tensor;
-  written.strides = out->strides;
-  find_span(&indices->tensor, &low, &high);
-  find_span(&written, &out_low, &out_high);
-  return high <= out_low || out_high <= low;
-}
-
-/* The tuples, in memory as they are, or copied: column after column. */
-static gather_status make_tuples(indexing_call *c, made_tensor *indices, gather_error *error) {
-  gather_py_indexing *ix = &c->indexing;
-  int64_t step;
-  start_indices(indices, ix->columns);
-  if (gather_py_columns_are_even(ix, &step)) {
-    for (int32_t d = 0; d < ix->rank; d++) push(indices, ix->shape[d], ix->columns[0].strides[d]);
-    push(indices, ix->column_count, step);
-    if (is_apart(indices, &c->t.out)) return GATHER_OK;
-  }
-  /* Neither product overflows: broadcasting checked it. */
-  const uint64_t bytes = (uint64_t)ix->len * (uint64_t)ix->column_count * sizeof *ix->tuples;
-  if (bytes > SIZE_MAX / 2) return no_memory(error);
-  ix->tuples = malloc((size_t)bytes + 1);
-  if (!ix->tuples) return no_memory(error);
-  for (int32_t i = 0; i < ix->column_count; i++) gather_py_column_copy(ix, &ix->columns[i], ix->tuples + i * ix->len);
-  start(indices, &indices->tensor, ix->tuples);
-  indices->tensor.type = GATHER_TYPE_INT64, indices->tensor.flags = 0;
-  int64_t strides[GATHER_MAX_RANK];
-  gather_py_row_major(ix->rank, ix->shape, (int64_t)sizeof *ix->tuples, strides);
-  for (int32_t d = 0; d < ix->rank; d++) push(indices, ix->shape[d], strides[d]);
-  push(indices, ix->column_count, ix->len * (int64_t)sizeof *ix->tuples);
-  return GATHER_OK;
 }
 
 static gather_status by_tuples(indexing_call *c, const int64_t *out_strides, gather_error *error) {
   const gather_py_indexing *ix = &c->indexing;
-  made_tensor data, indices, out;
+  gather_py_made data, indices, out;
   if (ix->rank + 1 > GATHER_MAX_RANK)
     return gather_error_set(error, GATHER_UNSUPPORTED, "the arrays of the key broadcast to rank %d", (int)ix->rank);
-  gather_status status = make_tuples(c, &indices, error);
+  gather_status status = gather_py_tuples_make(&c->indexing, &c->t.out, &indices, error);
   if (status != GATHER_OK) return status;
   start_data(&data, ix);
-  start(&out, &c->t.out.tensor, c->t.out.tensor.data);
-  for (int32_t i = 0; i < ix->column_count; i++) push(&data, ix->columns[i].len, ix->columns[i].step);
+  gather_py_made_start(&out, &c->t.out.tensor, c->t.out.tensor.data);
+  for (int32_t i = 0; i < ix->column_count; i++) gather_py_made_push(&data, ix->columns[i].len, ix->columns[i].step);
   push_broadcast(ix, out_strides, &out);
   push_kept(ix, 0, ix->kept_count, out_strides, &data, &out);
   return gather_apply(&BY_TUPLES, &data.tensor, &indices.tensor, &out.tensor, &c->call.options, error);
@@ -212,18 +129,6 @@ static gather_status move(indexing_call *c, gather_error *error) {
 
 /* ---- errors ---- */
 
-/* The number at the error's position: tuples were widened to int64. */
-static void read_again(const gather_py_indexing *ix, const gather_py_column *column, gather_error *error) {
-  int64_t offset = 0;
-  if (!ix->tuples || column->type != GATHER_TYPE_UINT64) return;
-  for (int32_t d = 0; d < ix->rank; d++) offset += error->position[d] * column->strides[d];
-  const char *at = column->numbers + offset;
-  char bytes[sizeof(uint64_t)];
-  for (size_t b = 0; b < sizeof bytes; b++) bytes[b] = at[column->swapped ? sizeof bytes - 1 - b : b];
-  memcpy(&error->value, bytes, sizeof bytes);
-  error->value_is_unsigned = true;
-}
-
 /* From the engine's tensors to x and the key. */
 static void raise(const indexing_call *c, gather_error *error) {
   const gather_py_indexing *ix = &c->indexing;
@@ -239,7 +144,7 @@ static void raise(const indexing_call *c, gather_error *error) {
   const gather_py_column *column = &ix->columns[component];
   error->position_rank = ix->rank;
   error->axis = column->axis;
-  read_again(ix, column, error);
+  gather_py_tuples_read_again(ix, column, error);
   (void)gather_py_index_raise(error, column->item, column->len);
 }
 

@@ -11,6 +11,8 @@
 #include "py_index.h"
 #include "py_index_error.h"
 
+enum { HUGE_BYTES = 4 << 20 };
+
 /* ---- the broadcast shape ---- */
 
 /* The shape of an item's numbers. */
@@ -123,6 +125,8 @@ static int add_mask(gather_py_indexing *ix, int32_t number, int32_t axis) {
     return -1;
   }
   ix->positions[number] = positions;
+  const uint64_t bytes = (uint64_t)planes * (uint64_t)count * sizeof *positions;
+  if (bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(positions, (size_t)bytes); /* fewer page faults */
   find_positions(mask, count, flat, positions);
   for (int32_t p = 0; p < planes; p++) {
     gather_py_column *column = add_column(ix, number, flat ? axis : axis + p);
