@@ -3,7 +3,6 @@
  * test_nd_calls.c: GatherND: the exact error, tuples without numbers, and views of every kind. The loop that the results are compared
  * with is written from the documents.
  */
-
 #include "unit/support.h"
 
 enum { MOST = 4096 };
