@@ -55,7 +55,13 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     return libgather.take(weight, input, axis=0, **STRICT)
 
 
+def getitem(x, key):
+    """`x[key]`."""
+    return libgather.index(x, key)
+
+
 OURS = {
+    "__getitem__": getitem,
     "gather": gather,
     "index_select": index_select,
     "take": take,

@@ -112,11 +112,12 @@ static int read_indices(gather_py_rows *rows) {
 
 /* For tuples: the shape of the result by the library, whose errors come first. */
 static int check_tuples(const gather_py_table *table, gather_py_rows *rows) {
+  static const gather_options plain = GATHER_OPTIONS_INIT; /* the fill value was not read yet */
   gather_error error;
   int32_t rank;
   if (rows->call.op->tuples == GATHER_TUPLES_NONE) return 0;
-  gather_status status = gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &rows->call.options,
-                                             rows->shape, &rank, &error);
+  gather_status status =
+      gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &plain, rows->shape, &rank, &error);
   if (status != GATHER_OK) {
     gather_py_raise(&error);
     return -1;

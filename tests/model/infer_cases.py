@@ -166,6 +166,8 @@ def parts(rng):
     yield Case("GatherElements", [x(rng, *a), In(np.zeros((2, 2, 2), INT))], {"axis": 1})
     yield Case("GatherND", [x(rng, *a), In(np.zeros((5, 2), INT))])
     yield Case("GatherND", [x(rng, 2, 3, 4), In(np.zeros((2, 1), INT))], {"batch_dims": 1})
+    yield Case("GatherND", [Shape(floats(rng, *a)), Const(np.array([[2], [-3]], INT))])
+    yield Case("GatherND", [x(rng, *a), In(np.zeros((5, 2), INT))], domain="com.microsoft")
     yield Case("Scatter", [x(rng, *a), In(np.zeros((1, 1, 1), INT)), x(rng, 1, 1, 1)], {}, 10)
     yield Case("ScatterElements", [x(rng, *a), In(np.zeros((1, 1, 1), INT)), x(rng, 1, 1, 1)])
     yield Case("ScatterND", [x(rng, *a), In(np.zeros((1, 3), INT)), x(rng, 1)])

@@ -44,7 +44,9 @@ def port_of(port) -> dict:
 
 def axis_of(node, rank) -> int | None:
     """The axis, where a constant gives it; from the front where the rank is known."""
-    if node.get_type_name() == "GatherElements":
+    if node.get_type_name() == "GatherND":  # the first one that tuples select on
+        axis = node.get_attributes()["batch_dims"]
+    elif node.get_type_name() == "GatherElements":
         axis = node.get_attributes()["axis"]
     else:
         source = node.input_value(2).get_node()
