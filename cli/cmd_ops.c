@@ -5,11 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "choices.h"
 #include "commands.h"
 #include "json.h"
 #include "report.h"
 
-static const char *on_bad_name(const gather_op *op) { return op->on_bad == GATHER_ON_BAD_ZERO ? "zero" : "error"; }
+static const char *on_bad_name(const gather_op *op) {
+  for (int i = 0; gather_cli_policy_at(i); i++)
+    if (gather_cli_policy_at(i)->on_bad == op->on_bad) return gather_cli_policy_at(i)->name;
+  return "error";
+}
 
 static const char *off_axis_name(const gather_op *op) {
   switch (op->off_axis) {

@@ -128,7 +128,7 @@ that nothing here needs.
 ## Types
 
 Types listed by the document for data and output that have a name here: {types}.
-For indices: {index_types}; those of whole bytes are supported.
+For indices: {index_types}; the document also lists integers of less than a byte, which are not supported as indices.
 Every other element type works too.
 
 ## Example

@@ -6,7 +6,8 @@
  *           7 advice, and a check as text
  *
  * The rules of gather.h on errors, threads, memory and sizes apply. A gather node is a node of the operator Gather,
- * GatherElements or GatherND, of ONNX's own domain or of an OpenVINO opset, or com.microsoft's GatherND.
+ * GatherElements or GatherND, of ONNX's own domain or of an OpenVINO opset, com.microsoft's GatherND, or OpenVINO's GatherTree: there
+ * data are step_ids, indices parent_ids, the axis that of the beams, and only parents that a sequence follows can be out of range.
  */
 #ifndef GATHER_MODEL_H
 #define GATHER_MODEL_H
@@ -37,7 +38,7 @@ GATHER_API const gather_file *gather_model_file(const gather_model *model);
 GATHER_API const char *gather_model_dialect(const gather_model *model);
 /* How many gather nodes the model has: in the main graph, in subgraphs, and in functions (each counted once). */
 GATHER_API int64_t gather_model_node_count(const gather_model *model);
-/* Nodes of other operators that take indices (ScatterND, GatherTree, EmbeddingBagPackedSum, ...): they are not checked, and an index
+/* Nodes of other operators that take indices (ScatterND, EmbeddingBagPackedSum, ...): they are not checked, and an index
  * out of range in them can make the model fail. The number of such operators in the model; the name of operator i, in static memory,
  * NULL for any other i; the number of its nodes, counted as gather nodes are. */
 GATHER_API int64_t gather_model_not_checked_count(const gather_model *model);
@@ -127,7 +128,7 @@ typedef struct gather_model_component {
 /* One gather node. All pointers are valid as long as the check and the model. */
 typedef struct gather_model_node {
   const char *name;       /* "" if it has none */
-  const char *op;         /* "Gather", "GatherElements" or "GatherND" */
+  const char *op;         /* "Gather", "GatherElements", "GatherND" or "GatherTree" */
   const char *domain;     /* ONNX: "" or "com.microsoft"; IR: "opset8" */
   int64_t opset;          /* 0 = not known */
   const char *graph;      /* "main", "main/if_3/then_branch", "function:NAME" */
@@ -337,7 +338,7 @@ typedef struct gather_check_text_options {
 GATHER_API GATHER_CHECKED gather_status gather_check_text(const gather_check *check,
                                                           const gather_check_text_options *options, char **text,
                                                           size_t *bytes, gather_error *error);
-/* Parts of this text, allocated and freed in the same way. The first: "2 ScatterND nodes and 1 GatherTree node", the nodes that are not
+/* Parts of this text, allocated and freed in the same way. The first: "2 ScatterND nodes and 1 ScatterUpdate node", the nodes that are not
  * checked; "" if there are none. The second: a line for each file that is missing or too short, with the number of tensors that need
  * it; all: as unreadable_all. */
 GATHER_API GATHER_CHECKED gather_status gather_model_not_checked_text(const gather_model *model, char **text,

@@ -10,7 +10,9 @@ static const char *off_axis_name(gather_off_axis rule) {
   return rule == GATHER_OFF_AXIS_EQUAL ? "equal" : rule == GATHER_OFF_AXIS_AT_MOST ? "at_most" : "none";
 }
 
-static const char *on_bad_name(gather_on_bad on_bad) { return on_bad == GATHER_ON_BAD_ZERO ? "zero" : "raise"; }
+static const char *on_bad_name(gather_on_bad on_bad) {
+  return on_bad == GATHER_ON_BAD_ZERO ? "zero" : on_bad == GATHER_ON_BAD_CLAMP ? "clip" : "raise";
+}
 
 static int append(PyObject *list, PyObject *item) {
   int result = item ? PyList_Append(list, item) : -1;

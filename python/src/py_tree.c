@@ -8,16 +8,16 @@
 enum { INPUTS = 4 };
 static const char *const NAMES[INPUTS] = {"step_ids", "parent_ids", "max_seq_len", "end_token"};
 
-typedef struct tree {
+typedef struct tree_call {
   PyObject *input[INPUTS], *out, *mode, *fill, *negative, *threads; /* borrowed */
   gather_py_call call;                                              /* policy and threads */
   gather_py_view view[INPUTS], to, filler;
   PyObject *fill_owner;
-} tree;
+} tree_call;
 
 static int is_given(const PyObject *value) { return value != Py_None; }
 
-static int read_options(tree *t) {
+static int read_options(tree_call *t) {
   gather_py_call *call = &t->call;
   call->options = (gather_options)GATHER_OPTIONS_INIT;
   call->threads = GATHER_PY_DEFAULT_THREADS;
@@ -36,7 +36,7 @@ static int read_options(tree *t) {
   return is_given(t->threads) ? gather_py_read_threads(t->threads, &call->threads) : 0;
 }
 
-static int read_inputs(tree *t) {
+static int read_inputs(tree_call *t) {
   for (int i = 0; i < INPUTS; i++) {
     int result = gather_py_read_data(t->input[i], &t->view[i]);
     if (result < 0) return -1;
@@ -49,19 +49,19 @@ static int read_inputs(tree *t) {
 }
 
 /* A new output has the shape of step_ids, whose rank is checked first. */
-static int make_output(tree *t) {
+static int make_output(tree_call *t) {
   const gather_tensor *steps = &t->view[0].tensor;
   if (is_given(t->out)) return gather_py_read_out(t->out, &t->view[0], &t->to);
   t->call.options.fresh_output = true;
   return gather_py_output(&t->view[0], steps->rank, steps->shape, &t->to);
 }
 
-static gather_status apply(tree *t, gather_error *error) {
+static gather_status apply(tree_call *t, gather_error *error) {
   return gather_tree(&t->view[0].tensor, &t->view[1].tensor, &t->view[2].tensor, &t->view[3].tensor, &t->to.tensor,
                      &t->call.options, error);
 }
 
-static PyObject *run(tree *t) {
+static PyObject *run(tree_call *t) {
   gather_error error;
   gather_status status;
   if (read_options(t) < 0 || read_inputs(t) < 0 || make_output(t) < 0) return NULL;
@@ -81,7 +81,7 @@ static PyObject *run(tree *t) {
 }
 
 PyObject *gather_py_tree(PyObject *self, PyObject *args) {
-  tree t = {.fill_owner = NULL};
+  tree_call t = {.fill_owner = NULL};
   (void)self;
   for (int i = 0; i < INPUTS; i++) gather_py_view_init(&t.view[i]);
   gather_py_view_init(&t.to);

@@ -29,11 +29,11 @@
    BIT(UINT2) | BIT(UINT1) | BIT(UINT3) | BIT(UINT6) | BIT(NF4))
 
 /* Integers, floats, complex numbers and booleans, by the types of StableHLO that have a name here. */
-#define GATHER_TYPES_STABLEHLO_INDEX (GATHER_TYPES_INTEGER | BIT(INT4) | BIT(UINT4) | BIT(INT2) | BIT(UINT2))
-#define GATHER_TYPES_STABLEHLO                                                                             \
-  (GATHER_TYPES_STABLEHLO_INDEX | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | BIT(FLOAT32) | BIT(FLOAT64) | \
-   BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) | BIT(FLOAT8_E5M2) |       \
-   BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT6_E2M3FN) | BIT(FLOAT6_E3M2FN))
+#define GATHER_TYPES_STABLEHLO                                                                                         \
+  (GATHER_TYPES_INTEGER | BIT(INT4) | BIT(UINT4) | BIT(INT2) | BIT(UINT2) | BIT(BOOL) | BIT(FLOAT16) | BIT(BFLOAT16) | \
+   BIT(FLOAT32) | BIT(FLOAT64) | BIT(COMPLEX64) | BIT(COMPLEX128) | BIT(FLOAT8_E4M3FN) | BIT(FLOAT8_E4M3FNUZ) |        \
+   BIT(FLOAT8_E5M2) | BIT(FLOAT8_E5M2FNUZ) | BIT(FLOAT8_E8M0FNU) | BIT(FLOAT4_E2M1FN) | BIT(FLOAT6_E2M3FN) |           \
+   BIT(FLOAT6_E3M2FN))
 
 /* "Any supported numeric type", of whole bytes. */
 #define GATHER_TYPES_OPENVINO_NUMERIC                                                                       \

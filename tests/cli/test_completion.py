@@ -47,7 +47,7 @@ def test_commands_and_options_come_from_the_tables(gather, files):
     assert complete(gather, "take", "--ru") == ("none 0", ["--rules"])
     assert complete(gather, "sh") == ("none 0", ["shuffle"])
     assert complete(gather, "nonsense", "x")[1] == []
-    assert complete(gather, "help", "t")[1] == ["take", "tuning"]
+    assert complete(gather, "help", "t")[1] == ["take", "tree", "tuning"]
     assert complete(gather, "completion", "")[1] == list(SHELLS)
     assert all(len(line) <= 90 for line in gather("__complete", "take", "--").text.splitlines())
 

@@ -93,14 +93,15 @@ def test_ops(gather):
     for op in answer["ops"]:
         assert {"rules", "dialect", "op", "version", "negative", "on_bad", "types", "index_types"} <= set(op)
         assert op["rules"] == f"{op['dialect']}-{op['version']}"
-        command = {"Gather": "take", "GatherElements": "elements", "GatherND": "nd"}[op["op"]]
+        command = {"Gather": "take", "GatherElements": "elements", "GatherND": "nd", "GatherTree": "tree", "gather": None}[op["op"]]
         seen[command, op["rules"]] = (op["negative"], op["on_bad"])
         assert "float32" in op["types"] and "int64" in op["index_types"]
         assert ("int32" in op["index_types"]) == (command != "nd" or op["dialect"] != "onnx")
         assert ("bfloat16" in op["types"]) == (op["rules"] not in ("onnx-1", "onnx-11", "onnx-12", "microsoft-1"))
-        assert (op["axis"] == "none") == (op["tuples"] != "none") == (command == "nd")
+        assert (op["axis"] == "none") == (command not in ("take", "elements"))
+        assert (op["tuples"] != "none") == (command in ("nd", None))
         assert op["fused_batch"] == ((command, op["rules"]) == ("nd", "openvino-5"))
-    assert seen == DEFAULTS
+    assert seen == {**DEFAULTS, ("tree", "openvino-1"): (False, "error"), (None, "stablehlo-1"): (False, "clamp")}
 
 
 def test_ops_as_text(gather):
@@ -113,7 +114,7 @@ def test_ops_as_text(gather):
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
 
 
-COMMANDS = ["take", "elements", "nd", "info", "bench", "ops", "completion", "help"]
+COMMANDS = ["take", "elements", "nd", "tree", "info", "bench", "ops", "completion", "help"]
 
 
 def test_the_ways_to_the_help(gather):
@@ -172,7 +173,7 @@ def test_every_option_of_the_help_is_understood(gather, table):
 
 def test_the_help_fits_a_screen(gather):
     lines = gather("--help").text.splitlines()
-    assert len(lines) <= 30 and max(map(len, lines)) <= 79, "30 lines of 80 columns"
+    assert len(lines) <= 32 and max(map(len, lines)) <= 79, "32 lines of 80 columns"
 
 
 TOPICS = {"examples": "--on-bad clamp", "exit-codes": "130", "environment": "NO_COLOR", "tuning": "isa=99"}

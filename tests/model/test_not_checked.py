@@ -101,7 +101,7 @@ IR = """<?xml version="1.0"?><net name="m" version="11"><layers>
 <edge from-layer="2" from-port="2" to-layer="3" to-port="0"/></edges></net>"""
 
 
-@pytest.mark.parametrize("op, opset", [("ScatterUpdate", "opset3"), ("GatherTree", "opset1"),
+@pytest.mark.parametrize("op, opset", [("ScatterUpdate", "opset3"), ("ScatterElementsUpdate", "opset3"),
                                        ("EmbeddingSegmentsSum", "opset3"), ("ScatterNDUpdate", "opset15")])
 def test_ir(op, opset, tmp_path):
     (tmp_path / "m.xml").write_text(IR.format(op=op, opset=opset))
