@@ -62,6 +62,13 @@ def make_indices(case: Case, count: int, rows: int) -> np.ndarray:
     return (np.sort(indices) if case.order == "sorted" else indices).astype(case.index)
 
 
+def same(result: np.ndarray, expected: np.ndarray) -> bool:
+    """Bit for bit."""
+    if result.nbytes != expected.nbytes:
+        return False
+    return np.array_equal(np.ascontiguousarray(result).reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8))
+
+
 class Memory:
     """Arrays of a case in the arenas."""
 
@@ -113,9 +120,7 @@ class Memory:
 
     def accepts(self, result: np.ndarray, expected: np.ndarray, peer: str) -> bool:
         """Whether a result is right: bit for bit, for every peer."""
-        if result.nbytes != expected.nbytes:
-            return False
-        return np.array_equal(np.ascontiguousarray(result).reshape(-1).view(np.uint8), expected.reshape(-1).view(np.uint8))
+        return same(result, expected)
 
     def job(self, ahead=0, lines=1, past_caches=0, in_bytes=None, out_bytes=None, table_bytes=0) -> tuple:
         """The case as native.h wants it."""

@@ -14,7 +14,7 @@ import siblings_grid
 import siblings_limits
 import siblings_memory
 import summary
-from cases import Arenas, Memory
+from cases import Arenas, Memory, same
 from contender import Contender, LeftOut
 
 CLEAR = 0xEE  # what stands in an output that nobody has written

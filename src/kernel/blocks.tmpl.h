@@ -25,20 +25,16 @@ GATHER_INLINE int high4(unsigned byte) { return (int)(byte >> 4); }
 /* d float16, 16 bytes: byte j has element j in its low half and element j + 16 in its high half. */
 GATHER_INLINE void block_Q4_0(const unsigned char *in, char *out) {
   const float d = gather_half_at(in);
-  for (int j = 0; j < 16; j++) {
-    put(out, j, gather_times(d, (float)(low4(in[2 + j]) - 8)));
-    put(out, j + 16, gather_times(d, (float)(high4(in[2 + j]) - 8)));
-  }
+  for (int j = 0; j < 16; j++) put(out, j, gather_times(d, (float)(low4(in[2 + j]) - 8)));
+  for (int j = 0; j < 16; j++) put(out, j + 16, gather_times(d, (float)(high4(in[2 + j]) - 8)));
 }
 BLOCKS(Q4_0, 32, 18)
 
 /* d, m float16, 16 bytes as Q4_0. */
 GATHER_INLINE void block_Q4_1(const unsigned char *in, char *out) {
   const float d = gather_half_at(in), m = gather_half_at(in + 2);
-  for (int j = 0; j < 16; j++) {
-    put(out, j, gather_plus(gather_times(d, (float)low4(in[4 + j])), m));
-    put(out, j + 16, gather_plus(gather_times(d, (float)high4(in[4 + j])), m));
-  }
+  for (int j = 0; j < 16; j++) put(out, j, gather_plus(gather_times(d, (float)low4(in[4 + j])), m));
+  for (int j = 0; j < 16; j++) put(out, j + 16, gather_plus(gather_times(d, (float)high4(in[4 + j])), m));
 }
 BLOCKS(Q4_1, 32, 20)
 

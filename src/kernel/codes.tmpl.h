@@ -41,7 +41,6 @@ GATHER_INLINE float fused_value(step_numbers n, float code) { return fused_of(co
 #define CODE_U8(c, k) ((float)(c)->in[k])
 #define CODE_S8(c, k) ((float)signed8((c)->in[k]))
 #define CODE_T8(c, k) ((c)->table[(c)->in[k]])
-#define CODE_T4(c, k) ((c)->table[(c)->in[(k) >> 1] >> 4 * (((k) ^ ((c)->high_first ? 1 : 0)) & 1) & 15])
 #define CODE_T2(c, k) ((c)->table[(c)->in[(k) >> 2] >> 2 * (((k) ^ ((c)->high_first ? 3 : 0)) & 3) & 3])
 
 /* Code number k of any width. A byte that has none of its bits is not read. */
@@ -57,10 +56,53 @@ GATHER_INLINE unsigned code_any(const gather_codes *c, int64_t k) {
 CODES(u8, CODE_U8, value_of)
 CODES(s8, CODE_S8, value_of)
 CODES(t8, CODE_T8, value_of)
-CODES(t4, CODE_T4, value_of)
 CODES(t2, CODE_T2, value_of)
 CODES(any, CODE_ANY, value_of)
-CODES(f8, CODE_U8, fused_value)
+
+/* Four bits: the values of a group are a table. */
+GATHER_INLINE void group_t4(const gather_codes *c, int64_t first, int64_t count, const float *values, char *out) {
+  const unsigned turn = c->high_first ? 4 : 0;
+  int64_t k = first;
+  if (k & 1) { /* the second code of a byte */
+    put(out, 0, values[c->in[k >> 1] >> (4 - turn) & 15]);
+    k++, out += sizeof(float);
+  }
+  for (; k + 2 <= first + count; k += 2, out += 2 * sizeof(float)) {
+    put(out, 0, values[c->in[k >> 1] >> turn & 15]);
+    put(out, 1, values[c->in[k >> 1] >> (4 - turn) & 15]);
+  }
+  if (k < first + count) put(out, 0, values[c->in[k >> 1] >> turn & 15]);
+}
+
+static void codes_t4(const gather_codes *c) {
+  char *out = c->out;
+  int64_t left = c->group_len - c->skip;
+  for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {
+    const step_numbers n = numbers_of(c, group);
+    float values[16];
+    for (int q = 0; q < 16; q++) values[q] = value_of(n, c->table[q]);
+    now = c->count - i < left ? c->count - i : left;
+    group_t4(c, c->first + i, now, values, out + (size_t)i * sizeof(float));
+  }
+}
+
+/* Many codes of one group are picked from their 256 values: a fused operation takes long here. */
+static void codes_f8(const gather_codes *c) {
+  enum { WORTH_A_TABLE = 512 };
+  float values[256];
+  char *out = c->out;
+  int64_t left = c->group_len - c->skip;
+  for (int64_t i = 0, group = 0; i < c->count; group++, left = c->group_len) {
+    const step_numbers n = numbers_of(c, group);
+    const int64_t now = c->count - i < left ? c->count - i : left;
+    const unsigned char *in = c->in + c->first + i;
+    if (now >= WORTH_A_TABLE)
+      for (int q = 0; q < 256; q++) values[q] = fused_value(n, (float)q);
+    for (int64_t j = 0; j < now; j++, out += sizeof(float))
+      put(out, 0, now >= WORTH_A_TABLE ? values[in[j]] : fused_value(n, (float)in[j]));
+    i += now;
+  }
+}
 
 static void narrow_float16(const float *in, int64_t count, void *to) {
   char *out = to;

@@ -10,8 +10,9 @@
 #if GATHER_ARM64
 #include <arm_neon.h>
 
-#include "kernel/sixteen.tmpl.h"
 #include "kernel/sixteen_neon.h"
+
+#include "kernel/sixteen.tmpl.h"
 
 const gather_decoding gather_decoding_neon = SIXTEEN_DECODERS;
 #else

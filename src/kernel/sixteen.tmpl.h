@@ -16,11 +16,11 @@ static const level LEVELS_IQ4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1
 static const level LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
 #define PUTS(type)                                                                                           \
-  GATHER_INLINE void scaled_##type(char *out, bytes q, float d) { put_##type(out, times(of_signed(q), d)); } \
-  GATHER_INLINE void added_##type(char *out, bytes q, float d, float m) {                                    \
+  GATHER_INLINE void scaled_##type(char *out, BYTES q, float d) { put_##type(out, times(of_signed(q), d)); } \
+  GATHER_INLINE void added_##type(char *out, BYTES q, float d, float m) {                                    \
     put_##type(out, plus(times(of_signed(q), d), m));                                                        \
   }                                                                                                          \
-  GATHER_INLINE void taken_##type(char *out, bytes q, float d, float m) {                                    \
+  GATHER_INLINE void taken_##type(char *out, BYTES q, float d, float m) {                                    \
     put_##type(out, less(times(of_signed(q), d), m));                                                        \
   }
 PUTS(f32)
@@ -31,24 +31,24 @@ PUTS(bf16)
 /* Sixteen elements of the lower halves of bytes, sixteen of the upper ones. */
 #if FLOAT_TABLES
 #define HALVES_OF(type)                                                                                   \
-  GATHER_INLINE void halves_##type(char *low, char *high, bytes q, floats table) {                        \
+  GATHER_INLINE void halves_##type(char *low, char *high, BYTES q, FLOATS table) {                        \
     put_##type(low, pick_low(table, q));                                                                  \
     put_##type(high, pick_high(table, q));                                                                \
   }                                                                                                       \
-  GATHER_INLINE void halves_scaled_##type(char *low, char *high, bytes q, const float *levels, float d) { \
+  GATHER_INLINE void halves_scaled_##type(char *low, char *high, BYTES q, const float *levels, float d) { \
     halves_##type(low, high, q, times(sixteen_at(levels), d));                                            \
   }                                                                                                       \
-  GATHER_INLINE void halves_added_##type(char *low, char *high, bytes q, float d, float m) {              \
+  GATHER_INLINE void halves_added_##type(char *low, char *high, BYTES q, float d, float m) {              \
     halves_##type(low, high, q, plus(times(sixteen_at(LEVELS_NONE), d), m));                              \
   }
 #else
 #define HALVES_OF(type)                                                                                         \
-  GATHER_INLINE void halves_scaled_##type(char *low, char *high, bytes q, const signed char *levels, float d) { \
-    const bytes table = load(levels);                                                                           \
+  GATHER_INLINE void halves_scaled_##type(char *low, char *high, BYTES q, const signed char *levels, float d) { \
+    const BYTES table = load(levels);                                                                           \
     scaled_##type(low, pick(table, both(q, every(15))), d);                                                     \
     scaled_##type(high, pick(table, both(down(q, 4), every(15))), d);                                           \
   }                                                                                                             \
-  GATHER_INLINE void halves_added_##type(char *low, char *high, bytes q, float d, float m) {                    \
+  GATHER_INLINE void halves_added_##type(char *low, char *high, BYTES q, float d, float m) {                    \
     added_##type(low, both(q, every(15)), d, m);                                                                \
     added_##type(high, both(down(q, 4), every(15)), d, m);                                                      \
   }

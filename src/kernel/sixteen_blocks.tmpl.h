@@ -31,11 +31,11 @@ GATHER_INLINE void NAME(q4_1_block)(const unsigned char *in, char *out) {
 EACH_BLOCK(q4_1, 32, 20)
 
 /* The fifth bits of sixteen elements. */
-GATHER_INLINE bytes NAME(fifth)(const unsigned char *in) { return both(spread(gather_little16(in)), every(16)); }
+GATHER_INLINE BYTES NAME(fifth)(const unsigned char *in) { return both(spread(gather_little16(in)), every(16)); }
 
 GATHER_INLINE void NAME(q5_0_block)(const unsigned char *in, char *out) {
   const float d = half_at(in);
-  const bytes q = load(in + 6);
+  const BYTES q = load(in + 6);
   SCALED(OUT(0), minus(either(both(q, every(15)), NAME(fifth)(in + 2)), every(16)), d);
   SCALED(OUT(16), minus(either(both(down(q, 4), every(15)), NAME(fifth)(in + 4)), every(16)), d);
 }
@@ -43,7 +43,7 @@ EACH_BLOCK(q5_0, 32, 22)
 
 GATHER_INLINE void NAME(q5_1_block)(const unsigned char *in, char *out) {
   const float d = half_at(in), m = half_at(in + 2);
-  const bytes q = load(in + 8);
+  const BYTES q = load(in + 8);
   ADDED(OUT(0), either(both(q, every(15)), NAME(fifth)(in + 4)), d, m);
   ADDED(OUT(16), either(both(down(q, 4), every(15)), NAME(fifth)(in + 6)), d, m);
 }
@@ -68,7 +68,7 @@ EACH_BLOCK(mxfp4, 32, 17)
 
 GATHER_INLINE void NAME(nvfp4_block)(const unsigned char *in, char *out) {
   for (int part = 0; part < 4; part++) {
-    const bytes q = load_8(in + 4 + 8 * part), each = both(join(q, down(q, 4)), every(15));
+    const BYTES q = load_8(in + 4 + 8 * part), each = both(join(q, down(q, 4)), every(15));
     const float d = half_of_ue4m3(in[part]);
 #if FLOAT_TABLES
     NAME(put)(OUT(16 * part), pick_floats(times(sixteen_at(LEVELS_E2M1), d), each));
@@ -83,7 +83,7 @@ EACH_BLOCK(nvfp4, 64, 36)
 GATHER_INLINE void NAME(q1_0_block)(const unsigned char *in, char *out) {
   const float d = half_at(in);
   for (int part = 0; part < 8; part++) {
-    const bytes set = either(spread(gather_little16(in + 2 + 2 * part)), every(1)); /* -1 or 1 */
+    const BYTES set = either(spread(gather_little16(in + 2 + 2 * part)), every(1)); /* -1 or 1 */
     SCALED(OUT(16 * part), minus(every(0), set), d);
   }
 }

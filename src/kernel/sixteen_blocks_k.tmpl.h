@@ -13,7 +13,7 @@ GATHER_INLINE void NAME(q2_k_block)(const unsigned char *in, char *out) {
     minima[g] = gather_times(least, (float)(in[g] >> 4));
   }
   for (int g = 0; g < 16; g += 8) {
-    bytes a = load(in + 16 + 4 * g), b = load(in + 32 + 4 * g);
+    BYTES a = load(in + 16 + 4 * g), b = load(in + 32 + 4 * g);
     for (int k = g; k < g + 8; k += 2, a = down(a, 2), b = down(b, 2)) {
       TAKEN(OUT(16 * k), both(a, every(3)), scales[k], minima[k]);
       TAKEN(OUT(16 * k + 16), both(b, every(3)), scales[k + 1], minima[k + 1]);
@@ -27,9 +27,9 @@ GATHER_INLINE void NAME(q3_k_block)(const unsigned char *in, char *out) {
   const float d = half_at(in + 108);
   float scales[16];
   for (int g = 0; g < 16; g++) scales[g] = gather_times(d, (float)(q3_scale(in + 96, g) - 32));
-  bytes high_a = load(in), high_b = load(in + 16);
+  BYTES high_a = load(in), high_b = load(in + 16);
   for (int g = 0; g < 16; g += 8) {
-    bytes a = load(in + 32 + 4 * g), b = load(in + 48 + 4 * g);
+    BYTES a = load(in + 32 + 4 * g), b = load(in + 48 + 4 * g);
     for (int k = g; k < g + 8;
          k += 2, a = down(a, 2), b = down(b, 2), high_a = down(high_a, 1), high_b = down(high_b, 1)) {
       SCALED(OUT(16 * k), minus(either(both(a, every(3)), up(both(high_a, every(1)), 2)), every(4)), scales[k]);
@@ -44,10 +44,10 @@ GATHER_INLINE void NAME(q4_k_block)(const unsigned char *in, char *out) {
   float d[8], m[8];
   scales_of_k4(in, d, m);
   for (int g = 0; g < 8; g += 2) {
-    const bytes a = load(in + 16 + 16 * g), b = load(in + 32 + 16 * g);
+    const BYTES a = load(in + 16 + 16 * g), b = load(in + 32 + 16 * g);
 #if FLOAT_TABLES
-    const floats low = less(times(sixteen_at(LEVELS_NONE), d[g]), m[g]);
-    const floats high = less(times(sixteen_at(LEVELS_NONE), d[g + 1]), m[g + 1]);
+    const FLOATS low = less(times(sixteen_at(LEVELS_NONE), d[g]), m[g]);
+    const FLOATS high = less(times(sixteen_at(LEVELS_NONE), d[g + 1]), m[g + 1]);
     NAME(put)(OUT(32 * g), pick_low(low, a));
     NAME(put)(OUT(32 * g + 16), pick_low(low, b));
     NAME(put)(OUT(32 * g + 32), pick_high(high, a));
@@ -65,9 +65,9 @@ EACH_BLOCK(q4_k, 256, 144)
 GATHER_INLINE void NAME(q5_k_block)(const unsigned char *in, char *out) {
   float d[8], m[8];
   scales_of_k4(in, d, m);
-  bytes high_a = load(in + 16), high_b = load(in + 32);
+  BYTES high_a = load(in + 16), high_b = load(in + 32);
   for (int g = 0; g < 8; g += 2, high_a = down(high_a, 2), high_b = down(high_b, 2)) {
-    const bytes a = load(in + 48 + 16 * g), b = load(in + 64 + 16 * g), low = every(15), fifth = every(16);
+    const BYTES a = load(in + 48 + 16 * g), b = load(in + 64 + 16 * g), low = every(15), fifth = every(16);
     TAKEN(OUT(32 * g), either(both(a, low), both(up(high_a, 4), fifth)), d[g], m[g]);
     TAKEN(OUT(32 * g + 16), either(both(b, low), both(up(high_b, 4), fifth)), d[g], m[g]);
     TAKEN(OUT(32 * g + 32), either(both(down(a, 4), low), both(up(high_a, 3), fifth)), d[g + 1], m[g + 1]);
@@ -78,13 +78,13 @@ EACH_BLOCK(q5_k, 256, 176)
 
 GATHER_INLINE void NAME(q6_k_block)(const unsigned char *in, char *out) {
   const float d = half_at(in + 208);
-  const bytes low = every(15), high = every(0x30), zero = every(32);
+  const BYTES low = every(15), high = every(0x30), zero = every(32);
   float scales[16];
   for (int g = 0; g < 16; g++) scales[g] = (float)(signed char)in[192 + g];
   for (int g = 0; g < 16; g++) scales[g] = gather_times(d, scales[g]);
   for (int g = 0; g < 16; g += (g & 1) ? 7 : 1) {
     const unsigned char *q = in + 8 * (g & 8) + 16 * (g & 1), *two = in + 128 + 4 * (g & 8) + 16 * (g & 1);
-    const bytes a = load(q), b = load(q + 32), h = load(two);
+    const BYTES a = load(q), b = load(q + 32), h = load(two);
     SCALED(OUT(16 * g), minus(either(both(a, low), both(up(h, 4), high)), zero), scales[g]);
     SCALED(OUT(16 * g + 32), minus(either(both(b, low), both(up(h, 2), high)), zero), scales[g + 2]);
     SCALED(OUT(16 * g + 64), minus(either(both(down(a, 4), low), both(h, high)), zero), scales[g + 4]);
@@ -113,7 +113,7 @@ EACH_BLOCK(iq4_xs, 256, 136)
 GATHER_INLINE void NAME(tq2_0_block)(const unsigned char *in, char *out) {
   const float d = half_at(in + 64);
   for (int part = 0; part < 2; part++, in += 32) {
-    bytes a = load(in), b = load(in + 16);
+    BYTES a = load(in), b = load(in + 16);
     for (int plane = 0; plane < 4; plane++, out += 32 * OUT_BYTES, a = down(a, 2), b = down(b, 2)) {
       SCALED(OUT(0), minus(both(a, every(3)), every(1)), d);
       SCALED(OUT(16), minus(both(b, every(3)), every(1)), d);

@@ -5,13 +5,13 @@
  */
 
 /* Less than sixteen elements go through a copy. */
-GATHER_INLINE void NAME(put_some)(char *out, floats v, int64_t count) {
+GATHER_INLINE void NAME(put_some)(char *out, FLOATS v, int64_t count) {
   char all[16 * OUT_BYTES];
   NAME(put)(all, v);
   memcpy(out, all, (size_t)(count * OUT_BYTES));
 }
 
-GATHER_INLINE bytes NAME(load_some)(const unsigned char *in, int64_t count) {
+GATHER_INLINE BYTES NAME(load_some)(const unsigned char *in, int64_t count) {
   unsigned char some[16] = {0};
   memcpy(some, in, (size_t)count);
   return load(some);
@@ -42,25 +42,25 @@ CODES_OF_BYTES(f8, of_unsigned, ONE_STEP)
 #undef CODES_OF_BYTES
 
 /* A group of codes of four bits: its values are a table of sixteen. */
-GATHER_INLINE void NAME(group_t4)(const gather_codes *c, int64_t first, int64_t count, floats table, char *out) {
+GATHER_INLINE void NAME(group_t4)(const gather_codes *c, int64_t first, int64_t count, FLOATS table, char *out) {
   const unsigned char *in = c->in + (first >> 1);
   if (first & 1) { /* the second code of a byte */
-    const bytes q = every(c->high_first ? in[0] & 15 : in[0] >> 4);
+    const BYTES q = every(c->high_first ? in[0] & 15 : in[0] >> 4);
     NAME(put_some)(out, pick_floats(table, q), 1);
     in++, count--, out += OUT_BYTES;
   }
   int64_t i = 0;
   for (; i + 32 <= count; i += 32, in += 16) {
-    const bytes q = load(in), low = both(q, every(15)), high = both(down(q, 4), every(15));
-    const bytes a = c->high_first ? high : low, b = c->high_first ? low : high;
+    const BYTES q = load(in), low = both(q, every(15)), high = both(down(q, 4), every(15));
+    const BYTES a = c->high_first ? high : low, b = c->high_first ? low : high;
     NAME(put)(OUT(i), pick_floats(table, zip_low(a, b)));
     NAME(put)(OUT(i + 16), pick_floats(table, zip_high(a, b)));
   }
   while (i < count) {
     const int64_t now = count - i < 16 ? count - i : 16;
-    const bytes q = now == 16 ? load_8(in) : NAME(load_some)(in, (now + 1) / 2);
-    const bytes low = both(q, every(15)), high = both(down(q, 4), every(15));
-    const floats v = pick_floats(table, c->high_first ? zip_low(high, low) : zip_low(low, high));
+    const BYTES q = now == 16 ? load_8(in) : NAME(load_some)(in, (now + 1) / 2);
+    const BYTES low = both(q, every(15)), high = both(down(q, 4), every(15));
+    const FLOATS v = pick_floats(table, c->high_first ? zip_low(high, low) : zip_low(low, high));
     if (now == 16)
       NAME(put)(OUT(i), v);
     else
@@ -70,7 +70,7 @@ GATHER_INLINE void NAME(group_t4)(const gather_codes *c, int64_t first, int64_t 
 }
 
 static void NAME(codes_t4)(const gather_codes *c) {
-  const floats table = sixteen_at(c->table);
+  const FLOATS table = sixteen_at(c->table);
   char *out = c->out;
   int64_t left = c->group_len - c->skip;
   for (int64_t i = 0, group = 0, now; i < c->count; i += now, group++, left = c->group_len) {

@@ -13,7 +13,7 @@ GATHER_INLINE void later_tuples(const char *indices, int bytes) {
 
 #define TUPLES(K, w)                                                                                                   \
   static bool tuples_within_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count) {                \
-    numbers back[K], last[K], seen = every_number(0);                                                                  \
+    NUMBERS back[K], last[K], seen = every_number(0);                                                                  \
     int64_t most[K];                                                                                                   \
     int64_t j = 0;                                                                                                     \
     for (int c = 0; c < K; c++) most[c] = a->len[c] + a->back[c] - 1;                                                  \
@@ -27,13 +27,13 @@ GATHER_INLINE void later_tuples(const char *indices, int bytes) {
   }                                                                                                                    \
   static void tuples_fold_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count,                    \
                                     int64_t *offsets) {                                                                \
-    const numbers base = every_number(a->base);                                                                        \
-    numbers back[K], step[K];                                                                                          \
+    const NUMBERS base = every_number(a->base);                                                                        \
+    NUMBERS back[K], step[K];                                                                                          \
     int64_t j = 0;                                                                                                     \
     for (int v = 0; v < K; v++) back[v] = periodic(K, v, a->back), step[v] = periodic(K, v, a->step);                  \
     for (; j + LANES <= count; j += LANES) {                                                                           \
       later_tuples(indices + j * K * w, K * LANES * w);                                                                \
-      numbers p[K];                                                                                                    \
+      NUMBERS p[K];                                                                                                    \
       for (int v = 0; v < K; v++) p[v] = product(wrap(load_##w(indices + (j * K + v * LANES) * w), back[v]), step[v]); \
       store_numbers(offsets + j, plus_numbers(base, add_##K(p)));                                                      \
     }                                                                                                                  \
