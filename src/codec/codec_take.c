@@ -111,18 +111,13 @@ static void take_row(const take *t, int64_t *at, int64_t row, char *out) {
   }
 }
 
-/* Fetches a row that comes: its codes, and the first of its scales. */
 static void prefetch(const take *t, const int64_t *at, int64_t row) {
-  const gather_decoder *decoder = &t->decoder;
   int64_t there[GATHER_MAX_RANK];
   if (row < 0) return;
-  memcpy(there, at, (size_t)decoder->rank * sizeof *there);
+  memcpy(there, at, (size_t)t->decoder.rank * sizeof *there);
   there[t->axis] = row;
-  const int64_t position = gather_line_position(decoder, there, 0);
-  const int64_t offset = decoder->by_code ? position / 8 * decoder->bits : position;
-  gather_prefetch_row((const char *)decoder->data + offset, (t->packed_bytes + 63) / 64 + 1);
-  if (decoder->scale.data && !decoder->flat)
-    GATHER_PREFETCH(decoder->scale.data + gather_side_position(decoder, &decoder->scale, there));
+  const char *in = (const char *)t->decoder.data + gather_line_position(&t->decoder, there, 0);
+  gather_prefetch_row(in, (t->packed_bytes + 63) / 64 + 1);
 }
 
 /* The rows of indices [number, number + count), resolved. */
@@ -180,6 +175,12 @@ static gather_status check_overlap(const gather_tensor *out, const gather_tensor
   return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", name);
 }
 
+/* The product of lengths [from, to); 0 if it does not fit, which only happens where another length is 0: then nothing runs. */
+static int64_t product(const int64_t *lengths, int32_t from, int32_t to) {
+  int64_t len = 0;
+  return from >= to ? 1 : gather_shape_len(to - from, lengths + from, &len) ? len : 0;
+}
+
 static gather_status check_overlaps(const gather_quantized *q, const gather_tensor *indices, const gather_tensor *out,
                                     gather_error *error) {
   GATHER_TRY(check_overlap(out, q->data, "data", error));
@@ -191,12 +192,6 @@ static gather_status check_overlaps(const gather_quantized *q, const gather_tens
   GATHER_TRY(check_overlap(out, q->scale2, "scale2", error));
   GATHER_TRY(check_overlap(out, q->scale_table, "scale_table", error));
   return check_overlap(out, q->scale_scale, "scale_scale", error);
-}
-
-/* The product of lengths [from, to); 0 if it does not fit, which only happens where another length is 0: then nothing runs. */
-static int64_t product(const int64_t *lengths, int32_t from, int32_t to) {
-  int64_t len = 0;
-  return from >= to ? 1 : gather_shape_len(to - from, lengths + from, &len) ? len : 0;
 }
 
 /* What rows are, and whether they are prefetched. The plan is made. */
@@ -215,9 +210,9 @@ static void find_rows(take *t, const gather_tensor *out, const gather_options *o
   t->out_swapped = (out->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   t->out = out->data;
   t->fill = t->plan.rule.on_bad == GATHER_ON_BAD_FILL ? options->fill : NULL;
-  t->packed_bytes = decoder->by_code ? decoder->shape[last] / 8 * decoder->bits : decoder->line_bytes;
-  if (t->lines == 1 && t->axis == last - 1 && !t->identity) {
-    t->ahead = AHEAD_BYTES / (t->packed_bytes + 1) + 1;
+  t->packed_bytes = decoder->by_code ? 0 : decoder->line_bytes;
+  if (t->lines == 1 && t->axis == last - 1 && t->packed_bytes > 0 && !t->identity) {
+    t->ahead = AHEAD_BYTES / t->packed_bytes + 1;
     if (t->ahead > AHEAD_ROWS) t->ahead = AHEAD_ROWS;
   }
 }

@@ -220,3 +220,35 @@ def test_every_half_and_every_small_float() -> None:
     for name, kind in OUTPUTS.items():
         with np.errstate(all="ignore"):
             assert native.same(native.dequantize(native.describe("affine", ones, scale=scales), name), scales.astype(kind))
+
+
+NF4 = (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+       -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+       0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0)  # fmt: skip
+FP4 = tuple(sign * x / 12 for sign in (1, -1) for x in (0, 0.0625, 8, 12, 4, 6, 2, 3))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(("kind", "values"), [("nf4", NF4), ("fp4", FP4)])
+def test_bitsandbytes_by_its_definition(kind: str, values: tuple, nested: bool) -> None:
+    """Flat bytes, the first code in the high half; blocks of 64 across rows; scales that are codes of a table, in blocks of 256."""
+    rng = np.random.default_rng(8)
+    rows, columns = 401, 100  # 627 scales, the last for a part of a block
+    data = rng.integers(0, 256, (rows * columns // 2, 1), dtype=np.uint8)
+    codes = np.stack([data >> 4, data & 15], -1).ravel()
+    blocks = -(-rows * columns // 64)
+    fields: dict = {"scale": np.abs(rng.standard_normal(blocks)).astype(f32)}
+    absmax = fields["scale"]
+    if nested:
+        fields = {
+            "scale": rng.integers(0, 256, blocks, dtype=np.uint8),
+            "scale_table": np.sort(rng.standard_normal(256)).astype(f32),
+            "scale_scale": rng.standard_normal(-(-blocks // 256)).astype(f32),
+            "scale_group_len": 256,
+            "scale_offset": 0.75,
+        }
+        absmax = fields["scale_table"][fields["scale"]] * np.repeat(fields["scale_scale"], 256)[:blocks] + f32(0.75)
+    expected = (np.array(values).astype(f32) + 0)[codes] * np.repeat(absmax, 64)[: codes.size]
+    table = native.describe(kind, data, order=1, shape=(rows, columns), flat_groups=True, group_len=64, **fields)
+    at = ids(rng, rows)
+    assert native.same(native.take(table, at), expected.reshape(rows, columns)[at])
