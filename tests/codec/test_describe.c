@@ -178,6 +178,9 @@ static void given_shapes(void **unused) {
   assert_refused(GATHER_USAGE, NULL, "rank of the values is -1");
   q.rank = 65;
   assert_refused(GATHER_USAGE, NULL, "rank of the values is 65");
+  q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8,
+  q.code_bits = 3; /* 85 codes and a bit in each row */
+  assert_refused(GATHER_SHAPE_MISMATCH, "data", "its rows end with bits of no code");
 }
 
 static void groups(void **unused) {
