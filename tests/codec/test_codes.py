@@ -251,4 +251,5 @@ def test_bitsandbytes_by_its_definition(kind: str, values: tuple, nested: bool) 
     expected = (np.array(values).astype(f32) + 0)[codes] * np.repeat(absmax, 64)[: codes.size]
     table = native.describe(kind, data, order=1, shape=(rows, columns), flat_groups=True, group_len=64, **fields)
     at = ids(rng, rows)
+    assert native.same(native.dequantize(table), expected.reshape(rows, columns))
     assert native.same(native.take(table, at), expected.reshape(rows, columns)[at])
