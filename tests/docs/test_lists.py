@@ -172,3 +172,17 @@ def test_command_page_lists_every_option(command):
     shared = told["every command"]
     assert shared <= listed | {"--man"}  # the help of the whole leaves it to the others
     assert told[command] == listed - shared
+
+
+def test_quantised_page_names_every_layout():
+    """The side tensors of each layout that is decoded, and the refused ones by name."""
+    table = (ROOT / "src/table/layout.def").read_text(encoding="utf-8")
+    page = (DOCS / "quantised.md").read_text(encoding="utf-8")
+    found = re.findall(r'^GATHER_LAYOUT\((\w+), "([^"]+)", "([^"]*)", \w+, \w+, (.*)\)$', table, flags=re.M)
+    assert len(found) == table.count("\nGATHER_LAYOUT(") > 8
+    for function, name, _, sides in found:
+        if function in ("gptq", "awq"):
+            assert name in page.split("## What is refused")[1]
+            continue
+        for ending in re.findall(r'SIDE\(\w+, "([^"]+)"', sides):
+            assert ending.lstrip(".").removesuffix("nf4").removesuffix("fp4") in page, (name, ending)

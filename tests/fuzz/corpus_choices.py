@@ -2,6 +2,8 @@
 """The corpus of the targets that choose something besides a file: text and a column, literals and a type, options and a format."""
 import random
 
+from corpus_quantised import quantised_files
+
 CHOICES = 32  # bytes, as choices.h has them
 
 
@@ -45,4 +47,7 @@ def take_files(formats: list[list[bytes]]) -> list[bytes]:
 
 
 def table_files(formats: list[list[bytes]]) -> list[bytes]:
-    return _choices(_some(formats, 1), 2, 1, none=False)
+    # Quantised tensors, whose first tensor has the codes: choose_options of fuzz_table.c up to the type that rows are decoded to.
+    quantised = [bytes([0, memory, 1, 0, 0, 0, 1, kind, codec]) + bytes([0]) + bytes(range(CHOICES - 10)) + content
+                 for content in quantised_files() for memory, kind, codec in ((0, 2, 0), (2, 3, 5))]  # fmt: skip
+    return _choices(_some(formats, 1), 2, 1, none=False) + quantised

@@ -205,3 +205,32 @@ def test_flipped_bytes(tmp_path):
     assert {"ok", "file_malformed", "name_not_found"} <= outcomes
     assert outcomes <= {"ok", "file_malformed", "name_not_found", "shape_mismatch", "type_mismatch", "unsupported", "usage",
                         "rank_mismatch", "overflow"}, outcomes  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "maker, name, dtype, shape, text",
+    [
+        (mxfp4, "w_blocks", "U8", (40, 3, 4, 8), "needs a last length of 16"),
+        (mxfp4, "w_blocks", "U8", (240, 16), "needs rank 3 or more"),
+        (nvfp4, "a.weight", "U8", (40, 12), "needs a last length that is a multiple of 8"),
+        (nvfp4, "a.weight", "U8", (20, 96), "needs [20, 12]"),
+        (mlx4, "d.weight", "U32", (40, 2), "needs a last length that divides the words of a row"),
+    ],
+)
+def test_misshaped_codes(tmp_path, maker, name, dtype, shape, text):
+    stored = maker(np.random.default_rng(SEED))
+    size = int(np.prod(shape)) * {"U8": 1, "U32": 4}[dtype]
+    stored.tensors[name] = dtype, shape, bytes(size)
+    if maker is mxfp4 and len(shape) == 4:
+        stored.tensors["w_scales"] = part(np.zeros(shape[:-1], np.uint8))
+    if maker is mlx4:
+        stored.tensors |= {side: part(np.zeros((40, 3), np.float16)) for side in ("d.scales", "d.biases")}
+    error = refusal(stored, tmp_path / "x.safetensors")
+    assert error.status == "shape_mismatch" and text in str(error), str(error)
+
+
+def test_packed_rows_have_two_dimensions(tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((4, 3, 20), np.uint8))
+    with pytest.raises(TableError, match="needs rank 2") as error:
+        Table(tmp_path / "x.npy", Setting(decode_as="float32", codec="rowwise8"))
+    assert error.value.status == "shape_mismatch"
