@@ -42,13 +42,9 @@ static void json_operand(gather_cli_json *json, const gather_operand *operand) {
     gather_cli_json_string(json, "unreadable", why.message);
 }
 
-/* The numbers of a tuple, each with its axis. null: how many there are is not known. */
+/* The numbers of a tuple, each with its axis; nothing if it is not known how many there are. */
 static void json_components(gather_cli_json *json, const gather_model_node *node) {
-  if (!node->rules || node->rules->tuples == GATHER_TUPLES_NONE) return;
-  if (node->component_count < 0) {
-    gather_cli_json_string(json, "components", NULL);
-    return;
-  }
+  if (!node->rules || node->rules->tuples == GATHER_TUPLES_NONE || node->component_count < 0) return;
   gather_cli_json_array(json, "components");
   for (int32_t c = 0; c < node->component_count; c++) {
     const gather_model_component *component = &node->components[c];

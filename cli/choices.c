@@ -36,11 +36,19 @@ static const char *policy_word(int i) {
 }
 
 gather_family gather_cli_command_family(const gather_cli_command *command) {
-  return command->id == GATHER_CLI_COMMAND_ELEMENTS ? GATHER_FAMILY_ELEMENTS : GATHER_FAMILY_GATHER;
+  switch (command->id) {
+    case GATHER_CLI_COMMAND_ELEMENTS:
+      return GATHER_FAMILY_ELEMENTS;
+    case GATHER_CLI_COMMAND_ND:
+      return GATHER_FAMILY_ND;
+    default:
+      return GATHER_FAMILY_GATHER;
+  }
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) return true;
+  if (!command) return true;
+  if (command->id == GATHER_CLI_COMMAND_EXPLAIN) return op->family != GATHER_FAMILY_ND; /* take, or --elements */
   return gather_cli_command_family(command) == op->family;
 }
 

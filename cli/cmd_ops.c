@@ -27,6 +27,11 @@ static const char *axis_name(const gather_op *op) {
   return NAMES[op->axis_source];
 }
 
+static const char *tuples_name(const gather_op *op) {
+  static const char *const NAMES[] = {"none", "nonempty", "any"};
+  return NAMES[op->tuples];
+}
+
 /* The name of type number t if it is in the set; else NULL. */
 static const char *type_in(uint64_t set, int t) {
   const gather_type_info *info = gather_type_get((gather_type)t);
@@ -51,6 +56,8 @@ static void json_op(gather_cli_json *json, const gather_op *op) {
   gather_cli_json_bool(json, "batch_dims", op->batch_dims);
   gather_cli_json_string(json, "off_axis", off_axis_name(op));
   gather_cli_json_string(json, "axis", axis_name(op));
+  gather_cli_json_string(json, "tuples", tuples_name(op));
+  gather_cli_json_bool(json, "fused_batch", op->fused_batch);
   gather_cli_json_string(json, "document", op->document);
   json_types(json, "types", op->types);
   json_types(json, "index_types", op->index_types);
@@ -74,6 +81,9 @@ static void text_op(const gather_op *op) {
          on_bad_name(op));
   if (op->off_axis != GATHER_OFF_AXIS_NONE) printf("  off axis: %s", off_axis_name(op));
   puts(op->batch_dims ? "   batch_dims" : "");
+  if (op->tuples)
+    printf("  tuples    of %s%s\n", op->tuples == GATHER_TUPLES_ANY ? "any length" : "at least one number",
+           op->fused_batch ? "; the batch dimensions become one" : "");
   text_types("types", op->types);
   text_types("indices", op->index_types);
 }
@@ -92,7 +102,8 @@ int gather_cli_cmd_ops(const gather_cli_args *args) {
   for (size_t i = 0; i < count; i++) text_op(gather_op_at(i));
   printf(
       "\nnegative: indices below 0 count from the end. off axis: how the lengths of\n"
-      "INDICES must compare with DATA's. The types are those that each document lists;\n"
-      "every other type works too.\n");
+      "INDICES must compare with DATA's. tuples: the last dimension of INDICES has the\n"
+      "numbers of a tuple. The types are those that each document lists; every other\n"
+      "type works too.\n");
   return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * cmd_take.c: `gather take` and `gather elements`: open, plan, check, gather, write. The order of the steps is the
+ * cmd_take.c: `gather take`, `gather elements` and `gather nd`: open, plan, check, gather, write. The order of the steps is the
  * documented order of errors: command line, files, types, ranks, axis, batch_dims, shapes, the existing
  * output, indices.
  */
@@ -115,6 +115,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
+  if (job->through.table) job->through.rows = job->index_count / gather_cli_job_selected(job);
   if (job->through.table)
     gather_cli_job_table_plan(job);
   else

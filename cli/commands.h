@@ -7,7 +7,7 @@
 
 #include "args.h"
 
-int gather_cli_cmd_take(const gather_cli_args *args); /* take and elements */
+int gather_cli_cmd_take(const gather_cli_args *args); /* take, elements and nd */
 int gather_cli_cmd_shuffle(const gather_cli_args *args);
 int gather_cli_cmd_check(const gather_cli_args *args);
 int gather_cli_cmd_run(const gather_cli_args *args);

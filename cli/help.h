@@ -18,7 +18,7 @@ typedef struct gather_cli_section {
 
 enum {
   GATHER_CLI_HELP_MAIN = -1,   /* gather --help */
-  GATHER_CLI_HELP_GATHER = -2, /* take and elements */
+  GATHER_CLI_HELP_GATHER = -2, /* take, elements and nd */
   /* Topics, in the order of gather_cli_topic_at: gather help TOPIC. The manual page of gather contains all of them. */
   GATHER_CLI_HELP_EXAMPLES = -3,
   GATHER_CLI_HELP_EXIT_CODES = -4,

@@ -9,20 +9,28 @@
 #include "gather/gather.h"
 #include "help.h"
 
+static const char *off_axis_words(const gather_op *op) {
+  switch (op->off_axis) {
+    case GATHER_OFF_AXIS_EQUAL:
+      return "; INDICES = DATA off the axis";
+    case GATHER_OFF_AXIS_AT_MOST:
+      return "; INDICES <= DATA off the axis";
+    default:
+      return "";
+  }
+}
+
 /* The rules of one family, from the library's table, so that a new row needs no text here. */
 static const char *rules_words(gather_family family) {
   static char text[2048];
-  const char *off_axis = "";
   size_t at = 0;
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (op->family != family || at >= sizeof text / 2) continue;
-    if (op->off_axis != GATHER_OFF_AXIS_NONE)
-      off_axis =
-          op->off_axis == GATHER_OFF_AXIS_EQUAL ? "; INDICES = DATA off the axis" : "; INDICES <= DATA off the axis";
-    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s\n", op->rules,
+    at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s%s\n", op->rules,
                            op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
-                           op->batch_dims ? "; has batch_dims" : "", off_axis);
+                           op->batch_dims ? "; has batch_dims" : "", op->fused_batch ? ", fused" : "",
+                           off_axis_words(op));
   }
   (void)snprintf(text + at, sizeof text - at,
                  "\nThe default is onnx-13. Every operator version accepts every element type;\n"
@@ -80,7 +88,8 @@ const gather_cli_section *gather_cli_topic_find(const char *name) {
 
 bool gather_cli_section_is_for(const gather_cli_section *section, const gather_cli_command *command) {
   if (!command) return section->command == GATHER_CLI_HELP_MAIN;
-  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS;
+  bool gathers = command->id == GATHER_CLI_COMMAND_TAKE || command->id == GATHER_CLI_COMMAND_ELEMENTS ||
+                 command->id == GATHER_CLI_COMMAND_ND;
   return section->command == (int)command->id || (gathers && section->command == GATHER_CLI_HELP_GATHER);
 }
 

@@ -34,6 +34,15 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
      "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_ND, "Files larger than memory",
+     "What the tuples select is not loaded with the rest of DATA: resident bytes are\n"
+     "copied, the others are read from the disk, many reads at a time. INDICES and the\n"
+     "output are processed in blocks, so none of the three needs to fit into memory.\n"
+     "The options below are as for take. They are refused for batch_dims, tuples\n"
+     "without a number, elements of less than a byte, data in Fortran order, strings,\n"
+     "and standard input.\n"
+     "\n"
+     "  gather nd cache.safetensors:keys slots.npy -o rows.npy --memory 2GiB\n"},
     {GATHER_CLI_COMMAND_SHUFFLE, "Description",
      "Writes the rows of DATA in random order (--seed; it is printed, so that the run\n"
      "can be repeated) or in the order of --order, which has the form of take's\n"
@@ -91,6 +100,17 @@ static const gather_cli_section SECTIONS[] = {
      "Takes one element of DATA for each element of INDICES: the result has the shape\n"
      "of INDICES, and each index is the position of its element along the axis.\n"
      "All indices are validated before anything is written.\n"},
+    {GATHER_CLI_COMMAND_ND, "Description",
+     "Takes a slice or an element of DATA for each tuple of INDICES. The last\n"
+     "dimension of INDICES has the numbers of a tuple, one for each of the first\n"
+     "dimensions of DATA: [2, 0] selects DATA[2, 0, ...]. The result has the other\n"
+     "dimensions of INDICES, then those of DATA that the tuples do not select on. With\n"
+     "--batch-dims B, the first B dimensions are shared: each batch of INDICES takes\n"
+     "from its own batch of DATA, and the tuples select on the dimensions after them.\n"
+     "All indices are validated before anything is written.\n"
+     "\n"
+     "  gather nd grid.npy '[[2, 0], [0, 1]]' -o cells.npy\n"
+     "  gather nd images.npy points.npy -o pixels.npy --batch-dims 1\n"},
     {GATHER_CLI_HELP_GATHER, "Naming a tensor",
      "FILE, or FILE:NAME if a file has several tensors. If a file named FILE:NAME\n"
      "exists, that file is used. - is standard input. The format is detected from the\n"
@@ -134,6 +154,15 @@ static const gather_cli_section SECTIONS[] = {
      "defaults of both options are listed under Rules.\n"},
     {GATHER_CLI_COMMAND_TAKE, "Rules", NULL},
     {GATHER_CLI_COMMAND_ELEMENTS, "Rules", NULL},
+    {GATHER_CLI_COMMAND_ND, "Tuples",
+     "Each number of a tuple is an index of its own axis, with the range and the\n"
+     "repair policy above: clamp and wrap repair it alone, zero and fill=V the whole\n"
+     "slice. In an error, position is that of the number, and its last coordinate the\n"
+     "component within the tuple; axis is batch_dims plus the component. bad and\n"
+     "bad_count count numbers, not tuples. Under rules that allow tuples without a\n"
+     "number (openvino-5, openvino-8 and microsoft-1), each of them selects all of\n"
+     "DATA. openvino-5 makes one dimension of the batch dimensions.\n"},
+    {GATHER_CLI_COMMAND_ND, "Rules", NULL},
     {GATHER_CLI_HELP_GATHER, "Output",
      "The extension of OUT selects the format: .npy, .safetensors, .pb (ONNX\n"
      "TensorProto), .bin or .raw. .npy keeps the descr of DATA and is in C order; the\n"

@@ -109,6 +109,8 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
     case GATHER_RANK_MISMATCH:
       if (args->command->id == GATHER_CLI_COMMAND_ELEMENTS)
         snprintf(text, bytes, "elements takes one index per element of the result; use gather take for whole rows");
+      else if (args->command->id == GATHER_CLI_COMMAND_ND && error->input && strcmp(error->input, "indices") == 0)
+        snprintf(text, bytes, "the last dimension of INDICES has the numbers of a tuple: '[[0, 2]]' is one tuple");
       else if (has_model(args) && args->value[GATHER_CLI_INPUT])
         snprintf(text, bytes, "a literal has as many dimensions as brackets: 3 has none, '[3]' one, '[[3]]' two");
       return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take.h: one gather from the command line to its answer: what the files of `take` and `elements` share.
+ * take.h: one gather from the command line to its answer: what the files of `take`, `elements` and `nd` share.
  */
 #ifndef GATHER_CLI_TAKE_H
 #define GATHER_CLI_TAKE_H
@@ -15,11 +15,11 @@
 /* A job that reads rows through a table (table.h) and writes its output part by part. */
 typedef struct gather_cli_take_table {
   gather_cli_table_options options;
-  gather_table *table; /* NULL: the job uses no table */
-  char why_not[512];   /* then: the reason, as text */
-  int64_t row_bytes;
-  int64_t part_bytes;   /* of each of the two buffers of the output */
-  int64_t window_bytes; /* of the output, how much may wait for the disk; 0 = up to the system */
+  gather_table *table;     /* NULL: the job uses no table */
+  char why_not[512];       /* then: the reason, as text */
+  int64_t rows, row_bytes; /* what the indices select: rows of the table, or what is below a tuple */
+  int64_t part_bytes;      /* of each of the two buffers of the output */
+  int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;
 } gather_cli_take_table;
 
@@ -71,6 +71,8 @@ GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_
 GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
 /* Opens the table, with its parts, if the job can use one. */
 GATHER_CHECKED gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error);
+/* How many dimensions of DATA an index selects on: 1, or the numbers of a tuple. INDICES must be open. */
+int32_t gather_cli_job_selected(const gather_cli_job *job);
 /* Refuses --memory and the other table options for a job without a table, with the reason. */
 GATHER_CHECKED gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error *error);
 /* The text of --plan. */

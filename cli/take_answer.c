@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take_answer.c: the answer of `take` and `elements` on success, as text or JSON.
+ * take_answer.c: the answer of `take`, `elements` and `nd` on success, as text or JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +20,24 @@ static void table_json(gather_cli_json *json, const gather_cli_job *job) {
   gather_cli_json_table(json, &statistics);
 }
 
+/* The tuples of INDICES, which have `len` numbers each. */
+static int64_t count_tuples(const gather_cli_job *job, int64_t *len) {
+  gather_tensor tuples = job->indices.tensor.tensor;
+  tuples.rank--;
+  *len = tuples.shape[tuples.rank];
+  return gather_tensor_len(&tuples);
+}
+
+static void count_text(const gather_cli_job *job, FILE *to) {
+  int64_t len;
+  if (!job->op->tuples) {
+    fprintf(to, "%" PRId64 " %s", job->index_count, job->index_count == 1 ? "index" : "indices");
+    return;
+  }
+  const int64_t tuples = count_tuples(job, &len);
+  fprintf(to, "%" PRId64 " %s of %" PRId64, tuples, tuples == 1 ? "tuple" : "tuples", len);
+}
+
 static void answer_json(const gather_cli_job *job) {
   gather_cli_json json = gather_cli_json_begin(gather_cli_json_stream(job->args));
   gather_cli_json_string(&json, "command", job->args->command->name);
@@ -29,7 +47,9 @@ static void answer_json(const gather_cli_job *job) {
   gather_cli_json_int(&json, "bytes", job->bytes);
   gather_cli_json_string(&json, "output", job->output);
   gather_cli_json_object(&json, "indices");
+  int64_t len;
   gather_cli_json_int(&json, "count", job->index_count);
+  if (job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
   gather_cli_json_int(&json, "bad", job->bad_count);
   gather_cli_json_object_end(&json);
   gather_cli_json_string(&json, "plan", job->plan_text);
@@ -45,9 +65,9 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   gather_cli_put(to, job->to_stdout ? "standard output" : job->output ? job->output : "result");
   fprintf(to, ": %s", dry ? "would be " : "");
   gather_cli_put(to, type_name(job));
-  fprintf(to, " %s, %" PRId64 " %s; %" PRId64 " %s",
-          gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape), job->bytes,
-          job->bytes == 1 ? "byte" : "bytes", job->index_count, job->index_count == 1 ? "index" : "indices");
+  fprintf(to, " %s, %" PRId64 " %s; ", gather_cli_shape_text(shape, sizeof shape, job->writing.rank, job->shape),
+          job->bytes, job->bytes == 1 ? "byte" : "bytes");
+  count_text(job, to);
   if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
   fputc('\n', to);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * take_options.c: the options of `take` and `elements`, before any file is opened.
+ * take_options.c: the options of `take`, `elements` and `nd`, before any file is opened.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,16 @@
 
 enum { MOST_THREADS = 1024 };
 
-/* The command whose rules apply: explain --elements is like the command elements. */
+/* The commands with one operator each. */
+static const gather_cli_command_id GATHERS[] = {GATHER_CLI_COMMAND_TAKE, GATHER_CLI_COMMAND_ELEMENTS,
+                                                GATHER_CLI_COMMAND_ND};
+
+/* The command whose rules apply: explain is like take, explain --elements like elements. */
 static const gather_cli_command *rules_command(const gather_cli_job *job) {
-  const bool elements = job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS || job->args->value[GATHER_CLI_ELEMENTS];
-  return gather_cli_command_at(elements ? GATHER_CLI_COMMAND_ELEMENTS : GATHER_CLI_COMMAND_TAKE);
+  const gather_cli_command *command = job->args->command;
+  if (command->id != GATHER_CLI_COMMAND_EXPLAIN) return command;
+  return gather_cli_command_at(job->args->value[GATHER_CLI_ELEMENTS] ? GATHER_CLI_COMMAND_ELEMENTS
+                                                                     : GATHER_CLI_COMMAND_TAKE);
 }
 
 static const char *op_name(const gather_cli_command *command) {
@@ -31,10 +37,19 @@ static void add_word(char *list, size_t bytes, const char *word) {
 /* Hint for rules that only the other command's operator has. */
 static gather_status hint_other(const gather_cli_job *job, const gather_cli_command *other, const gather_error *error) {
   const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(other);
-  if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN)
+  if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN && other->id != GATHER_CLI_COMMAND_ND)
     return gather_cli_hint_set(error, "%s is for %s: %s --elements", rules, name,
                                other->id == GATHER_CLI_COMMAND_ELEMENTS ? "give" : "leave out");
   return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, name, other->name);
+}
+
+/* The first other command whose operator has these rules; NULL if there is none. */
+static const gather_cli_command *other_command(const gather_cli_command *command, const char *rules) {
+  for (size_t i = 0; i < sizeof GATHERS / sizeof *GATHERS; i++) {
+    const gather_cli_command *other = gather_cli_command_at(GATHERS[i]);
+    if (other != command && gather_op_find(op_name(other), rules)) return other;
+  }
+  return NULL;
 }
 
 static gather_status read_rules(gather_cli_job *job, gather_error *error) {
@@ -43,23 +58,35 @@ static gather_status read_rules(gather_cli_job *job, gather_error *error) {
   char known[200] = "", hint[160] = "";
   job->op = gather_op_find(name, rules ? rules : "onnx-13");
   if (job->op) return GATHER_OK;
-  const gather_cli_command *other = gather_cli_command_at(
-      command->id == GATHER_CLI_COMMAND_TAKE ? GATHER_CLI_COMMAND_ELEMENTS : GATHER_CLI_COMMAND_TAKE);
+  const gather_cli_command *other = other_command(command, rules);
   for (size_t i = 0; i < gather_op_count(); i++)
     if (strcmp(gather_op_at(i)->name, name) == 0) add_word(known, sizeof known, gather_op_at(i)->rules);
-  const bool exists = gather_op_find(op_name(other), rules) != NULL;
-  if (!exists) (void)gather_cli_choice_hint(GATHER_CLI_RULES, command, rules, hint, sizeof hint);
+  if (!other) (void)gather_cli_choice_hint(GATHER_CLI_RULES, command, rules, hint, sizeof hint);
   (void)gather_cli_fail(error, GATHER_USAGE, "%s has no rules '%.100s'; it has %s%s", name, rules, known, hint);
-  return exists ? hint_other(job, other, error) : GATHER_USAGE;
+  return other ? hint_other(job, other, error) : GATHER_USAGE;
+}
+
+/* The rules of the command's operator that have batch_dims; for elements, which has none, those of take. */
+static gather_status fail_batch(const gather_cli_job *job, gather_error *error) {
+  const gather_cli_command *command = rules_command(job);
+  char list[200] = "";
+  if (command->id == GATHER_CLI_COMMAND_ELEMENTS) command = gather_cli_command_at(GATHER_CLI_COMMAND_TAKE);
+  const gather_op *last = NULL;
+  for (size_t i = 0; gather_op_at(i); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (op->family != gather_cli_command_family(command) || !op->batch_dims) continue;
+    if (last) add_word(list, sizeof list, last->rules);
+    last = op;
+  }
+  return gather_cli_fail(error, GATHER_USAGE, "%s has no --batch-dims; %s%s%s have it for %s", job->op->document, list,
+                         *list ? " and " : "", last ? last->rules : "", command->name);
 }
 
 static gather_status read_axes(gather_cli_job *job, gather_error *error) {
   gather_options *options = &job->options;
   GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_AXIS, INT64_MIN, INT64_MAX, 0, &options->axis, error));
   GATHER_CLI_TRY(gather_cli_number(job->args, GATHER_CLI_BATCH, INT64_MIN, INT64_MAX, 0, &options->batch_dims, error));
-  if (options->batch_dims != 0 && !job->op->batch_dims)
-    return gather_cli_fail(error, GATHER_USAGE, "%s has no --batch-dims; openvino-7 and openvino-8 have it for take",
-                           job->op->document);
+  if (options->batch_dims != 0 && !job->op->batch_dims) return fail_batch(job, error);
   return GATHER_OK;
 }
 

@@ -50,6 +50,8 @@ typedef struct rows {
   gather_cli_index_parts parts;
   gather_cli_behind behind;
   int64_t out_shape[GATHER_MAX_RANK]; /* of a part */
+  int64_t index_shape[2];             /* likewise, if indices are tuples */
+  int32_t selected;                   /* dimensions of DATA that an index selects on */
   int64_t most;                       /* rows of a part */
   int64_t now;                        /* of the next one */
   bool shown, printed;
@@ -63,7 +65,7 @@ static void show(rows *r, int64_t done) {
   r->next_tick = now + EVERY_MS * 1e-3;
   r->printed = true;
   gather_table_statistics_get(r->job->through.table, &s);
-  double part = (double)done / (double)r->job->index_count, gigabytes = (double)r->job->bytes * 1e-9;
+  double part = (double)done / (double)r->job->through.rows, gigabytes = (double)r->job->bytes * 1e-9;
   char share[32], left[32], rate[32], amount[64], speed[32], reads[64];
   const char *const parts[] = {share, left, rate, amount, speed, reads};
   (void)snprintf(share, sizeof share, "%3.0f%%", part * 100);
@@ -82,12 +84,23 @@ static gather_status blame_change(gather_status status, gather_error *error) {
   return gather_cli_fail(error, GATHER_IO_ERROR, "the indices were changed while in use");
 }
 
+/* The indices of rows number first to first + len - 1. */
+static gather_tensor indices_of(rows *r, int64_t first, int64_t len) {
+  const int64_t selected = r->selected, numbers = len * selected;
+  r->index_shape[0] = len, r->index_shape[1] = selected;
+  gather_tensor part = gather_cli_index_part(&r->parts, first * selected, &numbers);
+  part.rank = r->job->op->tuples ? 2 : 1;
+  part.shape = r->index_shape;
+  return part;
+}
+
 /* Rows number first to first + len - 1 of the output. */
 static gather_status take_part(rows *r, int64_t first, int64_t len, gather_error *error) {
   gather_cli_job *job = r->job;
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;
-  gather_tensor indices = gather_cli_index_part(&r->parts, first, &len), out = job->data.tensor.tensor;
+  gather_tensor indices = indices_of(r, first, len), out = job->data.tensor.tensor;
   r->out_shape[0] = len;
+  out.rank = job->data.tensor.tensor.rank - r->selected + 1;
   out.data = gather_cli_behind_buffer(&r->behind);
   out.shape = r->out_shape;
   out.flags &= GATHER_TENSOR_BYTE_SWAPPED;
@@ -103,7 +116,7 @@ static gather_status take_part(rows *r, int64_t first, int64_t len, gather_error
 }
 
 static gather_status take_parts(rows *r, gather_error *error) {
-  const int64_t count = r->job->index_count;
+  const int64_t count = r->job->through.rows;
   for (int64_t first = 0, len; first < count; first += len) {
     double begin = gather_cli_now();
     len = count - first < r->now ? count - first : r->now;
@@ -114,21 +127,21 @@ static gather_status take_parts(rows *r, gather_error *error) {
   return gather_cli_behind_wait(&r->behind, error);
 }
 
-/* A row of the output is as long as one of the table. */
 static int64_t rows_of_part(const gather_cli_job *job) {
   int64_t most = job->through.part_bytes / job->through.row_bytes;
-  return most < job->index_count ? most : job->index_count;
+  return most < job->through.rows ? most : job->through.rows;
 }
 
 static gather_status start(rows *r, gather_error *error) {
   gather_cli_job *job = r->job;
   const gather_tensor *data = &job->data.tensor.tensor, *indices = &job->indices.tensor.tensor;
   r->most = rows_of_part(job);
-  GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most, &r->parts, error));
+  r->selected = gather_cli_job_selected(job);
+  GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most * r->selected, &r->parts, error));
   r->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
   r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
   r->next_tick = job->begin + FIRST_MS * 1e-3;
-  for (int32_t i = 1; i < data->rank; i++) r->out_shape[i] = data->shape[i];
+  for (int32_t i = r->selected; i < data->rank; i++) r->out_shape[i - r->selected + 1] = data->shape[i];
   return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.row_bytes, error);
 }
 

@@ -21,6 +21,23 @@ enum {
   MOST_DOUBLINGS = 40
 };
 
+int32_t gather_cli_job_selected(const gather_cli_job *job) {
+  const gather_tensor *indices = &job->indices.tensor.tensor;
+  return job->op->tuples && indices->rank > 0 ? (int32_t)indices->shape[indices->rank - 1] : 1;
+}
+
+/* Why tuples cannot be taken from a table; NULL = they can, or are an error, which the plan reports. */
+static const char *why_not_tuples(const gather_cli_job *job) {
+  const gather_tensor *data = &job->data.tensor.tensor, *indices = &job->indices.tensor.tensor;
+  const int64_t selected = indices->rank > 0 ? indices->shape[indices->rank - 1] : 0;
+  if (!job->op->tuples) return NULL;
+  if (indices->rank == 0 || selected > data->rank) return "the tuples do not fit DATA";
+  if (selected == 0) return "tuples without a number select all of DATA";
+  return selected > 1 && gather_type_get(data->type)->packing != GATHER_PACKING_BYTES
+             ? "tuples select elements of less than a byte"
+             : NULL;
+}
+
 /* Why this job cannot use a table; "" = it can. */
 static void find_reason(gather_cli_job *job) {
   char *why = job->through.why_not;
@@ -28,7 +45,9 @@ static void find_reason(gather_cli_job *job) {
   const gather_tensor *data = &job->data.tensor.tensor;
   const int64_t axis = job->options.axis;
   why[0] = 0;
-  if (!gather_family_get(job->op->family)->whole_rows)
+  if (why_not_tuples(job))
+    (void)snprintf(why, bytes, "%s", why_not_tuples(job));
+  else if (!job->op->tuples && !gather_family_get(job->op->family)->whole_rows)
     (void)snprintf(why, bytes, "single elements are taken, not rows");
   else if (!job->data.file || job->data.memory)
     (void)snprintf(why, bytes, "DATA is not a regular file");
@@ -51,7 +70,9 @@ static int64_t divide_memory(gather_cli_take_table *through, int64_t row_bytes, 
 
 static int64_t row_bytes_of(const gather_cli_job *job) {
   const gather_tensor *data = &job->data.tensor.tensor;
-  return data->shape[0] > 0 ? job->data.tensor.bytes / data->shape[0] : 0;
+  int64_t bytes = job->data.tensor.bytes;
+  for (int32_t d = 0; d < gather_cli_job_selected(job); d++) bytes = data->shape[d] > 0 ? bytes / data->shape[d] : 0;
+  return bytes;
 }
 
 static const char **part_paths(const gather_cli_job *job, int32_t *count) {
@@ -110,12 +131,13 @@ static gather_status fail_memory(gather_cli_job *job, gather_error *error) {
 /* The job gathers from the table: with parts it has more rows than DATA alone. */
 static void use_table(gather_cli_job *job, const gather_table *table) {
   const gather_table_info *info = gather_table_describe(table);
-  job->through.row_bytes = info->row_bytes;
   job->data.tensor = (gather_file_tensor){.name = info->name,
                                           .tensor = info->tensor,
                                           .descr = info->descr,
                                           .type_name = info->type_name,
                                           .bytes = info->rows * info->row_bytes};
+  job->through.row_bytes = row_bytes_of(job);
+  if (info->rows == 0) job->through.row_bytes = info->row_bytes; /* of no row */
 }
 
 gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error) {
@@ -142,7 +164,7 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *whole = NULL;
   options.no_links = gather_cli_no_links();
-  if (job->args->command->id != GATHER_CLI_COMMAND_TAKE) return error->status;
+  if (job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS) return error->status;
   gather_error other;
   gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);
   if (status != GATHER_OK) { /* the error of the table is more precise than a missing name */
@@ -163,6 +185,14 @@ gather_status gather_cli_job_table_check(const gather_cli_job *job, gather_error
                          job->through.options.asked, job->through.why_not);
 }
 
+/* The rows of DATA, or of what a tuple selects. */
+static int64_t all_rows(const gather_cli_job *job) {
+  const gather_file_tensor *data = &job->data.tensor;
+  const bool tuples = gather_cli_job_selected(job) > 1;
+  if (!tuples) return data->tensor.shape[0];
+  return job->through.row_bytes > 0 ? data->bytes / job->through.row_bytes : 0;
+}
+
 void gather_cli_job_table_plan(gather_cli_job *job) {
   const gather_cli_take_table *through = &job->through;
   const gather_table_info *info = gather_table_describe(through->table);
@@ -172,7 +202,7 @@ void gather_cli_job_table_plan(gather_cli_job *job) {
                  "%s %s: %" PRId64 " of %" PRId64 " rows x %" PRId64
                  " B%s through a table; misses are read by %s "
                  "(%s); the output is written in parts of %s",
-                 job->op->name, job->op->rules, job->index_count, info->rows, info->row_bytes, parts,
+                 job->op->name, job->op->rules, through->rows, all_rows(job), through->row_bytes, parts,
                  gather_cli_engine_text(engine, sizeof engine, &through->statistics), through->statistics.why,
                  gather_cli_size_text(part, sizeof part, through->part_bytes));
 }

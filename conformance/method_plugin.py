@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """A plug-in of pytest that runs a package's own tests on libgather: `x.take` in the test modules (and where the adapter
-says so) becomes a call of the adapter while the module is loaded from the installed package, and the adapter exchanges
-functions. Each test is reported with the number of calls that reached libgather.
+says so) becomes a call of the adapter while the module is loaded from the installed package, and so does each x[key] that
+is read, in the modules of CONFORMANCE_READ; the adapter exchanges functions. Each test is reported with the number of calls that reached libgather.
 
     CONFORMANCE_PACKAGE   the package whose tests these are
-    CONFORMANCE_ADAPTER   the module with `method(owner)`, `calls` and `install()`
+    CONFORMANCE_ADAPTER   the module with `method(owner)`, `read(owner, key)`, `calls` and `install()`
     CONFORMANCE_ALSO      further modules of the package in which x.take is ours
+    CONFORMANCE_READ      modules of tests in which x[key] is ours
     CONFORMANCE_SELECT    file of tests -> regular expression for Class::function, as JSON
     CONFORMANCE_RESULTS   where the results go
 """
@@ -27,8 +28,10 @@ import pytest
 PACKAGE = os.environ["CONFORMANCE_PACKAGE"]
 ADAPTER = os.environ["CONFORMANCE_ADAPTER"]
 ALSO = os.environ.get("CONFORMANCE_ALSO", "").split(",")
+READ = os.environ.get("CONFORMANCE_READ", "").split(",")
 SELECT = {file: re.compile(pattern) for file, pattern in json.loads(os.environ["CONFORMANCE_SELECT"]).items()}
 REWRITTEN = "__libgather_method__"
+REWRITTEN_READ = "__libgather_read__"
 
 
 def adapter():
@@ -38,6 +41,20 @@ def adapter():
 
 def method(owner):
     return adapter().method(owner)
+
+
+def read(owner, key):
+    return adapter().read(owner, key)
+
+
+def written_out(key: ast.expr) -> ast.expr:
+    """A key as an expression: slices as calls of slice."""
+    if isinstance(key, ast.Tuple):
+        return ast.Tuple([written_out(part) for part in key.elts], ast.Load())
+    if not isinstance(key, ast.Slice):
+        return key
+    ends = [end or ast.Constant(None) for end in (key.lower, key.upper, key.step)]
+    return ast.Call(ast.Name("slice", ast.Load()), ends, [])
 
 
 class Methods(ast.NodeTransformer):
@@ -51,16 +68,42 @@ class Methods(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
+class Reads(ast.NodeTransformer):
+    """x[key], read, becomes __libgather_read__(x, key), and x.__getitem__ a function of the key. The x of x[key] = value stays
+    as it is.
+    """
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        self.generic_visit(node)
+        if node.attr != "__getitem__" or not isinstance(node.ctx, ast.Load):
+            return node
+        key = ast.arguments([], [ast.arg("key")], None, [], [], None, [])
+        call = ast.Call(ast.Name(REWRITTEN_READ, ast.Load()), [node.value, ast.Name("key", ast.Load())], [])
+        return ast.fix_missing_locations(ast.copy_location(ast.Lambda(key, call), node))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not isinstance(node.ctx, ast.Load):
+            node.slice = self.visit(node.slice)
+            return node
+        self.generic_visit(node)
+        call = ast.Call(ast.Name(REWRITTEN_READ, ast.Load()), [node.value, written_out(node.slice)], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
 class Loader(importlib.machinery.SourceFileLoader):
     """The module's own file, with its calls of the method turned into ours. Nothing is cached on disk."""
 
     def get_code(self, fullname: str):
         path = self.get_filename(fullname)
         tree = ast.parse(self.get_data(path), path)
-        return compile(Methods().visit(tree), path, "exec", dont_inherit=True)
+        tree = Methods().visit(tree)
+        if fullname.rpartition(".")[2] in READ:
+            tree = Reads().visit(tree)
+        return compile(tree, path, "exec", dont_inherit=True)
 
     def exec_module(self, module) -> None:
         setattr(module, REWRITTEN, method)
+        setattr(module, REWRITTEN_READ, read)
         super().exec_module(module)
 
 

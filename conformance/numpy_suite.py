@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""NumPy's own tests, from the installed package, with numpy.take, numpy.take_along_axis and `x.take` answered by
-libgather (method_plugin.py, numpy_adapter.py). A test counts as passed only if it called libgather.
+"""NumPy's own tests, from the installed package, with numpy.take, numpy.take_along_axis, `x.take`, and in its tests of
+indexing `x[key]`, answered by libgather (method_plugin.py, numpy_adapter.py). A test counts as passed only if it called libgather.
 """
 
 from __future__ import annotations
@@ -9,16 +9,14 @@ from own_tests import run_own_tests
 from report import Report, main, require_cases, version_of
 
 OWN = "its tests of take and take_along_axis"
+READS = "its tests of indexing"
 INSIDE = "its tests of what is made of them"
 # File of numpy's tests -> (the line of the table, which tests).
 SELECTED = {
     "_core/tests/test_multiarray.py": (OWN, r"TestTake|test_take"),
     "_core/tests/test_item_selection.py": (OWN, r"TestTake::(?!test_empty_)"),
-    "_core/tests/test_indexerrors.py": (OWN, r"take"),
-    "_core/tests/test_indexing.py": (
-        OWN,
-        r"TestMultiIndexingAutomated|test_non_integer_arg|test_bool_as_int_arg|test_array_to_index_error",
-    ),
+    "_core/tests/test_indexerrors.py": (READS, r"."),
+    "_core/tests/test_indexing.py": (READS, r"."),
     "_core/tests/test_numeric.py": (OWN, r"test_take"),
     "_core/tests/test_dtype.py": (OWN, r"_take_"),
     "_core/tests/test_regression.py": (OWN, r"take|test_method_args|test_object_array_refcounting|test_attributes"),
@@ -46,7 +44,7 @@ def run() -> Report:
     report = Report("numpy", "numpy")
     version_of("pytest")
     version_of("hypothesis")
-    run_own_tests(report, "numpy", "numpy_adapter", SELECTED, "numpy.ma.core,numpy.ma.extras,numpy.lib._utils_impl")
+    run_own_tests(report, "numpy", "numpy_adapter", SELECTED, "numpy.ma.core,numpy.ma.extras,numpy.lib._utils_impl", "test_indexing,test_indexerrors")
     require_cases(report, LEAST)
     return report
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 from cases import ELEMENTS, Case, is_bad, make
-from onnx_models import NUMBERS, VERSIONS, one_node
+from cases_nd import make_nd
+from onnx_models import ND_VERSIONS, NUMBERS, VERSIONS, one_node
 from ours import Answer, answer, same
 from report import Report, cases
 
@@ -17,7 +18,7 @@ def theirs(case: Case) -> tuple[np.ndarray | None, str]:
     """The reference's result, or its error."""
     from onnx.reference import ReferenceEvaluator
 
-    model = one_node(case.op, case.rules, case.type, str(case.indices.dtype), case.axis)
+    model = one_node(case.op, case.rules, case.type, str(case.indices.dtype), case.axis, case.batch_dims)
     try:
         result = ReferenceEvaluator(model).run(None, {"x": case.data, "i": case.indices})[0]
         return np.asarray(result, case.data.dtype), ""
@@ -76,4 +77,16 @@ def run_reference(report: Report) -> None:
                 continue  # not in the older lists
             for seed in range(CASES):
                 case = make([6, number, kind, seed], op, rules, type_, ("int32", "int64"), negative)
+                judge(report, f"reference: {op} {rules}", case, answer(case))
+    run_tuples(report)
+
+
+def run_tuples(report: Report) -> None:
+    """The same of GatherND."""
+    for number, (op, rules) in enumerate(ND_VERSIONS):
+        for kind, type_ in enumerate(NUMBERS):
+            if rules == "microsoft-1" or (type_ == "bfloat16" and rules != "onnx-13"):
+                continue  # not ONNX's own; not in the older lists
+            for seed in range(CASES):
+                case = make_nd([7, number, kind, seed], rules, type_, ("int64",))
                 judge(report, f"reference: {op} {rules}", case, answer(case))

@@ -36,11 +36,14 @@ class Operand:
         Where its value comes from: 'initializer', 'constant', 'input', 'computed', 'none'; None for the output.
     min, max, count, bad : int or None
         Of known indices: the smallest and the largest, how many there are, and how many are out of range.
+    components : list of dict or None
+        Of the indices of a GatherND: 'axis' and 'length' (None = unknown) of each number of a tuple, and 'min' and 'max' of
+        known indices. None = it is not known how many numbers a tuple has.
     unreadable : str or None
         Why its elements cannot be read: a file of the model is missing or too short.
     """
 
-    __slots__ = ("bad", "count", "max", "min", "name", "shape", "source", "type", "unreadable")
+    __slots__ = ("bad", "components", "count", "max", "min", "name", "shape", "source", "type", "unreadable")
     name: str
     type: str | None
     shape: tuple[int | str | None, ...] | None
@@ -49,6 +52,7 @@ class Operand:
     max: int | None
     count: int | None
     bad: int | None
+    components: list[dict[str, int | None]] | None
     unreadable: str | None
 
     def __init__(self, fields: dict[str, Any]) -> None:
@@ -65,6 +69,8 @@ class Operand:
         for name in ("unreadable", "source", "min", "max", "count", "bad"):
             if getattr(self, name) is not None:
                 fields[name] = getattr(self, name)
+        if self.components is not None:
+            fields["components"] = [one | {"length": -1} if one["length"] is None else one for one in self.components]
         return fields
 
 
@@ -151,7 +157,7 @@ class NodeCheck:
         if not names:
             return None
         if kind == "dims":
-            return f"--dim {names[0]}=LENGTH"
+            return " ".join(f"--dim {name}=LENGTH" for name in names)
         before = f"gather explain MODEL --node {self.path} " if kind == "explain" else ""
         return before + " ".join(f"--input {name}=TENSOR" for name in names)
 

@@ -126,7 +126,7 @@ def _prepared(model: Any) -> BackendRep:
 
 
 class Backend(_Backend):
-    """libgather as a backend. It runs models of Gather, GatherElements and the nodes around them (see libgather.run)
+    """libgather as a backend. It runs models of Gather, GatherElements, GatherND and the nodes around them (see libgather.run)
     on the CPU.
     """
 

@@ -111,9 +111,9 @@ static int add_mask(gather_py_indexing *ix, int32_t number, int32_t axis) {
   for (int32_t d = 0; d < rank; d++) /* NumPy lets a mask of length 0 pass */
     if (mask->shape[d] != ix->x->shape[axis + d] && mask->shape[d] != 0)
       return gather_py_key_fail(GATHER_SHAPE_MISMATCH,
-                                "the mask that is item %d of the key has length %" PRId64
-                                " in dimension %d, but axis %d of x has length %" PRId64,
-                                (int)number, mask->shape[d], (int)d, (int)(axis + d), ix->x->shape[axis + d]);
+                                "boolean index did not match indexed array along axis %d; size of axis is %" PRId64
+                                " but size of corresponding boolean axis is %" PRId64 " (item %d of the key)",
+                                (int)(axis + d), ix->x->shape[axis + d], mask->shape[d], (int)number);
   const bool flat = is_one_axis(ix->x, axis, rank);
   const int32_t planes = flat ? 1 : rank;
   /* Zero, which is in range if the mask has elements, in case another thread clears bools meanwhile. */

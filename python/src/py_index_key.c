@@ -139,8 +139,9 @@ static int check_items(gather_py_key *key, int32_t rank) {
   }
   if (ellipses > 1) return gather_py_key_fail(GATHER_USAGE, "the key has more than one ellipsis (...)");
   if (used > rank)
-    return gather_py_key_fail(GATHER_RANK_MISMATCH, "too many indices: the key has %lld for an array of rank %d",
-                              (long long)used, (int)rank);
+    return gather_py_key_fail(GATHER_RANK_MISMATCH,
+                              "too many indices for array: array is %d-dimensional, but %lld were indexed", (int)rank,
+                              (long long)used);
   key->ellipsis = ellipses > 0;
   return 0;
 }
@@ -149,8 +150,9 @@ int gather_py_key_read(PyObject *object, int32_t rank, gather_py_key *key) {
   const bool many = PyTuple_Check(object);
   const Py_ssize_t count = many ? PyTuple_Size(object) : 1;
   if (count > MOST_ITEMS)
-    return gather_py_key_fail(GATHER_RANK_MISMATCH, "too many indices: the key has %lld items for an array of rank %d",
-                              (long long)count, (int)rank);
+    return gather_py_key_fail(GATHER_RANK_MISMATCH,
+                              "too many indices for array: array is %d-dimensional, but the key has %lld items",
+                              (int)rank, (long long)count);
   key->items = malloc((size_t)(count + 1) * sizeof *key->items);
   if (!key->items) {
     PyErr_NoMemory();

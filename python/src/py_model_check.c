@@ -72,7 +72,6 @@ static PyObject *component_of(const gather_model_node *node, const gather_model_
 }
 
 static PyObject *components_of(const gather_model_node *node) {
-  if (node->component_count < 0) return none();
   PyObject *list = PyList_New(node->component_count);
   for (int32_t c = 0; list && c < node->component_count; c++) {
     PyObject *dict = component_of(node, &node->components[c]);
@@ -90,7 +89,7 @@ static PyObject *indices_of(const gather_model_node *node) {
   }
   if (result == 0 && node->indices_known) result = put_int(dict, "count", node->index_count, false);
   if (result == 0 && node->bad_known) result = put_int(dict, "bad", node->bad, false);
-  if (result == 0 && node->rules && node->rules->tuples != GATHER_TUPLES_NONE)
+  if (result == 0 && node->rules && node->rules->tuples != GATHER_TUPLES_NONE && node->component_count >= 0)
     result = put(dict, "components", components_of(node));
   if (result < 0) Py_CLEAR(dict);
   return dict;

@@ -25,21 +25,12 @@ static const gather_op ROWS = {NULL,
                                false};
 
 /* Rows by tuples of numbers. */
-static const gather_op ROWS_BY_TUPLES = {NULL,
-                                         "python",
-                                         "take",
-                                         0,
-                                         GATHER_FAMILY_ND,
-                                         true,
-                                         GATHER_ON_BAD_ERROR,
-                                         false,
-                                         GATHER_OFF_AXIS_NONE,
-                                         GATHER_AXIS_SOURCE_NONE,
-                                         UINT64_MAX,
-                                         UINT64_MAX,
-                                         "libgather's take",
-                                         GATHER_TUPLES_NONEMPTY,
-                                         false};
+#define BY_TUPLES(name)                                                                                     \
+  {                                                                                                         \
+    NULL, "python", name, 0, GATHER_FAMILY_ND, true, GATHER_ON_BAD_ERROR, false, GATHER_OFF_AXIS_NONE,      \
+        GATHER_AXIS_SOURCE_NONE, UINT64_MAX, UINT64_MAX, "libgather's " name, GATHER_TUPLES_NONEMPTY, false \
+  }
+static const gather_op TAKE_BY_TUPLES = BY_TUPLES("take"), ND = BY_TUPLES("gather_nd");
 
 static const gather_py_function TAKE = {
     "take", NULL, &ROWS, false, 0, BIT(AXIS) | BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
@@ -48,8 +39,7 @@ const gather_py_function gather_py_table_submits = {
 static const gather_py_function SUBSCRIPT = {"take", NULL, &ROWS, false, 0, 0};
 
 static const gather_py_function GATHER_ND = {
-    "gather_nd", NULL, &ROWS_BY_TUPLES,
-    false,       0,    BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
+    "gather_nd", NULL, &ND, false, 0, BIT(OUT) | BIT(MODE) | BIT(FILL_VALUE) | BIT(NEGATIVE) | BIT(THREADS)};
 
 /* ---- arguments ---- */
 
@@ -114,7 +104,7 @@ static int read_indices(gather_py_rows *rows) {
   if (several && !joined) return -1;
   int result = gather_py_read_indices(several ? joined : call->indices, &rows->indices);
   Py_XDECREF(joined); /* the view keeps the array */
-  if (several) call->op = &ROWS_BY_TUPLES;
+  if (several) call->op = &TAKE_BY_TUPLES;
   rows->lead = rows->indices.tensor.rank;
   rows->selected = 1;
   return result;
@@ -124,7 +114,7 @@ static int read_indices(gather_py_rows *rows) {
 static int check_tuples(const gather_py_table *table, gather_py_rows *rows) {
   gather_error error;
   int32_t rank;
-  if (rows->call.op != &ROWS_BY_TUPLES) return 0;
+  if (rows->call.op->tuples == GATHER_TUPLES_NONE) return 0;
   gather_status status = gather_output_shape(rows->call.op, &table->tensor, &rows->indices.tensor, &rows->call.options,
                                              rows->shape, &rank, &error);
   if (status != GATHER_OK) {

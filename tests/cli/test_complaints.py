@@ -45,6 +45,13 @@ LINES = [
         ["take", "x.npy", "bad.npy", "-o", "there.npy", "--axis", "1", "--rules", "openvino-7", "--batch-dims", "1"],
     ),
     ("shape_mismatch", ["elements", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy"]),
+    ("type_unsupported", ["nd", "scalar.npy", "floats.npy", "-o", "there.npy", "--batch-dims", "9"]),
+    ("rank_mismatch", ["nd", "scalar.npy", "bad.npy", "-o", "there.npy", "--batch-dims", "9"]),
+    ("rank_mismatch", ["nd", "x.npy", "9", "-o", "there.npy", "--batch-dims", "9"]),
+    ("batch_dims_out_of_range", ["nd", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy", "--batch-dims", "2"]),
+    ("shape_mismatch", ["nd", "x.npy", "[[9,9,9,9,9]]", "-o", "there.npy"]),
+    ("file_exists", ["nd", "x.npy", "[[9]]", "-o", "there.npy"]),
+    ("index_out_of_range", ["nd", "x.npy", "[[9]]", "-o", "there.npy", "-f"]),
     ("file_exists", ["take", "x.npy", "bad.npy", "-o", "there.npy"]),
     ("index_out_of_range", ["take", "x.npy", "bad.npy", "-o", "there.npy", "-f"]),
 ]

@@ -93,24 +93,27 @@ def test_ops(gather):
     for op in answer["ops"]:
         assert {"rules", "dialect", "op", "version", "negative", "on_bad", "types", "index_types"} <= set(op)
         assert op["rules"] == f"{op['dialect']}-{op['version']}"
-        command = {"Gather": "take", "GatherElements": "elements"}[op["op"]]
+        command = {"Gather": "take", "GatherElements": "elements", "GatherND": "nd"}[op["op"]]
         seen[command, op["rules"]] = (op["negative"], op["on_bad"])
-        assert "float32" in op["types"] and {"int32", "int64"} <= set(op["index_types"])
-        assert ("bfloat16" in op["types"]) == (op["rules"] not in ("onnx-1", "onnx-11"))
+        assert "float32" in op["types"] and "int64" in op["index_types"]
+        assert ("int32" in op["index_types"]) == (command != "nd" or op["dialect"] != "onnx")
+        assert ("bfloat16" in op["types"]) == (op["rules"] not in ("onnx-1", "onnx-11", "onnx-12", "microsoft-1"))
+        assert (op["axis"] == "none") == (op["tuples"] != "none") == (command == "nd")
+        assert op["fused_batch"] == ((command, op["rules"]) == ("nd", "openvino-5"))
     assert seen == DEFAULTS
 
 
 def test_ops_as_text(gather):
     text = gather("ops").text
     for command, rules in DEFAULTS:
-        name = {"take": "Gather", "elements": "GatherElements"}[command]
+        name = {"take": "Gather", "elements": "GatherElements", "nd": "GatherND"}[command]
         line = next(line for line in text.splitlines() if line.split()[:2] == [rules, name])
         negative, on_bad = DEFAULTS[command, rules]
         assert f"negative {'on' if negative else 'off'}" in line and f"out of range: {on_bad}" in line
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
 
 
-COMMANDS = ["take", "elements", "info", "bench", "ops", "completion", "help"]
+COMMANDS = ["take", "elements", "nd", "info", "bench", "ops", "completion", "help"]
 
 
 def test_the_ways_to_the_help(gather):
@@ -126,7 +129,7 @@ def test_the_ways_to_the_help(gather):
     assert gather.json("help", "take") == {"command": "help", "topic": "take", "text": gather("help", "take").text}
 
 
-@pytest.mark.parametrize("command", ["take", "elements"])
+@pytest.mark.parametrize("command", ["take", "elements", "nd"])
 def test_the_help_says_what_the_contract_says(gather, command):
     text = gather(command, "--help").text
     options = [
@@ -151,7 +154,7 @@ def test_the_help_says_what_the_contract_says(gather, command):
     ]
     words = ["error", "clamp", "wrap", "zero", "fill=V", "promise", ".npy", ".pb", ".bin", ".raw", "FILE:NAME", "130"]
     for part in options + words:
-        assert part in text
+        assert (part in text) == (command != "nd" or part != "--axis"), part
     for known, rules in DEFAULTS:
         if known == command:
             assert rules in text

@@ -65,6 +65,7 @@ SCENARIOS = [
     take("csv", "IN/x.npy IN/i.csv:row -o o.npy"),
     take("as-raw", "IN/x.npy [1,0] -o o.raw --type uint8 --shape 4x32 --raw", outputs=("o.raw",)),
     Scenario("elements", "elements IN/x.npy IN/e.npy -o o.npy"),
+    Scenario("nd", "nd IN/x.npy [[3,0],[1,-1]] -o o.npy"),
     Scenario("run-onnx", "run IN/m.onnx --input ids=IN/i.npy --output y=o.npy --output z=p.npy", outputs=("o.npy", "p.npy")),
     Scenario("run-replace", "run IN/m.onnx --input ids=IN/i.npy --output y=o.npy -f", replaces=True),
     Scenario("run-openvino", "run IN/m.xml --input ids=[[1,2],[3,4]] --output pick=o.npy"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fuzz_take.c: any bytes as a file of any format, and rows or elements of one of its tensors under any options: no memory outside the
+ * fuzz_take.c: any bytes as a file of any format, and rows, elements or slices of one of its tensors under any options: no memory outside the
  * tensors is touched, an index error is true, and after an error the output is as it was.
  */
 #include <stdlib.h>
@@ -46,6 +46,8 @@ static void choose(fuzz_choices *choices, take *t) {
   t->op = gather_op_at((size_t)fuzz_choose(choices, (int)gather_op_count()));
   t->options = (gather_options)GATHER_OPTIONS_INIT;
   t->options.axis = fuzz_choose(choices, 6) - 2;
+  const bool no_axis = t->op->axis_source == GATHER_AXIS_SOURCE_NONE;
+  if (no_axis && t->options.axis > -2) t->options.axis = 0; /* -2: one that it must refuse */
   t->options.batch_dims = fuzz_choose(choices, 4) == 0 ? fuzz_choose(choices, 5) - 2 : 0;
   t->options.on_bad = (gather_on_bad)fuzz_choose(choices, (int)GATHER_ON_BAD_FILL + 1);
   t->options.negative = (gather_negative)fuzz_choose(choices, 4);
@@ -53,7 +55,7 @@ static void choose(fuzz_choices *choices, take *t) {
   t->fresh = fuzz_choose(choices, 2) == 1;
   int64_t axis = t->options.axis < 0 ? t->options.axis + t->data.rank : t->options.axis;
   if (axis >= 0 && axis < t->data.rank) len = t->data.shape[axis];
-  int32_t rank = t->op->family == GATHER_FAMILY_GATHER ? fuzz_choose(choices, 4) : t->data.rank;
+  int32_t rank = t->op->family != GATHER_FAMILY_ELEMENTS ? fuzz_choose(choices, 4) : t->data.rank;
   fuzz_choose_indices(choices, rank, len, &t->indices);
 }
 

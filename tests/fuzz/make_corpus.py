@@ -304,6 +304,53 @@ def operand_files() -> list[bytes]:
     return files + [text.encode() for text in texts]
 
 
+def tuple_files() -> list[bytes]:
+    """GatherND: tuples of every length, in range and not, batch dimensions that fit and do not, chains of shapes."""
+    def ints(name: str, dims: list[int], *numbers: int, kind: int = 7) -> bytes:
+        return block(5, tensor(kind, dims, block(7 if kind == 7 else 5, b"".join(varint(i) for i in numbers)), name=name))
+
+    def nd(*inputs: str, batch: int | None = None, out: str = "y", **more: str) -> bytes:
+        attributes = [attribute("batch_dims", 2, number(3, batch))] if batch is not None else []
+        return node("GatherND", list(inputs), [out], *attributes, name="g", **more)
+
+    data = block(5, tensor(1, [2, 3, 2], block(9, bytes(range(48))), name="t"))
+    tuples = [([1, 3], 1, -1, 0), ([1, 3], 2, 3, -9), ([2, 2], 0, 0, 1, 7), ([2, 1], -2, 1), ([2], 1, 2), ([0, 2],), ([2, 0],), ([1, 4], 0, 0, 0, 0),
+              ([],), ([1, 1], -1 << 63), ([2, 2, 1], 2, 0, -4, 1), ([2, 3, 1], 0, 1, 0, 1, 0, 2), ([1, 65], *[0] * 65)]
+    graphs = [data + ints("i", *made) + nd("t", "i", batch=b) for made in tuples for b in (None, 1, 2, -1, 1 << 40)]
+    graphs += [data + ints("i", dims, *numbers) + nd("t", "i", domain="com.microsoft") for dims, *numbers in tuples]
+    graphs += [data + ints("i", [1, 2], 1, 2, kind=6) + nd("t", "i", domain="com.microsoft"), data + nd("t", "t"), data + nd("t"), data + nd("", "t")]
+    asked = value(11, "x", 1, "A", "B", 4) + value(11, "i", 7, "N", 2)
+    graphs += [asked + nd("x", "i", batch=b) for b in (0, 1)] + [value(11, "x", 1, "A") + value(11, "i", 7, "N", "K") + nd("x", "i")]
+    graphs += [data + block(5, tensor(1, [2] * 40, name="w")) + ints("k", [1] * 40, 0) + nd("w", "k")]
+    joined = (node("Unsqueeze", ["a", "last"], ["a1"]) + node("Unsqueeze", ["b", "last"], ["b1"])
+              + node("Concat", ["a1", "b1"], ["i"], attribute("axis", 2, number(3, -1))) + node("Transpose", ["t"], ["tt"]))
+    given = value(11, "a", 7, "N") + value(11, "b", 7, "N") + ints("last", [1], -1)
+    graphs += [data + given + joined + nd("tt", "i") + value(12, "y", 1), data + ints("last", [1], -1) + ints("a", [2], 1, 0) + ints("b", [2], 2, -3) + joined + nd("tt", "i")]
+    for perm in ([1, 0, 2], [0, 0, 1], [2, 1], [5, 0, 1], [1 << 40, 0, 1]):
+        order = attribute("perm", 7, b"".join(number(8, p) for p in perm))
+        graphs.append(data + ints("i", [1, 1], 1) + node("Transpose", ["t"], ["tt"], order) + nd("tt", "i") + value(12, "y", 1))
+    for axis in (0, -1, 3, -4):
+        both = node("Concat", ["t", "t"], ["tt"], attribute("axis", 2, number(3, axis)))
+        graphs.append(data + ints("i", [1, 1], 3) + both + nd("tt", "i") + value(12, "y", 1))
+    shapes = (node("Shape", ["x"], ["s"]) + nd("s", "pick", out="n") + nd("s", "pick", out="m", domain="com.microsoft")
+              + node("ConstantOfShape", ["n"], ["z"]) + nd("z", "n"))
+    graphs.append(value(11, "x", 1, "A", 3) + ints("pick", [2, 1], 1, -2) + shapes)
+    graphs.append(ints("s0", [2, 1], 1, 0) + b"".join(nd(f"s{i}", f"s{i}", out=f"s{i + 1}") for i in range(4)) + value(12, "s4", 7))
+    imports = block(8, block(1, "com.microsoft") + number(2, 1))
+    caller = (node("F", ["t", "i"], ["y"], attribute("b", 2, number(3, 1)), domain="d"))
+    inner = node("GatherND", ["p", "q"], ["r"], block(5, block(1, "batch_dims") + block(21, "b") + number(20, 2)))
+    function = block(25, block(1, "F") + block(4, "p") + block(4, "q") + block(5, "r") + block(7, inner[2:]) + block(9, number(2, 13)) + block(10, "d"))
+    files = [model(graph + value(12, "y", 1), imports) for graph in graphs]
+    files.append(model(data + ints("i", [2, 1], 1, 2) + caller, function, block(8, block(1, "d") + number(2, 1))))
+    for kind, shape, size in (("u8", "2,1,1", 2), ("i32", "1,3", 12), ("i64", "1", 8), ("u64", "2,1,1", 16), ("i16", "2,3,2,1", 24), ("u8", "2,0", 0)):
+        for b, opset in ((0, "opset8"), (1, "opset8"), (2, "opset5"), (9, "opset5"), (-1, "opset8")):
+            layers = [ir_layer(0, "Const", 'element_type="f32" shape="2,3,2" offset="14" size="48"', version="opset1"),
+                      ir_layer(1, "Const", f'element_type="{kind}" shape="{shape}" offset="62" size="{size}"', version="opset1"),
+                      ir_layer(2, "GatherND", f'batch_dims="{b}"', 2, version=opset), ir_layer(3, "Result", "", 1, 0, version="opset1")]
+            files.append(ir_net(layers, [(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0)]).encode())
+    return files
+
+
 # ---- safetensors and GGUF: files of many tensors
 
 
@@ -402,9 +449,10 @@ def main() -> None:
     formats = [npy_files(), gguf_files(), safetensors_files(), npz_files(), arrow_files(), tensors(), models()]
     for name, files in (("text", text_files()), ("literal", literal_files()), ("take", take_files([*formats, ir_files()])),
                         ("table", table_files(formats)), ("npy", npy_files()), ("raw", raw_files()),
-                        ("onnx", tensors() + models()), ("ir", ir_files()), ("check", check_files() + models() + quantized),
-                        ("explain", check_files() + operand_files() + quantized),
-                        ("run", check_files() + operand_files() + quantized),
+                        ("onnx", tensors() + models()), ("ir", ir_files()),
+                        ("check", check_files() + tuple_files() + models() + quantized),
+                        ("explain", check_files() + operand_files() + tuple_files() + quantized),
+                        ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
                         ("arrow", arrow_files()), ("shuffle", shuffle_journals())):
         (folder / name).mkdir(parents=True, exist_ok=True)

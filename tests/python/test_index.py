@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_index.py: libgather.index beside NumPy's x[key]: results, types, errors; policies, outputs, other libraries. GATHER_TEST_EXAMPLES=N
-# draws N times as many random keys.
+# draws N random keys, at least 20,000.
 """index(x, key) against NumPy."""
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import libgather
+from arrays import EXAMPLES
 from keys import some_array, some_key
 from libgather import index
 from support.skip import skip_test
@@ -72,7 +73,7 @@ def test_rank_64():
 
 def test_random_keys():
     """A failure names the seed: some_array and some_key make the case again."""
-    count, errors = 20000 * int(os.environ.get("GATHER_TEST_EXAMPLES", "1")), 0
+    count, errors = max(20000, EXAMPLES), 0
     for seed in range(count):
         r = random.Random(f"{os.environ.get('GATHER_TEST_SEED', '')}{seed}")
         x = some_array(r)

@@ -17,7 +17,7 @@ from libgather import errors, onnx_backend
 from libgather.model import Model
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
-OPERATORS = {"Gather", "GatherElements", "Constant", "Identity", "Shape", "Reshape", "Squeeze", "Unsqueeze"}
+OPERATORS = {"Gather", "GatherElements", "GatherND", "Constant", "Identity", "Shape", "Reshape", "Squeeze", "Unsqueeze"}
 
 
 class Counting(onnx_backend.Backend):
@@ -44,7 +44,7 @@ def test_onnx_suite():
     Counting.ran = []
     suite = onnx.backend.test.BackendTest(Counting, __name__)
     suite.include(
-        r"test_(gather|gather_elements|gatherelements|constant|identity|shape|reshape|squeeze|unsqueeze)(_.*)?_cpu"
+        r"test_(gather|gather_elements|gatherelements|gathernd|constant|identity|shape|reshape|squeeze|unsqueeze)(_.*)?_cpu"
     )
     result = unittest.TestResult()
     suite.test_suite.run(result)
@@ -53,6 +53,7 @@ def test_onnx_suite():
     assert set(Counting.ran) <= OPERATORS
     assert Counting.ran.count("Gather") >= 3
     assert Counting.ran.count("GatherElements") >= 3
+    assert Counting.ran.count("GatherND") >= 3
     assert len(Counting.ran) >= 30
 
 
@@ -127,6 +128,7 @@ def test_run_node():
     for inputs in ([X, np.array([2, 0])], {"b": np.array([2, 0]), "a": X}):
         (output,) = onnx_backend.run_node(gather, inputs)
         assert np.array_equal(output, X[:, [2, 0]])
+    assert np.array_equal(onnx_backend.run_node(node("GatherND", ["a", "b"]), [X, np.array([[3, -1], [0, 1]])])[0], [11, 1])
     assert np.array_equal(onnx_backend.run_node(node("GatherElements", ["a", "b"]), [X, [[0, 1, 3]]])[0], [[0, 4, 11]])
     text = np.array(["a", "b"], object)
     assert onnx_backend.run_node(node("Gather", ["a", "b"]), [text, [1]])[0].tolist() == ["b"]

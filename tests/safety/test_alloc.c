@@ -68,8 +68,10 @@ static void gather_without_heap(const gather_op *op, gather_type type, int32_t r
   uint64_t fill[2] = {0, 0};
   for (int32_t d = 0; d < rank; d++) shape[d] = ishape[d] = 2;
   gather_tensor data = tensor_of(type, cells, rank, shape);
-  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, zeros, op->family == GATHER_FAMILY_ELEMENTS ? rank : 1, ishape);
-  gather_options options = options_of(rank / 2, 0);
+  int32_t index_rank = op->family == GATHER_FAMILY_ELEMENTS ? rank : 1;
+  if (op->tuples) index_rank = 2, ishape[1] = rank < 3 ? rank : 3;
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, zeros, index_rank, ishape);
+  gather_options options = options_of(op->axis_source == GATHER_AXIS_SOURCE_NONE ? 0 : rank / 2, 0);
   options.on_bad = on_bad;
   options.fill = fill;
   data.item_bytes = 3;

@@ -28,7 +28,16 @@
 #define THREADS_MAY_RACE 1
 #endif
 
-enum { ROWS = 700, COLUMNS = 8, CELLS = ROWS * COLUMNS, MOST = 40000, BYTES = MOST * 16, GATHERS = 9400, TAKES = 600 };
+enum {
+  ROWS = 700,
+  COLUMNS = 8,
+  CELLS = ROWS * COLUMNS,
+  MOST = 40000,
+  BYTES = MOST * 16,
+  GATHERS = 9400,
+  TAKES = 600,
+  PAIRS = 100
+};
 static const int64_t COUNTS[] = {1, 17, 64, 200, 200, 200, 200, 1500, 3000, 3000, 9000};
 static const gather_type WIDTHS[] = {GATHER_TYPE_INT8,  GATHER_TYPE_INT16,  GATHER_TYPE_INT32,  GATHER_TYPE_INT64,
                                      GATHER_TYPE_UINT8, GATHER_TYPE_UINT16, GATHER_TYPE_UINT32, GATHER_TYPE_UINT64};
@@ -93,7 +102,7 @@ static void *write_in_thread(void *unused) {
 
 typedef struct {
   gather_tensor data, indices, out;
-  int64_t data_shape[2], index_shape[2], index_strides[2], out_shape[3];
+  int64_t data_shape[3], data_strides[3], index_shape[2], index_strides[2], out_shape[3];
   int32_t out_rank;
   const gather_op *op;
   gather_options options;
@@ -139,10 +148,19 @@ static void choose_indices(gathering *g, int64_t count, int64_t per_row) {
   atomic_store(&shared->count, count * per_row * step / width);
 }
 
-/* Rows, columns (so that the indices are used for each row), or single elements of a table. */
+/* Rows by pairs: row 6 * i + j of the table, so that most of what is written is in range of both axes. */
+static void choose_pairs(gathering *g) {
+  const int64_t bytes = gather_type_get(g->data.type)->bits / 8, row = COLUMNS * bytes;
+  g->op = op_of("GatherND", below(2) ? "onnx-13" : "openvino-5");
+  g->data_shape[0] = g->data_shape[1] = PAIRS, g->data_shape[2] = COLUMNS;
+  g->data_strides[0] = 6 * row, g->data_strides[1] = row, g->data_strides[2] = bytes;
+  g->data.rank = 3, g->data.strides = g->data_strides;
+}
+
+/* Rows, columns (so that the indices are used for each row), single elements of a table, or rows by pairs. */
 static void choose(gathering *g) {
   *g = (gathering){.options = GATHER_OPTIONS_INIT};
-  const int64_t count = below(100) == 0 ? MOST / 2 : PICK(COUNTS), kind = below(3);
+  const int64_t count = below(100) == 0 ? MOST / 2 : PICK(COUNTS), kind = below(4);
   const gather_type type = PICK(ELEMENTS);
   const int64_t bytes = gather_type_get(type)->bits / 8;
   g->op = kind == 2 ? op_of("GatherElements", "onnx-13") : op_of("Gather", below(2) ? "onnx-13" : "openvino-7");
@@ -154,7 +172,8 @@ static void choose(gathering *g) {
   g->data_shape[0] = ROWS, g->data_shape[1] = COLUMNS;
   if (kind == 1) g->data_shape[0] = COLUMNS, g->data_shape[1] = ROWS;
   g->data = tensor_of(type, table[bytes], 2, g->data_shape);
-  choose_indices(g, kind == 2 ? count / COLUMNS + 1 : count, kind == 2 ? COLUMNS : 1);
+  if (kind == 3) choose_pairs(g);
+  choose_indices(g, kind == 2 ? count / COLUMNS + 1 : count, kind == 2 ? COLUMNS : kind == 3 ? 2 : 1);
   if (kind == 2 && g->index_shape[0] > ROWS) g->options.axis = 0;
   g->out = tensor_of(type, out, 2, g->out_shape);
   g->out_shape[0] = kind == 1 ? COLUMNS : g->index_shape[0];

@@ -106,6 +106,7 @@ FUNCTIONS = {
     "gather_table_statistics_get": (None, [P, c.POINTER(Statistics)]),
     "gather_engine_check": (c.c_int, [c.c_int, E]),
     "gather_type_parse": (c.c_int, [c.c_char_p]),
+    "gather_op_find": (P, [c.c_char_p, c.c_char_p]),
     "gather_format_count": (c.c_size_t, []),
     "gather_format_name": (c.c_char_p, [c.c_size_t]),
 }
@@ -270,6 +271,22 @@ class Table:
 
     def new(self, ids: np.ndarray) -> np.ndarray:
         return np.full((*ids.shape, self.info.row_bytes), 0xEE, np.uint8)
+
+    def take_tuples(self, ids: np.ndarray, background: bool, on_bad="default") -> np.ndarray:
+        """What the tuples select, as bytes: ids.shape[:-1] + (the bytes of one)."""
+        kind, selected = self.info.tensor, ids.shape[-1]
+        out = np.full((*ids.shape[:-1], self.info.row_bytes // int(np.prod(self.shape[1:selected]))), 0xEE, np.uint8)
+        shape = (*ids.shape[:-1], *self.shape[selected:])
+        target = tensor(kind.type, shape, out.ctypes.data, None, kind.item_bytes, kind.flags & BYTE_SWAPPED)
+        options = TakeOptions(c.sizeof(TakeOptions), LIB.gather_op_find(b"GatherND", b"onnx-13"), ON_BAD.index(on_bad), 0, None, None, None)
+        indices, job, error = index_tensor(ids), P(), Error()
+        if background:
+            arguments = (self.handle, c.byref(indices), c.byref(target), c.byref(options), c.byref(job), c.byref(error))
+            check(LIB.gather_table_submit(*arguments), error)
+            check(LIB.gather_table_wait(job, c.byref(error)), error)
+        else:
+            check(LIB.gather_table_take(self.handle, c.byref(indices), c.byref(target), c.byref(options), c.byref(error)), error)
+        return out
 
     def take(self, ids: np.ndarray, out=None, on_bad="default", negative="default", fill=b"") -> tuple[np.ndarray, int]:
         """The rows, and how many indices were repaired."""

@@ -96,6 +96,42 @@ def test_same_bytes(made):
             assert not how.memory or told.memory_peak <= told.memory_ceiling == how.memory
 
 
+def tuples_of(shape: tuple[int, ...], selected: int, chance: np.random.Generator) -> list[np.ndarray]:
+    """Tuples of several types and strides."""
+    numbers = [chance.integers(-n, n, (60, 20)) for n in shape[:selected]]
+    whole = np.stack(numbers, -1)
+    return [whole, np.stack(numbers).transpose(1, 2, 0), whole[::-2, 3].astype(">i4"), whole[0, 0], whole[:0], whole[:, ::3].astype("i2")]
+
+
+def test_tuples(made):
+    """Tuples of all lengths that select whole bytes."""
+    chance, taken = np.random.default_rng(SEED), 0
+    for how in settings(8 * ROUNDS, 2):
+        with Table(made.path, how, made.raw) as table:
+            for selected in range(1, len(table.shape) + 1):
+                inner = int(np.prod(table.shape[1:selected]))
+                if inner == 0 or made.rows.shape[1] % inner:
+                    continue
+                parts = made.rows.reshape(len(made.rows) * inner, -1)
+                for number, ids in enumerate(tuples_of(table.shape, selected, chance)):
+                    if number % 3 == 0:
+                        evict_all(made)
+                    where = np.ravel_multi_index(np.moveaxis(ids.astype(np.int64), -1, 0), table.shape[:selected], mode="wrap")
+                    for background in (False, True):
+                        got = table.take_tuples(ids, background)
+                        assert np.array_equal(got, parts[where]), f"{how}: {selected} of {table.shape}, {ids.dtype} {ids.shape}"
+                        taken += 1
+                bad = np.zeros((3, selected), np.int64)
+                bad[1, -1] = table.shape[selected - 1]
+                with pytest.raises(TableError) as caught:
+                    table.take_tuples(bad, how.depth == 1)
+                error = caught.value
+                assert (error.status, error.position, error.bad_count) == ("index_out_of_range", (1, selected - 1), 1)
+            told = table.statistics
+            assert told.rows == told.rows_resident + told.rows_cached + told.rows_read
+    assert taken
+
+
 def test_parts_are_where_the_file_has_them(made):
     with Table(made.path, Setting(), made.raw) as table:
         found, first = [], 0
