@@ -16,6 +16,8 @@ endif()
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings)
+  # Decoded values are float32 arithmetic, rounded step by step (src/kernel/float_bits.h). C11 says so; a GNU dialect would fuse.
+  target_compile_options(gather_flags INTERFACE -ffp-contract=off)
   if(GATHER_WERROR)
     target_compile_options(gather_flags INTERFACE -Werror)
   endif()

@@ -33,7 +33,7 @@ static bool find_row_bytes(const gather_decoder *decoder, int64_t *bytes) {
   if (decoder->step != 1 && gather_decoder_line_len(decoder) > 1) return false;
   for (int32_t d = decoder->rank - 2; d >= 1; d--) {
     if (decoder->shape[d] > 1 && decoder->strides[d] != step) return false;
-    step *= decoder->shape[d];
+    if (!gather_mul(step, decoder->shape[d], &step)) return false; /* only where another length is 0 */
   }
   *bytes = step;
   if (!decoder->by_code) return true;

@@ -162,9 +162,13 @@ static gather_status use_flat(const gather_tensor *data, const capacity *holds, 
         error, GATHER_SHAPE_MISMATCH, "data",
         "the shape %s cannot be given for data of another shape: its rows are not one after the other",
         gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
+  if (holds->padded && data->rank > 1)
+    return gather_fail_input(
+        error, GATHER_SHAPE_MISMATCH, "data",
+        "the shape %s cannot be given for data of another shape: its rows end with bits of no code",
+        gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
   if (!gather_shape_len(decoder->rank, decoder->shape, &needs) ||
-      (len > 0 && !gather_mul(gather_tensor_len(data) / len, holds->line, &has)) || has < needs ||
-      (holds->padded && data->rank > 1))
+      (len > 0 && !gather_mul(gather_tensor_len(data) / len, holds->line, &has)) || has < needs)
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
                              "data holds %" PRId64 " codes; the shape %s needs more", has,
                              gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));

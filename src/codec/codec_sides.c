@@ -69,8 +69,9 @@ static gather_status wrong_shape(const gather_decoder *decoder, const given *g, 
 
 /* One number for each group, in row-major order. */
 static gather_status fit_flat(const gather_decoder *decoder, const given *g, int64_t *strides, gather_error *error) {
-  int64_t len = 1;
-  for (int32_t d = 0; d < decoder->rank; d++) len *= decoder->shape[d]; /* it fits: describe.c checked */
+  int64_t len;
+  if (!gather_shape_len(decoder->rank, decoder->shape, &len))
+    return GATHER_OVERFLOW; /* codec_describe.c has checked it */
   const int64_t needs = len / decoder->flat_len + (len % decoder->flat_len != 0), has = gather_tensor_len(g->tensor);
   if (g->packed_bytes || !gather_tensor_is_row_major(g->tensor))
     return gather_fail_input(error, GATHER_UNSUPPORTED, g->name, "the %s of flat groups must be in row-major order",

@@ -111,18 +111,13 @@ static void take_row(const take *t, int64_t *at, int64_t row, char *out) {
   }
 }
 
-/* Fetches a row that comes: its codes, and the first of its scales. */
 static void prefetch(const take *t, const int64_t *at, int64_t row) {
-  const gather_decoder *decoder = &t->decoder;
   int64_t there[GATHER_MAX_RANK];
   if (row < 0) return;
-  memcpy(there, at, (size_t)decoder->rank * sizeof *there);
+  memcpy(there, at, (size_t)t->decoder.rank * sizeof *there);
   there[t->axis] = row;
-  const int64_t position = gather_line_position(decoder, there, 0);
-  const int64_t offset = decoder->by_code ? position / 8 * decoder->bits : position;
-  gather_prefetch_row((const char *)decoder->data + offset, (t->packed_bytes + 63) / 64 + 1);
-  if (decoder->scale.data && !decoder->flat)
-    GATHER_PREFETCH(decoder->scale.data + gather_side_position(decoder, &decoder->scale, there));
+  const char *in = (const char *)t->decoder.data + gather_line_position(&t->decoder, there, 0);
+  gather_prefetch_row(in, (t->packed_bytes + 63) / 64 + 1);
 }
 
 /* The rows of indices [number, number + count), resolved. */
@@ -180,6 +175,12 @@ static gather_status check_overlap(const gather_tensor *out, const gather_tensor
   return gather_fail_input(error, GATHER_USAGE, "output", "the output overlaps %s in memory", name);
 }
 
+/* The product of lengths [from, to); 0 if it does not fit, which only happens where another length is 0: then nothing runs. */
+static int64_t product(const int64_t *lengths, int32_t from, int32_t to) {
+  int64_t len = 0;
+  return from >= to ? 1 : gather_shape_len(to - from, lengths + from, &len) ? len : 0;
+}
+
 static gather_status check_overlaps(const gather_quantized *q, const gather_tensor *indices, const gather_tensor *out,
                                     gather_error *error) {
   GATHER_TRY(check_overlap(out, q->data, "data", error));
@@ -199,20 +200,19 @@ static void find_rows(take *t, const gather_tensor *out, const gather_options *o
   const int32_t last = decoder->rank - 1;
   t->axis = t->plan.axis;
   t->batch_dims = (int32_t)(options->batch_dims < 0 ? options->batch_dims + t->plan.index_rank : options->batch_dims);
-  t->index_len = t->middle = t->lines = t->row_len = 1;
-  for (int32_t d = t->batch_dims; d < t->plan.index_rank; d++) t->index_len *= t->plan.index_shape[d];
-  for (int32_t d = t->batch_dims; d < t->axis; d++) t->middle *= decoder->shape[d];
-  for (int32_t d = t->axis + 1; d < last; d++) t->lines *= decoder->shape[d];
-  for (int32_t d = t->axis + 1; d <= last; d++) t->row_len *= decoder->shape[d];
+  t->index_len = product(t->plan.index_shape, t->batch_dims, t->plan.index_rank);
+  t->middle = product(decoder->shape, t->batch_dims, t->axis);
+  t->lines = product(decoder->shape, t->axis + 1, last);
+  t->row_len = product(decoder->shape, t->axis + 1, last + 1);
   t->inner = last - t->axis;
   gather_tensor_strides(out, t->out_strides);
   t->out_dense = t->plan.out_dense;
   t->out_swapped = (out->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   t->out = out->data;
   t->fill = t->plan.rule.on_bad == GATHER_ON_BAD_FILL ? options->fill : NULL;
-  t->packed_bytes = decoder->by_code ? decoder->shape[last] / 8 * decoder->bits : decoder->line_bytes;
-  if (t->lines == 1 && t->axis == last - 1 && !t->identity) {
-    t->ahead = AHEAD_BYTES / (t->packed_bytes + 1) + 1;
+  t->packed_bytes = decoder->by_code ? 0 : decoder->line_bytes;
+  if (t->lines == 1 && t->axis == last - 1 && t->packed_bytes > 0 && !t->identity) {
+    t->ahead = AHEAD_BYTES / t->packed_bytes + 1;
     if (t->ahead > AHEAD_ROWS) t->ahead = AHEAD_ROWS;
   }
 }

@@ -213,9 +213,30 @@ static void threads_and_strides(void **unused) {
       assert_int_equal(((unsigned char *)&gaps[2 * i])[b], ((unsigned char *)&one[i])[3 - b]);
 }
 
+/* More groups in a line than are read at a time, across lines, with every kind of number. */
+static void many_groups(void **unused) {
+  (void)unused;
+  enum { LINES = 7, LEN = 1001, EACH = 3, ALL = LINES * LEN, NUMBERS = (ALL + EACH - 1) / EACH };
+  static unsigned char all[ALL];
+  static int16_t scales[NUMBERS], zeros[NUMBERS]; /* not float32: they are converted */
+  static float out[ALL];
+  gather_quantized q = GATHER_QUANTIZED_INIT;
+  gather_error error;
+  const gather_tensor data = tensor_of(GATHER_TYPE_UINT8, all, 2, DIMS(LINES, LEN));
+  const gather_tensor scale = tensor_of(GATHER_TYPE_INT16, scales, 1, DIMS(NUMBERS));
+  const gather_tensor zero = tensor_of(GATHER_TYPE_INT16, zeros, 1, DIMS(NUMBERS));
+  const gather_tensor to = tensor_of(GATHER_TYPE_FLOAT32, out, 2, DIMS(LINES, LEN));
+  for (unsigned i = 0; i < ALL; i++) all[i] = (unsigned char)noise(i);
+  for (unsigned i = 0; i < NUMBERS; i++) scales[i] = (int16_t)(i % 301), zeros[i] = (int16_t)(i % 17);
+  q.codec = GATHER_CODEC_AFFINE, q.data = &data, q.scale = &scale, q.zero_point = &zero;
+  q.flat_groups = true, q.group_len = EACH;
+  if (gather_dequantize(&q, &to, NULL, &error) != GATHER_OK) fail_msg("%s", error.message);
+  for (int i = 0; i < ALL; i++) assert_true(out[i] == (float)((all[i] - zeros[i / EACH]) * scales[i / EACH]));
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(blocks), cmocka_unit_test(rows_with_their_scale),
-                                     cmocka_unit_test(codes), cmocka_unit_test(outputs_of_any_alignment),
-                                     cmocka_unit_test(threads_and_strides)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blocks),      cmocka_unit_test(rows_with_their_scale),    cmocka_unit_test(codes),
+      cmocka_unit_test(many_groups), cmocka_unit_test(outputs_of_any_alignment), cmocka_unit_test(threads_and_strides)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -178,6 +178,9 @@ static void given_shapes(void **unused) {
   assert_refused(GATHER_USAGE, NULL, "rank of the values is -1");
   q.rank = 65;
   assert_refused(GATHER_USAGE, NULL, "rank of the values is 65");
+  q.rank = 2, q.shape = DIMS(5, 51), q.code_type = GATHER_TYPE_UINT8,
+  q.code_bits = 3; /* 85 codes and a bit in each row */
+  assert_refused(GATHER_SHAPE_MISMATCH, "data", "its rows end with bits of no code");
 }
 
 static void groups(void **unused) {
@@ -323,6 +326,31 @@ static void outputs(void **unused) {
   assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_OK);
 }
 
+/* Lengths whose product only fits because one of them is 0. */
+static void long_and_empty(void **unused) {
+  (void)unused;
+  const int64_t far = INT64_C(1) << 40;
+  static const int64_t none = 0;
+  gather_error error;
+  gather_decoder *decoder;
+  for (int zero = 0; zero < 3; zero++)
+    for (int flat = 0; flat < 2; flat++) {
+      int64_t lengths[3] = {far, far, far};
+      lengths[zero] = 0;
+      data.rank = 3, data.shape = lengths, data.type = GATHER_TYPE_UINT8, q.code_type = GATHER_TYPE_NONE;
+      scale.rank = 0, q.flat_groups = flat != 0, q.group_len = 16;
+      int64_t taken[3] = {lengths[0] ? 1 : 0, lengths[1], lengths[2]};
+      const int64_t ids = taken[0];
+      gather_tensor index = tensor_of(GATHER_TYPE_INT64, &none, 1, &ids),
+                    to = tensor_of(GATHER_TYPE_FLOAT32, out, 3, taken);
+      assert_status(gather_take_quantized(NULL, &q, &index, &to, NULL, &error), GATHER_OK);
+      to.shape = lengths;
+      assert_status(gather_dequantize(&q, &to, NULL, &error), GATHER_OK);
+      if (gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error) == GATHER_OK)
+        gather_decoder_destroy(decoder);
+    }
+}
+
 static void shared_indices(void **unused) {
   (void)unused;
   const int64_t right[2] = {-3, 2};
@@ -386,6 +414,7 @@ int main(void) {
       cmocka_unit_test_setup(nested_scales, fresh),
       cmocka_unit_test_setup(indices_out_of_range, fresh),
       cmocka_unit_test_setup(outputs, fresh),
+      cmocka_unit_test_setup(long_and_empty, fresh),
       cmocka_unit_test_setup(shared_indices, fresh),
       cmocka_unit_test_setup(decoders, fresh),
       cmocka_unit_test_setup(older_and_newer_structs, fresh),

@@ -6,12 +6,17 @@ Those that are not installed are skipped by name. Where a reference is wrong, do
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 import native
 from support.skip import skip_test
+from test_blocks import BLOCKS, random_blocks
 
 
 def module(name: str):
@@ -21,9 +26,33 @@ def module(name: str):
         skip_test(name.split(".")[0], str(why))
 
 
+# ---- ggml
+
+
+def ggml() -> ctypes.CDLL:
+    """The library that pywhispercpp and other packages carry."""
+    for folder in sys.path:
+        for path in sorted(Path(folder or ".").glob("libggml-base.so*")):
+            return ctypes.CDLL(str(path))
+    skip_test("ggml", "no package with libggml-base.so")
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_ggml_rows(name: str) -> None:
+    """dequantize_row_* of a compiled ggml, row by row: it fuses nothing."""
+    function = getattr(ggml(), "dequantize_row_" + name.lower().replace("_k", "_K"), None)
+    if function is None:
+        skip_test("ggml", f"this one has no {name}")
+    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64], None
+    data = random_blocks(name, 200, 3, 9)
+    theirs = np.empty((200, 3 * BLOCKS[name][0]), np.float32)
+    for row, out in zip(data, theirs):
+        function(row.ctypes.data, out.ctypes.data, out.size)
+    assert native.same(native.dequantize(native.describe(name, data)), theirs)
+
+
 # ---- ONNX Runtime
 
-INTEGERS = {"uint8", "int4", "uint4"}
 ONNX = {"uint8": 2, "int4": 22, "uint4": 21, "float8_e4m3fn": 17, "float8_e5m2": 19, "float32": 1, "float16": 10, "bfloat16": 16, "int64": 7}
 
 
