@@ -10,6 +10,7 @@ import sys
 from corpus_choices import literal_files, table_files, take_files, text_files
 from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
+from corpus_quantised_models import quantised_model_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -446,12 +447,14 @@ def shuffle_journals() -> list[bytes]:
 
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
+    quantized = quantised_model_files(sys.modules[__name__])
     formats = [npy_files(), gguf_files(), safetensors_files(), npz_files(), arrow_files(), tensors(), models()]
     for name, files in (("text", text_files()), ("literal", literal_files()), ("take", take_files([*formats, ir_files()])),
                         ("table", table_files(formats)), ("npy", npy_files()), ("raw", raw_files()),
-                        ("onnx", tensors() + models()), ("ir", ir_files()), ("check", check_files() + tuple_files() + models()),
-                        ("explain", check_files() + operand_files() + tuple_files()),
-                        ("run", check_files() + operand_files() + tuple_files()),
+                        ("onnx", tensors() + models()), ("ir", ir_files()),
+                        ("check", check_files() + tuple_files() + models() + quantized),
+                        ("explain", check_files() + operand_files() + tuple_files() + quantized),
+                        ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
                         ("arrow", arrow_files()), ("shuffle", shuffle_journals())):
         (folder / name).mkdir(parents=True, exist_ok=True)
