@@ -27,7 +27,7 @@ void gather_rows_start(gather_rows *r, const gather_decoder *decoder, const int6
   memcpy(r->at, at, (size_t)decoder->rank * sizeof *at);
   r->line_len = gather_decoder_line_len(decoder);
   r->codes_bytes = decoder->by_code ? (r->line_len * decoder->bits + 7) / 8 : decoder->line_bytes;
-  r->first = codes_at(decoder, r->at, axis), r->step = decoder->strides[axis];
+  r->first = decoder->data ? codes_at(decoder, r->at, axis) : NULL, r->step = decoder->strides[axis];
   r->blocks = decoder->info.kind == GATHER_CODEC_BLOCKS && decoder->blocks ? decoder->blocks : NULL;
   r->block_count = r->line_len / decoder->info.block_len;
   const int64_t rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / (r->codes_bytes + LINE) + 1;

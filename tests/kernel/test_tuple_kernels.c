@@ -18,7 +18,9 @@ static void choose_axes(gather_tuple_axes *a, int len) {
   for (int c = 0; c < len; c++) {
     const int64_t lens[] = {1, 2, 1000, top - 1, top, 1 + trial_below(top)};
     const int64_t steps[] = {0, 1, 12, top - 1, trial_below(top)};
-    a->len[c] = lens[trial_below(6)], a->step[c] = either(steps[trial_below(5)]);
+    a->len[c] = lens[trial_below(6)];
+    const int64_t step = steps[trial_below(5)], most = (INT64_C(1) << 60) / a->len[c]; /* all offsets are in memory */
+    a->step[c] = either(step < most ? step : most);
     a->back[c] = trial_below(2) ? a->len[c] : 0;
   }
 }
