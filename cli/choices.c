@@ -49,7 +49,9 @@ gather_family gather_cli_command_family(const gather_cli_command *command) {
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   if (!command) return true;
   if (command->id == GATHER_CLI_COMMAND_EXPLAIN) return op->family != GATHER_FAMILY_ND; /* take, or --elements */
-  return gather_cli_command_family(command) == op->family;
+  const gather_family_info *family = gather_family_get(op->family);
+  /* An operator of another name (GatherBlockQuantized) does more than its family. */
+  return gather_cli_command_family(command) == op->family && strcmp(op->name, family->name) == 0;
 }
 
 /* Each name once: onnx-13 is a version of both operators. */
