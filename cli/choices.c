@@ -51,7 +51,9 @@ static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, or --elements */
     return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS ||
            (!command && op->family == GATHER_FAMILY_ND);
-  return gather_cli_command_family(command) == op->family;
+  const gather_family_info *family = gather_family_get(op->family);
+  /* An operator of another name (GatherBlockQuantized) does more than its family. */
+  return gather_cli_command_family(command) == op->family && strcmp(op->name, family->name) == 0;
 }
 
 /* Each name once: onnx-13 is a version of both operators. */

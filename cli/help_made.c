@@ -27,6 +27,7 @@ static const char *rules_words(gather_family family) {
   for (size_t i = 0; gather_op_at(i); i++) {
     const gather_op *op = gather_op_at(i);
     if (op->family != family || at >= sizeof text / 2) continue;
+    if (strcmp(op->name, gather_family_get(family)->name) != 0) continue; /* it does more than its family */
     at += (size_t)snprintf(text + at, sizeof text - at, "  %-11s negative %s, out of range %s%s%s%s\n", op->rules,
                            op->negative ? "on" : "off", op->on_bad == GATHER_ON_BAD_ZERO ? "gives zero" : "is an error",
                            op->batch_dims ? "; has batch_dims" : "", op->fused_batch ? ", fused" : "",
