@@ -48,12 +48,12 @@ gather_family gather_cli_command_family(const gather_cli_command *command) {
 }
 
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
+  /* An operator of another name (GatherBlockQuantized) does more than its family. */
+  if (strcmp(op->name, gather_family_get(op->family)->name) != 0) return false;
   if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, or --elements */
     return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS ||
            (!command && op->family == GATHER_FAMILY_ND);
-  const gather_family_info *family = gather_family_get(op->family);
-  /* An operator of another name (GatherBlockQuantized) does more than its family. */
-  return gather_cli_command_family(command) == op->family && strcmp(op->name, family->name) == 0;
+  return gather_cli_command_family(command) == op->family;
 }
 
 /* Each name once: onnx-13 is a version of both operators. */

@@ -19,7 +19,7 @@ def model(gather):
     writer = gguf.GGUFWriter(gather.folder / "m.gguf", "llama")
     writer.add_tensor("emb", raw, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
     writer.add_tensor("norm", np.zeros((4, 3), np.float32))
-    writer.add_tensor("grid", np.zeros((3, 66), np.uint8), raw_dtype=gguf.GGMLQuantizationType.IQ2_XXS)
+    writer.add_tensor("grid", np.zeros((3, 360), np.uint8), raw_dtype=gguf.GGMLQuantizationType.Q8_1)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -87,7 +87,7 @@ def test_info_of_gguf(gather, model):
     emb, norm, grid = gather.json("info", "m.gguf")["tensors"]
     assert (emb["codec"], emb["layout"], emb["decoded_shape"], emb["shape"]) == ("Q8_0", "GGUF", [1000, 256], [1000, 8])
     assert "codec" not in norm and "not_decoded" not in norm
-    assert "quantised as IQ2_XXS, which is not decoded: " in grid["not_decoded"]
+    assert "quantised as Q8_1, which is not decoded: " in grid["not_decoded"]
     text = gather("info", "m.gguf").text
     assert "  decodes to [1000, 256]: GGUF, codec Q8_0\n" in text and text.count("decode") == 3
 
@@ -141,7 +141,7 @@ def test_refusals(gather, model):
         ("usage", ("m.gguf:emb", "0", *take, "--codec", "Q4_0"), "not with the codec 'Q4_0'"),
         ("usage", ("m.gguf:emb", "0", *take, "--memory", "1MiB"), "--memory 1.00 MiB is too little for rows of 1024 bytes"),
         ("unsupported", ("m.gguf:norm", "0", *take), "'norm' (float32) is not quantised in a way that its file tells"),
-        ("unsupported", ("m.gguf:grid", "0", *take), "'grid' is quantised as IQ2_XXS, which is not decoded"),
+        ("unsupported", ("m.gguf:grid", "0", *take), "'grid' is quantised as Q8_1, which is not decoded"),
         ("name_not_found", ("m.gguf:none", "0", *take), "no such tensor 'none'"),
     ]:  # fmt: skip
         assert text in gather.fails(status, "take", *words)["message"]
