@@ -14,6 +14,7 @@ COMPLETIONS = {
 ALWAYS = {
     "include/gather/gather.h",
     "include/gather/codec.h",
+    "include/gather/tree.h",
     "include/gather/codec.def",
     "include/gather/file.h",
     "include/gather/dlpack.h",
