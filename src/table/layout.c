@@ -139,10 +139,11 @@ gather_status gather_layout_find(const gather_file *file, const gather_file_tens
   } else if (given) {
     GATHER_TRY(gather_shapes_given(found, codec, error));
   } else {
+    const bool named = *tensor->name;
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "the tensor '%.100s' (%.40s) is not quantised in a way that its file tells; the codec "
+                            "the tensor%s%.100s%s (%.40s) is not quantised in a way that its file tells; the codec "
                             "may be given by its name",
-                            tensor->name, tensor->type_name);
+                            named ? " '" : "", tensor->name, named ? "'" : "", tensor->type_name);
   }
   return check_sizes(found, error);
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from support.structs import BYTE_SWAPPED, Error, Tensor
+from support.structs import BYTE_SWAPPED, Error, Options, Tensor
 
 lib = c.CDLL(os.environ["GATHER_LIB"])
 lib.gather_codec_parse.argtypes = [c.c_char_p]
@@ -50,22 +50,6 @@ class Quantized(c.Structure):
         ("scale_scale", c.POINTER(Tensor)),
         ("scale_group_len", c.c_int64),
         ("scale_offset", c.c_float),
-    ]
-
-
-class Options(c.Structure):
-    """gather_options, field by field."""
-
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("axis", c.c_int64),
-        ("batch_dims", c.c_int64),
-        ("on_bad", c.c_int),
-        ("negative", c.c_int),
-        ("fill", c.c_void_p),
-        ("executor", c.c_void_p),
-        ("bad_count", c.c_void_p),
-        ("fresh_output", c.c_bool),
     ]
 
 

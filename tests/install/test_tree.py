@@ -14,6 +14,7 @@ COMPLETIONS = {
 ALWAYS = {
     "include/gather/gather.h",
     "include/gather/codec.h",
+    "include/gather/tree.h",
     "include/gather/codec.def",
     "include/gather/file.h",
     "include/gather/dlpack.h",
@@ -55,6 +56,13 @@ def test_the_completions_stand_where_shells_look(tree: Tree):
     for path in COMPLETIONS:
         shell = path.split("/")[1].removesuffix("-completion")
         assert (tree.prefix / path).read_text() == run(tree.prefix / "bin/gather", "completion", shell)
+
+
+def test_every_command_has_a_manual_page(tree: Tree, gather_source: Path):
+    rows = re.findall(r'^GATHER_CLI_COMMAND\(\w+, +"(\w+)"', (gather_source / "cli/commands.def").read_text(), re.M)
+    assert {"take", "nd", "tree", "help"} < set(rows)
+    pages = {path.name for path in (tree.prefix / "share/man/man1").iterdir()}
+    assert pages == {"gather.1", *(f"gather-{name}.1" for name in rows if name != "help")}
 
 
 def test_every_public_header_is_installed(tree: Tree, gather_source: Path):

@@ -17,7 +17,6 @@ import run_models as models
 INTEGERS = {"u8": (0, 256), "i8": (-128, 128), "u4": (0, 16), "i4": (-8, 8)}
 FLOATS = ["f8e4m3", "f8e5m2", "f4e2m1", "nf4"]
 RESULTS = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
-models.IR_TYPES = {**models.IR_TYPES, "nf4": ("UINT4", "NF4")}  # stored as uint4
 NF4 = np.array(
     [-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
      -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
@@ -52,8 +51,8 @@ def numbers(kind: str, codes: np.ndarray) -> np.ndarray:
         return NF4[codes]
     if kind == "f4e2m1":
         return FLOAT4[codes]
-    if kind in models.IR_TYPES and kind not in models.PACKED_TYPES and kind != "u4":
-        return codes.view(models.BYTE_TYPES[models.IR_TYPES[kind][0]]).astype(np.float32)
+    if kind in models.IR_STORED_TYPES and kind not in models.PACKED_TYPES and kind != "u4":
+        return codes.view(models.BYTE_TYPES[models.IR_STORED_TYPES[kind][0]]).astype(np.float32)
     return codes.astype(np.float32)
 
 

@@ -251,6 +251,11 @@ def microsoft(rng):
     yield Case("BiasGelu", [x(rng, 2, 3, 4), Const(floats(rng, 4))], **ms)
     for op in ["SkipLayerNormalization", "SkipSimplifiedLayerNormalization"]:
         yield Case(op, [x(rng, 2, 3, 4), x(rng, 2, 3, 4), Const(floats(rng, 4))], **ms)
+    yield Case("DequantizeLinear", [In(rng.integers(0, 9, some(rng)).astype(np.uint8)), Const(np.array(0.5, FLOAT))], **ms)
+    for bits in (4, 8):  # blocks of 16 along the last axis, two numbers per byte or one; uint8 is gathered along axis 0 alone
+        stored = rng.integers(0, 255, (5, 4, 32 * bits // 8)).astype(np.uint8)
+        at = {"gather_axis": 0, "quantize_axis": 2, "block_size": 16, "bits": bits}
+        yield Case("GatherBlockQuantized", [In(stored), In(np.zeros((1, 2), INT)), In(floats(rng, 5, 4, 2))], at, **ms)
 
 
 GROUPS = [simple, element_wise, shapes, parts, reductions, matrices, windows, layers, microsoft]

@@ -130,6 +130,8 @@ IR_TYPES = {
     "f8e8m0": ("FLOAT8E8M0", "F8E8M0"), "u4": ("UINT4", "U4"), "i4": ("INT4", "I4"), "u2": ("UINT2", "U2"),
     "f4e2m1": ("FLOAT4E2M1", "F4E2M1"), "string": ("STRING", "STRING"),
 }  # fmt: skip
+# What a constant may be stored as besides; ONNX has no such type.
+IR_STORED_TYPES = {**IR_TYPES, "nf4": ("UINT4", "NF4")}
 
 
 def string_bytes(data: np.ndarray) -> bytes:
@@ -164,7 +166,7 @@ class Net:
         return number
 
     def const(self, name, type_name, array) -> tuple[int, int]:
-        onnx_name, precision = IR_TYPES[type_name]
+        onnx_name, precision = IR_STORED_TYPES[type_name]
         content = string_bytes(array) if type_name == "string" else raw_bytes(onnx_name, array)
         begin = len(self.bin) + 1
         self.bin += b"\x55" + content
@@ -174,11 +176,11 @@ class Net:
 
     def parameter(self, name, type_name, shape) -> tuple[int, int]:
         data = f'<data shape="{",".join(map(str, shape))}" element_type="{type_name}"/>'
-        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_TYPES[type_name][1], 0, name)), 0
+        return self.layer(name, "Parameter", "opset1", data, [], self.ports(shape, IR_STORED_TYPES[type_name][1], 0, name)), 0
 
     def node(self, name, kind, version, data, inputs, type_name, shape) -> tuple[int, int]:
         port = len(inputs)
-        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_TYPES[type_name][1], port)), port
+        return self.layer(name, kind, version, data, inputs, self.ports(shape, IR_STORED_TYPES[type_name][1], port)), port
 
     def result(self, source: tuple[int, int], name: str) -> None:
         self.layer(name, "Result", "opset1", "", [source], "")

@@ -112,6 +112,7 @@ OTHERS = [
     ("GatherElements", lambda x: op.gather_elements(x(2, 3), c([0], [0]), 1)),
     ("GatherND", lambda x: op.gather_nd(x(2, 3, 4), c([0, 1], [1, 1]))),
     ("GatherND", lambda x: op.gather_nd(x(2, 3, 4), c([0], [1]), 1)),
+    ("GatherTree", lambda x: op.gather_tree(x(4, 2, 3), x(4, 2, 3), x(2), scalar(1, np.float32))),
     ("MatMul", lambda x: op.matmul(x(5, 2, 3), x(4, 3), False, True)),
     ("MatMul", lambda x: op.matmul(x(3, 2), x(3, 4), True, False)),
     ("MatMul", lambda x: op.matmul(x(3), x(3, 4), False, False)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes as c
 import os
 
-from support.structs import Error, Tensor  # noqa: F401  (users find them here)
+from support.structs import PARALLEL_FOR, TASK, Error, Executor, Options, Tensor  # noqa: F401  (users find them here)
 from tables import *  # noqa: F401, F403  (likewise)
 from tables import MAX_RANK, STATUS
 
@@ -55,28 +55,6 @@ class Op(c.Structure):
         ("document", c.c_char_p),
         ("tuples", c.c_int),
         ("fused_batch", c.c_bool),
-    ]
-
-
-TASK = c.CFUNCTYPE(None, c.c_void_p, c.c_int64)
-PARALLEL_FOR = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, TASK, c.c_void_p)
-
-
-class Executor(c.Structure):
-    _fields_ = [("context", c.c_void_p), ("parallel_for", PARALLEL_FOR), ("threads", c.c_int32)]
-
-
-class Options(c.Structure):
-    _fields_ = [
-        ("size", c.c_size_t),
-        ("axis", c.c_int64),
-        ("batch_dims", c.c_int64),
-        ("on_bad", c.c_int),
-        ("negative", c.c_int),
-        ("fill", c.c_void_p),
-        ("executor", c.POINTER(Executor)),
-        ("bad_count", c.POINTER(c.c_int64)),
-        ("fresh_output", c.c_bool),
     ]
 
 

@@ -40,3 +40,25 @@ class Tensor(c.Structure):
         ("packed_offset", c.c_int64),
         ("flags", c.c_uint32),
     ]
+
+
+TASK = c.CFUNCTYPE(None, c.c_void_p, c.c_int64)
+PARALLEL_FOR = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, TASK, c.c_void_p)
+
+
+class Executor(c.Structure):
+    _fields_ = [("context", c.c_void_p), ("parallel_for", PARALLEL_FOR), ("threads", c.c_int32)]
+
+
+class Options(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("axis", c.c_int64),
+        ("batch_dims", c.c_int64),
+        ("on_bad", c.c_int),
+        ("negative", c.c_int),
+        ("fill", c.c_void_p),
+        ("executor", c.POINTER(Executor)),
+        ("bad_count", c.POINTER(c.c_int64)),
+        ("fresh_output", c.c_bool),
+    ]
