@@ -11,6 +11,7 @@
 #include "gather/model.h"
 #include "gather/table.h"
 #include "info_codec.h"
+#include "info_plugins.h"
 #include "json.h"
 #include "report.h"
 #include "tensor_arg.h"
@@ -255,8 +256,10 @@ static void info_program(const gather_cli_args *args) {
 
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {
   const char *const *value = args->value;
-  if (value[GATHER_CLI_FORMATS] && args->argument_count)
-    return gather_cli_fail(error, GATHER_USAGE, "--formats takes no FILE");
+  const char *list = value[GATHER_CLI_FORMATS] ? "--formats" : value[GATHER_CLI_PLUGINS] ? "--plugins" : NULL;
+  if (list && args->argument_count) return gather_cli_fail(error, GATHER_USAGE, "%s takes no FILE", list);
+  if (value[GATHER_CLI_FORMATS] && value[GATHER_CLI_PLUGINS])
+    return gather_cli_fail(error, GATHER_USAGE, "--formats and --plugins exclude each other");
   if (!args->argument_count && (value[GATHER_CLI_TYPE] || value[GATHER_CLI_SHAPE] || value[GATHER_CLI_OFFSET]))
     return gather_cli_fail(error, GATHER_USAGE, "--type, --shape and --offset need a FILE");
   return GATHER_OK;
@@ -268,6 +271,8 @@ int gather_cli_cmd_info(const gather_cli_args *args) {
   gather_status status = check_line(args, &error);
   if (status == GATHER_OK && args->value[GATHER_CLI_FORMATS])
     (args->value[GATHER_CLI_JSON] ? json_formats : text_formats)();
+  else if (status == GATHER_OK && args->value[GATHER_CLI_PLUGINS])
+    gather_cli_info_plugins(args->value[GATHER_CLI_JSON] != NULL);
   else if (status == GATHER_OK && args->argument_count == 0)
     info_program(args);
   else if (status == GATHER_OK)

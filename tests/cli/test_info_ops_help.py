@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +85,17 @@ def test_info_formats(gather):
     text = gather("info", "--formats").text
     for name, row in formats.items():
         assert re.search(rf"^{name} .*{re.escape(' '.join(row['extensions']))}", text, re.MULTILINE)
+
+
+def test_info_plugins(gather, gather_source):
+    rows = {row["name"]: row for row in gather.json("info", "--plugins")["plugins"]}
+    assert set(rows) == {path.name for path in (gather_source / "plugin").iterdir() if (path / "CMakeLists.txt").is_file()}
+    text = gather("info", "--plugins").text
+    for name, row in rows.items():
+        assert Path(row["path"]).is_file() if row["found"] else "path" not in row
+        where = re.escape(row["path"]) if row["found"] else "not in this build"
+        assert re.search(rf"^{name} +for {row['host']} from {row['oldest_host']} on: {where}$", text, re.MULTILINE)
+    assert gather("info", "--plugins", "x.npy").code == 2 and gather("info", "--plugins", "--formats").code == 2
 
 
 def test_ops(gather):
