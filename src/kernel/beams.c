@@ -35,7 +35,8 @@ static gather_beam_number read_float(gather_type type, const unsigned char *elem
   if (isnan(number)) return (gather_beam_number){0, false};
   if (number >= limit) return (gather_beam_number){INT64_MAX, false};
   if (number < -limit) return (gather_beam_number){INT64_MIN, false};
-  return (gather_beam_number){(int64_t)number, number == trunc(number)};
+  /* Not trunc(), which is in libm on some CPUs. */
+  return (gather_beam_number){(int64_t)number, number == (double)(int64_t)number};
 }
 
 #define READ(T)                                         \

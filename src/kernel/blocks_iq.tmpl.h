@@ -46,7 +46,7 @@ GATHER_INLINE void block_IQ2_XS(const unsigned char *in, char *out) {
   const float d = gather_half_at(in);
   for (int v = 0; v < 32; v++) {
     const unsigned code = gather_little16(in + 2 + 2 * v);
-    const float scale = half_step(d, in[66 + v / 4] >> 4 * (v >> 1 & 1) & 15u, 0.25f);
+    const float scale = half_step(d, (unsigned)in[66 + v / 4] >> 4 * (v >> 1 & 1) & 15u, 0.25f);
     put_vector_signed(out, 8 * v, IQ2_XS_VALUES, IQ2_XS_VECTORS[code & 511u], 2, 8, scale, even_signs(code >> 9));
   }
 }
@@ -56,8 +56,8 @@ BLOCKS(IQ2_XS, 256, 74)
 GATHER_INLINE void block_IQ2_S(const unsigned char *in, char *out) {
   const float d = gather_half_at(in);
   for (int v = 0; v < 32; v++) {
-    const unsigned code = in[2 + v] | (in[66 + v / 4] >> 2 * (v & 3) & 3u) << 8;
-    const float scale = half_step(d, in[74 + v / 4] >> 4 * (v >> 1 & 1) & 15u, 0.25f);
+    const unsigned code = in[2 + v] | ((unsigned)in[66 + v / 4] >> 2 * (v & 3) & 3u) << 8;
+    const float scale = half_step(d, (unsigned)in[74 + v / 4] >> 4 * (v >> 1 & 1) & 15u, 0.25f);
     put_vector_signed(out, 8 * v, IQ2_S_VALUES, IQ2_S_VECTORS[code], 2, 8, scale, in[34 + v]);
   }
 }
@@ -81,8 +81,8 @@ BLOCKS(IQ3_XXS, 256, 98)
 GATHER_INLINE void block_IQ3_S(const unsigned char *in, char *out) {
   const float d = gather_half_at(in);
   for (int v = 0; v < 64; v++) {
-    const unsigned code = in[2 + v] | (in[66 + v / 8] >> (v & 7) & 1u) << 8;
-    const unsigned s = in[106 + v / 16] >> 4 * (v >> 3 & 1) & 15u;
+    const unsigned code = in[2 + v] | ((unsigned)in[66 + v / 8] >> (v & 7) & 1u) << 8;
+    const unsigned s = (unsigned)in[106 + v / 16] >> 4 * (v >> 3 & 1) & 15u;
     put_vector_signed(out, 4 * v, IQ3_S_VALUES, IQ3_S_VECTORS[code], 3, 4, gather_times(d, (float)(1 + 2 * s)),
                       (unsigned)in[74 + v / 2] >> 4 * (v & 1));
   }
@@ -117,7 +117,7 @@ GATHER_INLINE void block_IQ1_M(const unsigned char *in, char *out) {
   for (int k = 0; k < 4; k++) half |= gather_little16(in + 48 + 2 * k) >> 12 << 4 * k;
   const float d = gather_half_value(half);
   for (int v = 0; v < 32; v++) {
-    const unsigned rest = in[32 + v / 2] >> 4 * (v & 1) & 15u;
+    const unsigned rest = (unsigned)in[32 + v / 2] >> 4 * (v & 1) & 15u;
     const unsigned s = gather_little16(in + 48 + v / 8 * 2) >> 3 * (v >> 1 & 3) & 7u;
     put_vector_shifted(out, 8 * v, in[v] | (rest & 7u) << 8, gather_times(d, (float)(2 * s + 1)),
                        rest & 8u ? -0.125f : 0.125f);

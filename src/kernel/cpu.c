@@ -6,11 +6,22 @@
 
 #include "kernel/kernel.h"
 
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#include <cpuid.h>
+#endif
 #if defined(__linux__) && (defined(__aarch64__) || defined(__arm__))
 #include <sys/auxv.h>
 #endif
 
 enum { KNOWN = 1 << 30 };
+
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+/* Not by __builtin_cpu_supports: clang 14 does not know the name. */
+static bool has_f16c(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
+#endif
 
 static uint32_t ask(void) {
   uint32_t bits = 0;
@@ -18,8 +29,7 @@ static uint32_t ask(void) {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("sse4.2")) bits |= GATHER_CPU_SSE42;
   /* CPUs with AVX2 have the other two; a virtual machine may hide them. */
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma"))
-    bits |= GATHER_CPU_AVX2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c()) bits |= GATHER_CPU_AVX2;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     bits |= GATHER_CPU_AVX512;

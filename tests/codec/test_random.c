@@ -95,7 +95,7 @@ static void draw_side(struct side *side, bool present) {
   if (!present) return;
   side->type = NUMBERS[below(COUNT(NUMBERS))];
   const int64_t item = gather_type_get(side->type)->bits / 8;
-  int64_t len = 1, step = item;
+  int64_t step = item;
   int32_t rank = c.rank;
   if (c.flat) {
     rank = 1;
@@ -115,7 +115,6 @@ static void draw_side(struct side *side, bool present) {
   for (int32_t d = rank - 1; d >= 0; d--) {
     side->strides[d] = step, step *= side->shape[d];
     if (!c.flat && often(10)) step += item;
-    len *= side->shape[d];
   }
   assert_true(step <= SIDE);
   side->tensor = (gather_tensor){.data = side->memory,
@@ -455,7 +454,7 @@ static void rows(void **unused) {
     for (int64_t k = 0; k < count * len; k++) {
       const int64_t row = (indices[k / len] + n) % n, e = k % len;
       const unsigned char *at = c.data + row * shape[1], *end = at + used;
-      const unsigned code = at[e / each] >> e % each * code_bits & ((1u << code_bits) - 1);
+      const unsigned code = (unsigned)at[e / each] >> e % each * code_bits & ((1u << code_bits) - 1);
       const gather_type type = code_bits == 8 ? GATHER_TYPE_FLOAT32 : GATHER_TYPE_FLOAT16;
       const float s = number_of(type, end, big_endian()), b = number_of(type, end + behind / 2, big_endian());
       const float want = fmaf((float)code, s, b);

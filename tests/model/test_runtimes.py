@@ -255,8 +255,8 @@ def code_of(seen: dict[int, set[str]], family: str) -> str:
             return "RAISES_HALF_WRITTEN"
         if one == {"stale"}:
             return "RAISES_OR_STALE"
-    # Memory beside the table may hold anything by chance: zeros, or what another copy of the table ends with.
-    if every & {"died", "something else"} and every <= {"died", "something else", "zeros", "from end"}:
+    # Memory beside the table may hold anything by chance: zeros, what another copy of the table ends with, an earlier output.
+    if every & {"died", "something else"} and every <= {"died", "something else", "zeros", "from end", "stale"}:
         return "UNCHECKED_TUPLE" if family == "ND" else "UNCHECKED"
     alone = {"raises with value": "RAISES_WITH_VALUE", "raises with value alone": "RAISES_WITH_VALUE_ALONE", "from end": "FROM_END", "zeros": "ZEROS", "low half": "LOW_HALF"}
     return alone.get(next(iter(every)), str(seen)) if len(every) == 1 else str(seen)

@@ -260,7 +260,7 @@ static void *write_indices(hlo_case *c) {
 static uint64_t element_of(gather_type type, const unsigned char *memory, int64_t i) {
   const int32_t bits = gather_type_get(type)->bits;
   uint64_t number = 0;
-  if (bits < 8) return memory[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
+  if (bits < 8) return (unsigned)memory[i * bits / 8] >> (i * bits % 8) & ((1u << bits) - 1);
   for (int32_t b = 0; b < bits / 8; b++) number = number * 1099511628211u + memory[i * (bits / 8) + b] + 1;
   return number;
 }
