@@ -10,22 +10,23 @@
 #include "options.h"
 #include "ort_api.h"
 
-/* An operator that the plug-in takes over: a row of operators.def, in static memory. */
+/* An operator that the plug-in takes over: a row of operators.def, which says what the fields are. In static memory. */
 typedef struct ort_operator {
-  const char *domain;            /* "" (ai.onnx) or "com.microsoft" */
-  const char *name;              /* "Gather" */
-  int inputs;                    /* how many it may have */
-  int required;                  /* the others, from this number on, may be absent */
-  const char *const *attributes; /* names, NULL-terminated; all are integers */
-  const char *data_type;  /* the schema's name for the type of data, e.g. "T", and of the indices; NULL: it has none */
-  const char *index_type; /* e.g. "Tind" */
-  bool quantised;         /* GatherBlockQuantized: the output has the type of input 2 */
+  const char *domain; /* "" (ai.onnx) or "com.microsoft" */
+  const char *name;
+  const char *dialect;
+  int inputs, required;
+  const char *data_type, *index_type;
+  int quantised;
+  const char *const *attributes; /* ends with NULL */
 } ort_operator;
 
 /* Operator number i; NULL after the last. */
 const ort_operator *gather_ort_operator_at(int i);
 /* The operator of a name, NULL if the plug-in does not take it over. domain: "ai.onnx" is "". */
 const ort_operator *gather_ort_operator_find(const char *domain, const char *name);
+/* Its rules in a model. version: the opset that first had the node's version of the operator; 0 = unknown, the latest. */
+const gather_op *gather_ort_operator_rules(const ort_operator *op, int version);
 
 /* A kernel. Several threads may run one at once. */
 typedef struct ort_node ort_node;

@@ -12,7 +12,7 @@ typedef struct ort_options {
   int32_t
       threads; /* tasks that may run at once; 0 = the CPUs that this process may use. The threads are always the session's */
   int32_t plans;       /* plans that a node keeps, one per combination of shapes: 0 to ORT_MOST_PLANS */
-  bool report;         /* log a line for each node that is taken over, with severity INFO */
+  bool report;         /* log a line for each node that is taken over, as a warning, which sessions show by default */
   char operators[128]; /* names separated by commas, or "" for all */
 } ort_options;
 

@@ -39,7 +39,15 @@ enum {
 
 /* The element type of a tensor: gather_type_info.onnxruntime. */
 typedef int OrtElementType;
-enum { ORT_ELEMENT_UNDEFINED = 0, ORT_ELEMENT_INT32 = 6, ORT_ELEMENT_INT64 = 7, ORT_ELEMENT_STRING = 8 };
+enum {
+  ORT_ELEMENT_UNDEFINED = 0,
+  ORT_ELEMENT_FLOAT = 1,
+  ORT_ELEMENT_INT32 = 6,
+  ORT_ELEMENT_INT64 = 7,
+  ORT_ELEMENT_STRING = 8,
+  ORT_ELEMENT_FLOAT16 = 10,
+  ORT_ELEMENT_BFLOAT16 = 16
+};
 
 typedef int OrtLoggingLevel;
 enum { ORT_LOG_VERBOSE = 0, ORT_LOG_INFO = 1, ORT_LOG_WARNING = 2, ORT_LOG_ERROR = 3 };
@@ -133,6 +141,7 @@ typedef struct ort_host {
   const OrtApi *api;
   const OrtEpApi *ep; /* NULL below API version 22 */
   uint32_t version;
+  long minor;    /* X of "1.X.Y", which may be above `version`; -1 for a host that names itself otherwise */
   char name[32]; /* "1.31.1" */
 } ort_host;
 
