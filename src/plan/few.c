@@ -74,16 +74,16 @@ static int64_t from_start(int64_t number, int64_t len, bool negative) {
   return number < 0 && negative ? number + len : number;
 }
 
-/* offsets: where in data each row begins. Returns false for an index out of range. */
+/* offsets: where in data each row begins. Returns false for an index out of range. No branch depends on an index. */
 static bool resolve_plain(const gather_few *few, const char *indices, bool wide, int64_t *offsets) {
-  const int64_t len = few->axes[0].len, step = few->axes[0].step, data = few->loop.data, apart = few->loop.index;
-  const int32_t count = few->count;
-  const bool negative = few->negative;
-  bool bad = false;
-  for (int32_t i = 0; i < count; i++) {
-    const int64_t number = from_start(read_number(indices + i * apart, wide), len, negative);
+  const int64_t len = few->axes[0].len, step = few->axes[0].step, index_step = few->loop.index;
+  const int64_t wrap = few->negative ? len : 0;
+  uint64_t start = 0, bad = 0;
+  for (int64_t *end = offsets + few->count; offsets < end; indices += index_step, start += (uint64_t)few->loop.data) {
+    int64_t number = read_number(indices, wide);
+    number += wrap & -(int64_t)(number < 0);
     bad |= (uint64_t)number >= (uint64_t)len;
-    offsets[i] = (int64_t)((uint64_t)i * (uint64_t)data + (uint64_t)number * (uint64_t)step);
+    *offsets++ = (int64_t)(start + (uint64_t)number * (uint64_t)step);
   }
   return !bad;
 }

@@ -48,7 +48,7 @@ typedef struct gather_variant {
 enum { GATHER_MAX_VARIANTS = 12 };
 
 /* What the gathers of few.c read of a plan, on adjacent lines. */
-enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
+enum { GATHER_FEW_ROWS = 32, GATHER_FEW_COLUMNS = 3 };
 typedef struct gather_few {
   int32_t count; /* rows; 0: this plan has too many, or is none of these */
   bool wide;     /* the indices have 8 bytes, else 4 */
