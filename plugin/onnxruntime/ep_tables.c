@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ep_text.h"
+
 /* What makes two tables the same. */
 typedef struct file_rows {
   dev_t device;
@@ -29,6 +31,7 @@ typedef struct file_rows {
 struct ort_table {
   ort_table *next;
   gather_table *table;
+  char *path;
   file_rows identity;
   int32_t users;
 };
@@ -101,6 +104,7 @@ static gather_status find_or_open(const ort_table_source *source, const file_row
     return status;
   }
   made->identity = *identity;
+  made->path = gather_ort_text_copy(source->path);
   made->users = 1;
   made->next = tables;
   *table = tables = made;
@@ -136,14 +140,18 @@ void gather_ort_table_release(ort_table *table) {
   (void)pthread_mutex_unlock(&lock);
   if (!last) return;
   gather_table_close(table->table);
+  free(table->path);
   free(table);
 }
 
 gather_table *gather_ort_table_get(const ort_table *table) { return table->table; }
 
-int32_t gather_ort_table_users(const ort_table *table) {
+const char *gather_ort_table_path(const ort_table *table) { return table->path ? table->path : ""; }
+
+int64_t gather_ort_table_offset(const ort_table *table) { return table->identity.offset; }
+
+void gather_ort_tables_each(void (*visit)(void *context, const ort_table *table, int32_t users), void *context) {
   (void)pthread_mutex_lock(&lock);
-  const int32_t users = table->users;
+  for (const ort_table *table = tables; table; table = table->next) visit(context, table, table->users);
   (void)pthread_mutex_unlock(&lock);
-  return users;
 }

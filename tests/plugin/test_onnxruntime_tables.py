@@ -206,7 +206,7 @@ def test_sessions_share_a_table(provider, folder):
             assert session.run(None, {"ids": np.array([1])})[0][0, 0] == 128
     del session, other
     gc.collect()
-    assert provider.statistics() == {"sessions": []}
+    assert provider.statistics() == {"sessions": [], "tables": []}
     held = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")}
     assert str(folder / "table.data") not in held
 
