@@ -15,7 +15,7 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define AT_UNLOADING __attribute__((destructor))
 
-enum { MOST_SETS = 8 };
+enum { MOST_SETS = 32 };
 
 static ort_registration sets[MOST_SETS];
 static int set_count;

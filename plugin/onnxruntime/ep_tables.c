@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "ep_text.h"
+#include "stay.h"
 
 /* What makes two tables the same. */
 typedef struct file_rows {
@@ -75,6 +76,8 @@ static gather_status open_table(const ort_table_source *source, ort_table *table
   gather_table_options options = *source->options;
   const gather_raw raw = {gather_type_get(source->type)->name, source->rank, source->shape, source->offset, true};
   options.raw = &raw;
+  /* The table's handler for SIGBUS outlives it. */
+  if (!options.keep_signals) gather_ort_stay();
   gather_status status = gather_table_open(source->path, &options, &table->table, error);
   if (status != GATHER_OK) return status;
   if (!(gather_table_describe(table->table)->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED)) return GATHER_OK;

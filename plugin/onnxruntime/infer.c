@@ -25,12 +25,6 @@ static int64_t attribute(const ort_host *host, const OrtShapeInferContext *conte
   return done(host, ORT(host, ReadOpAttr)(attr, ORT_ATTRIBUTE_INT, &value, sizeof value, &bytes)) ? value : otherwise;
 }
 
-/* A host below API version 24 gives rank 0 for an unknown rank too. */
-static bool rank_is_known(const ort_host *host, const OrtTensorTypeAndShapeInfo *info, size_t rank) {
-  if (ORT_HAS(host, TensorTypeAndShape_HasShape)) return ORT(host, TensorTypeAndShape_HasShape)(info);
-  return rank > 0;
-}
-
 /* The shape of an input. The names of its lengths belong to the host, and live as long as the context. */
 static bool read_shape(const ort_host *host, const OrtShapeInferContext *context, size_t input, OrtElementType *element,
                        gather_shape *shape) {
@@ -41,7 +35,8 @@ static bool read_shape(const ort_host *host, const OrtShapeInferContext *context
   if (!done(host, ORT(host, ShapeInferContext_GetInputTypeShape)(context, input, &info)) || !info) return false;
   if (!done(host, ORT(host, GetTensorElementType)(info, element))) return false;
   if (!done(host, ORT(host, GetDimensionsCount)(info, &rank)) || rank > GATHER_MAX_RANK) return false;
-  shape->rank = rank_is_known(host, info, rank) ? (int32_t)rank : -1;
+  /* The host gives rank 0 for an unknown rank too (also 1.32, whose HasShape says that it is known). */
+  shape->rank = rank > 0 ? (int32_t)rank : -1;
   if (shape->rank <= 0) return true;
   if (!done(host, ORT(host, GetDimensions)(info, lengths, rank))) return false;
   if (!done(host, ORT(host, GetSymbolicDimensions)(info, names, rank))) return false;

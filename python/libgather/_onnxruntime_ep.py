@@ -12,6 +12,7 @@ import os
 import threading
 from typing import Any
 
+from libgather._onnxruntime_ops import _text
 from libgather._plugins import library
 
 __all__ = ["add_to", "devices", "ep_name", "register", "report", "statistics", "unregister"]
@@ -83,12 +84,6 @@ def devices() -> list[Any]:
     """The devices of the execution provider, for SessionOptions.add_provider_for_devices(): the CPU."""
     register()
     return [device for device in _onnxruntime().get_ep_devices() if device.ep_name == _NAME]
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
 def _plugin() -> Any:
