@@ -170,7 +170,8 @@ gather_status gather_ort_ep_options_init(ort_ep_options *options, gather_error *
   char variable[64];
   memset(options, 0, sizeof *options);
   options->open = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
-  options->table_min = ORT_TABLE_MIN;
+  options->table_min = gather_ort_usable_memory() / 8;
+  if (options->table_min > ORT_TABLE_MIN) options->table_min = ORT_TABLE_MIN;
   gather_status status = gather_ort_options_from_environment(&options->node, error);
   for (size_t i = 0; i < ROWS && status == GATHER_OK; i++) {
     const char *value = getenv(variable_name(rows[i].name, variable, sizeof variable));
