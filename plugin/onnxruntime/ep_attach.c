@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ep_text.h"
-
 static OrtStatus *explain(ort_taken *taken, const char *why) {
   (void)snprintf(taken->why, sizeof taken->why, "%.*s", (int)sizeof taken->why - 1, why);
   return NULL;
@@ -92,8 +90,6 @@ static OrtStatus *use(const ort_session *session, const ort_table_source *source
     (void)snprintf(prefix, sizeof prefix, "%s node '%.200s', table '%.200s': ", taken->op, taken->name, taken->data);
     return gather_ort_ep_status(&session->host, prefix, &error);
   }
-  taken->file = gather_ort_text_copy(source->path);
-  taken->offset = source->offset;
   taken->table = table;
   const ort_rows rows = gather_ort_table_rows(gather_ort_table_share(table));
   gather_ort_node_use_rows(node, &rows);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct option_row {
-  const char *name, *values; /* values: what it may be, for messages */
+  const char *name, *variable, *values; /* variable: of the environment; values: what it may be, for messages */
   bool (*read)(ort_ep_options *options, const char *value);
 } option_row;
 
@@ -113,18 +113,18 @@ static bool read_report_file(ort_ep_options *options, const char *value) {
 
 #define AMOUNT "bytes (65536, 512MiB, 2GB) or a share of the memory (25%)"
 static const option_row rows[] = {
-    {"take", "all or tables", read_take},
-    {"table", "auto, always or never", read_table},
-    {"table_min", AMOUNT, read_table_min},
-    {"memory", AMOUNT ", at least 1MiB; 0 is no limit", read_memory},
-    {"cache", AMOUNT ", or auto", read_cache},
-    {"engine", "auto, mmap, pread or uring", read_engine},
-    {"depth", "1 to 4096, or auto", read_depth},
-    {"buffered", "0 or 1", read_buffered},
-    {"keep_signals", "0 or 1", read_keep_signals},
-    {"verbose", "0 or 1", read_verbose},
-    {"label", "a text shorter than 128 bytes", read_label},
-    {"report_file", "a path shorter than 4096 bytes", read_report_file},
+    {"take", "GATHER_ORT_TAKE", "all or tables", read_take},
+    {"table", "GATHER_ORT_TABLE", "auto, always or never", read_table},
+    {"table_min", "GATHER_ORT_TABLE_MIN", AMOUNT, read_table_min},
+    {"memory", "GATHER_ORT_MEMORY", AMOUNT ", at least 1MiB; 0 is no limit", read_memory},
+    {"cache", "GATHER_ORT_CACHE", AMOUNT ", or auto", read_cache},
+    {"engine", "GATHER_ORT_ENGINE", "auto, mmap, pread or uring", read_engine},
+    {"depth", "GATHER_ORT_DEPTH", "1 to 4096, or auto", read_depth},
+    {"buffered", "GATHER_ORT_BUFFERED", "0 or 1", read_buffered},
+    {"keep_signals", "GATHER_ORT_KEEP_SIGNALS", "0 or 1", read_keep_signals},
+    {"verbose", "GATHER_ORT_VERBOSE", "0 or 1", read_verbose},
+    {"label", "GATHER_ORT_LABEL", "a text shorter than 128 bytes", read_label},
+    {"report_file", "GATHER_ORT_REPORT_FILE", "a path shorter than 4096 bytes", read_report_file},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -158,23 +158,15 @@ const char *gather_ort_ep_options_name(int i) {
   return i >= 0 && i < ROWS ? rows[i].name : gather_ort_options_name(i - ROWS);
 }
 
-/* GATHER_ORT_ and the name in capitals. */
-static const char *variable_name(const char *name, char *variable, size_t room) {
-  size_t end = (size_t)snprintf(variable, room, "GATHER_ORT_%s", name);
-  for (size_t i = 0; i < end && variable[i]; i++)
-    if (variable[i] >= 'a' && variable[i] <= 'z') variable[i] = (char)(variable[i] - 'a' + 'A');
-  return variable;
-}
-
 gather_status gather_ort_ep_options_init(ort_ep_options *options, gather_error *error) {
-  char variable[64];
   memset(options, 0, sizeof *options);
   options->open = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
-  options->table_min = ORT_TABLE_MIN;
+  options->table_min = gather_ort_usable_memory() / 8;
+  if (options->table_min > ORT_TABLE_MIN) options->table_min = ORT_TABLE_MIN;
   gather_status status = gather_ort_options_from_environment(&options->node, error);
   for (size_t i = 0; i < ROWS && status == GATHER_OK; i++) {
-    const char *value = getenv(variable_name(rows[i].name, variable, sizeof variable));
-    if (value) status = set_row(&rows[i], options, value, variable, error);
+    const char *value = getenv(rows[i].variable);
+    if (value) status = set_row(&rows[i], options, value, rows[i].variable, error);
   }
   return status;
 }

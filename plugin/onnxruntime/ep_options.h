@@ -21,11 +21,11 @@ enum { ORT_PATH_BYTES = 4096, ORT_LABEL_BYTES = 128, ORT_TABLE_MIN = 256 << 20 }
 typedef struct ort_ep_options {
   ort_options node;
   ort_table_use table;
-  int64_t table_min;                /* bytes */
-  bool only_tables;                 /* take only nodes whose data the table engine reads */
-  gather_table_options open;        /* how tables are opened */
-  bool verbose;                     /* a summary on stderr when the session ends */
-  char label[ORT_LABEL_BYTES];      /* names the session in reports; "" */
+  int64_t table_min;           /* bytes; ORT_TABLE_MIN, but at most an eighth of the memory that this process may use */
+  bool only_tables;            /* take only nodes whose data the table engine reads */
+  gather_table_options open;   /* how tables are opened */
+  bool verbose;                /* a summary on stderr when the session ends */
+  char label[ORT_LABEL_BYTES]; /* names the session in reports; "" */
   char report_file[ORT_PATH_BYTES]; /* a line of JSON is appended to it when the session ends; "" = none */
 } ort_ep_options;
 

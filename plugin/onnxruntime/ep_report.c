@@ -24,15 +24,18 @@ static void add_number(ort_text *text, const char *name, int64_t value) {
   gather_ort_text_add(text, "\"%s\":%" PRId64 ",", name, value);
 }
 
-static void add_table(ort_text *text, const ort_taken *taken) {
+void gather_ort_report_table(ort_text *text, const ort_table *open, const char *data, int32_t users) {
   gather_table_statistics counts;
-  const gather_table *table = gather_ort_table_get(taken->table);
+  const gather_table *table = gather_ort_table_get(open);
   const gather_table_info *info = gather_table_describe(table);
   gather_table_statistics_get(table, &counts);
   gather_ort_text_add(text, "{");
-  add_name(text, "data", taken->data);
-  add_name(text, "file", taken->file);
-  add_number(text, "offset", taken->offset);
+  if (data)
+    add_name(text, "data", data);
+  else
+    add_number(text, "users", users);
+  add_name(text, "file", gather_ort_table_path(open));
+  add_number(text, "offset", gather_ort_table_offset(open));
   add_number(text, "table_rows", info->rows);
   add_number(text, "row_bytes", info->row_bytes);
   add_name(text, "engine", gather_engine_name(counts.engine));
@@ -72,45 +75,46 @@ static void add_node(ort_text *text, const ort_taken *taken) {
   gather_ort_text_add(text, "\"runs\":%" PRId64 "}", atomic_load_explicit(&taken->runs, memory_order_relaxed));
 }
 
-size_t gather_ort_report_json(const ort_session *session, char *to, size_t bytes) {
-  ort_text text = {to, bytes, 0};
+void gather_ort_report_session(ort_text *text, const ort_session *session) {
   const char *comma = "";
-  gather_ort_text_add(&text, "{");
-  add_name(&text, "provider", ORT_EP_NAME);
-  add_name(&text, "label", session->options.label);
-  add_name(&text, "model", session->model);
-  gather_ort_text_add(&text, "\"nodes\":[");
+  gather_ort_text_add(text, "{");
+  add_name(text, "provider", ORT_EP_NAME);
+  add_name(text, "label", session->options.label);
+  add_name(text, "model", session->model);
+  gather_ort_text_add(text, "\"nodes\":[");
   for (const ort_taken *taken = session->taken; taken; taken = taken->next, comma = ",") {
-    gather_ort_text_add(&text, "%s", comma);
-    add_node(&text, taken);
+    gather_ort_text_add(text, "%s", comma);
+    add_node(text, taken);
   }
-  gather_ort_text_add(&text, "],\"tables\":[");
+  gather_ort_text_add(text, "],\"tables\":[");
   comma = "";
   for (const ort_taken *taken = session->taken; taken; taken = taken->next) {
     if (!taken->table || shown(session, taken)) continue;
-    gather_ort_text_add(&text, "%s", comma);
-    add_table(&text, taken);
+    gather_ort_text_add(text, "%s", comma);
+    gather_ort_report_table(text, taken->table, taken->data, 0);
     comma = ",";
   }
-  gather_ort_text_add(&text, "]}");
-  return text.end;
+  gather_ort_text_add(text, "]}");
 }
 
 /* Appends the report as one line. One call of write, so that lines of several processes do not mix. */
 static bool append(const ort_session *session) {
-  const size_t bytes = gather_ort_report_json(session, NULL, 0) + 2;
-  char *text = malloc(bytes);
-  if (!text) {
+  ort_text text = {NULL, 0, 0};
+  gather_ort_report_session(&text, session);
+  text.room = text.end + 2;
+  text.end = 0;
+  text.to = malloc(text.room);
+  if (!text.to) {
     errno = ENOMEM;
     return false;
   }
-  size_t end = gather_ort_report_json(session, text, bytes);
-  if (end > bytes - 2) end = bytes - 2;
-  text[end] = '\n';
+  gather_ort_report_session(&text, session);
+  if (text.end > text.room - 2) text.end = text.room - 2; /* a shared table has read more meanwhile */
+  text.to[text.end] = '\n';
   const int fd = open(session->options.report_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  bool good = fd >= 0 && write(fd, text, end + 1) == (ssize_t)(end + 1);
+  bool good = fd >= 0 && write(fd, text.to, text.end + 1) == (ssize_t)(text.end + 1);
   if (fd >= 0 && close(fd) != 0) good = false;
-  free(text);
+  free(text.to);
   return good;
 }
 
@@ -121,9 +125,9 @@ static void summary_of_table(const ort_taken *taken) {
   (void)fprintf(stderr,
                 "  table '%s' (%s at byte %" PRId64 "), %s: %" PRId64 " rows, %" PRId64 " resident, %" PRId64
                 " cached, %" PRId64 " read; %s useful, %s read; at most %s of memory\n",
-                taken->data, taken->file ? taken->file : "", taken->offset, gather_engine_name(counts.engine),
-                counts.rows, counts.rows_resident, counts.rows_cached, counts.rows_read,
-                gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
+                taken->data, gather_ort_table_path(taken->table), gather_ort_table_offset(taken->table),
+                gather_engine_name(counts.engine), counts.rows, counts.rows_resident, counts.rows_cached,
+                counts.rows_read, gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
                 gather_text_bytes(counts.bytes_read, read, sizeof read),
                 gather_text_bytes(counts.memory_peak, peak, sizeof peak));
 }

@@ -91,7 +91,6 @@ static void free_session(ort_session *session) {
     gather_ort_table_release(taken->table);
     free(taken->name);
     free(taken->data);
-    free(taken->file);
     free(taken);
   }
   for (ort_external *external = session->externals, *next; external; external = next) {
@@ -156,19 +155,11 @@ void gather_ort_session_add(ort_session *session, ort_taken *taken) {
   (void)pthread_mutex_unlock(&lock);
 }
 
-/* {"sessions":[...]}: the sessions that live. The text is as that of snprintf: at most `bytes` with the terminator; returns its length
- * without truncation. Threads: any. For other programs: libgather.onnxruntime.statistics() calls it. */
-__attribute__((visibility("default"))) size_t gather_onnxruntime_statistics(char *text, size_t bytes);
-
-size_t gather_onnxruntime_statistics(char *text, size_t bytes) {
-  size_t end = (size_t)snprintf(text, bytes, "{\"sessions\":[");
+void gather_ort_report_sessions(ort_text *text) {
   (void)pthread_mutex_lock(&lock);
   for (const ort_session *session = sessions; session; session = session->next) {
-    if (session != sessions)
-      end += (size_t)snprintf(end < bytes ? text + end : NULL, end < bytes ? bytes - end : 0, ",");
-    end += gather_ort_report_json(session, end < bytes ? text + end : NULL, end < bytes ? bytes - end : 0);
+    if (session != sessions) gather_ort_text_add(text, ",");
+    gather_ort_report_session(text, session);
   }
   (void)pthread_mutex_unlock(&lock);
-  end += (size_t)snprintf(end < bytes ? text + end : NULL, end < bytes ? bytes - end : 0, "]}");
-  return end;
 }

@@ -11,6 +11,7 @@
 #include "ep_host.h"
 #include "ep_options.h"
 #include "ep_tables.h"
+#include "ep_text.h"
 #include "node.h"
 
 #define ORT_EP_NAME "GatherExecutionProvider"
@@ -27,8 +28,6 @@ typedef struct ort_taken {
   char *data;       /* the name of the initializer; "" */
   char why[200];    /* why the rows are taken this way */
   ort_table *table; /* NULL: from the tensor of the host */
-  char *file;       /* of the table, and where its first element is */
-  int64_t offset;
   _Atomic int64_t runs;
 } ort_taken;
 
@@ -73,8 +72,12 @@ OrtStatus *gather_ort_kernel_create(void *state, const OrtKernelInfo *info, OrtK
 /* Whether an external initializer is to be read by the table engine, as the options say. */
 bool gather_ort_wants_table(const ort_ep_options *options, const ort_external *external);
 
-/* The report of a session as JSON, as snprintf: returns the length without truncation. */
-size_t gather_ort_report_json(const ort_session *session, char *text, size_t bytes);
+/* Adds the report of a session as JSON. */
+void gather_ort_report_session(ort_text *text, const ort_session *session);
+/* The same of every session that lives, with commas between them. */
+void gather_ort_report_sessions(ort_text *text);
+/* Adds what a table read as JSON. data: the name of the initializer; NULL = not known. */
+void gather_ort_report_table(ort_text *text, const ort_table *table, const char *data, int32_t users);
 /* What the options ask for at the end of a session: a line of the report file, a summary on stderr. */
 void gather_ort_report_end(const ort_session *session);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ep_text.h"
 #include "stay.h"
 
 /* What makes two tables the same. */
@@ -31,6 +32,7 @@ typedef struct file_rows {
 struct ort_table {
   ort_table *next;
   gather_table *table;
+  char *path;
   file_rows identity;
   int32_t users;
 };
@@ -105,6 +107,7 @@ static gather_status find_or_open(const ort_table_source *source, const file_row
     return status;
   }
   made->identity = *identity;
+  made->path = gather_ort_text_copy(source->path);
   made->users = 1;
   made->next = tables;
   *table = tables = made;
@@ -140,14 +143,18 @@ void gather_ort_table_release(ort_table *table) {
   (void)pthread_mutex_unlock(&lock);
   if (!last) return;
   gather_table_close(table->table);
+  free(table->path);
   free(table);
 }
 
 gather_table *gather_ort_table_get(const ort_table *table) { return table->table; }
 
-int32_t gather_ort_table_users(const ort_table *table) {
+const char *gather_ort_table_path(const ort_table *table) { return table->path ? table->path : ""; }
+
+int64_t gather_ort_table_offset(const ort_table *table) { return table->identity.offset; }
+
+void gather_ort_tables_each(void (*visit)(void *context, const ort_table *table, int32_t users), void *context) {
   (void)pthread_mutex_lock(&lock);
-  const int32_t users = table->users;
+  for (const ort_table *table = tables; table; table = table->next) visit(context, table, table->users);
   (void)pthread_mutex_unlock(&lock);
-  return users;
 }

@@ -32,7 +32,11 @@ ort_table *gather_ort_table_share(ort_table *table);
 /* The rows of a table for a node, which takes over the caller's use of it and releases it. */
 ort_rows gather_ort_table_rows(ort_table *table);
 gather_table *gather_ort_table_get(const ort_table *table);
-/* How many releases it waits for. */
-int32_t gather_ort_table_users(const ort_table *table);
+/* The file that it is in, as it was opened; "" if there was no memory for the name. */
+const char *gather_ort_table_path(const ort_table *table);
+/* Where its first element is in that file. */
+int64_t gather_ort_table_offset(const ort_table *table);
+/* Calls `visit` for each open table. users: the nodes and sessions that share it. `visit` must not open or release tables. */
+void gather_ort_tables_each(void (*visit)(void *context, const ort_table *table, int32_t users), void *context);
 
 #endif

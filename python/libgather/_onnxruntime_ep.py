@@ -12,6 +12,7 @@ import os
 import threading
 from typing import Any
 
+from libgather._onnxruntime_ops import _text
 from libgather._plugins import library
 
 __all__ = ["add_to", "devices", "ep_name", "register", "report", "statistics", "unregister"]
@@ -85,10 +86,22 @@ def devices() -> list[Any]:
     return [device for device in _onnxruntime().get_ep_devices() if device.ep_name == _NAME]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+def _plugin() -> Any:
+    """The plug-in as a library of C functions; ONNX Runtime has loaded the same one."""
+    plugin = ctypes.CDLL(library("onnxruntime"))
+    plugin.gather_onnxruntime_statistics.restype = ctypes.c_size_t
+    plugin.gather_onnxruntime_statistics.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    plugin.gather_onnxruntime_option_check.restype = ctypes.c_bool
+    plugin.gather_onnxruntime_option_check.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
+    return plugin
+
+
+def _check(options: dict[str, str]) -> None:
+    """Refuses options here, because ONNX Runtime before 1.32 prints such an error and goes on without the execution provider."""
+    message = ctypes.create_string_buffer(1024)
+    for name, value in options.items():
+        if not _plugin().gather_onnxruntime_option_check(name.encode(), value.encode(), message, len(message)):
+            raise ValueError(message.value.decode(errors="replace"))
 
 
 def add_to(session_options: Any, **options: Any) -> Any:
@@ -103,33 +116,37 @@ def add_to(session_options: Any, **options: Any) -> Any:
         An onnxruntime.SessionOptions. Leave `providers` of InferenceSession out.
     options
         The provider's options: take, table, table_min, memory, cache, engine, depth, buffered, keep_signals, verbose, label,
-        report_file, and those of the custom operators. docs/plugin-onnxruntime.md describes them. None leaves one out. A value that
-        an option does not have is an error when the session is created.
+        report_file, and those of the custom operators. docs/plugin-onnxruntime.md describes them. None leaves one out.
 
     Returns
     -------
     onnxruntime.SessionOptions
         session_options.
+
+    Raises
+    ------
+    ValueError
+        There is no such option, or it cannot have this value; the message says what there is.
     """
     texts = {name: _text(value) for name, value in options.items() if value is not None}
+    _check(texts)
     texts.setdefault("label", f"{os.getpid()}-{next(_labels)}")
     session_options.add_provider_for_devices(devices(), texts)
     return session_options
 
 
 def statistics() -> dict[str, Any]:
-    """What the execution provider does in the sessions that live now.
+    """What the plug-in does in the sessions that live now.
 
     Returns
     -------
     dict
-        {"sessions": [...]}; of each session "label", "model", "nodes" (name, operator, version, data, type; way: "table" or "plain";
+        "sessions": of the execution provider; "tables": all open tables, also those of custom operators; users: how many nodes and
+        sessions share one. Of each session "label", "model", "nodes" (name, operator, version, data, type; way: "table" or "plain";
         why; runs) and "tables" (file, offset, engine, rows, rows_resident, rows_cached, rows_read, bytes_useful, bytes_read,
         memory_peak ...). The counts of a table that several sessions share are those of all of them.
     """
-    function = ctypes.CDLL(library("onnxruntime")).gather_onnxruntime_statistics
-    function.restype = ctypes.c_size_t
-    function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    function = _plugin().gather_onnxruntime_statistics
     room = 1 << 16
     while True:
         text = ctypes.create_string_buffer(room)

@@ -137,6 +137,25 @@ def crowded() -> dict:
     return {"wrong": wrong, "left": provider.statistics()["sessions"]}
 
 
+def limited() -> list[str] | None:
+    """How a table of 5 MB is read before and after the process has been limited to 36 MiB."""
+    sys.path.append(str(Path(__file__).resolve().parents[2] / "bench"))
+    import tables_limit
+
+    before = provider.report(session(table="auto"))["nodes"][0]["way"]
+    groups = tables_limit.by_version_1, tables_limit.by_version_2
+    for make in groups:
+        try:
+            limit = make(36 << 20)
+        except OSError:
+            continue
+        try:
+            return [before, provider.report(session(table="auto"))["nodes"][0]["way"]]
+        finally:
+            limit.leave()
+    return None
+
+
 def forked() -> dict:
     """A child of fork() runs a session that its parent made."""
     table = np.fromfile(TABLE, np.float32).reshape(-1, 128)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import provider_models as models
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 from support.skip import skip_test
 
 try:
@@ -206,7 +206,7 @@ def test_sessions_share_a_table(provider, folder):
             assert session.run(None, {"ids": np.array([1])})[0][0, 0] == 128
     del session, other
     gc.collect()
-    assert provider.statistics() == {"sessions": []}
+    assert provider.statistics() == {"sessions": [], "tables": []}
     held = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")}
     assert str(folder / "table.data") not in held
 
@@ -223,6 +223,63 @@ def test_two_nodes_share_a_table(provider, tmp_path):
     report = provider.report(session)
     assert [node["way"] for node in report["nodes"]] == ["table", "table"] and len(report["tables"]) == 1
     assert report["tables"][0]["rows"] == 4
+
+
+def test_two_tables_in_a_file(provider, tmp_path):
+    """Of one type and shape: only their offsets tell them apart."""
+    both = models.rows(6000, 16)
+    (tmp_path / "table.data").write_bytes(both.tobytes())
+    nodes = [helper.make_node("Gather", [name, "ids"], [f"of_{name}"], name=name) for name in ("low", "high")]
+    tables = [models.external("low", both[:3000], "table.data", 0), models.external("high", both[3000:], "table.data", 3000 * 64)]
+    outputs = [helper.make_tensor_value_info(f"of_{name}", TensorProto.FLOAT, None) for name in ("low", "high")]
+    inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, None)]
+    (tmp_path / "model.onnx").write_bytes(models.model_of(nodes, inputs, outputs, tables).SerializeToString())
+    session = opened(provider, tmp_path / "model.onnx")
+    low, high = session.run(None, {"ids": np.array([7, -3])})
+    assert low.tobytes() == both[[7, 2997]].tobytes() and high.tobytes() == both[[3007, 5997]].tobytes()
+    assert sorted(table["offset"] for table in provider.report(session)["tables"]) == [0, 3000 * 64]
+
+
+def test_table_in_a_branch(provider, tmp_path):
+    """The table is an initializer of the outer graph, the Gather is in a branch of an If."""
+    table = models.rows(2000, 32)
+    models.write_table(tmp_path, table)
+    branches = [
+        helper.make_graph(
+            [helper.make_node("Gather", ["table", ids], [out], name=f"in_{out}")],
+            out,
+            [],
+            [helper.make_tensor_value_info(out, TensorProto.FLOAT, None)],
+        )
+        for out, ids in (("a", "ids"), ("b", "others"))
+    ]
+    nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branches[0], else_branch=branches[1])]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, None) for name in ("ids", "others")]
+    inputs.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    model = models.model_of(nodes, inputs, outputs, [models.external("table", table, "table.data", 0)])
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    session = opened(provider, tmp_path / "model.onnx")
+    for condition, row in ((True, 5), (False, 1999)):
+        feeds = {"c": np.array(condition), "ids": np.array([5]), "others": np.array([1999])}
+        assert session.run(None, feeds)[0].tobytes() == table[row : row + 1].tobytes()
+    assert ways(provider, session) == ["table", "table"]
+
+
+def test_optimised_model_is_saved(provider, folder):
+    settings = onnxruntime.SessionOptions()
+    settings.optimized_model_filepath = str(folder / "optimised.onnx")
+    opened(provider, folder / "model.onnx", settings)
+    session = opened(provider, folder / "optimised.onnx")
+    assert session.run(None, {"ids": np.array([4])})[0][0, 0] == 4 * 128
+
+
+def test_small_memory_lowers_the_default(provider, folder):
+    """The default of table_min is at most an eighth of the memory of the process's control group."""
+    found = in_child("limited", folder)
+    if found is None:
+        skip_test("cgroup", "no memory cgroup can be made here")
+    assert found == ["plain", "table"]
 
 
 def test_report_file(provider, folder, capfd):
