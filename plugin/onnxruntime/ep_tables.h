@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ep_tables.h: open tables of external initializers. Nodes and sessions that read the same bytes of the same file with the same options
+ * share one: its cache, its memory limit and its counts.
+ */
+#ifndef GATHER_PLUGIN_ORT_EP_TABLES_H
+#define GATHER_PLUGIN_ORT_EP_TABLES_H
+
+#include "gather/table.h"
+
+typedef struct ort_table ort_table;
+
+/* What a table is opened from. Pointers need to be valid during the call only. */
+typedef struct ort_table_source {
+  const char *path;
+  int64_t offset;
+  gather_type type;
+  int32_t rank;
+  const int64_t *shape;
+  const gather_table_options *options; /* `raw` is ignored */
+} ort_table_source;
+
+/* Opens it, or shares one that is open. Released by gather_ort_table_release. Returns the errors of gather_table_open, and
+ * GATHER_UNSUPPORTED for a type that has another byte order in files than in this machine. Threads: any. */
+GATHER_CHECKED gather_status gather_ort_table_acquire(const ort_table_source *source, ort_table **table,
+                                                      gather_error *error);
+/* Releases it; the last one closes it and ends its threads. NULL does nothing. */
+void gather_ort_table_release(ort_table *table);
+/* One more user. Returns table. */
+ort_table *gather_ort_table_share(ort_table *table);
+gather_table *gather_ort_table_get(const ort_table *table);
+/* How many releases it waits for. */
+int32_t gather_ort_table_users(const ort_table *table);
+
+#endif
