@@ -19,9 +19,9 @@ CHILD = Path(ort_child.__file__)
 
 def library_path() -> str:
     """The plug-in of the build that is tested."""
-    import libgather.onnxruntime
+    from libgather import _plugins
 
-    return libgather.onnxruntime.library_path()
+    return _plugins.library("onnxruntime")
 
 
 def environment() -> dict:
