@@ -11,23 +11,6 @@
 
 #include "ep_text.h"
 
-/* The rows of a node: ort_rows.context. */
-static gather_status take(void *context, const gather_op *op, const gather_tensor *indices, const gather_tensor *out,
-                          const gather_options *options, gather_error *error) {
-  gather_table_take_options taking = GATHER_TABLE_TAKE_INIT;
-  taking.op = op;
-  if (options) {
-    taking.on_bad = options->on_bad;
-    taking.negative = options->negative;
-    taking.fill = options->fill;
-    taking.executor = options->executor;
-    taking.bad_count = options->bad_count;
-  }
-  return gather_table_take(gather_ort_table_get(context), indices, out, &taking, error);
-}
-
-static void release(void *context) { gather_ort_table_release(context); }
-
 static OrtStatus *explain(ort_taken *taken, const char *why) {
   (void)snprintf(taken->why, sizeof taken->why, "%.*s", (int)sizeof taken->why - 1, why);
   return NULL;
@@ -112,7 +95,7 @@ static OrtStatus *use(const ort_session *session, const ort_table_source *source
   taken->file = gather_ort_text_copy(source->path);
   taken->offset = source->offset;
   taken->table = table;
-  const ort_rows rows = {gather_ort_table_share(table), take, release};
+  const ort_rows rows = gather_ort_table_rows(gather_ort_table_share(table));
   gather_ort_node_use_rows(node, &rows);
   return NULL;
 }

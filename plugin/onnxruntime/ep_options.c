@@ -154,6 +154,10 @@ gather_status gather_ort_ep_options_set(ort_ep_options *options, const char *nam
   return status == GATHER_NAME_NOT_FOUND ? unknown(name, error) : status;
 }
 
+const char *gather_ort_ep_options_name(int i) {
+  return i >= 0 && i < ROWS ? rows[i].name : gather_ort_options_name(i - ROWS);
+}
+
 /* GATHER_ORT_ and the name in capitals. */
 static const char *variable_name(const char *name, char *variable, size_t room) {
   size_t end = (size_t)snprintf(variable, room, "GATHER_ORT_%s", name);

@@ -7,6 +7,7 @@
 #define GATHER_PLUGIN_ORT_EP_TABLES_H
 
 #include "gather/table.h"
+#include "node.h"
 
 typedef struct ort_table ort_table;
 
@@ -28,6 +29,8 @@ GATHER_CHECKED gather_status gather_ort_table_acquire(const ort_table_source *so
 void gather_ort_table_release(ort_table *table);
 /* One more user. Returns table. */
 ort_table *gather_ort_table_share(ort_table *table);
+/* The rows of a table for a node, which takes over the caller's use of it and releases it. */
+ort_rows gather_ort_table_rows(ort_table *table);
 gather_table *gather_ort_table_get(const ort_table *table);
 /* How many releases it waits for. */
 int32_t gather_ort_table_users(const ort_table *table);

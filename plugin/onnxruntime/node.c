@@ -97,22 +97,6 @@ static OrtStatus *read_attributes(ort_node *node, const OrtKernelInfo *info) {
   return NULL;
 }
 
-/* Logs what is taken over; a host without a logger for it goes without. */
-static void report(const ort_node *node, const OrtKernelInfo *info) {
-  const ort_host *host = &node->host;
-  const OrtLogger *logger = NULL;
-  char name[256] = "", text[512];
-  size_t bytes = sizeof name;
-  OrtStatus *status = ORT(host, KernelInfo_GetNodeName)(info, name, &bytes);
-  if (status) ORT(host, ReleaseStatus)(status);
-  status = ORT(host, KernelInfo_GetLogger)(info, &logger);
-  snprintf(text, sizeof text, "libgather %s takes over %s node '%s' (%s)", gather_version(), node->op->name, name,
-           node->rules->document);
-  if (!status && logger)
-    status = ORT(host, Logger_LogMessage)(logger, ORT_LOG_WARNING, text, __FILE__, __LINE__, "gather_ort_node_create");
-  if (status) ORT(host, ReleaseStatus)(status);
-}
-
 OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, int version, const OrtKernelInfo *info,
                                   const ort_options *options, ort_node **created) {
   ort_node *node = calloc(1, sizeof *node);
@@ -129,7 +113,7 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
     gather_ort_node_destroy(node);
     return status;
   }
-  if (options->report) report(node, info);
+  if (options->report) gather_ort_node_report(node, info, NULL);
   *created = node;
   return NULL;
 }
@@ -144,5 +128,11 @@ void gather_ort_node_destroy(ort_node *node) {
 /* ---- rows of tables */
 
 void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows) { node->rows = *rows; }
+
+bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank) {
+  if (node->op->quantised || rank < 1) return false;
+  if (node->rules->family == GATHER_FAMILY_GATHER) return node->gather.axis == 0 || node->gather.axis == -(int64_t)rank;
+  return node->rules->family == GATHER_FAMILY_ND && node->gather.batch_dims == 0;
+}
 
 int64_t gather_ort_node_axis(const ort_node *node) { return node->gather.axis; }

@@ -60,6 +60,10 @@ typedef struct ort_rows {
 /* Has a Gather along axis 0, or a GatherND without batch dimensions, take its rows from `rows`, which then belongs to the node. Not
  * while the node runs. */
 void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows);
+/* Whether that is possible for data of this rank. */
+bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank);
+/* Logs that this node is taken over, as a warning: sessions show these by default. path: the file that its rows come from, or NULL. */
+void gather_ort_node_report(const ort_node *node, const OrtKernelInfo *info, const char *path);
 /* The axis of a Gather or GatherElements node as its attribute says, and 0 for others. */
 int64_t gather_ort_node_axis(const ort_node *node);
 

@@ -42,6 +42,8 @@ typedef struct ort_tensor {
   int64_t lengths[GATHER_MAX_RANK]; /* where the host gives no reference to its own */
 } ort_tensor;
 
+/* Describes a value. */
+OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_tensor *tensor);
 /* Describes input number `input` of a running node. */
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor);
 /* Whether this optional input is there; then describes it. */

@@ -29,7 +29,7 @@ static OrtStatus *read_copy(const ort_host *host, const OrtValue *value, ort_ten
   return status;
 }
 
-static OrtStatus *read_value(const ort_host *host, const OrtValue *value, ort_tensor *t) {
+OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_tensor *t) {
   size_t rank;
   gather_error error;
   t->value = value, t->tensor = (gather_tensor){.data = NULL};
@@ -63,14 +63,14 @@ OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *con
   if (input >= count) return NULL;
   ORT_TRY(ORT(host, KernelContext_GetInput)(context, input, &value));
   *there = value != NULL;
-  return value ? read_value(host, value, tensor) : NULL;
+  return value ? gather_ort_value(host, value, tensor) : NULL;
 }
 
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor) {
   const OrtValue *value = NULL;
   ORT_TRY(ORT(host, KernelContext_GetInput)(context, input, &value));
   if (!value) return ORT(host, CreateStatus)(ORT_INVALID_ARGUMENT, "an input of the node is missing");
-  return read_value(host, value, tensor);
+  return gather_ort_value(host, value, tensor);
 }
 
 OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, gather_type type, const int64_t *lengths,
