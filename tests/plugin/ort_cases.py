@@ -34,6 +34,9 @@ WIDER = {"FLOAT8E4M3FN": 19, "FLOAT8E4M3FNUZ": 19, "FLOAT8E5M2": 19, "FLOAT8E5M2
 NARROW = {"FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn, "FLOAT8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "FLOAT8E5M2": ml_dtypes.float8_e5m2,
           "FLOAT8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz, "UINT4": ml_dtypes.uint4, "INT4": ml_dtypes.int4}  # fmt: skip
 
+# The operators of com.microsoft are replaced only where the option names them.
+ALSO_MICROSOFT = {"gather.operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
+
 DIFFERENCES = {
     "strings": "ONNX Runtime's own Gather leaves all strings of a row empty but the first (seen in 1.17.0 to 1.32.0)",
 }
@@ -47,9 +50,10 @@ class Case:
     op: str
     expected: np.ndarray  # by NumPy
     difference: str = ""
+    folded: bool = False  # all is constant: ONNX Runtime may compute it with its own kernels before an execution provider is asked
     wider: bool = False  # a type that only the operators of ours take
     fault: str = ""  # what the message of an error must match; the built-in's text is another
-    attributes: dict = field(default_factory=dict)
+    config: dict = field(default_factory=dict)  # entries of the session
 
 
 # ---- what NumPy says
@@ -156,7 +160,9 @@ def case_of(rng, op: str, opset: int, kind: str, index_kind: str, shapes, consta
     expected = np.asarray(oracle(op, data, indices, number), data.dtype)
     name = f"{domain + '.' if domain else ''}{op}-{opset} {kind}{data_shape} {index_kind}{index_shape} at {number} {constants or 'fed'}"
     difference = "strings" if kind == "string" and is_wrong_for_strings(op, *shapes) else ""
-    return Case(name, model, feeds, op, expected.astype(np.float32) if kind == "bfloat16" else expected, difference)
+    found = Case(name, model, feeds, op, expected.astype(np.float32) if kind == "bfloat16" else expected, difference)
+    found.folded, found.config = "d" in constants and "i" in constants, ALSO_MICROSOFT if domain else {}
+    return found
 
 
 def possible(op: str, opset: int, kind: str, index_kind: str, shapes) -> bool:
