@@ -7,6 +7,7 @@ import re
 import sys
 from collections import Counter
 
+import numpy as np
 import ort_backend as backend
 import ort_cases as cases
 import ort_runs as runs
@@ -14,16 +15,38 @@ import ort_runs as runs
 SEED = 16
 
 
-def run_of(case, door: str) -> dict:
-    return {"model": case.model, "door": door, "feeds": {name: runs.pack(array) for name, array in case.feeds.items()}, "config": case.config}
+# Cases of whole functions, in which ONNX Runtime's optimiser fuses other nodes when a node is a custom operator of ours: it does not fold
+# those whose inputs are known. The products are scaled at another place, and the last bits differ. Without fusions they may not.
+FUSED = ("test_flexattention_score_mod_expanded_ver26/0", "test_flexattention_prob_mod_expanded_ver26/0", "test_flexattention_causal_mask_expanded_ver26/0",
+         "test_flexattention_soft_cap_expanded_ver26/0", "test_flexattention_relative_positional_expanded_ver26/0")
+ROUNDING = 1e-6
 
 
-def ask(chosen: list, library: str, python=sys.executable) -> dict[str, list[dict]]:
-    return {door: runs.run_all([run_of(case, door) for case in chosen], library, python) for door in runs.DOORS}
+def run_of(case, door: str, level: str) -> dict:
+    feeds = {name: runs.pack(array) for name, array in case.feeds.items()}
+    return {"model": case.model, "door": door, "feeds": feeds, "config": case.config, "level": level}
+
+
+def ask(chosen: list, library: str, python=sys.executable, level="ENABLE_ALL") -> dict[str, list[dict]]:
+    return {door: runs.run_all([run_of(case, door, level) for case in chosen], library, python) for door in runs.DOORS}
 
 
 def equal_to(answer: dict, expected) -> bool:
     return "outputs" in answer and answer["outputs"][0] == runs.pack(expected)
+
+
+def close(a: dict, b: dict) -> bool:
+    if "error" in a or "error" in b:
+        return False
+    pairs = zip(a["outputs"], b["outputs"], strict=True)
+    return all(np.allclose(runs.unpack(x), runs.unpack(y), rtol=ROUNDING, atol=ROUNDING) for x, y in pairs)
+
+
+def fused_fault(case, door: str, plain: dict, answer: dict) -> str:
+    """A case of FUSED behind the custom operators, at the level with all fusions."""
+    if runs.same(plain, answer):
+        return f"{case.name}: the bytes are the same; the difference is gone"
+    return "" if close(plain, answer) else f"{case.name}, {door}: {runs.describe(answer)}; built-in: {runs.describe(plain)}"
 
 
 def fault_of(case, door: str, plain: dict, answer: dict) -> str:
@@ -50,28 +73,35 @@ def difference_fault(case, door: str, plain: dict, answer: dict) -> str:
     return "" if equal_to(answer, case.expected) else f"{case.name}, {door}: {runs.describe(answer)} is not what NumPy gives"
 
 
-def faults_among(chosen: list, answers: dict[str, list[dict]]) -> list[str]:
+def faults_among(chosen: list, answers: dict[str, list[dict]], level="ENABLE_ALL") -> list[str]:
     found = []
     for door in runs.DOORS[1:]:
         for case, plain, answer in zip(chosen, answers["built-in"], answers[door], strict=True):
-            fault = fault_of(case, door, plain, answer)
+            fused = case.name in FUSED and door == "operators" and level == "ENABLE_ALL"
+            fault = (fused_fault if fused else fault_of)(case, door, plain, answer)
             if fault:
                 found.append(fault)
     return found
 
 
-def summary(chosen: list, answers: dict[str, list[dict]]) -> str:
+def summary(chosen: list) -> str:
     kinds = Counter("faults" if case.fault else "wider types" if case.wider else case.difference or "same bytes" for case in chosen)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
 
 
+def try_group(name: str, chosen: list, library: str, level: str) -> list[str]:
+    answers = ask(chosen, library, level=level)
+    refused = {n for n, answer in enumerate(answers["built-in"]) if "error" in answer and not (chosen[n].fault or chosen[n].wider)}
+    kept = [n for n in range(len(chosen)) if n not in refused]
+    cases_kept = [chosen[n] for n in kept]
+    print(f"{name} at {level}: {len(kept)} cases ({summary(cases_kept)}), {len(refused)} that this ONNX Runtime refuses itself", flush=True)
+    return faults_among(cases_kept, {door: [found[n] for n in kept] for door, found in answers.items()}, level)
+
+
 def main(library: str) -> list[str]:
-    faults = []
-    groups = {"generated": cases.random_cases(SEED) + cases.wider_cases(SEED) + cases.fault_cases(SEED), "ONNX's node cases": backend.node_cases()}
-    for name, chosen in groups.items():
-        answers = ask(chosen, library)
-        refused = [n for n, answer in enumerate(answers["built-in"]) if "error" in answer and not (chosen[n].fault or chosen[n].wider)]
-        kept = [n for n in range(len(chosen)) if n not in set(refused)]
-        print(f"{name}: {len(kept)} cases ({summary([chosen[n] for n in kept], answers)}), {len(refused)} that this ONNX Runtime refuses itself", flush=True)
-        faults += faults_among([chosen[n] for n in kept], {door: [found[n] for n in kept] for door, found in answers.items()})
+    generated = cases.random_cases(SEED) + cases.wider_cases(SEED) + cases.fault_cases(SEED)
+    faults = try_group("generated cases", generated, library, "ENABLE_ALL")
+    listed = backend.node_cases()
+    for level in ("DISABLE_ALL", "ENABLE_ALL"):
+        faults += try_group("ONNX's node cases", listed, library, level)
     return faults
