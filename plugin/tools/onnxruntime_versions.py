@@ -19,7 +19,8 @@ OLD_ENOUGH = 18  # the newest opset of the networks that are run: 1.17 has 20
 
 
 def version_of(python) -> str:
-    done = subprocess.run([python, "-c", "import onnxruntime; print(onnxruntime.__version__)"], capture_output=True, text=True, timeout=120)
+    code = "import onnxruntime; print(onnxruntime.__version__)"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, timeout=120, env=runs.environment())
     return done.stdout.strip() or f"does not start: {done.stderr[-200:]}"
 
 
