@@ -18,7 +18,8 @@ static OrtStatus *run_plan(const ort_node *node, OrtKernelContext *context, cons
   OrtValue *value;
   gather_error error;
   ort_threads threads;
-  ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, kept->out_lengths, kept->out_rank, &out, &value));
+  ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, gather_ort_plan_shape(kept), kept->out_rank, &out,
+                            &value));
   gather_run run = GATHER_RUN_INIT;
   run.data = data->tensor.data, run.indices = indices->tensor.data, run.out = out.data;
   run.executor = gather_ort_threads(node, context, kept->bytes, &threads);

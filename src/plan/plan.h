@@ -47,7 +47,20 @@ typedef struct gather_variant {
 } gather_variant;
 enum { GATHER_MAX_VARIANTS = 12 };
 
+/* What the gathers of few.c read of a plan, on adjacent lines. */
+enum { GATHER_FEW_ROWS = 8 };
+typedef struct gather_few {
+  int32_t count;                                /* rows; 0: this plan has too many, or is none of these */
+  bool wide;                                    /* the indices have 8 bytes, else 4 */
+  int64_t axis_len, wrap, axis_step, row_bytes; /* wrap: added to negative indices */
+  gather_loop loop;
+  int64_t data_offset, out_offset;
+  gather_extent data, indices, out;
+} gather_few;
+
 struct gather_plan {
+  gather_few few;
+
   /* The operator, for errors and the plan's line. */
   const gather_op *op;
   gather_type type;

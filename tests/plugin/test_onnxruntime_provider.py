@@ -178,15 +178,18 @@ def branches() -> bytes:
         )
 
     nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branch("a", [1]), else_branch=branch("b", [0, 2]))]
-    outer = helper.make_tensor("outer", TensorProto.FLOAT, (3, 2), np.arange(6, dtype=np.float32))
-    inputs = [helper.make_tensor_value_info("c", TensorProto.BOOL, [])]
-    return models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [outer]).SerializeToString()
+    inputs = [
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+        helper.make_tensor_value_info("outer", TensorProto.FLOAT, [3, 2]),
+    ]
+    return models.model_of(nodes, inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]).SerializeToString()
 
 
 def test_subgraphs(provider):
     session = opened(provider, branches())
     for condition in (True, False):
-        equal(session.run(None, {"c": np.array(condition)})[0], on_cpu(branches()).run(None, {"c": np.array(condition)})[0])
+        feeds = {"c": np.array(condition), "outer": data_of("float32", (3, 2))}
+        equal(session.run(None, feeds)[0], on_cpu(branches()).run(None, feeds)[0])
     assert {node["name"]: node["runs"] for node in provider.report(session)["nodes"]} == {"in_a": 1, "in_b": 1}
 
 

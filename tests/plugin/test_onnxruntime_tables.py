@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""The execution provider: tables in external data, whose rows the table engine reads."""
+
+import gc
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import provider_models as models
+import pytest
+from onnx import helper
+from support.skip import skip_test
+
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
+
+ROWS = 10000
+RANDOM = np.random.default_rng(17)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def provider():
+    """libgather.onnxruntime, registered."""
+    if onnxruntime is None:
+        skip_test("onnxruntime", "ONNX Runtime is not installed")
+    import libgather.onnxruntime as provider
+
+    provider.register()
+    yield provider
+    provider.unregister()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a model and its table of 5 MB."""
+    table = models.rows(ROWS, 128)
+    models.write_table(tmp_path, table)
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table))
+    return tmp_path
+
+
+def opened(provider, model, settings=None, **options):
+    settings = settings or onnxruntime.SessionOptions()
+    model = model if isinstance(model, bytes) else str(model)
+    return onnxruntime.InferenceSession(model, provider.add_to(settings, **({"table": "always"} | options)))
+
+
+def ways(provider, session):
+    return [node["way"] for node in provider.report(session)["nodes"]]
+
+
+def in_child(name: str, folder: Path) -> dict:
+    done = subprocess.run([sys.executable, Path(__file__).with_name("provider_child.py"), name, folder], capture_output=True, text=True)
+    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+IDS = {
+    "random": RANDOM.integers(0, ROWS, 700),
+    "sorted": np.sort(RANDOM.integers(0, ROWS, 700)),
+    "equal": np.full(300, 4711),
+    "negative": RANDOM.integers(-ROWS, 0, (3, 50)),
+    "one": np.array([ROWS - 1]),
+    "scalar": np.array(77),
+    "none": np.zeros((0, 3), np.int64),
+}
+
+
+@pytest.mark.parametrize("engine", ["auto", "mmap", "pread", "uring"])
+@pytest.mark.parametrize("name", IDS)
+def test_rows(provider, folder, engine, name):
+    session = opened(provider, folder / "model.onnx", engine=engine)
+    got = session.run(None, {"ids": IDS[name]})[0]
+    wanted = models.rows(ROWS, 128)[IDS[name]]
+    assert got.shape == wanted.shape and got.tobytes() == wanted.tobytes()
+    report = provider.report(session)
+    assert [node["way"] for node in report["nodes"]] == ["table"]
+    assert report["tables"][0]["rows"] == IDS[name].size and report["tables"][0]["bytes_useful"] == wanted.nbytes
+    assert report["model"] == str(folder / "model.onnx")
+
+
+@pytest.mark.parametrize("offset", [0, 4096, 4096 + 64, 65536 * 3])
+@pytest.mark.parametrize("name", ["int8", "float16", "int64"])
+def test_offsets_and_types(provider, tmp_path, offset, name):
+    table = RANDOM.integers(-128, 127, (5000, 33)).astype(name)
+    models.write_table(tmp_path, table, offset)
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table, offset))
+    session = opened(provider, tmp_path / "model.onnx")
+    assert ways(provider, session) == ["table"]
+    ids = RANDOM.integers(-5000, 5000, (4, 25))
+    assert session.run(None, {"ids": ids})[0].tobytes() == table[ids].tobytes()
+    found = provider.report(session)["tables"][0]
+    assert (found["file"], found["offset"], found["table_rows"]) == (str(tmp_path / "table.data"), offset, 5000)
+
+
+def test_out_of_range_names_the_node_and_the_place(provider, folder):
+    session = opened(provider, folder / "model.onnx")
+    with pytest.raises(Exception, match=rf"lookup.*indices\[1, 0\] = {ROWS} is outside \[-{ROWS}, {ROWS - 1}\].*2 of 4 indices") as caught:
+        session.run(None, {"ids": np.array([[0, 1], [ROWS, -ROWS - 1]])})
+    assert type(caught.value).__name__ == "InvalidArgument"
+    assert session.run(None, {"ids": np.array([3])})[0][0, 0] == 3 * 128
+
+
+def test_tuples(provider, tmp_path):
+    table = models.rows(2000, 60).reshape(2000, 5, 12)
+    models.write_table(tmp_path, table)
+    nodes = [helper.make_node("GatherND", ["table", "ids"], ["y"], name="tuples")]
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table, nodes=nodes))
+    session = opened(provider, tmp_path / "model.onnx")
+    assert ways(provider, session) == ["table"]
+    ids = np.stack([RANDOM.integers(-2000, 2000, 300), RANDOM.integers(-5, 5, 300)], axis=-1)
+    assert session.run(None, {"ids": ids})[0].tobytes() == table[ids[:, 0], ids[:, 1]].tobytes()
+    with pytest.raises(Exception, match=r"indices\[0, 1\] = 5, component 1 of tuple \[0\], is outside \[-5, 4\]"):
+        session.run(None, {"ids": np.array([[0, 5]])})
+
+
+@pytest.mark.parametrize("node", [("Gather", {"axis": 1}), ("GatherElements", {}), ("GatherND", {"batch_dims": 1})])
+def test_what_tables_do_not_serve_runs_plainly(provider, tmp_path, node):
+    table = models.rows(400, 64)
+    models.write_table(tmp_path, table)
+    operator, attributes = node
+    nodes = [helper.make_node(operator, ["table", "ids"], ["y"], name="n", **attributes)]
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table, nodes=nodes))
+    session = opened(provider, tmp_path / "model.onnx")
+    ids = RANDOM.integers(0, 64, (400, 1))
+    wanted = onnxruntime.InferenceSession(str(tmp_path / "model.onnx")).run(None, {"ids": ids})[0]
+    assert session.run(None, {"ids": ids})[0].tobytes() == wanted.tobytes()
+    found = provider.report(session)["nodes"][0]
+    assert (found["way"], found["runs"]) == ("plain", 1) and "axis 0" in found["why"]
+
+
+def test_size_decides(provider, folder):
+    model = folder / "model.onnx"
+    assert ways(provider, opened(provider, model, table="auto")) == ["plain"]  # 5 MB are less than the default
+    assert provider.report(opened(provider, model, table="auto"))["nodes"][0]["why"] == "smaller than table_min"
+    assert ways(provider, opened(provider, model, table="auto", table_min="5MB")) == ["table"]
+    assert ways(provider, opened(provider, model, table="auto", table_min="5120001")) == ["plain"]
+    assert ways(provider, opened(provider, model, table="never")) == ["plain"]
+
+
+def test_take_tables_leaves_other_nodes(provider, folder):
+    session = opened(provider, folder / "model.onnx", take="tables", table="auto")
+    assert provider.report(session)["nodes"] == []
+    assert session.run(None, {"ids": np.array([2])})[0][0, 0] == 2 * 128
+    assert ways(provider, opened(provider, folder / "model.onnx", take="tables")) == ["table"]
+
+
+def test_model_from_bytes(provider, folder):
+    settings = onnxruntime.SessionOptions()
+    settings.add_session_config_entry("session.model_external_initializers_file_folder_path", str(folder))
+    session = opened(provider, (folder / "model.onnx").read_bytes(), settings)
+    assert ways(provider, session) == ["table"]
+    assert session.run(None, {"ids": np.array([-1])})[0].tobytes() == models.rows(ROWS, 128)[-1:].tobytes()
+
+
+def test_replaced_initializer(provider, folder):
+    """The application gives the table itself: its rows count, not those of the file."""
+    other = np.full((ROWS, 128), 5, np.float32)
+    value = onnxruntime.OrtValue.ortvalue_from_numpy(other)
+    settings = onnxruntime.SessionOptions()
+    settings.add_external_initializers(["table"], [value])
+    session = opened(provider, folder / "model.onnx", settings)
+    assert session.run(None, {"ids": np.array([8])})[0].tolist() == other[8:9].tolist()
+    assert ways(provider, session) == ["plain"]
+
+
+def test_moved_files(provider, folder):
+    session = opened(provider, folder / "model.onnx")
+    (folder / "away").mkdir()
+    (folder / "model.onnx").rename(folder / "away" / "model.onnx")
+    (folder / "table.data").rename(folder / "away" / "table.data")
+    assert session.run(None, {"ids": np.array([6])})[0][0, 0] == 6 * 128
+    assert ways(provider, opened(provider, folder / "away" / "model.onnx")) == ["table"]
+
+
+def test_links(provider, folder):
+    """Model hubs store files behind links."""
+    (folder / "blobs").mkdir()
+    (folder / "table.data").rename(folder / "blobs" / "0123")
+    (folder / "table.data").symlink_to("blobs/0123")
+    try:
+        session = opened(provider, folder / "model.onnx")
+    except Exception as error:
+        assert "link" in str(error) or "outside" in str(error)  # this version of the host refuses it
+        return
+    assert ways(provider, session) == ["table"]
+    assert session.run(None, {"ids": np.array([6])})[0][0, 0] == 6 * 128
+
+
+def test_sessions_share_a_table(provider, folder):
+    sessions = [opened(provider, folder / "model.onnx") for _ in range(3)]
+    other = opened(provider, folder / "model.onnx", depth=7)
+    for session in sessions:
+        session.run(None, {"ids": np.arange(10)})
+    assert [provider.report(session)["tables"][0]["rows"] for session in sessions] == [30, 30, 30]
+    assert provider.report(other)["tables"][0]["rows"] == 0
+    for i in (1, 0, 1):  # in no order
+        del sessions[i % len(sessions)]
+        gc.collect()
+        for session in sessions:
+            assert session.run(None, {"ids": np.array([1])})[0][0, 0] == 128
+    del session, other
+    gc.collect()
+    assert provider.statistics() == {"sessions": []}
+    held = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")}
+    assert str(folder / "table.data") not in held
+
+
+def test_two_nodes_share_a_table(provider, tmp_path):
+    table = models.rows(3000, 16)
+    models.write_table(tmp_path, table)
+    nodes = [helper.make_node("Gather", ["table", "ids"], [out], name=f"to_{out}") for out in ("y", "z")]
+    nodes[1].attribute.append(helper.make_attribute("axis", -2))
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table, nodes=nodes, outputs=("y", "z")))
+    session = opened(provider, tmp_path / "model.onnx")
+    for got in session.run(None, {"ids": np.array([5, 2999])}):
+        assert got.tobytes() == table[[5, 2999]].tobytes()
+    report = provider.report(session)
+    assert [node["way"] for node in report["nodes"]] == ["table", "table"] and len(report["tables"]) == 1
+    assert report["tables"][0]["rows"] == 4
+
+
+def test_report_file(provider, folder, capfd):
+    path = folder / "report.jsonl"
+    for runs in (1, 2):
+        session = opened(provider, folder / "model.onnx", report_file=path, verbose=True, label='a "b"')
+        for _ in range(runs):
+            session.run(None, {"ids": np.arange(10)})
+        del session
+        gc.collect()
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line["nodes"][0]["runs"] for line in lines] == [1, 2]
+    assert [line["tables"][0]["rows"] for line in lines] == [10, 20] and lines[0]["label"] == 'a "b"'
+    said = capfd.readouterr().err
+    assert "1 nodes taken over, run 2 times" in said and f"table 'table' ({folder}/table.data at byte 0)" in said
+
+
+def test_rows_longer_than_the_memory_limit(provider, tmp_path):
+    table = models.rows(4, 1 << 19)
+    models.write_table(tmp_path, table)
+    (tmp_path / "model.onnx").write_bytes(models.table_model(table))
+    session = opened(provider, tmp_path / "model.onnx", memory="1MiB")
+    assert session.run(None, {"ids": np.array([3, 1])})[0].tobytes() == table[[3, 1]].tobytes()
+
+
+def test_cold_rows_read_little(folder):
+    table = models.rows(40000, 128)
+    models.write_table(folder, table)
+    (folder / "model.onnx").write_bytes(models.table_model(table))
+    (folder / "table.data").write_bytes(table.tobytes())
+    found = in_child("cold", folder)
+    assert found["equal"] and found["table"]["rows_read"] > 0
+    if found["read"] == 0:
+        skip_test("disk", "the files of this system are in memory")
+    assert found["read"] <= 16 * found["useful"], found
+    assert found["table"]["memory_peak"] <= 64 << 20
+
+
+def test_truncated_file_is_an_error(folder):
+    found = in_child("truncated", folder)
+    assert "lookup" in found["error"] and "row 5000" in found["error"], found
+
+
+def whole_table(folder):
+    (folder / "table.data").write_bytes(models.rows(ROWS, 128).tobytes())
+
+
+def test_register_and_unregister_many_times(folder):
+    assert in_child("again_and_again", folder) == {"outputs": 1, "threads": True, "handles": True}
+
+
+def test_eight_threads_on_one_session(folder):
+    whole_table(folder)
+    assert in_child("threads", folder) == {"wrong": [], "errors": 32, "exact": 32, "runs": 320}
+
+
+def test_many_sessions_at_once(folder):
+    whole_table(folder)
+    assert in_child("crowded", folder) == {"wrong": [], "left": []}
+
+
+def test_fork(folder):
+    whole_table(folder)
+    assert in_child("forked", folder) == {"child": 0, "parent": True}
