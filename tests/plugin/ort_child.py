@@ -49,7 +49,7 @@ def devices(library: str) -> list:
     """The plug-in's devices; it is registered once in a process."""
     if not _devices:
         if not hasattr(ort, "register_execution_provider_library"):
-            raise RuntimeError(f"onnxruntime {ort.__version__} has no execution providers from libraries")
+            raise RuntimeError(f"the package onnxruntime {ort.__version__} registers no execution providers")
         ort.register_execution_provider_library(NAME, library)
         _devices.extend(device for device in ort.get_ep_devices() if "gather" in device.ep_name.lower())
         if not _devices:
@@ -71,9 +71,10 @@ def session_options(run: dict):
 
 
 def open_session(library: str, run: dict):
+    found = devices(library) if run["door"] == "provider" else []
     options = session_options(run)
     if run["door"] == "provider":
-        options.add_provider_for_devices(devices(library), {key: str(value) for key, value in run.get("options", {}).items()})
+        options.add_provider_for_devices(found, {key: str(value) for key, value in run.get("options", {}).items()})
         return ort.InferenceSession(run["model"], sess_options=options)
     if run["door"] == "operators":
         options.register_custom_ops_library(library)
