@@ -6,7 +6,9 @@ A case that is known to differ names the reason (DIFFERENCES) and has the right 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -52,6 +54,7 @@ class Case:
     difference: str = ""
     folded: bool = False  # all is constant: ONNX Runtime may compute it with its own kernels before an execution provider is asked
     wider: bool = False  # a type that only the operators of ours take
+    nans: bool = False  # its NaNs may have another sign and payload than the built-in's: float8 to float differs there
     fault: str = ""  # what the message of an error must match; the built-in's text is another
     config: dict = field(default_factory=dict)  # entries of the session
 
@@ -228,4 +231,23 @@ def fault_cases(seed: int) -> list[Case]:
             at = r",\s*".join(str(n) for n in place)
             text = rf"(?s)(?=.*the_node)(?=.*\[{at}\])(?=.*(?<![\d-]){index}(?!\d))(?=.*\[-{length}, {length - 1}\])"
             found.append(Case(f"{op} {data_shape} {index_shape} with {index} at {place}", model, feeds, op, data, fault=text))
+    return found
+
+
+# ---- quantised tables
+
+
+def quantised_cases(seed: int, count: int) -> list[Case]:
+    """Random nodes of com.microsoft GatherBlockQuantized; quantized_cases.py of tests/model draws them."""
+    sys.path.append(str(Path(__file__).parents[1] / "model"))
+    import quantized_cases as quantised
+
+    rng, found = np.random.default_rng(seed), []
+    for n in range(count):
+        case = quantised.draw(rng, bad=False)
+        model = quantised.model_of(case, indices_given=True, opset=21)
+        model.ir_version = 10
+        expected = np.asarray(quantised.expected(case))
+        name = f"GatherBlockQuantized {n}: {case.kind} {case.scale_kind} {case.data.shape} {case.indices.shape} {case.attributes}"
+        found.append(Case(name, model.SerializeToString(), {"indices": case.indices}, "GatherBlockQuantized", expected, config=ALSO_MICROSOFT, nans=bool(np.isnan(expected.astype(np.float32)).any())))
     return found

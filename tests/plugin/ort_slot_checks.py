@@ -47,6 +47,7 @@ def check_shapes(ort, model) -> None:
     same(dimensions(ort, info), [3, -1, 5], "the lengths")
     names = (c_char_p * 3)(b"", b"batch", b"")
     ort.SetSymbolicDimensions(info, names, 3)
+    same(ort.TensorTypeAndShape_HasShape(info), 1, "whether there is a shape")
     back = (c_char_p * 3)()
     ort.GetSymbolicDimensions(info, back, 3)
     same(list(back), [b"", b"batch", b""], "the names")
@@ -91,6 +92,9 @@ def check_pairs(ort, model) -> None:
     ort.AddKeyValuePair(pairs, b"gather.threads", b"3")
     same(ort.GetKeyValue(pairs, b"gather.threads"), b"3", "the value")
     same(ort.GetKeyValue(pairs, b"other"), None, "no value")
+    names, values, count = POINTER(c_char_p)(), POINTER(c_char_p)(), c_size_t()
+    ort.GetKeyValuePairs(pairs, byref(names), byref(values), byref(count))
+    same((names[: count.value], values[: count.value]), ([b"gather.threads"], [b"3"]), "all pairs")
     ort.ReleaseKeyValuePairs(pairs)
 
 
@@ -113,7 +117,8 @@ def check_options(ort, model) -> None:
 
 def check_types(ort, model) -> None:
     """Of a session's input: the same objects as a graph's values have."""
-    environment, options = ort.new("CreateEnv", 3, b"types"), ort.new("CreateSessionOptions")
+    environment, options = ort.new("CreateEnv", 1, b"types"), ort.new("CreateSessionOptions")
+    ort.AddSessionConfigEntry(options, b"gather.plans", b"5")
     probe = Probe(ort)
     probe.add_to(options)
     session = ort.new("CreateSessionFromArray", environment, model, len(model), options)
@@ -211,7 +216,12 @@ class Probe:
     def created(self, info, kernel) -> None:
         ort = self.ort
         same(ort.number("KernelInfoGetAttribute_int64", info, b"axis"), -7, "the attribute")
+        same(ort.number("KernelInfoGetAttribute_float", info, b"share", kind=ctypes.c_float), 0.25, "the other attribute")
         same(ort.number("KernelInfo_GetInputCount", info, kind=c_size_t), 1, "the inputs")
+        size = c_size_t(64)
+        name = ctypes.create_string_buffer(64)
+        ort.KernelInfo_GetInputName(info, 0, name, byref(size))
+        same(name.value, b"x", "the input's name")
         size = c_size_t(64)
         name = ctypes.create_string_buffer(64)
         ort.KernelInfo_GetNodeName(info, name, byref(size))

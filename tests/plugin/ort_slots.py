@@ -47,7 +47,7 @@ def parameter(text: str):
     if "*" in text:
         return c_char_p if re.match(r"const char \*", text) else c_void_p
     first = text.split()[0]
-    return {"size_t": c_size_t, "int64_t": c_int64, "uint32_t": c_uint32}.get(first, c_int)
+    return {"size_t": c_size_t, "int64_t": c_int64, "uint32_t": c_uint32, "bool": ctypes.c_bool}.get(first, c_int)
 
 
 def parameters(text: str) -> list:
@@ -59,7 +59,7 @@ def parameters(text: str) -> list:
 def result(text: str):
     if text == "void":
         return None
-    return c_char_p if text == "const char *" else c_void_p if "*" in text else {"size_t": c_size_t, "int64_t": c_int64}.get(text, c_int)
+    return c_char_p if text == "const char *" else c_void_p if "*" in text else {"size_t": c_size_t, "int64_t": c_int64, "bool": ctypes.c_bool}.get(text, c_int)
 
 
 def rows(text: str) -> dict[str, tuple]:

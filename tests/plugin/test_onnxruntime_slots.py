@@ -36,7 +36,7 @@ def libonnxruntime() -> Path:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory) -> Path:
-    node = helper.make_node("Probe", ["x"], ["y"], name="the_node", domain="test.probe", axis=-7)
+    node = helper.make_node("Probe", ["x"], ["y"], name="the_node", domain="test.probe", axis=-7, share=0.25)
     graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
     path = tmp_path_factory.mktemp("slots") / "probe.onnx"
