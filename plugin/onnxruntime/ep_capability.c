@@ -25,18 +25,10 @@ static bool known(const ort_session *session, const ort_external *external) {
   return false;
 }
 
-/* Notes the external initializer that is the node's data. *wanted: a table is to be made of it. */
-static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, const OrtNode *node, bool *wanted) {
-  const ort_host *host = &session->host;
-  const OrtValueInfo *inputs[MOST_INPUTS];
+/* Notes the external initializer that a value is. *wanted: a table is to be made of it. */
+static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool *wanted) {
   ort_external *external = NULL;
-  size_t count = 0;
-  *wanted = false;
-  OrtStatus *status = ORT(host, Node_GetNumInputs)(node, &count);
-  if (status || count < 2 || count > MOST_INPUTS) return status;
-  status = ORT(host, Node_GetInputs)(node, inputs, count);
-  if (status || !inputs[0]) return status;
-  status = gather_ort_external_read(host, graph, inputs[0], session->folder, &external);
+  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, session->folder, &external);
   if (status || !external) return status;
   *wanted = gather_ort_wants_table(&session->options, external);
   if (known(session, external)) {
@@ -46,6 +38,22 @@ static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, con
     session->externals = external;
   }
   return NULL;
+}
+
+/* Notes the external initializers of the node: its data, and the scales and zero points of quantised data. *wanted: a table is to be
+ * made of the data. */
+static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, const OrtNode *node, bool *wanted) {
+  const ort_host *host = &session->host;
+  const OrtValueInfo *inputs[MOST_INPUTS];
+  bool side;
+  size_t count = 0;
+  OrtStatus *status = ORT(host, Node_GetNumInputs)(node, &count);
+  if (status || count < 2 || count > MOST_INPUTS) return status;
+  status = ORT(host, Node_GetInputs)(node, inputs, count);
+  if (!status && inputs[0]) status = note_value(session, graph, inputs[0], wanted);
+  for (size_t i = 2; i < count && !status; i++)
+    if (inputs[i]) status = note_value(session, graph, inputs[i], &side);
+  return status;
 }
 
 static OrtStatus *offer(ort_session *session, const OrtGraph *graph, const OrtNode *node,

@@ -89,6 +89,10 @@ static void free_session(ort_session *session) {
   for (ort_taken *taken = session->taken, *next; taken; taken = next) {
     next = taken->next;
     gather_ort_table_release(taken->table);
+    for (int i = 0; i < 2; i++) {
+      gather_ort_table_release(taken->sides[i]);
+      free(taken->side_data[i]);
+    }
     free(taken->name);
     free(taken->data);
     free(taken);

@@ -17,6 +17,7 @@ struct ort_node {
   gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
   int32_t threads;                  /* at least 1 */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
+  ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;
 };
 
@@ -72,6 +73,12 @@ const gather_executor *gather_ort_threads(const ort_node *node, const OrtKernelC
 
 OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                       const ort_tensor *indices);
+/* Takes the rows of a GatherBlockQuantized from the node's tables, and decodes them. zero_points: NULL = absent. indices: row-major.
+ * Returns GATHER_UNSUPPORTED, having written nothing, where that cannot be done; the error is not set then. */
+gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data,
+                                             const gather_tensor *scales, const gather_tensor *zero_points,
+                                             const gather_tensor *indices, const gather_tensor *out,
+                                             const gather_options *options, gather_error *error);
 OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                         const ort_tensor *indices);
 

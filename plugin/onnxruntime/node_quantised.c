@@ -37,6 +37,12 @@ OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *contex
   ORT_TRY(gather_ort_output(host, context, scales.tensor.type, lengths, rank, &out, &value));
   ort_threads threads;
   options.executor = gather_ort_threads(node, context, gather_tensor_bytes(&out), &threads);
-  return gather_ort_status(
-      host, gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error), &error);
+  status = GATHER_UNSUPPORTED;
+  if (node->rows.take)
+    status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor,
+                                            has_zero_points ? &zero_points.tensor : NULL, &indices->tensor, &out,
+                                            &options, &error);
+  if (status == GATHER_UNSUPPORTED)
+    status = gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error);
+  return gather_ort_status(host, status, &error);
 }
