@@ -44,6 +44,19 @@ static OrtStatus *describe_types(ort_registration *set, const ort_operator *op, 
   return NULL;
 }
 
+/* Whether a domain is registered. Of com.microsoft that makes the host forget its own operators there, unless a model imports the domain
+ * itself: then its fusions (FusedMatMul, ...) fail to resolve. So only on request: where the options name an operator that "" has not. */
+static bool wanted(const ort_registration *set, const char *domain) {
+  const ort_operator *op;
+  if (!*domain) return true;
+  if (!*set->options.node.operators) return false;
+  for (int i = 0; (op = gather_ort_operator_at(i)) != NULL; i++)
+    if (!strcmp(op->domain, domain) && !gather_ort_operator_find("", op->name) &&
+        gather_ort_options_take(&set->options.node, op->name))
+      return true;
+  return false;
+}
+
 /* A domain with those of its operators that the options name. */
 static OrtStatus *make_domain(ort_registration *set, const char *name, OrtCustomOpDomain **domain) {
   const ort_operator *op;
@@ -73,7 +86,8 @@ static OrtStatus *find_set(const ort_host *host, const ort_ep_options *options, 
   ort_registration *set = *found = &sets[set_count];
   *set = (ort_registration){.host = *host, .options = *options};
   OrtStatus *status = NULL;
-  for (int i = 0; !status && i < ORT_DOMAINS; i++) status = make_domain(set, names[i], &set->domains[i]);
+  for (int i = 0; !status && i < ORT_DOMAINS; i++)
+    if (wanted(set, names[i])) status = make_domain(set, names[i], &set->domains[i]);
   if (status)
     release_domains(set);
   else
@@ -85,7 +99,8 @@ static OrtStatus *add(const ort_host *host, const ort_ep_options *options, OrtSe
   ort_registration *set;
   pthread_mutex_lock(&lock);
   OrtStatus *status = find_set(host, options, &set);
-  for (int i = 0; !status && i < ORT_DOMAINS; i++) status = ORT(host, AddCustomOpDomain)(session, set->domains[i]);
+  for (int i = 0; !status && i < ORT_DOMAINS; i++)
+    if (set->domains[i]) status = ORT(host, AddCustomOpDomain)(session, set->domains[i]);
   pthread_mutex_unlock(&lock);
   return status;
 }

@@ -11,16 +11,8 @@
 /* The constant data of a node; false if it is computed, of strings, or too small for a table. */
 static bool constant_data(const ort_host *host, const ort_ep_options *options, const OrtKernelInfo *info,
                           ort_tensor *data) {
-  int is_constant = 0;
-  const OrtValue *value = NULL;
-  OrtStatus *status = ORT(host, KernelInfoGetConstantInput_tensor)(info, 0, &is_constant, &value);
-  if (!status && is_constant && value) status = gather_ort_value(host, value, data);
-  if (status) {
-    ORT(host, ReleaseStatus)(status);
-    return false;
-  }
-  if (!is_constant || !value || !data->tensor.data || gather_tensor_check(&data->tensor, NULL) != GATHER_OK)
-    return false;
+  if (!gather_ort_constant(host, info, 0, data) || !data->tensor.data) return false;
+  if (gather_tensor_check(&data->tensor, NULL) != GATHER_OK) return false;
   const int64_t bytes = gather_tensor_bytes(&data->tensor);
   return bytes > 0 && (options->table == ORT_TABLE_ALWAYS || bytes >= options->table_min);
 }

@@ -49,18 +49,23 @@ static OrtStatus *apply(const ort_node *node, OrtKernelContext *context, const o
   return gather_ort_status(&node->host, status, &error);
 }
 
-OrtStatus *gather_ort_node_compute(ort_node *node, OrtKernelContext *context) {
-  ort_tensor data, indices;
-  ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
-  ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
-  if (node->op->quantised) return gather_ort_compute_quantised(node, context, &data, &indices);
-  if (data.element == ORT_ELEMENT_STRING) return gather_ort_compute_strings(node, context, &data, &indices);
-  if (node->rows.take) return apply(node, context, &data, &indices);
-  ort_plan *kept = gather_ort_plans_get(&node->plans, node->rules, &node->gather, &data.tensor, &indices.tensor);
-  if (!kept) return apply(node, context, &data, &indices);
-  OrtStatus *status = run_plan(node, context, kept, &data, &indices);
+static OrtStatus *run(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices) {
+  if (node->op->quantised) return gather_ort_compute_quantised(node, context, data, indices);
+  if (data->element == ORT_ELEMENT_STRING) return gather_ort_compute_strings(node, context, data, indices);
+  if (node->rows.take) return apply(node, context, data, indices);
+  ort_plan *kept = gather_ort_plans_get(&node->plans, node->rules, &node->gather, &data->tensor, &indices->tensor);
+  if (!kept) return apply(node, context, data, indices);
+  OrtStatus *status = run_plan(node, context, kept, data, indices);
   gather_ort_plans_release(kept);
   return status;
+}
+
+OrtStatus *gather_ort_node_compute(ort_node *node, OrtKernelContext *context) {
+  ort_tensor data, indices;
+  const bool data_known = node->constants[0].value, indices_known = node->constants[1].value;
+  if (!data_known) ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
+  if (!indices_known) ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
+  return run(node, context, data_known ? &node->constants[0] : &data, indices_known ? &node->constants[1] : &indices);
 }
 
 /* ---- creating */
@@ -114,6 +119,8 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
     gather_ort_node_destroy(node);
     return status;
   }
+  for (size_t i = 0; i < 2; i++) (void)gather_ort_constant(host, info, i, &node->constants[i]);
+  if (op->quantised) gather_ort_quantised_prepare(node, info);
   if (options->report) gather_ort_node_report(node, info, NULL);
   *created = node;
   return NULL;
@@ -122,6 +129,7 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
 void gather_ort_node_destroy(ort_node *node) {
   if (!node) return;
   gather_ort_plans_free(&node->plans);
+  gather_ort_quantised_free(node->decoder);
   if (node->rows.close) node->rows.close(node->rows.context);
   for (int i = 0; i < 2; i++)
     if (node->side_rows[i].close) node->side_rows[i].close(node->side_rows[i].context);

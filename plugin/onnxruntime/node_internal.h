@@ -9,18 +9,6 @@
 #include "node.h"
 #include "node_plans.h"
 
-struct ort_node {
-  ort_host host;
-  const ort_operator *op;
-  const gather_op *rules;
-  gather_options gather;            /* axis, batch_dims; negative indices count from the end at every opset */
-  gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
-  int32_t threads;                  /* at least 1 */
-  ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
-  ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
-  ort_plans plans;
-};
-
 /* ---- statuses (node_status.c) ---- */
 
 /* NULL for GATHER_OK; else a status of the host with the error's message. */
@@ -45,6 +33,8 @@ typedef struct ort_tensor {
 
 /* Describes a value. */
 OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_tensor *tensor);
+/* The value of an input that never changes, described as long as the node lives; false if it is none, or cannot be described. */
+bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t input, ort_tensor *tensor);
 /* Describes input number `input` of a running node. */
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor);
 /* Whether this optional input is there; then describes it. */
@@ -55,6 +45,19 @@ OrtStatus *gather_ort_output(const ort_host *host, OrtKernelContext *context, ga
                              int32_t rank, gather_tensor *out, OrtValue **value);
 /* The library's type for a number of the host; GATHER_TYPE_NONE for one that it does not know. */
 gather_type gather_ort_type(OrtElementType element);
+
+struct ort_node {
+  ort_host host;
+  const ort_operator *op;
+  const gather_op *rules;
+  gather_options gather;            /* axis, batch_dims; negative indices count from the end at every opset */
+  gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
+  ort_tensor constants[2];          /* data and indices that never change; value is NULL for others */
+  int32_t threads;                  /* at least 1 */
+  struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
+  ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
+  ort_plans plans;
+};
 
 /* ---- the session's threads (node_threads.c) ---- */
 
@@ -79,6 +82,9 @@ gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_
                                              const gather_tensor *scales, const gather_tensor *zero_points,
                                              const gather_tensor *indices, const gather_tensor *out,
                                              const gather_options *options, gather_error *error);
+/* Prepares what can be known of a GatherBlockQuantized node before it runs; freed by gather_ort_quantised_free. */
+void gather_ort_quantised_prepare(ort_node *node, const OrtKernelInfo *info);
+void gather_ort_quantised_free(struct ort_decoder *decoder);
 OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                         const ort_tensor *indices);
 

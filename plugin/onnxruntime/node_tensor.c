@@ -54,6 +54,17 @@ OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_ten
   return ORT(host, GetTensorMutableData)((OrtValue *)value, &t->tensor.data);
 }
 
+bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t input, ort_tensor *tensor) {
+  int is_constant = 0;
+  const OrtValue *value = NULL;
+  OrtStatus *status = ORT(host, KernelInfoGetConstantInput_tensor)(info, input, &is_constant, &value);
+  if (!status && is_constant && value) status = gather_ort_value(host, value, tensor);
+  if (!status && is_constant && value) return true;
+  if (status) ORT(host, ReleaseStatus)(status);
+  tensor->value = NULL;
+  return false;
+}
+
 OrtStatus *gather_ort_optional_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor,
                                      bool *there) {
   const OrtValue *value = NULL;

@@ -48,12 +48,17 @@ typedef struct gather_variant {
 enum { GATHER_MAX_VARIANTS = 12 };
 
 /* What the gathers of few.c read of a plan, on adjacent lines. */
-enum { GATHER_FEW_ROWS = 8 };
+enum { GATHER_FEW_ROWS = 32, GATHER_FEW_COLUMNS = 3 };
 typedef struct gather_few {
-  int32_t count;                                /* rows; 0: this plan has too many, or is none of these */
-  bool wide;                                    /* the indices have 8 bytes, else 4 */
-  int64_t axis_len, wrap, axis_step, row_bytes; /* wrap: added to negative indices */
+  int32_t count; /* rows; 0: this plan has too many, or is none of these */
+  bool wide;     /* the indices have 8 bytes, else 4 */
+  bool negative; /* they may count from the end */
+  int8_t columns;
+  int64_t row_bytes;
   gather_loop loop;
+  struct {
+    int64_t len, step, index; /* of the axis; in data; of its numbers in the indices */
+  } axes[GATHER_FEW_COLUMNS];
   int64_t data_offset, out_offset;
   gather_extent data, indices, out;
 } gather_few;
