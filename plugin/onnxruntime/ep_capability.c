@@ -83,11 +83,29 @@ static OrtStatus *note_model(ort_session *session, const OrtGraph *graph) {
   return NULL;
 }
 
+/* Notes the external initializers of a graph. Some versions of the host do not tell in a subgraph what the initializers of the graphs
+ * around it are. */
+static OrtStatus *note_initializers(ort_session *session, const OrtGraph *graph) {
+  const ort_host *host = &session->host;
+  size_t count = 0;
+  bool wanted;
+  OrtStatus *status = ORT(host, Graph_GetNumInitializers)(graph, &count);
+  if (status || count == 0) return status;
+  const OrtValueInfo **values = calloc(count, sizeof(const OrtValueInfo *));
+  if (!values) return ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
+  status = ORT(host, Graph_GetInitializers)(graph, values, count);
+  for (size_t i = 0; i < count && !status; i++)
+    if (values[i]) status = note_value(session, graph, values[i], &wanted);
+  free(values);
+  return status;
+}
+
 OrtStatus *gather_ort_capability(OrtEp *ep, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
   ort_session *session = (ort_session *)(void *)ep;
   const ort_host *host = &session->host;
   size_t count = 0;
   OrtStatus *status = note_model(session, graph);
+  if (!status) status = note_initializers(session, graph);
   if (!status) status = ORT(host, Graph_GetNumNodes)(graph, &count);
   if (status || count == 0) return status;
   const OrtNode **nodes = calloc(count, sizeof(const OrtNode *));

@@ -56,6 +56,7 @@ struct ort_node {
   int32_t threads;                  /* at least 1 */
   struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
+  ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;
 };
 

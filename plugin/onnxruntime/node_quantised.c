@@ -142,6 +142,6 @@ static OrtStatus *compute_any(const ort_node *node, OrtKernelContext *context, c
 OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                         const ort_tensor *indices) {
   bool done = false;
-  if (node->decoder) ORT_TRY(compute_few(node, context, indices, &done));
+  if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, indices, &done));
   return done ? NULL : compute_any(node, context, data, indices);
 }
