@@ -312,7 +312,8 @@ def test_two_tables_in_a_file(provider, tmp_path):
 
 
 def test_table_in_a_branch(provider, tmp_path):
-    """The table is an initializer of the outer graph, the Gather is in a branch of an If."""
+    """The table is an initializer of the outer graph, the Gather is in a branch of an If. Before 1.29 the host does not tell a kernel
+    there that its data is constant."""
     table = models.rows(2000, 32)
     models.write_table(tmp_path, table)
     branches = [
@@ -334,7 +335,8 @@ def test_table_in_a_branch(provider, tmp_path):
     for condition, row in ((True, 5), (False, 1999)):
         feeds = {"c": np.array(condition), "ids": np.array([5]), "others": np.array([1999])}
         assert session.run(None, feeds)[0].tobytes() == table[row : row + 1].tobytes()
-    assert ways(provider, session) == ["table", "table"]
+    version = tuple(int(part) for part in onnxruntime.__version__.split(".")[:2])
+    assert ways(provider, session) == (["table"] * 2 if version >= (1, 29) else ["plain"] * 2)
 
 
 def test_optimised_model_is_saved(provider, folder):
