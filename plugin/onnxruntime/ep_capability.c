@@ -28,7 +28,7 @@ static bool known(const ort_session *session, const ort_external *external) {
 /* Notes the external initializer that a value is. *wanted: a table is to be made of it. */
 static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool *wanted) {
   ort_external *external = NULL;
-  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, session->folder, &external);
+  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, &external);
   if (status || !external) return status;
   *wanted = gather_ort_wants_table(&session->options, external);
   if (known(session, external)) {

@@ -240,6 +240,22 @@ def test_replaced_initializer(provider, folder):
     assert ways(provider, session) == ["plain"]
 
 
+@pytest.mark.parametrize("how", ["add_external_initializers", "add_initializer"])
+def test_initializer_replaced_by_another_file(provider, folder, how):
+    """The same, and the application's table is mapped from a file, too: of the same size, with other rows."""
+    models.write_table(folder, models.rows(ROWS, 128) + 1, name="other.data")
+    other = np.memmap(folder / "other.data", np.float32, "r", shape=(ROWS, 128))
+    value = onnxruntime.OrtValue.ortvalue_from_numpy(other)
+    settings = onnxruntime.SessionOptions()
+    if how == "add_initializer":
+        settings.add_initializer("table", value)
+    else:
+        settings.add_external_initializers(["table"], [value])
+    session = opened(provider, folder / "model.onnx", settings)
+    assert session.run(None, {"ids": np.array([8])})[0].tolist() == other[8:9].tolist()
+    assert ways(provider, session) == ["plain"]
+
+
 def test_moved_files(provider, folder):
     session = opened(provider, folder / "model.onnx")
     (folder / "away").mkdir()
