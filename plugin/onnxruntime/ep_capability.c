@@ -25,27 +25,36 @@ static bool known(const ort_session *session, const ort_external *external) {
   return false;
 }
 
-/* Notes the external initializer that is the node's data. *wanted: a table is to be made of it. */
-static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, const OrtNode *node, bool *wanted) {
-  const ort_host *host = &session->host;
-  const OrtValueInfo *inputs[MOST_INPUTS];
+/* Notes the external initializer that a value is. *wanted: a table is to be made of it. large: only then. */
+static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool large,
+                             bool *wanted) {
   ort_external *external = NULL;
-  size_t count = 0;
-  *wanted = false;
-  OrtStatus *status = ORT(host, Node_GetNumInputs)(node, &count);
-  if (status || count < 2 || count > MOST_INPUTS) return status;
-  status = ORT(host, Node_GetInputs)(node, inputs, count);
-  if (status || !inputs[0]) return status;
-  status = gather_ort_external_read(host, graph, inputs[0], session->folder, &external);
+  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, &external);
   if (status || !external) return status;
   *wanted = gather_ort_wants_table(&session->options, external);
-  if (known(session, external)) {
+  if ((large && !*wanted) || known(session, external)) {
     gather_ort_external_free(external);
   } else {
     external->next = session->externals;
     session->externals = external;
   }
   return NULL;
+}
+
+/* Notes the external initializers of the node: its data, and the scales and zero points of quantised data. *wanted: a table is to be
+ * made of the data. */
+static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, const OrtNode *node, bool *wanted) {
+  const ort_host *host = &session->host;
+  const OrtValueInfo *inputs[MOST_INPUTS];
+  bool side;
+  size_t count = 0;
+  OrtStatus *status = ORT(host, Node_GetNumInputs)(node, &count);
+  if (status || count < 2 || count > MOST_INPUTS) return status;
+  status = ORT(host, Node_GetInputs)(node, inputs, count);
+  if (!status && inputs[0]) status = note_value(session, graph, inputs[0], false, wanted);
+  for (size_t i = 2; i < count && !status; i++)
+    if (inputs[i]) status = note_value(session, graph, inputs[i], false, &side);
+  return status;
 }
 
 static OrtStatus *offer(ort_session *session, const OrtGraph *graph, const OrtNode *node,
@@ -75,11 +84,29 @@ static OrtStatus *note_model(ort_session *session, const OrtGraph *graph) {
   return NULL;
 }
 
+/* Notes the large external initializers of a graph. Some versions of the host do not tell in a subgraph what the initializers of the graphs
+ * around it are. */
+static OrtStatus *note_initializers(ort_session *session, const OrtGraph *graph) {
+  const ort_host *host = &session->host;
+  size_t count = 0;
+  bool wanted;
+  OrtStatus *status = ORT(host, Graph_GetNumInitializers)(graph, &count);
+  if (status || count == 0) return status;
+  const OrtValueInfo **values = calloc(count, sizeof(const OrtValueInfo *));
+  if (!values) return ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
+  status = ORT(host, Graph_GetInitializers)(graph, values, count);
+  for (size_t i = 0; i < count && !status; i++)
+    if (values[i]) status = note_value(session, graph, values[i], true, &wanted);
+  free(values);
+  return status;
+}
+
 OrtStatus *gather_ort_capability(OrtEp *ep, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
   ort_session *session = (ort_session *)(void *)ep;
   const ort_host *host = &session->host;
   size_t count = 0;
   OrtStatus *status = note_model(session, graph);
+  if (!status) status = note_initializers(session, graph);
   if (!status) status = ORT(host, Graph_GetNumNodes)(graph, &count);
   if (status || count == 0) return status;
   const OrtNode **nodes = calloc(count, sizeof(const OrtNode *));

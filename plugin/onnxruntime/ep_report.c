@@ -56,10 +56,23 @@ void gather_ort_report_table(ort_text *text, const ort_table *open, const char *
   gather_ort_text_add(text, "\"seconds\":%.6f,\"seconds_waiting\":%.6f}", counts.seconds, counts.seconds_waiting);
 }
 
-/* Whether an earlier node of the session has this table. */
-static bool shown(const ort_session *session, const ort_taken *taken) {
-  for (const ort_taken *other = session->taken; other != taken; other = other->next)
-    if (other->table == taken->table) return true;
+enum { TABLES = 3 };
+
+/* Table number i of a node: of its data, its scales, its zero points; NULL = none. */
+static const ort_table *table_of(const ort_taken *taken, int i) { return i == 0 ? taken->table : taken->sides[i - 1]; }
+
+static const char *data_of(const ort_taken *taken, int i) {
+  const char *name = i == 0 ? taken->data : taken->side_data[i - 1];
+  return name ? name : "";
+}
+
+/* Whether the session has this table before. */
+static bool shown(const ort_session *session, const ort_taken *taken, int i) {
+  for (const ort_taken *other = session->taken; other; other = other->next)
+    for (int j = 0; j < TABLES; j++) {
+      if (other == taken && j == i) return false;
+      if (table_of(other, j) == table_of(taken, i)) return true;
+    }
   return false;
 }
 
@@ -88,20 +101,22 @@ void gather_ort_report_session(ort_text *text, const ort_session *session) {
   }
   gather_ort_text_add(text, "],\"tables\":[");
   comma = "";
-  for (const ort_taken *taken = session->taken; taken; taken = taken->next) {
-    if (!taken->table || shown(session, taken)) continue;
-    gather_ort_text_add(text, "%s", comma);
-    gather_ort_report_table(text, taken->table, taken->data, 0);
-    comma = ",";
-  }
+  for (const ort_taken *taken = session->taken; taken; taken = taken->next)
+    for (int i = 0; i < TABLES; i++) {
+      if (!table_of(taken, i) || shown(session, taken, i)) continue;
+      gather_ort_text_add(text, "%s", comma);
+      gather_ort_report_table(text, table_of(taken, i), data_of(taken, i), 0);
+      comma = ",";
+    }
   gather_ort_text_add(text, "]}");
 }
 
 /* Appends the report as one line. One call of write, so that lines of several processes do not mix. */
 static bool append(const ort_session *session) {
+  enum { MORE = 4096 }; /* other sessions may count on in a shared table meanwhile */
   ort_text text = {NULL, 0, 0};
   gather_ort_report_session(&text, session);
-  text.room = text.end + 2;
+  text.room = text.end + MORE;
   text.end = 0;
   text.to = malloc(text.room);
   if (!text.to) {
@@ -109,7 +124,6 @@ static bool append(const ort_session *session) {
     return false;
   }
   gather_ort_report_session(&text, session);
-  if (text.end > text.room - 2) text.end = text.room - 2; /* a shared table has read more meanwhile */
   text.to[text.end] = '\n';
   const int fd = open(session->options.report_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   bool good = fd >= 0 && write(fd, text.to, text.end + 1) == (ssize_t)(text.end + 1);
@@ -118,16 +132,16 @@ static bool append(const ort_session *session) {
   return good;
 }
 
-static void summary_of_table(const ort_taken *taken) {
+static void summary_of_table(const ort_table *table, const char *data) {
   gather_table_statistics counts;
   char read[32], useful[32], peak[32];
-  gather_table_statistics_get(gather_ort_table_get(taken->table), &counts);
+  gather_table_statistics_get(gather_ort_table_get(table), &counts);
   (void)fprintf(stderr,
                 "  table '%s' (%s at byte %" PRId64 "), %s: %" PRId64 " rows, %" PRId64 " resident, %" PRId64
                 " cached, %" PRId64 " read; %s useful, %s read; at most %s of memory\n",
-                taken->data, gather_ort_table_path(taken->table), gather_ort_table_offset(taken->table),
-                gather_engine_name(counts.engine), counts.rows, counts.rows_resident, counts.rows_cached,
-                counts.rows_read, gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
+                data, gather_ort_table_path(table), gather_ort_table_offset(table), gather_engine_name(counts.engine),
+                counts.rows, counts.rows_resident, counts.rows_cached, counts.rows_read,
+                gather_text_bytes(counts.bytes_useful, useful, sizeof useful),
                 gather_text_bytes(counts.bytes_read, read, sizeof read),
                 gather_text_bytes(counts.memory_peak, peak, sizeof peak));
 }
@@ -142,7 +156,8 @@ static void summary(const ort_session *session) {
                 session->options.label[0] ? " " : "", session->options.label,
                 session->model[0] ? session->model : "a model from memory", nodes, runs);
   for (const ort_taken *taken = session->taken; taken; taken = taken->next)
-    if (taken->table && !shown(session, taken)) summary_of_table(taken);
+    for (int i = 0; i < TABLES; i++)
+      if (table_of(taken, i) && !shown(session, taken, i)) summary_of_table(table_of(taken, i), data_of(taken, i));
 }
 
 void gather_ort_report_end(const ort_session *session) {

@@ -24,10 +24,12 @@ typedef struct ort_taken {
   char *name;     /* of the node; may be "" */
   const char *op; /* "Gather"; static memory */
   int version;
-  const char *type; /* of the data, "float32"; "" = unknown before it runs */
-  char *data;       /* the name of the initializer; "" */
-  char why[200];    /* why the rows are taken this way */
-  ort_table *table; /* NULL: from the tensor of the host */
+  const char *type;    /* of the data, "float32"; "" = unknown before it runs */
+  char *data;          /* the name of the value; "" */
+  char why[200];       /* why the rows are taken this way */
+  ort_table *table;    /* NULL: from the tensor of the host */
+  ort_table *sides[2]; /* of GatherBlockQuantized: likewise of the scales and the zero points */
+  char *side_data[2];  /* their names; NULL */
   _Atomic int64_t runs;
 } ort_taken;
 
@@ -47,7 +49,6 @@ struct ort_session {
   OrtKernelRegistry *registry;
   ort_registered registered[ORT_MOST_REGISTERED];
   int registered_count;
-  char *folder;            /* where external data of models without a path is */
   char *model;             /* the model's path; "" before it is known */
   ort_external *externals; /* what GetCapability found */
   ort_taken *taken;        /* in the order of creation */

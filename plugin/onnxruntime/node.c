@@ -131,6 +131,8 @@ void gather_ort_node_destroy(ort_node *node) {
   gather_ort_plans_free(&node->plans);
   gather_ort_quantised_free(node->decoder);
   if (node->rows.close) node->rows.close(node->rows.context);
+  for (int i = 0; i < 2; i++)
+    if (node->side_rows[i].close) node->side_rows[i].close(node->side_rows[i].context);
   free(node);
 }
 
@@ -138,8 +140,13 @@ void gather_ort_node_destroy(ort_node *node) {
 
 void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows) { node->rows = *rows; }
 
+void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows) {
+  node->side_rows[input - 2] = *rows;
+}
+
 bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank) {
-  if (node->op->quantised || rank < 1) return false;
+  if (rank < 1) return false;
+  if (node->op->quantised) return node->quantised.gather_axis == 0 || node->quantised.gather_axis == -(int64_t)rank;
   if (node->rules->family == GATHER_FAMILY_GATHER) return node->gather.axis == 0 || node->gather.axis == -(int64_t)rank;
   return node->rules->family == GATHER_FAMILY_ND && node->gather.batch_dims == 0;
 }

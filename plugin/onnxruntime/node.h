@@ -57,9 +57,11 @@ typedef struct ort_rows {
   void (*close)(void *context); /* with the node */
 } ort_rows;
 
-/* Has a Gather along axis 0, or a GatherND without batch dimensions, take its rows from `rows`, which then belongs to the node. Not
- * while the node runs. */
+/* Has a Gather or GatherBlockQuantized along axis 0, or a GatherND without batch dimensions, take its rows from `rows`, which then
+ * belongs to the node. Not while the node runs. */
 void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows);
+/* The same for the scales (input 2) and the zero points (input 3) of a GatherBlockQuantized. */
+void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows);
 /* Whether that is possible for data of this rank. */
 bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank);
 /* Logs that this node is taken over, as a warning: sessions show these by default. path: the file that its rows come from, or NULL. */

@@ -56,6 +56,7 @@ struct ort_node {
   int32_t threads;                  /* at least 1 */
   struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
+  ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;
 };
 
@@ -76,6 +77,12 @@ const gather_executor *gather_ort_threads(const ort_node *node, const OrtKernelC
 
 OrtStatus *gather_ort_compute_strings(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                       const ort_tensor *indices);
+/* Takes the rows of a GatherBlockQuantized from the node's tables, and decodes them. zero_points: NULL = absent. indices: row-major.
+ * Returns GATHER_UNSUPPORTED, having written nothing, where that cannot be done; the error is not set then. */
+gather_status gather_ort_take_quantised_rows(const ort_node *node, const gather_tensor *data,
+                                             const gather_tensor *scales, const gather_tensor *zero_points,
+                                             const gather_tensor *indices, const gather_tensor *out,
+                                             const gather_options *options, gather_error *error);
 /* Prepares what can be known of a GatherBlockQuantized node before it runs; freed by gather_ort_quantised_free. */
 void gather_ort_quantised_prepare(ort_node *node, const OrtKernelInfo *info);
 void gather_ort_quantised_free(struct ort_decoder *decoder);

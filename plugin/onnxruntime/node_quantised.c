@@ -129,13 +129,19 @@ static OrtStatus *compute_any(const ort_node *node, OrtKernelContext *context, c
   ORT_TRY(gather_ort_output(host, context, scales.tensor.type, lengths, rank, &out, &value));
   ort_threads threads;
   options.executor = gather_ort_threads(node, context, gather_tensor_bytes(&out), &threads);
-  return gather_ort_status(
-      host, gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error), &error);
+  status = GATHER_UNSUPPORTED;
+  if (node->rows.take)
+    status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor,
+                                            has_zero_points ? &zero_points.tensor : NULL, &indices->tensor, &out,
+                                            &options, &error);
+  if (status == GATHER_UNSUPPORTED)
+    status = gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error);
+  return gather_ort_status(host, status, &error);
 }
 
 OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                         const ort_tensor *indices) {
   bool done = false;
-  if (node->decoder) ORT_TRY(compute_few(node, context, indices, &done));
+  if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, indices, &done));
   return done ? NULL : compute_any(node, context, data, indices);
 }
