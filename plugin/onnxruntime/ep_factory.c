@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ep_session.h"
+#include "stay.h"
 
 typedef struct factory {
   OrtEpFactory base; /* the first member: the host's pointer is that of the factory */
@@ -134,7 +135,11 @@ OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, con
   return NULL;
 }
 
+/* The host unloads the library next. Sessions must be gone by then; where some are not, they keep what they run on. */
 OrtStatus *ReleaseEpFactory(OrtEpFactory *made) {
-  free(made);
+  if (gather_ort_sessions_live())
+    gather_ort_stay();
+  else
+    free(made);
   return NULL;
 }
