@@ -12,6 +12,7 @@
 typedef struct factory {
   OrtEpFactory base; /* the first member: the host's pointer is that of the factory */
   ort_host host;
+  struct factory *next;
 } factory;
 
 static const ort_host *host_of(const OrtEpFactory *base) { return &((const factory *)(const void *)base)->host; }
@@ -137,9 +138,13 @@ OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, con
 
 /* The host unloads the library next. Sessions must be gone by then; where some are not, they keep what they run on. */
 OrtStatus *ReleaseEpFactory(OrtEpFactory *made) {
-  if (gather_ort_sessions_live())
+  static factory *kept;
+  if (gather_ort_sessions_live()) {
+    factory *used = (factory *)(void *)made;
+    used->next = kept, kept = used;
     gather_ort_stay();
-  else
+  } else {
     free(made);
+  }
   return NULL;
 }
