@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "ep_session.h"
+#include "stay.h"
 
 typedef struct factory {
   OrtEpFactory base; /* the first member: the host's pointer is that of the factory */
   ort_host host;
+  struct factory *next;
 } factory;
 
 static const ort_host *host_of(const OrtEpFactory *base) { return &((const factory *)(const void *)base)->host; }
@@ -134,7 +136,15 @@ OrtStatus *CreateEpFactories(const char *registered, const OrtApiBase *base, con
   return NULL;
 }
 
+/* The host unloads the library next. Sessions must be gone by then; where some are not, they keep what they run on. */
 OrtStatus *ReleaseEpFactory(OrtEpFactory *made) {
-  free(made);
+  static factory *kept;
+  if (gather_ort_sessions_live()) {
+    factory *used = (factory *)(void *)made;
+    used->next = kept, kept = used;
+    gather_ort_stay();
+  } else {
+    free(made);
+  }
   return NULL;
 }

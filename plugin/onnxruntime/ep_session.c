@@ -124,6 +124,13 @@ OrtStatus *gather_ort_session_create(const ort_host *host, const OrtSessionOptio
   return NULL;
 }
 
+bool gather_ort_sessions_live(void) {
+  (void)pthread_mutex_lock(&lock);
+  const bool live = sessions != NULL;
+  (void)pthread_mutex_unlock(&lock);
+  return live;
+}
+
 void gather_ort_session_share(ort_session *session) {
   (void)pthread_mutex_lock(&lock);
   session->users++;

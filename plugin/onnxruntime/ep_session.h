@@ -58,6 +58,8 @@ struct ort_session {
 
 /* Creates one. Returns NULL, or a status. Its user is the host. */
 OrtStatus *gather_ort_session_create(const ort_host *host, const OrtSessionOptions *options, ort_session **session);
+/* Whether any session lives. */
+bool gather_ort_sessions_live(void);
 void gather_ort_session_share(ort_session *session);
 /* The last user writes the reports and frees it. */
 void gather_ort_session_release(ort_session *session);

@@ -12,8 +12,8 @@
 
 /* ---- running */
 
-static OrtStatus *run_plan(const ort_node *node, OrtKernelContext *context, const ort_plan *kept,
-                           const ort_tensor *data, const ort_tensor *indices) {
+static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_plan *kept, const ort_tensor *data,
+                           const ort_tensor *indices) {
   gather_tensor out;
   OrtValue *value;
   gather_error error;
@@ -27,8 +27,7 @@ static OrtStatus *run_plan(const ort_node *node, OrtKernelContext *context, cons
 }
 
 /* The first time that these shapes come, and where their ranks are too high for a kept plan. */
-static OrtStatus *apply(const ort_node *node, OrtKernelContext *context, const ort_tensor *data,
-                        const ort_tensor *indices) {
+static OrtStatus *apply(ort_node *node, OrtKernelContext *context, const ort_tensor *data, const ort_tensor *indices) {
   gather_tensor out;
   OrtValue *value;
   gather_error error;

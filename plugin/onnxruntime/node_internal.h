@@ -54,6 +54,7 @@ struct ort_node {
   gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
   ort_tensor constants[2];          /* data and indices that never change; value is NULL for others */
   int32_t threads;                  /* at least 1 */
+  atomic_uint alone;                /* gathers in a row whose tasks no other thread took (node_threads.c) */
   struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
   ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
@@ -67,10 +68,11 @@ typedef struct ort_threads {
   gather_executor executor;
   const ort_host *host;
   const OrtKernelContext *context;
+  atomic_uint *alone; /* of the node */
 } ort_threads;
 
-/* Returns the executor, or NULL if moving `bytes` is not worth more than one thread. */
-const gather_executor *gather_ort_threads(const ort_node *node, const OrtKernelContext *context, int64_t bytes,
+/* Returns the executor, or NULL if moving `bytes` is not worth more than one thread, or the session seems to have only one. */
+const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
                                           ort_threads *threads);
 
 /* ---- kernels of certain types (node_strings.c, node_quantised.c) ---- */

@@ -78,7 +78,7 @@ static bool few_rows(const ort_decoder *d, const gather_tensor *indices, int64_t
   return true;
 }
 
-static OrtStatus *compute_few(const ort_node *node, OrtKernelContext *context, const ort_tensor *indices, bool *done) {
+static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *indices, bool *done) {
   const ort_decoder *d = node->decoder;
   int64_t lengths[GATHER_MAX_RANK], rows[FEW];
   gather_tensor out;
@@ -102,7 +102,7 @@ static OrtStatus *compute_few(const ort_node *node, OrtKernelContext *context, c
 
 /* ---- any rows */
 
-static OrtStatus *compute_any(const ort_node *node, OrtKernelContext *context, const ort_tensor *data,
+static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                               const ort_tensor *indices) {
   const ort_host *host = &node->host;
   ort_tensor scales, zero_points;
