@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/tensor.h"
 #include "plan/columns.h"
+#include "plan/few.h"
 
 /* Drops loops of length 1 and merges adjacent loops with one stride in all three tensors. */
 static void merge_loops(gather_plan *plan) {
@@ -108,7 +109,7 @@ static void find_order(gather_plan *plan) {
 void gather_plan_build(gather_plan *plan) {
   plan->variant_count = 0, plan->radix_variant = -1;
   plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
-  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
+  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX, plan->few.count = 0;
   plan->row_count = 1;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].len == 0) plan->row_count = 0;
@@ -125,4 +126,5 @@ void gather_plan_build(gather_plan *plan) {
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
   find_order(plan);
   gather_plan_find_variants(plan);
+  gather_few_prepare(plan);
 }

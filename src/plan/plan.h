@@ -47,7 +47,26 @@ typedef struct gather_variant {
 } gather_variant;
 enum { GATHER_MAX_VARIANTS = 12 };
 
+/* What the gathers of few.c read of a plan, on adjacent lines. */
+enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
+typedef struct gather_few {
+  int32_t count; /* rows; 0: this plan has too many, or is none of these */
+  bool wide;     /* the indices have 8 bytes, else 4 */
+  bool negative; /* they may count from the end */
+  bool dense;    /* one number each, without gaps */
+  int8_t columns;
+  int64_t row_bytes;
+  gather_loop loop;
+  struct {
+    int64_t len, step, index; /* of the axis; in data; of its numbers in the indices */
+  } axes[GATHER_FEW_COLUMNS];
+  int64_t data_offset, out_offset;
+  gather_extent data, indices, out;
+} gather_few;
+
 struct gather_plan {
+  gather_few few;
+
   /* The operator, for errors and the plan's line. */
   const gather_op *op;
   gather_type type;

@@ -10,6 +10,7 @@
 #include "kernel/tuning.h"
 #include "plan/columns.h"
 #include "plan/execution.h"
+#include "plan/few.h"
 #include "plan/order.h"
 #include "plan/plan_radix.h"
 #include "plan/tasks.h"
@@ -214,6 +215,10 @@ static gather_status execute(const gather_plan *plan, const gather_run *run, int
 
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error) {
   int64_t bad = 0;
+  if (plan->few.count > 0 && gather_few_run(&plan->few, run)) {
+    if (run->bad_count) *run->bad_count = 0;
+    return GATHER_OK;
+  }
   GATHER_TRY(gather_executor_check(run->executor, error));
   GATHER_TRY(gather_plan_check_overlap(plan, run, error));
   GATHER_TRY(execute(plan, run, &bad, error));

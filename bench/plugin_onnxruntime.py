@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""What a node costs in ONNX Runtime: the built-in kernels beside both doors of the plug-in, in turns, in one process.
+
+    plugin_onnxruntime.py LIBRARY JSON [--quick] [--only REGEX]     a child of script/plugins onnxruntime --bench
+
+Small gathers: (a model with 101 nodes - a model with 1) / 100, so that what a whole run costs is not in it. Large ones: a whole run
+through IoBinding, with output memory that was there before. Nothing is optimised away: graph optimisations are off. With one thread,
+the time is that of the thread's CPU clock, which stands while other programs have the CPU; with more, the wall clock's.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+NODES = 101
+BLOCK = 0.004  # seconds that one timed block of small runs takes, about
+PAUSE = 0.002  # seconds between contenders: workers of the one before stop spinning
+OPSET, IR = 13, 8
+
+
+@dataclass(frozen=True)
+class Row:
+    """A gather: data and indices shapes; the axis, or batch_dims of GatherND."""
+
+    op: str
+    data: tuple
+    indices: tuple
+    axis: int = 0
+    small: bool = False
+
+    @property
+    def name(self) -> str:
+        at = f" axis {self.axis}" if self.axis else ""
+        return f"{self.op} {list(self.data)} x {list(self.indices)}{at}"
+
+
+ROWS = (
+    Row("Gather", (1000, 64), (1,), small=True),
+    Row("Gather", (1000, 64), (32,), small=True),
+    Row("Gather", (1000, 1), (1000,), small=True),
+    Row("Gather", (30522, 768), (128,), small=True),
+    Row("Gather", (4,), (), small=True),  # Shape -> Gather, the most frequent gather of exported models
+    Row("Gather", (2, 7, 16), (), 1, small=True),  # the first token
+    Row("GatherElements", (8, 16), (8, 1), 1, small=True),
+    Row("GatherElements", (32, 64), (32, 64), 1, small=True),
+    Row("GatherND", (8, 16), (1, 2), small=True),
+    Row("GatherND", (64, 64), (100, 2), small=True),
+    Row("Gather", (1000000, 16), (200000,)),
+    Row("Gather", (1000000, 1), (1000000,)),
+    Row("Gather", (1000000, 64), (50000,)),
+    Row("Gather", (50257, 768), (512,)),
+    Row("Gather", (1000,), (10000000,)),
+    Row("Gather", (10000000,), (10000000,)),
+    Row("Gather", (4096, 1024), (256,), 1),
+    Row("Gather", (1000000, 4), (1000000,)),
+    Row("GatherElements", (1024, 1024), (1024, 1024), 1),
+    Row("GatherElements", (1024, 1024), (1024, 1024), 0),
+    Row("GatherElements", (10000000,), (10000000,)),
+    Row("GatherElements", (1000000, 16), (1000000, 1), 1),
+    Row("GatherND", (1024, 1024), (1000000, 2)),
+)
+# (row, how many times as fast the plug-in must be): what the plug-in is for.
+TARGETS = {"Gather [1000, 64] x [1]": 1 / 1.2, "Gather [1000000, 1] x [1000000]": 3.0, "Gather [1000000, 16] x [200000]": 3.0}
+
+
+# ---- models and sessions
+
+
+def model_of(row: Row, nodes: int) -> bytes:
+    """`nodes` equal nodes; only the last one's output leaves the model."""
+    from onnx import TensorProto, helper
+
+    attribute = {"batch_dims": row.axis} if row.op == "GatherND" else {"axis": row.axis}
+    made = [helper.make_node(row.op, ["data", "indices"], [f"y{n}"], name=f"node{n}", **attribute) for n in range(nodes)]
+    inputs = [helper.make_tensor_value_info("data", TensorProto.FLOAT, row.data), helper.make_tensor_value_info("indices", TensorProto.INT64, row.indices)]
+    graph = helper.make_graph(made, "g", inputs, [helper.make_tensor_value_info(f"y{nodes - 1}", TensorProto.FLOAT, None)])
+    opsets = [helper.make_opsetid("", OPSET)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=IR).SerializeToString()
+
+
+def arrays_of(row: Row) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(16)
+    data = rng.random(row.data, np.float32)
+    if row.op == "GatherND":
+        limit = np.array(row.data[row.axis : row.axis + row.indices[-1]])
+        return data, rng.integers(0, limit, row.indices)
+    return data, np.asarray(rng.integers(0, row.data[row.axis], row.indices), np.int64)
+
+
+class Contender:
+    """A session behind a door, with its inputs and its output bound."""
+
+    def __init__(self, library: str, door: str, row: Row, nodes: int, threads: int, arrays):
+        import ort_child
+        import onnxruntime as ort
+
+        self.door, self.clock = door, time.thread_time if threads == 1 else time.perf_counter
+        self.session = ort_child.open_session(library, {"model": model_of(row, nodes), "door": door, "level": "DISABLE_ALL", "threads": threads})
+        feeds = dict(zip(("data", "indices"), arrays, strict=True))
+        self.output = self.session.run(None, feeds)[0]
+        self.binding = self.session.io_binding()
+        self.values = {name: ort.OrtValue.ortvalue_from_numpy(array) for name, array in feeds.items()}
+        for name, value in self.values.items():
+            self.binding.bind_ortvalue_input(name, value)
+        # The memory of the output is NumPy's: the same kind for all doors.
+        self.memory = np.zeros_like(self.output)
+        self.bound = ort.OrtValue.ortvalue_from_numpy(self.memory)
+        self.binding.bind_ortvalue_output(self.session.get_outputs()[0].name, self.bound)
+
+    def time(self, runs: int) -> float:
+        run, binding, clock = self.session.run_with_iobinding, self.binding, self.clock
+        start = clock()
+        for _ in range(runs):
+            run(binding)
+        return (clock() - start) / runs
+
+
+# ---- measuring
+
+
+def spread(times: list[float]) -> float:
+    """The middle half of the times, as a share of the median."""
+    quartiles = statistics.quantiles(times, n=4)
+    return (quartiles[2] - quartiles[0]) / max(statistics.median(times), 1e-12)
+
+
+def in_turns(measure: dict, rounds: int) -> dict:
+    """Each contender once a round, in an order that rotates."""
+    names, found = list(measure), {name: [] for name in measure}
+    for turn in range(rounds):
+        for n in range(len(names)):
+            name = names[(turn + n) % len(names)]
+            time.sleep(PAUSE)
+            found[name].append(measure[name]())
+    return found
+
+
+def figures(times: list[float]) -> dict:
+    return {"median": statistics.median(times), "fastest": min(times), "spread": spread(times)}
+
+
+def small_costs(library: str, doors, row: Row, threads: int, rounds: int) -> dict[str, dict]:
+    """Per node. The two models take turns like the doors do."""
+    arrays = arrays_of(row)
+    made = {(door, nodes): Contender(library, door, row, nodes, threads, arrays) for door in doors for nodes in (NODES, 1)}
+    check_same([contender for (_, nodes), contender in made.items() if nodes == 1])
+    runs = max(1, round(BLOCK / max(made["built-in", NODES].time(3), 1e-9)))
+    times = in_turns({key: lambda key=key: made[key].time(runs) for key in made}, rounds)
+    found = {}
+    for door in doors:
+        many, one = figures(times[door, NODES]), figures(times[door, 1])
+        found[door] = {key: (many[key] - one[key]) / (NODES - 1) for key in ("median", "fastest")} | {"spread": many["spread"]}
+    return found
+
+
+def whole_runs(library: str, doors, row: Row, threads: int, rounds: int) -> dict[str, dict]:
+    arrays = arrays_of(row)
+    made = {door: Contender(library, door, row, 1, threads, arrays) for door in doors}
+    check_same(made.values())
+    runs = max(1, round(BLOCK / made["built-in"].time(1)))
+    times = in_turns({door: lambda door=door: made[door].time(runs) for door in doors}, rounds)
+    return {door: figures(found) for door, found in times.items()}
+
+
+def check_same(contenders) -> None:
+    first, *others = contenders
+    for other in others:
+        if other.output.tobytes() != first.output.tobytes():
+            raise RuntimeError(f"{other.door} gives other bytes than {first.door}")
+
+
+def measure(library: str, row: Row, threads: int, rounds: int) -> dict:
+    import ort_child
+
+    times = (small_costs if row.small else whole_runs)(library, ort_child.DOORS, row, threads, rounds)
+    said = {key: {door: found[name] for door, found in times.items()} for key, name in (("seconds", "median"), ("fastest", "fastest"), ("spread", "spread"))}
+    return {**asdict(row), "name": row.name, "threads": threads, **said}
+
+
+def child(library: str, path: str, quick: bool, only: str = "") -> None:
+    import onnxruntime as ort
+    import plugins_page as page
+
+    rounds, rows = (7 if quick else 31), []
+    for row in [row for row in ROWS if re.search(only, row.name)]:
+        for threads in (1,) if row.small else (1, 2):
+            rows.append(measure(library, row, threads, rounds if row.small else max(5, rounds // 2)))
+            print(line_of(rows[-1]), flush=True)
+    said = {"machine": page.machine(), "onnxruntime": ort.__version__, "numpy": np.__version__, "quick": quick, "rounds": rounds, "rows": rows}
+    Path(path).write_text(json.dumps(said, indent=1) + "\n")
+
+
+# ---- the report
+
+
+def human(seconds: float) -> str:
+    for unit, size in (("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.0f} ns"
+
+
+def ratio(row: dict, door: str) -> float:
+    """How many times as fast as the built-in kernel."""
+    return row["seconds"]["built-in"] / max(row["seconds"][door], 1e-12)
+
+
+def fastest_ratio(row: dict, door: str) -> float:
+    """The same of the fastest rounds, which other programs disturb least."""
+    return row["fastest"]["built-in"] / max(row["fastest"][door], 1e-12)
+
+
+def line_of(row: dict) -> str:
+    doors = [door for door in row["seconds"] if door != "built-in"]
+    return f"{row['name']}, {row['threads']} thread(s): built-in {human(row['seconds']['built-in'])}; " + "; ".join(
+        f"{door} {human(row['seconds'][door])} ({ratio(row, door):.2f}x, fastest rounds {fastest_ratio(row, door):.2f}x)" for door in doors)
+
+
+def table(rows: list[dict]) -> str:
+    lines = ["| gather | threads | built-in | custom operators | | execution provider | |", "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for row in rows:
+        cells = [row["name"], str(row["threads"]), timed(row, "built-in")]
+        for door in ("operators", "provider"):
+            cells += [timed(row, door), f"{ratio(row, door):.2f}x"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def timed(row: dict, door: str) -> str:
+    return f"{human(row['seconds'][door])} ±{row['spread'][door] / 2:.0%}"
+
+
+def targets(rows: list[dict]) -> list[str]:
+    """The targets that were missed, one sentence each."""
+    missed = []
+    for row in rows:
+        wanted = TARGETS.get(row["name"])
+        for door in ("operators", "provider") if wanted else ():
+            if ratio(row, door) < wanted:
+                missed.append(f"{row['name']}, {row['threads']} thread(s), {door}: {ratio(row, door):.2f}x, wanted {wanted:.2f}x")
+    return missed
+
+
+def section(said: dict) -> str:
+    small, large = ([row for row in said["rows"] if row["small"] == kind] for kind in (True, False))
+    lost = [line_of(row) for row in said["rows"] if min(ratio(row, "operators"), ratio(row, "provider")) < 0.95]
+    missed = targets(said["rows"])
+    return f"""ONNX Runtime {said['onnxruntime']}, float32 data, int64 indices, random and in range; graph optimisations off. The doors take turns in
+one process, {said['rounds']} rounds; the median of the rounds, and half of the middle half of them as a share of it. Ratios: how many times as
+fast as the built-in kernel. {said['machine']}
+
+One node: (a model with {NODES} nodes - a model with 1) / {NODES - 1}, one thread.
+
+{table(small)}
+
+A whole run of a model with one node, through IoBinding.
+
+{table(large)}
+
+Slower than the built-in kernel by 5 % or more: {len(lost)} of {len(said['rows'])} rows.
+
+{chr(10).join(f'- {line}' for line in lost)}
+
+Targets missed: {'none' if not missed else ''}
+{chr(10).join(f'- {line}' for line in missed)}
+"""
+
+
+def main(library: str, path: str = "", quick: bool = False) -> list[str]:
+    """Measures in a child, and writes the JSON file and the section of docs/benchmarks-plugins.md; gives what went wrong."""
+    import plugins_page as page
+    import ort_runs
+
+    path = path or str(ROOT / "docs/benchmarks-plugins-onnxruntime.json")
+    environment = ort_runs.environment() | {"PYTHONPATH": f"{ROOT / 'bench'}:{ROOT / 'tests/plugin'}"}
+    done = subprocess.run([sys.executable, __file__, library, path, *(["--quick"] if quick else [])], env=environment, timeout=3600)
+    if done.returncode:
+        return [f"the benchmark {ort_runs.how_it_ended(done.returncode)}"]
+    said = json.loads(Path(path).read_text())
+    page.write_section("onnxruntime", "ONNX Runtime", "script/plugins onnxruntime --bench", section(said))
+    print(*[f"target missed: {line}" for line in targets(said["rows"])], sep="\n")
+    return []
+
+
+if __name__ == "__main__":
+    words = sys.argv[3:]
+    child(sys.argv[1], sys.argv[2], "--quick" in words, words[words.index("--only") + 1] if "--only" in words else "")

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * node_quantised.c: com.microsoft GatherBlockQuantized, whose rows are decoded as they are gathered. Data and scales are constants in
+ * models as a rule: then a decoder is made with the node, and a few rows cost little more than their decoding.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "node_internal.h"
+
+/* What is known of a node whose data is constant and gathered along its first axis. */
+typedef struct ort_decoder {
+  ort_tensor scales, zero_points;
+  gather_decoder *decoder;
+  gather_type type; /* of the output */
+  int32_t rank;     /* of the values */
+  int64_t shape[GATHER_MAX_RANK];
+  int64_t rows, row_bytes, row_len;
+} ort_decoder;
+
+/* What the host itself makes of an index out of range: an error until 1.30, zeros from 1.31 on. */
+static gather_on_bad policy(const ort_host *host) {
+  enum { FIRST_WITH_ZEROS = 31 };
+  return host->minor >= 0 && host->minor < FIRST_WITH_ZEROS ? GATHER_ON_BAD_ERROR : GATHER_ON_BAD_ZERO;
+}
+
+/* ---- a few rows of constant data */
+
+/* Zero points may be absent, but not computed. */
+static bool zero_points_are_known(const ort_host *host, const OrtKernelInfo *info, ort_tensor *zero_points) {
+  size_t inputs = 0;
+  if (gather_ort_constant(host, info, 3, zero_points)) return true;
+  OrtStatus *status = ORT(host, KernelInfo_GetInputCount)(info, &inputs);
+  if (status) ORT(host, ReleaseStatus)(status);
+  return !status && inputs <= 3;
+}
+
+static bool make_decoder(const ort_node *node, ort_decoder *made) {
+  gather_quantized quantized;
+  const gather_tensor *zeros = made->zero_points.value ? &made->zero_points.tensor : NULL;
+  made->type = made->scales.tensor.type;
+  if (gather_block_quantized_describe(&node->constants[0].tensor, &made->scales.tensor, zeros, &node->quantised,
+                                      &quantized, NULL) != GATHER_OK)
+    return false;
+  if (gather_quantized_shape(&quantized, made->shape, &made->rank, NULL) != GATHER_OK) return false;
+  const int64_t axis = node->quantised.gather_axis;
+  if (axis != 0 && axis != -made->rank) return false;
+  if (gather_decoder_create(&quantized, made->type, &made->decoder, NULL) != GATHER_OK) return false;
+  gather_decoder_sizes(made->decoder, &made->rows, &made->row_bytes, &made->row_len);
+  return true;
+}
+
+void gather_ort_quantised_prepare(ort_node *node, const OrtKernelInfo *info) {
+  ort_decoder *made = node->constants[0].value ? calloc(1, sizeof *made) : NULL;
+  if (!made) return;
+  if (gather_ort_constant(&node->host, info, 2, &made->scales) &&
+      zero_points_are_known(&node->host, info, &made->zero_points) && make_decoder(node, made))
+    node->decoder = made;
+  else
+    gather_ort_quantised_free(made);
+}
+
+void gather_ort_quantised_free(struct ort_decoder *decoder) {
+  if (decoder) gather_decoder_destroy(decoder->decoder);
+  free(decoder);
+}
+
+enum { FEW = 16 /* rows; from there on the general way is as fast */ };
+
+/* The rows of a few indices, all in range. */
+static bool few_rows(const ort_decoder *d, const gather_tensor *indices, int64_t count, int64_t *rows) {
+  for (int64_t i = 0; i < count; i++) {
+    rows[i] =
+        indices->type == GATHER_TYPE_INT64 ? ((const int64_t *)indices->data)[i] : ((const int32_t *)indices->data)[i];
+    if (rows[i] < 0) rows[i] += d->rows;
+    if (rows[i] < 0 || rows[i] >= d->rows) return false;
+  }
+  return true;
+}
+
+static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *indices, bool *done) {
+  const ort_decoder *d = node->decoder;
+  int64_t lengths[GATHER_MAX_RANK], rows[FEW];
+  gather_tensor out;
+  OrtValue *value;
+  const gather_tensor *ids = &indices->tensor;
+  const int32_t rank = ids->rank + d->rank - 1;
+  const int64_t count = gather_tensor_len(ids);
+  *done = count > 0 && count <= FEW && rank <= GATHER_MAX_RANK &&
+          (ids->type == GATHER_TYPE_INT64 || ids->type == GATHER_TYPE_INT32) && few_rows(d, ids, count, rows);
+  if (!*done) return NULL;
+  for (int32_t i = 0; i < ids->rank; i++) lengths[i] = ids->shape[i];
+  for (int32_t i = 1; i < d->rank; i++) lengths[ids->rank + i - 1] = d->shape[i];
+  ORT_TRY(gather_ort_output(&node->host, context, d->type, lengths, rank, &out, &value));
+  const int64_t out_bytes = d->row_len * (gather_type_get(d->type)->bits / 8);
+  const char *data = node->constants[0].tensor.data;
+  for (int64_t i = 0; i < count; i++)
+    gather_decoder_rows(d->decoder, data + rows[i] * d->row_bytes, d->row_bytes, &rows[i], 1,
+                        (char *)out.data + i * out_bytes, out_bytes);
+  return NULL;
+}
+
+/* ---- any rows */
+
+static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
+                              const ort_tensor *indices) {
+  const ort_host *host = &node->host;
+  ort_tensor scales, zero_points;
+  bool has_zero_points;
+  gather_error error;
+  ORT_TRY(gather_ort_input(host, context, 2, &scales));
+  ORT_TRY(gather_ort_optional_input(host, context, 3, &zero_points, &has_zero_points));
+  gather_quantized quantized;
+  gather_status status =
+      gather_block_quantized_describe(&data->tensor, &scales.tensor, has_zero_points ? &zero_points.tensor : NULL,
+                                      &node->quantised, &quantized, &error);
+  if (status != GATHER_OK) return gather_ort_status(host, status, &error);
+
+  int64_t values[GATHER_MAX_RANK], lengths[GATHER_MAX_RANK];
+  gather_tensor shaped = {.type = scales.tensor.type, .shape = values}, out;
+  int32_t rank;
+  OrtValue *value;
+  gather_options options = node->gather;
+  options.axis = node->quantised.gather_axis, options.on_bad = policy(host);
+  status = gather_quantized_shape(&quantized, values, &shaped.rank, &error);
+  if (status == GATHER_OK)
+    status = gather_output_shape(node->rules, &shaped, &indices->tensor, &options, lengths, &rank, &error);
+  if (status != GATHER_OK) return gather_ort_status(host, status, &error);
+  ORT_TRY(gather_ort_output(host, context, scales.tensor.type, lengths, rank, &out, &value));
+  ort_threads threads;
+  options.executor = gather_ort_threads(node, context, gather_tensor_bytes(&out), &threads);
+  status = GATHER_UNSUPPORTED;
+  if (node->rows.take)
+    status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor,
+                                            has_zero_points ? &zero_points.tensor : NULL, &indices->tensor, &out,
+                                            &options, &error);
+  if (status == GATHER_UNSUPPORTED)
+    status = gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error);
+  return gather_ort_status(host, status, &error);
+}
+
+OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
+                                        const ort_tensor *indices) {
+  bool done = false;
+  if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, indices, &done));
+  return done ? NULL : compute_any(node, context, data, indices);
+}

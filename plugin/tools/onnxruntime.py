@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""script/plugins onnxruntime: ONNX Runtime's plug-in in many versions, on many cases and models, under stress, and its costs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+
+def order_paths() -> None:
+    """This file has the name of the package that it tests: its folder comes last, so that `import onnxruntime` finds the package."""
+    sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != HERE]
+    sys.path += [str(ROOT / "tests"), str(ROOT / "tests/plugin"), str(ROOT / "bench"), str(HERE)]
+
+
+order_paths()
+
+import argparse  # noqa: E402
+
+import onnxruntime_venvs as venvs  # noqa: E402
+import ort_runs as runs  # noqa: E402
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="script/plugins onnxruntime", description=__doc__.partition(": ")[2])
+    parser.add_argument("--versions", nargs="*", metavar="VERSION", help=f"both doors in these versions of ONNX Runtime (default: {' '.join(venvs.VERSIONS)})")
+    parser.add_argument("--cases", action="store_true", help="ONNX's node cases and generated ones, compared with the built-in kernels by bytes")
+    parser.add_argument("--models", action="store_true", help="unmodified models at each level of graph optimisation")
+    parser.add_argument("--stress", nargs="?", const="all", choices=("all", "plain", "asan", "valgrind"), help="threads, registrations, fork; under valgrind and ASan too")
+    parser.add_argument("--bench", nargs="?", const="", metavar="JSON", help="costs per node and per run beside the built-in kernels")
+    parser.add_argument("--memory", action="store_true", help="an external table larger than memory")
+    return parser.parse_known_args()
+
+
+def models(library: str) -> list[str]:
+    import onnxruntime_models
+
+    return onnxruntime_models.main(library)
+
+
+def main() -> int:
+    known, rest = arguments()
+    library, faults = runs.library_path(), []
+    if rest and not known.memory:
+        sys.exit(f"script/plugins onnxruntime: unknown argument {rest[0]!r}; --help lists them")
+    if known.versions is not None:
+        import onnxruntime_versions
+
+        faults += onnxruntime_versions.main(library, known.versions or venvs.VERSIONS)
+    if known.cases:
+        import onnxruntime_cases
+
+        faults += onnxruntime_cases.main(library)
+    if known.models:
+        faults += models(library)
+    if known.stress:
+        import onnxruntime_stress
+
+        faults += onnxruntime_stress.main(library, known.stress)
+    if known.bench is not None:
+        import plugin_onnxruntime
+
+        faults += plugin_onnxruntime.main(library, known.bench)
+    if known.memory:
+        import onnxruntime_memory
+
+        faults += onnxruntime_memory.main(rest) or []
+    print(*(faults or ["no faults"]), sep="\n")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Models for the tests of the execution provider: one gather, or a table in external data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+
+def model_of(nodes, inputs, outputs, initializers=(), opset=13, microsoft=False) -> onnx.ModelProto:
+    graph = helper.make_graph(list(nodes), "g", list(inputs), list(outputs), list(initializers))
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("com.microsoft", 1)] if microsoft else [])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+def one_node(operator: str, data: int, indices: int, opset: int = 13, domain: str = "", **attributes) -> bytes:
+    """A model of one node, whose inputs `data` and `indices` have these types; the output is y."""
+    return model_of(
+        [helper.make_node(operator, ["data", "indices"], ["y"], name="node", domain=domain, **attributes)],
+        [helper.make_tensor_value_info("data", data, None), helper.make_tensor_value_info("indices", indices, None)],
+        [helper.make_tensor_value_info("y", data, None)],
+        opset=opset,
+        microsoft=bool(domain),
+    ).SerializeToString()
+
+
+def external(name: str, array: np.ndarray, location: str, offset: int) -> TensorProto:
+    """The initializer for an array that is in `location` at that offset."""
+    tensor = TensorProto(name=name, data_type=helper.np_dtype_to_tensor_dtype(array.dtype), dims=array.shape)
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(array.nbytes))):
+        tensor.external_data.add(key=key, value=value)
+    return tensor
+
+
+def write_table(folder: Path, array: np.ndarray, offset: int = 0, name: str = "table.data") -> None:
+    with (folder / name).open("wb") as file:
+        file.write(b"\xff" * offset)
+        file.write(array.tobytes())
+        file.write(b"\xff" * 100)
+
+
+def table_model(array: np.ndarray, offset: int = 0, location: str = "table.data", nodes=None, outputs=("y",)) -> bytes:
+    """ids -> Gather -> y, the table in external data. nodes: others than this one; all outputs have the table's type."""
+    kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+    return model_of(
+        nodes or [helper.make_node("Gather", ["table", "ids"], ["y"], name="lookup")],
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, None)],
+        [helper.make_tensor_value_info(name, kind, None) for name in outputs],
+        [external("table", array, location, offset)],
+    ).SerializeToString()
+
+
+def rows(count: int, width: int, dtype=np.float32) -> np.ndarray:
+    """A table whose elements tell their place."""
+    return np.arange(count * width, dtype=np.int64).astype(dtype).reshape(count, width)
