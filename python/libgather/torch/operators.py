@@ -76,11 +76,12 @@ def _call(operator: Any, *arguments: Any, **options: Any) -> Tensor:
         raise loading.translate(error) from None
 
 
-def _into(operator: Any, out: Tensor, *arguments: Any) -> Tensor:
+def _into(operator: Any, functional: Any, out: Tensor, *arguments: Any) -> Tensor:
     if torch.is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in (*arguments, out)):
         refuse("unsupported", "out= has no gradient: call it under torch.no_grad(), or without out=", "output")
-    _call(operator, *arguments, out=out)
-    return out
+    if is_compiling():  # PyTorch traces no operator of others whose result is one of its arguments
+        return out.copy_(functional(*arguments))
+    return _call(operator, *arguments, out=out)
 
 
 def _fill(fill_value: Any, data: Tensor) -> Tensor | None:
@@ -133,7 +134,7 @@ def take(
     Gradients of data and fill_value, torch.vmap, torch.compile and torch.export are supported.
     Raises GatherIndexError with position, value and range; GatherValueError, GatherTypeError, GatherAxisError.
     """
-    if mode == "raise" and out is None and negative and not batch_dims and fill_value is None and _plain(data):
+    if mode == "raise" and out is None and negative and not batch_dims and fill_value is None and not options and _plain(data):
         try:
             return _TAKE_PLAIN(data, indices, axis)
         except RuntimeError as error:
@@ -143,7 +144,7 @@ def take(
     if options:
         raise TypeError(f"take() of a tensor has no parameter {', '.join(options)}")
     arguments = (data, indices, axis, batch_dims, mode, negative, _fill(fill_value, data))
-    return _call(_TAKE, *arguments) if out is None else _into(_TAKE_OUT, out, *arguments)
+    return _call(_TAKE, *arguments) if out is None else _into(_TAKE_OUT, _TAKE, out, *arguments)
 
 
 def gather_elements(
@@ -155,7 +156,7 @@ def gather_elements(
     if mode == "raise" and out is None and negative and fill_value is None and _plain(data):
         return _call(_ELEMENTS_PLAIN, data, indices, axis)
     arguments = (data, indices, axis, mode, negative, _fill(fill_value, data))
-    return _call(_ELEMENTS, *arguments) if out is None else _into(_ELEMENTS_OUT, out, *arguments)
+    return _call(_ELEMENTS, *arguments) if out is None else _into(_ELEMENTS_OUT, _ELEMENTS, out, *arguments)
 
 
 def gather_nd(
@@ -167,7 +168,7 @@ def gather_nd(
     if mode == "raise" and out is None and negative and fill_value is None and not batch_dims and _plain(data):
         return _call(_ND_PLAIN, data, indices)
     arguments = (data, indices, batch_dims, mode, negative, _fill(fill_value, data))
-    return _call(_ND, *arguments) if out is None else _into(_ND_OUT, out, *arguments)
+    return _call(_ND, *arguments) if out is None else _into(_ND_OUT, _ND, out, *arguments)
 
 
 def gather_tree(
