@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# torch.py: tables in files for PyTorch: a Dataset that takes a batch in one call, and an embedding whose table is
-# on the disk.
-# Only this module needs PyTorch.
-"""Tables in files as a PyTorch Dataset and as an embedding."""
+# dataset.py: rows of tables in files as tensors, and a Dataset that takes a batch in one call.
+"""Tables in files as a PyTorch Dataset."""
 
 from __future__ import annotations
 
@@ -17,10 +15,11 @@ from torch.utils.data import Dataset, default_collate
 from libgather.errors import refuse
 from libgather.table import Path, Table
 
-__all__ = ["DiskEmbedding", "Rows", "TableDataset", "collate", "take"]
+__all__ = ["Rows", "TableDataset", "collate", "take"]
 
 
-def _open(table: Table | Path | Sequence[Path], options: dict[str, Any]) -> Table:
+def open_table(table: Table | Path | Sequence[Path], options: dict[str, Any]) -> Table:
+    """A table, or the one that libgather.open() makes of a path and its keywords."""
     if not isinstance(table, Table):
         return Table(table, **options)
     if options:
@@ -28,7 +27,7 @@ def _open(table: Table | Path | Sequence[Path], options: dict[str, Any]) -> Tabl
     return table
 
 
-def _type_of(table: Table) -> tuple[torch.dtype, bool]:
+def dtype_of(table: Table) -> tuple[torch.dtype, bool]:
     """The dtype of tensors of its rows, and whether these are bytes of an element for which PyTorch has no dtype."""
     dtype = getattr(torch, table.type, None)
     if isinstance(dtype, torch.dtype):
@@ -41,7 +40,7 @@ def _type_of(table: Table) -> tuple[torch.dtype, bool]:
 
 def _tensor(rows: Any, table: Table) -> torch.Tensor:
     """The rows' memory as a tensor."""
-    dtype, whole = _type_of(table)
+    dtype, whole = dtype_of(table)
     array = np.asarray(rows)
     if not array.dtype.isnative:  # which PyTorch does not have
         array = array.astype(array.dtype.newbyteorder("="))
@@ -95,9 +94,9 @@ class TableDataset(Dataset):
         transform: Callable[[torch.Tensor], Any] | None = None,
         **options: Any,
     ) -> None:
-        self.table = _open(table, options)
+        self.table = open_table(table, options)
         self.transform = transform
-        _type_of(self.table)
+        dtype_of(self.table)
 
     def __len__(self) -> int:
         return self.table.rows
@@ -116,52 +115,3 @@ class TableDataset(Dataset):
 
     def __repr__(self) -> str:
         return f"TableDataset({self.table!r})"
-
-
-class DiskEmbedding(torch.nn.Module):
-    """An nn.Embedding whose table stays in its file: rows are read on demand. It has no parameters and no
-    gradients.
-
-    Parameters
-    ----------
-    table : Table, path or list of paths
-        What libgather.open() takes, with its keywords: a table of rank 2.
-    dtype : torch.dtype, optional
-        Of the result; default: the table's.
-    device : optional
-        Of the result; default: that of the indices, if they are a tensor.
-
-    Like nn.Embedding it refuses negative indices.
-    """
-
-    def __init__(
-        self,
-        table: Table | Path | Sequence[Path],
-        *,
-        dtype: torch.dtype | None = None,
-        device: torch.device | str | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__()
-        self.table = _open(table, options)
-        own, whole = _type_of(self.table)
-        if whole:
-            refuse("type_unsupported", f"the table has the type {self.table.type}, whose rows are not numbers", "data")
-        if self.table.ndim != 2:
-            refuse("rank_mismatch", f"an embedding must be a table of rank 2, not {self.table.ndim}", "data")
-        self.num_embeddings, self.embedding_dim = self.table.shape
-        self.dtype = dtype or own
-        self.device = device
-
-    def forward(self, ids: Any) -> torch.Tensor:
-        """Rows of the table: of the shape ids.shape + (embedding_dim,). ids: a tensor on any device, or what table.take() takes: an
-        int, a list, an array.
-        """
-        device = self.device
-        if isinstance(ids, torch.Tensor):
-            device = ids.device if device is None else device
-            ids = ids.detach().cpu()
-        return take(self.table, ids, negative=False).to(device=device, dtype=self.dtype)
-
-    def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}, dtype={self.dtype}, path={self.table.path!r}"

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+#
+# libgather.torch: the operators as functions of tensors (operators.py and the files it imports), tables in files as a Dataset and as an
+# embedding (dataset.py, embedding.py). Only this package needs PyTorch.
+"""PyTorch: libgather's operators; tables in files as a Dataset and as an embedding.
+
+Importing it loads the operators, so that exported programs that contain them can be loaded.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ImportError("libgather.torch needs PyTorch: pip install libgather[torch]") from None
+
+from libgather.torch.dataset import Rows, TableDataset, collate
+from libgather.torch.embedding import DiskEmbedding
+from libgather.torch.loading import library_path
+from libgather.torch.operators import dequantize, gather_elements, gather_nd, gather_tree, take, take_quantized
+
+__all__ = [
+    "DiskEmbedding",
+    "Rows",
+    "TableDataset",
+    "collate",
+    "dequantize",
+    "gather_elements",
+    "gather_nd",
+    "gather_tree",
+    "library_path",
+    "take",
+    "take_quantized",
+]
