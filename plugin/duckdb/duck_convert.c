@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "duck_rows.h"
-#include "gather/codec.h"
 
 enum { BLOCK = 1024 }; /* elements at a time, a multiple of every group of a packed type */
 
@@ -46,54 +45,18 @@ static void widen_16(const duck_layout *layout, const unsigned char *from, int64
   }
 }
 
-/* The codec whose values are those of a small type itself. */
-static gather_codec codec_of(const gather_type_info *info) {
-  if (info->type == GATHER_TYPE_NF4) return GATHER_CODEC_NF4;
-  return info->kind == GATHER_KIND_FLOAT ? GATHER_CODEC_FLOAT : GATHER_CODEC_AFFINE;
-}
-
-/* Numbers of 8 bits or less, which float32 holds. */
-static gather_status decode_small(const duck_layout *layout, unsigned char *from, int64_t len, float *to,
-                                  gather_error *error) {
-  gather_tensor codes = {.data = from, .type = layout->type, .rank = 1, .shape = &len};
-  gather_tensor values = {.data = to, .type = GATHER_TYPE_FLOAT32, .rank = 1, .shape = &len};
-  gather_quantized quantized = GATHER_QUANTIZED_INIT;
-  quantized.codec = codec_of(gather_type_get(layout->type));
-  quantized.data = &codes;
-  return gather_dequantize(&quantized, &values, NULL, error);
-}
-
-static void narrow(const float *from, int64_t len, bool is_signed, void *to) {
-  int8_t *with = to;
-  uint8_t *without = to;
-  for (int64_t i = 0; i < len; i++)
-    if (is_signed)
-      with[i] = (int8_t)from[i];
-    else
-      without[i] = (uint8_t)from[i];
-}
-
-static bool is_packed(const gather_type_info *info) { return info->packing != GATHER_PACKING_BYTES; }
-
 /* Up to BLOCK elements in the machine's byte order become those of layout->element. */
-static gather_status widen(const duck_layout *layout, unsigned char *from, int64_t len, void *to, gather_error *error) {
+static void widen(const duck_layout *layout, const unsigned char *from, int64_t len, void *to) {
   const gather_type_info *info = gather_type_get(layout->type);
   bool small_float = info->kind == GATHER_KIND_FLOAT && info->bits <= 8;
-  float values[BLOCK];
-  if (layout->type == GATHER_TYPE_FLOAT16 || layout->type == GATHER_TYPE_BFLOAT16) {
+  if (layout->type == GATHER_TYPE_FLOAT16 || layout->type == GATHER_TYPE_BFLOAT16)
     widen_16(layout, from, len, to);
-    return GATHER_OK;
-  }
-  if (small_float) return decode_small(layout, from, len, to, error);
-  if (is_packed(info)) {
-    gather_status status = decode_small(layout, from, len, values, error);
-    if (status == GATHER_OK) narrow(values, len, info->kind == GATHER_KIND_INT, to);
-    return status;
-  }
-  memcpy(to, from, (size_t)(len * gather_duck_element_bytes(layout->element)));
+  else if (small_float || info->packing != GATHER_PACKING_BYTES)
+    gather_duck_unpack(layout, from, len, to);
+  else
+    memcpy(to, from, (size_t)(len * gather_duck_element_bytes(layout->element)));
   if (layout->element == DUCK_ELEMENT_BOOL) /* DuckDB knows 0 and 1 only */
     for (int64_t i = 0; i < len; i++) ((uint8_t *)to)[i] = ((uint8_t *)to)[i] != 0;
-  return GATHER_OK;
 }
 
 /* ---- the type of the target */
@@ -175,20 +138,17 @@ static int64_t block_bytes(const duck_layout *layout, int64_t len) {
   return bytes;
 }
 
-gather_status gather_duck_convert(const duck_layout *layout, duck_target target, void *from, int64_t len, void *to,
-                                  gather_error *error) {
+void gather_duck_convert(const duck_layout *layout, duck_target target, void *from, int64_t len, void *to) {
   int64_t step = gather_duck_target_bytes(target, layout->element);
   if (layout->swapped) swap_items(from, len, layout->item_bytes);
-  if (from == to) return GATHER_OK;
+  if (from == to) return;
   for (int64_t first = 0; first < len; first += BLOCK) {
     int64_t count = len - first < BLOCK ? len - first : BLOCK;
     double native[BLOCK]; /* room for any element */
     unsigned char *block = (unsigned char *)from + block_bytes(layout, first);
-    gather_status status = widen(layout, block, count, native, error);
-    if (status != GATHER_OK) return status;
+    widen(layout, block, count, native);
     convert_block(layout->element, target, native, count, (char *)to + first * step);
   }
-  return GATHER_OK;
 }
 
 /* ---- text */

@@ -146,5 +146,6 @@ gather_status gather_duck_layout(const gather_tensor *tensor, const char *descr,
     layout->item_bytes = tensor->item_bytes;
   else if (info->packing == GATHER_PACKING_BYTES)
     layout->item_bytes = is_complex ? info->bits / 16 : info->bits / 8;
+  gather_duck_list_values(layout);
   return GATHER_OK;
 }

@@ -55,7 +55,7 @@ gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " rows of %" PRId64 " bytes", count,
                             layout->row_bytes);
   gather_status status = gather_duck_read_bytes(open, rows, count, raw, error);
-  if (status == GATHER_OK) status = gather_duck_convert(layout, target, raw, count * layout->len, to, error);
+  if (status == GATHER_OK) gather_duck_convert(layout, target, raw, count * layout->len, to);
   if (!plain) free(raw);
   return status;
 }

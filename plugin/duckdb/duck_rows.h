@@ -36,6 +36,7 @@ typedef struct duck_layout {
   int32_t rank;         /* of a row; a complex number adds a dimension of 2 */
   int64_t shape[GATHER_MAX_RANK + 1];
   char type_name[64];
+  float values[256]; /* of the codes of a float type of 8 bits or less */
 } duck_layout;
 
 /* The layout of the rows of a tensor as the file or an open table describes it. decoded: rank and shape of the values that it has, as
@@ -66,12 +67,16 @@ bool gather_duck_target_holds(duck_target target, duck_element element);
 int gather_duck_target_type(duck_target target, duck_element element);
 int64_t gather_duck_target_bytes(duck_target target, duck_element element);
 
-/* Converts `len` elements, as they are in the file, to a numeric target. from: may be `to` if gather_duck_is_plain.
- * Returns GATHER_OUT_OF_MEMORY. */
-gather_status gather_duck_convert(const duck_layout *layout, duck_target target, void *from, int64_t len, void *to,
-                                  gather_error *error);
+/* Converts `len` elements, as they are in the file, to a numeric target. from: `to` if gather_duck_is_plain; its bytes may be swapped in
+ * place. */
+void gather_duck_convert(const duck_layout *layout, duck_target target, void *from, int64_t len, void *to);
 /* Whether elements in the file are those of the target but for their byte order. */
 bool gather_duck_is_plain(const duck_layout *layout, duck_target target);
+
+/* Elements of packed types and of floats of 8 bits, in whole groups, to uint8 (int8 for signed ones) or float. */
+void gather_duck_unpack(const duck_layout *layout, const unsigned char *from, int64_t len, void *to);
+/* Fills in layout->values. */
+void gather_duck_list_values(duck_layout *layout);
 
 /* The text of an element of UTF32 or TEXT as UTF-8. text: 4 bytes for each 4 of item_bytes (UTF32) or item_bytes. Returns its length;
  * -1 if the element is not text. */
