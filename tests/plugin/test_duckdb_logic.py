@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The SQL of duckdb/*.test on the DuckDB of this Python, and on the command line where there is one."""
+"""The SQL of duckdb_sql/*.test on the DuckDB of this Python, and on the command line where there is one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duckdb_logic import Record, records, run, run_file
 import libgather.duckdb
 from support.skip import skip_test
 
-FILES = sorted(Path(__file__).with_name("duckdb").glob("*.test"))
+FILES = sorted(Path(__file__).with_name("duckdb_sql").glob("*.test"))
 
 
 @pytest.fixture(scope="module")
