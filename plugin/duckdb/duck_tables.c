@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * duck_tables.c: the list of open tables, under one lock. Reading rows needs no lock: tables may be used by many threads at once.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "duck_tables.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "duck_identity.h"
+
+enum { KEPT_TABLES = 64 }; /* tables that stay open although nobody uses them */
+
+typedef struct entry {
+  duck_open open; /* the first member: an entry is found by its duck_open */
+  duck_key key;   /* points into names */
+  char *names;
+  duck_identity identity;
+  int64_t users;
+  uint64_t last_use;
+  bool stale; /* its file has changed: closed by its last user */
+  struct entry *next;
+} entry;
+
+struct duck_tables {
+  pthread_mutex_t lock;
+  int64_t owners;
+  uint64_t uses;
+  entry *first;
+};
+
+/* ---- keys */
+
+static bool same_name(duck_name a, duck_name b) {
+  return a.bytes == b.bytes && (a.bytes == 0 || memcmp(a.text, b.text, a.bytes) == 0);
+}
+
+bool gather_duck_same_key(const duck_key *a, const duck_key *b) {
+  return same_name(a->file, b->file) && same_name(a->tensor, b->tensor) && same_name(a->options, b->options);
+}
+
+static duck_name copy_name(duck_name name, char **room) {
+  duck_name copy = {*room, name.bytes};
+  if (name.bytes) memcpy(*room, name.text, name.bytes);
+  (*room)[name.bytes] = '\0';
+  *room += name.bytes + 1;
+  return copy;
+}
+
+static bool copy_key(const duck_key *key, entry *made) {
+  made->names = malloc(key->file.bytes + key->tensor.bytes + key->options.bytes + 3);
+  if (!made->names) return false;
+  char *room = made->names;
+  made->key.file = copy_name(key->file, &room);
+  made->key.tensor = copy_name(key->tensor, &room);
+  made->key.options = copy_name(key->options, &room);
+  made->open.file = made->key.file.text;
+  made->open.tensor = made->key.tensor.text;
+  return true;
+}
+
+/* ---- entries */
+
+static void close_entry(entry *closed) {
+  gather_table_close(closed->open.table);
+  gather_duck_identity_free(&closed->identity);
+  free(closed->names);
+  free(closed);
+}
+
+static gather_status open_entry(const duck_key *key, entry **opened, gather_error *error) {
+  entry *made = calloc(1, sizeof *made);
+  if (!made || !copy_key(key, made)) {
+    free(made);
+    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
+  }
+  duck_open *open = &made->open;
+  gather_status status = gather_duck_options_parse(key->options.text, key->options.bytes, &open->options, error);
+  if (status == GATHER_OK &&
+      (memchr(made->open.file, 0, key->file.bytes) || memchr(open->tensor, 0, key->tensor.bytes)))
+    status = gather_error_set(error, GATHER_USAGE, "a name contains a zero byte");
+  if (status == GATHER_OK)
+    status = gather_duck_open_table(open->file, open->tensor, &open->options, &open->table, &made->identity, error);
+  if (status == GATHER_OK) {
+    const gather_table_info *info = gather_table_describe(open->table);
+    status = gather_duck_layout(&info->tensor, info->descr, info->type_name, NULL, &open->layout, error);
+  }
+  if (status == GATHER_OK)
+    *opened = made;
+  else
+    close_entry(made);
+  return status;
+}
+
+/* ---- the list; the lock is held */
+
+static void unlink_entry(duck_tables *tables, const entry *gone) {
+  entry **link = &tables->first;
+  while (*link != gone) link = &(*link)->next;
+  *link = gone->next;
+}
+
+/* The entry of a key, unless its file has changed. */
+static entry *find_entry(duck_tables *tables, const duck_key *key) {
+  for (entry *found = tables->first; found; found = found->next) {
+    if (found->stale || !gather_duck_same_key(&found->key, key)) continue;
+    if (gather_duck_identity_holds(&found->identity)) return found;
+    found->stale = true;
+    if (found->users == 0) {
+      unlink_entry(tables, found);
+      close_entry(found);
+    }
+    return NULL;
+  }
+  return NULL;
+}
+
+/* Closes the tables that were used longest ago, as long as more than KEPT_TABLES are unused. */
+static void close_oldest(duck_tables *tables) {
+  for (;;) {
+    entry *oldest = NULL;
+    int unused = 0;
+    for (entry *each = tables->first; each; each = each->next) {
+      if (each->users) continue;
+      unused++;
+      if (!oldest || each->last_use < oldest->last_use) oldest = each;
+    }
+    if (unused <= KEPT_TABLES) return;
+    unlink_entry(tables, oldest);
+    close_entry(oldest);
+  }
+}
+
+/* ---- the exported functions */
+
+duck_tables *gather_duck_tables_create(void) {
+  duck_tables *made = calloc(1, sizeof *made);
+  if (!made) return NULL;
+  if (pthread_mutex_init(&made->lock, NULL) != 0) {
+    free(made);
+    return NULL;
+  }
+  made->owners = 1;
+  return made;
+}
+
+void gather_duck_tables_share(duck_tables *tables) {
+  pthread_mutex_lock(&tables->lock);
+  tables->owners++;
+  pthread_mutex_unlock(&tables->lock);
+}
+
+void gather_duck_tables_release(void *released) {
+  duck_tables *tables = released;
+  pthread_mutex_lock(&tables->lock);
+  bool last = --tables->owners == 0;
+  pthread_mutex_unlock(&tables->lock);
+  if (!last) return;
+  for (entry *each = tables->first, *next; each; each = next) {
+    next = each->next;
+    close_entry(each);
+  }
+  pthread_mutex_destroy(&tables->lock);
+  free(tables);
+}
+
+gather_status gather_duck_open(duck_tables *tables, const duck_key *key, duck_open **open, gather_error *error) {
+  gather_status status = GATHER_OK;
+  pthread_mutex_lock(&tables->lock);
+  entry *found = find_entry(tables, key);
+  if (!found) {
+    status = open_entry(key, &found, error);
+    if (status == GATHER_OK) {
+      found->next = tables->first;
+      tables->first = found;
+    }
+  }
+  if (status == GATHER_OK) {
+    found->users++;
+    found->last_use = ++tables->uses;
+    *open = &found->open;
+  }
+  pthread_mutex_unlock(&tables->lock);
+  return status;
+}
+
+void gather_duck_put_back(duck_tables *tables, duck_open *open) {
+  entry *used = (entry *)open;
+  pthread_mutex_lock(&tables->lock);
+  if (--used->users == 0 && used->stale) {
+    unlink_entry(tables, used);
+    close_entry(used);
+  }
+  close_oldest(tables);
+  pthread_mutex_unlock(&tables->lock);
+}
