@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+from jax.sharding import NamedSharding, PartitionSpec
 
 from libgather import _jax_reference as reference
 from libgather import _plugins
@@ -44,9 +45,12 @@ _AVAL = inspect.signature(jax.core.ShapedArray).parameters
 
 
 def _aval(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
-    """An abstract array that varies over the same axes of a shard_map as `like`."""
-    varying = next((name for name in ("manual_axis_type", "vma") if name in _AVAL and hasattr(like, name)), None)
-    return jax.core.ShapedArray(shape, dtype, **({varying: getattr(like, varying)} if varying else {}))
+    """An abstract array in the mesh of `like`, replicated there but for the axes of a shard_map over which `like` varies."""
+    more = {name: getattr(like, name) for name in ("manual_axis_type", "vma") if name in _AVAL and hasattr(like, name)}
+    mesh = getattr(getattr(like, "sharding", None), "mesh", None)
+    if mesh is not None and not mesh.empty and "sharding" in _AVAL:
+        more["sharding"] = NamedSharding(mesh, PartitionSpec(*[None] * len(shape)))
+    return jax.core.ShapedArray(shape, dtype, **more)
 
 
 @gather_p.def_abstract_eval
@@ -140,10 +144,13 @@ def _batch_indices(indices: Any, dim: int, request: Request) -> tuple[Any, int |
     return moved.reshape(merged), request.axis
 
 
-def _split(rows: Any, dim: int, size: int) -> Any:
-    shape = rows.shape
-    each = shape[dim] // size if size else 0
-    return rows.reshape((*shape[:dim], size, each, *shape[dim + 1 :]))
+def _split(rows: Any, dim: int, size: int, each: int) -> Any:
+    """A dimension of the length size * each as two."""
+    return rows.reshape((*rows.shape[:dim], size, each, *rows.shape[dim + 1 :]))
+
+
+def _without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    return (*shape[:dim], *shape[dim + 1 :])
 
 
 def _deeper(request: Request) -> Request:
@@ -156,11 +163,11 @@ def _deeper(request: Request) -> Request:
 def _map_gather(arguments: Any, dims: Any, *, request: Request) -> tuple[Any, int]:
     (data, indices), (of_data, of_indices) = arguments, dims
     if of_data is None:
-        size = indices.shape[of_indices]
+        size, each = indices.shape[of_indices], _without(indices.shape, of_indices)
         indices, merged = _batch_indices(indices, of_indices, request)
         rows = gather_p.bind(data, indices, request=request)
         if merged is not None:
-            return _split(rows, merged, size), merged
+            return _split(rows, merged, size, each[merged]), merged
         return rows, request.axis if request.family == GATHER else request.batch_dims
     if of_indices is None and request.family == GATHER:
         batch = request.batch_dims
@@ -177,10 +184,10 @@ def _map_gather(arguments: Any, dims: Any, *, request: Request) -> tuple[Any, in
 
 def _map_check(arguments: Any, dims: Any, *, shape: tuple[int, ...], request: Request) -> tuple[Any, int]:
     (indices,), (dim,) = arguments, dims
-    size = indices.shape[dim]
+    size, each = indices.shape[dim], _without(indices.shape, dim)
     indices, merged = _batch_indices(indices, dim, request)
     checked = check_p.bind(indices, shape=shape, request=request)
-    return (checked, request.batch_dims) if merged is None else (_split(checked, merged, size), merged)
+    return (checked, request.batch_dims) if merged is None else (_split(checked, merged, size, each[merged]), merged)
 
 
 batching.primitive_batchers[gather_p] = _map_gather

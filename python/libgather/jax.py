@@ -120,9 +120,14 @@ def _vary_alike(*arrays: Any) -> list[Any]:
     """In a shard_map: arrays that vary over the same axes of the mesh."""
     if not hasattr(jax, "typeof"):
         return list(arrays)
-    varying = [getattr(jax.typeof(array), "vma", frozenset()) for array in arrays]
+    varying = [_varying(jax.typeof(array)) for array in arrays]
     missing = [frozenset().union(*varying) - have for have in varying]
     return [_vary(array, tuple(sorted(names))) if names else array for array, names in zip(arrays, missing)]
+
+
+def _varying(aval: Any) -> frozenset[str]:
+    kind = getattr(aval, "manual_axis_type", None)  # before JAX 0.10: vma
+    return frozenset(getattr(aval, "vma", ()) if kind is None else kind.varying)
 
 
 def _vary(array: Any, names: tuple[str, ...]) -> Any:

@@ -78,16 +78,16 @@ def values(random: np.random.Generator, shape, dtype) -> np.ndarray:
 
 
 def test_random_takes():
-    """5,000 gathers in 200 programs, jitted, with NumPy; jnp.take too where it knows the policy."""
+    """5,000 gathers in 100 programs, jitted, with NumPy; jnp.take too where it knows the policy."""
     random, cases, compared = np.random.default_rng(SEED), 0, 0
-    for _ in range(200):
+    for _ in range(100):
         shape, axis, mode, dtype, index, negative = random_case(random)
         ids_shape = tuple(int(n) for n in random.integers(0, 4, random.integers(0, 3)))
         length, fill = shape[axis], 1 if dtype == bool else 7
         keywords = {"fill_value": fill} if mode == "fill" else {}
         function = jax.jit(lambda x, i: lj.take(x, i, axis, mode=mode, negative=negative, **keywords))
         theirs = jax.jit(lambda x, i: jnp.take(x, i, axis, mode=mode, **keywords))
-        for _ in range(25):
+        for _ in range(50):
             x = values(random, shape, dtype)
             ids = random_indices(random, ids_shape, length, index, mode, negative)
             result = function(x, ids)
@@ -96,13 +96,13 @@ def test_random_takes():
                 assert same(result, np.asarray(theirs(x, ids)))
                 compared += 1
             cases += 1
-    assert cases >= 5000 and compared > 100
+    assert cases >= 5000 and compared > 50
 
 
 def test_random_elements():
     """take_along_axis broadcasts, gather_elements may be shorter."""
     random, cases = np.random.default_rng(SEED + 1), 0
-    for _ in range(60):
+    for _ in range(40):
         shape, axis, mode, dtype, index, negative = random_case(random)
         wide = [int(random.choice([1, n])) for n in shape]
         wide[axis] = int(random.integers(0, 5))
@@ -113,7 +113,7 @@ def test_random_elements():
         keywords = {"fill_value": fill} if mode == "fill" else {}
         first = jax.jit(lambda x, i: lj.take_along_axis(x, i, axis, mode=mode, negative=negative, **keywords))
         second = jax.jit(lambda x, i: lj.gather_elements(x, i, axis=axis, mode=mode, negative=negative, **keywords))
-        for _ in range(10):
+        for _ in range(15):
             fill = fill if mode == "fill" else 0
             x, ids = values(random, data, dtype), random_indices(random, wide, shape[axis], index, mode, negative)
             assert same(first(x, ids), along(x, ids, axis, mode, fill, negative))
