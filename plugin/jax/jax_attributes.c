@@ -29,21 +29,23 @@ static const void *find(const xla_attributes *attributes, const char *name, int 
 }
 
 static gather_status missing(const char *name, gather_error *error) {
-  return gather_error_set(error, GATHER_USAGE,
-                          "the custom call has no attribute '%s' as this version of libgather (%s) writes it: export the "
-                          "program again with this version",
-                          name, gather_version());
+  return gather_error_set(
+      error, GATHER_USAGE,
+      "the custom call has no attribute '%s' as this version of libgather (%s) writes it: export the "
+      "program again with this version",
+      name, gather_version());
 }
 
-static gather_status read_number(const xla_attributes *attributes, const char *name, int64_t *value, gather_error *error) {
+static gather_status read_number(const xla_attributes *attributes, const char *name, int64_t *value,
+                                 gather_error *error) {
   const xla_scalar *scalar = find(attributes, name, XLA_ATTRIBUTE_SCALAR);
   if (scalar == NULL || scalar->type != XLA_S64) return missing(name, error);
   memcpy(value, scalar->value, sizeof *value);
   return GATHER_OK;
 }
 
-static gather_status read_numbers(const xla_attributes *attributes, const char *name, const int64_t **items, int64_t *len,
-                                  gather_error *error) {
+static gather_status read_numbers(const xla_attributes *attributes, const char *name, const int64_t **items,
+                                  int64_t *len, gather_error *error) {
   const xla_array *array = find(attributes, name, XLA_ATTRIBUTE_ARRAY);
   if (array == NULL || array->type != XLA_S64 || array->len > GATHER_MAX_RANK) return missing(name, error);
   *items = array->items;
@@ -73,8 +75,8 @@ static gather_status read_dimensions(const xla_attributes *attributes, jax_reque
     size_t items, len;
   } FIELDS[] = {
 #define FIELD(name) {#name, offsetof(gather_dimension_numbers, name), offsetof(gather_dimension_numbers, name##_count)}
-      FIELD(offset_dims),           FIELD(collapsed_slice_dims),        FIELD(operand_batching_dims),
-      FIELD(start_index_map),       FIELD(start_indices_batching_dims), FIELD(slice_sizes),
+      FIELD(offset_dims),     FIELD(collapsed_slice_dims),        FIELD(operand_batching_dims),
+      FIELD(start_index_map), FIELD(start_indices_batching_dims), FIELD(slice_sizes),
 #undef FIELD
   };
   gather_dimension_numbers *numbers = &request->numbers;

@@ -19,10 +19,10 @@ void (*jax_function(const xla_api *api, int slot))(void) {
 static gather_status set_type(int number, const char *what, gather_tensor *tensor, gather_error *error) {
   tensor->item_bytes = 0;
   switch (number) {
-#define XLA_TYPE(name, number, as, bytes)     \
-  case number:                                \
-    tensor->type = GATHER_TYPE_##as;          \
-    tensor->item_bytes = bytes;               \
+#define XLA_TYPE(name, number, as, bytes) \
+  case number:                            \
+    tensor->type = GATHER_TYPE_##as;      \
+    tensor->item_bytes = bytes;           \
     return GATHER_OK;
     XLA_TYPES(XLA_TYPE)
 #undef XLA_TYPE
@@ -82,8 +82,8 @@ gather_status jax_broadcast(jax_call *call, gather_error *error) {
     if (d == axis || *data == *indices) continue;
     if (*data != 1 && *indices != 1)
       return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "indices",
-                                    "dimension %d of x has length %lld and of indices %lld: they do not broadcast", (int)d,
-                                    (long long)*data, (long long)*indices);
+                                    "dimension %d of x has length %lld and of indices %lld: they do not broadcast",
+                                    (int)d, (long long)*data, (long long)*indices);
     int64_t length = *data == 1 ? *indices : *data;
     (*data == 1 ? call->data_strides : call->indices_strides)[d] = 0;
     *data = *indices = length;
@@ -95,11 +95,15 @@ gather_status jax_broadcast(jax_call *call, gather_error *error) {
 
 static int code_of(gather_status status) {
   switch (status) {
-    case GATHER_INDEX_OUT_OF_RANGE: return XLA_OUT_OF_RANGE;
-    case GATHER_OUT_OF_MEMORY: return XLA_RESOURCE_EXHAUSTED;
+    case GATHER_INDEX_OUT_OF_RANGE:
+      return XLA_OUT_OF_RANGE;
+    case GATHER_OUT_OF_MEMORY:
+      return XLA_RESOURCE_EXHAUSTED;
     case GATHER_UNSUPPORTED:
-    case GATHER_TYPE_UNSUPPORTED: return XLA_UNIMPLEMENTED;
-    default: return XLA_INVALID_ARGUMENT;
+    case GATHER_TYPE_UNSUPPORTED:
+      return XLA_UNIMPLEMENTED;
+    default:
+      return XLA_INVALID_ARGUMENT;
   }
 }
 
@@ -111,7 +115,8 @@ static void name_position(const jax_call *call, gather_error *error) {
   if (error->position_rank < 1 || rest == NULL) return;
   for (int32_t d = 0; d < error->position_rank && d < call->indices.rank && used < sizeof text; d++) {
     error->position[d] += call->shard[d] * call->indices.shape[d];
-    used += (size_t)snprintf(text + used, sizeof text - used, "%s%lld", d > 0 ? ", " : "", (long long)error->position[d]);
+    used +=
+        (size_t)snprintf(text + used, sizeof text - used, "%s%lld", d > 0 ? ", " : "", (long long)error->position[d]);
   }
   if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s, in this shard", rest);
   memcpy(error->message, text, sizeof text);

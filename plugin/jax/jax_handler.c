@@ -85,7 +85,8 @@ static gather_status check(jax_call *call, gather_error *error) {
   gather_tensor given = call->indices;
   status = jax_broadcast(call, error);
   if (status == GATHER_OK)
-    status = gather_output_shape(&request->op, &call->data, &call->indices, &request->options, shape, &call->out.rank, error);
+    status = gather_output_shape(&request->op, &call->data, &call->indices, &request->options, shape, &call->out.rank,
+                                 error);
   if (status == GATHER_OK)
     status = gather_apply(&request->op, &call->data, &call->indices, &call->out, &request->options, error);
   if (status != GATHER_OK) return status;

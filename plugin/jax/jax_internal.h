@@ -13,8 +13,8 @@ typedef struct jax_request {
   gather_op op;
   gather_options options;
   gather_dimension_numbers numbers;
-  bool broadcast;          /* GatherElements: off the axis, lengths of 1 are repeated */
-  const int64_t *shape;    /* of data, where only the indices are checked */
+  bool broadcast;       /* GatherElements: off the axis, lengths of 1 are repeated */
+  const int64_t *shape; /* of data, where only the indices are checked */
   int32_t rank;
 } jax_request;
 

@@ -21,34 +21,34 @@ enum { XLA_INVALID_ARGUMENT = 3, XLA_RESOURCE_EXHAUSTED = 8, XLA_OUT_OF_RANGE = 
 /* Slots of xla_api.functions. */
 enum { XLA_ERROR_CREATE = 0, XLA_ERROR_DESTROY = 2, XLA_SCHEDULE = 11, XLA_NUM_THREADS = 12, XLA_SLOTS = 13 };
 
-#define XLA_TYPES(X)                                                                                                 \
-  X(PRED, 1, BOOL, 0)                                                                                                \
-  X(S8, 2, INT8, 0)                                                                                                  \
-  X(S16, 3, INT16, 0)                                                                                                \
-  X(S32, 4, INT32, 0)                                                                                                \
-  X(S64, 5, INT64, 0)                                                                                                \
-  X(U8, 6, UINT8, 0)                                                                                                 \
-  X(U16, 7, UINT16, 0)                                                                                               \
-  X(U32, 8, UINT32, 0)                                                                                               \
-  X(U64, 9, UINT64, 0)                                                                                               \
-  X(F16, 10, FLOAT16, 0)                                                                                             \
-  X(F32, 11, FLOAT32, 0)                                                                                             \
-  X(F64, 12, FLOAT64, 0)                                                                                             \
-  X(C64, 15, COMPLEX64, 0)                                                                                           \
-  X(BF16, 16, BFLOAT16, 0)                                                                                           \
-  X(C128, 18, COMPLEX128, 0)                                                                                         \
-  X(F8E5M2, 19, FLOAT8_E5M2, 0)                                                                                      \
-  X(F8E4M3FN, 20, FLOAT8_E4M3FN, 0)                                                                                  \
-  X(S4, 21, INT4, 0)                                                                                                 \
-  X(U4, 22, UINT4, 0)                                                                                                \
-  X(F8E4M3B11FNUZ, 23, OPAQUE, 1)                                                                                    \
-  X(F8E5M2FNUZ, 24, FLOAT8_E5M2FNUZ, 0)                                                                              \
-  X(F8E4M3FNUZ, 25, FLOAT8_E4M3FNUZ, 0)                                                                              \
-  X(S2, 26, INT2, 0)                                                                                                 \
-  X(U2, 27, UINT2, 0)                                                                                                \
-  X(F8E4M3, 28, OPAQUE, 1)                                                                                           \
-  X(F8E3M4, 29, OPAQUE, 1)                                                                                           \
-  X(F4E2M1FN, 32, FLOAT4_E2M1FN, 0)                                                                                  \
+#define XLA_TYPES(X)                    \
+  X(PRED, 1, BOOL, 0)                   \
+  X(S8, 2, INT8, 0)                     \
+  X(S16, 3, INT16, 0)                   \
+  X(S32, 4, INT32, 0)                   \
+  X(S64, 5, INT64, 0)                   \
+  X(U8, 6, UINT8, 0)                    \
+  X(U16, 7, UINT16, 0)                  \
+  X(U32, 8, UINT32, 0)                  \
+  X(U64, 9, UINT64, 0)                  \
+  X(F16, 10, FLOAT16, 0)                \
+  X(F32, 11, FLOAT32, 0)                \
+  X(F64, 12, FLOAT64, 0)                \
+  X(C64, 15, COMPLEX64, 0)              \
+  X(BF16, 16, BFLOAT16, 0)              \
+  X(C128, 18, COMPLEX128, 0)            \
+  X(F8E5M2, 19, FLOAT8_E5M2, 0)         \
+  X(F8E4M3FN, 20, FLOAT8_E4M3FN, 0)     \
+  X(S4, 21, INT4, 0)                    \
+  X(U4, 22, UINT4, 0)                   \
+  X(F8E4M3B11FNUZ, 23, OPAQUE, 1)       \
+  X(F8E5M2FNUZ, 24, FLOAT8_E5M2FNUZ, 0) \
+  X(F8E4M3FNUZ, 25, FLOAT8_E4M3FNUZ, 0) \
+  X(S2, 26, INT2, 0)                    \
+  X(U2, 27, UINT2, 0)                   \
+  X(F8E4M3, 28, OPAQUE, 1)              \
+  X(F8E3M4, 29, OPAQUE, 1)              \
+  X(F4E2M1FN, 32, FLOAT4_E2M1FN, 0)     \
   X(F8E8M0FNU, 33, FLOAT8_E8M0FNU, 0)
 
 #define XLA_TYPE(name, number, type, bytes) XLA_##name = number,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -78,15 +77,6 @@ class TableArray:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Arithmetic and comparisons: a TypeError."""
         raise _says(f"numpy.{ufunc.__name__}", self)
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
-        """The array API's functions: NumPy's, of which a table supports take, take_along_axis and those that only need its shape."""
-        return np if api_version is None else np.empty(0).__array_namespace__(api_version=api_version)
-
-    @property
-    def device(self) -> str:
-        """Where rows are when they were taken: 'cpu'."""
-        return "cpu"
 
     def __contains__(self, value: Any) -> bool:
         raise _says("the operator in", self)

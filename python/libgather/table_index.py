@@ -167,14 +167,13 @@ class TableIndexing:
         return self.take(ids.reshape(-1))[(*before, local, *after)]
 
     def _split(self, key: tuple) -> tuple[list[Any], Any, list[Any]]:
-        """What is before the item of a key that selects rows, which is nothing but None; that item; what is after it."""
+        """What is before the item of a key that selects rows, of no dimension of the table; that item; what is after it."""
         parts = [part if _is_basic(part) else _ids_of(part) for part in key]
         used = sum(part.ndim if getattr(part, "dtype", None) == bool else part is not None and part is not Ellipsis for part in parts)
-        if used >= self.ndim:  # then `...` is for no dimension, and the next item is the first
-            parts = [part for part in parts if part is not Ellipsis] or [Ellipsis]
-        number = next((i for i, part in enumerate(parts) if part is not None), None)
+        skipped = (None, Ellipsis) if used >= self.ndim else (None,)  # `...` may be for no dimension, but it still divides the arrays
+        number = next((i for i, part in enumerate(parts) if not any(part is other for other in skipped)), None)
         if number is None:
-            return parts, Ellipsis, []
+            return [part for part in parts if part is None], Ellipsis, []
         item, after = parts[number], parts[number + 1 :]
         if getattr(item, "dtype", None) == bool:
             item, *others = self._mask(item, 0)
