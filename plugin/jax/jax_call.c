@@ -26,6 +26,9 @@ static gather_status set_type(int number, const char *what, gather_tensor *tenso
     return GATHER_OK;
     XLA_TYPES(XLA_TYPE)
 #undef XLA_TYPE
+    case 0:
+      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what,
+                                    "this version of XLA hands over %s without its type", what);
     default:
       return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what, "XLA's type number %d of %s is not supported",
                                     number, what);
@@ -102,6 +105,9 @@ static int code_of(gather_status status) {
     case GATHER_UNSUPPORTED:
     case GATHER_TYPE_UNSUPPORTED:
       return XLA_UNIMPLEMENTED;
+    case 0:
+      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what,
+                                    "this version of XLA hands over %s without its type", what);
     default:
       return XLA_INVALID_ARGUMENT;
   }

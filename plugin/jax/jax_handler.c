@@ -14,14 +14,17 @@ GATHER_API xla_error *libgather_jax_check(xla_frame *frame);
 
 /* ---- versions -------------------------------------------------------------------------------------------------------- */
 
-/* The structs that are used here are the same in every version from XLA_MINOR_FIRST to XLA_MINOR_LAST, so the answer is the host's own version
- * where that is one of these, else the nearest. Whether it accepts that, the host decides: an older or newer one may refuse, in its
+/* The structs that are used here are the same in every version from XLA_MINOR_FIRST to XLA_MINOR_LAST, so the answer is the host's own
+ * version where that is one of these, else the nearest. A host that does not show its interface when it asks is an old one (jaxlib 0.5
+ * to 0.8), which takes XLA_MINOR_FIRST only. Whether it accepts the answer, the host decides: an older or newer one may refuse, in its
  * own words, when the handler is registered. */
 static void answer(const xla_api *api, xla_metadata *metadata) {
-  int minor = XLA_MINOR_LAST;
-  if (api != NULL && api->size >= offsetof(xla_api, internal) && api->version.major == XLA_MAJOR &&
-      api->version.minor < minor)
-    minor = api->version.minor < XLA_MINOR_FIRST ? XLA_MINOR_FIRST : api->version.minor;
+  int minor = XLA_MINOR_FIRST;
+  if (api != NULL && api->size >= offsetof(xla_api, internal)) {
+    minor =
+        api->version.major == XLA_MAJOR && api->version.minor < XLA_MINOR_LAST ? api->version.minor : XLA_MINOR_LAST;
+    if (minor < XLA_MINOR_FIRST) minor = XLA_MINOR_FIRST;
+  }
   metadata->version.major = XLA_MAJOR;
   metadata->version.minor = minor;
   metadata->traits = 0;
