@@ -105,9 +105,6 @@ static int code_of(gather_status status) {
     case GATHER_UNSUPPORTED:
     case GATHER_TYPE_UNSUPPORTED:
       return XLA_UNIMPLEMENTED;
-    case 0:
-      return gather_error_set_input(error, GATHER_TYPE_UNSUPPORTED, what,
-                                    "this version of XLA hands over %s without its type", what);
     default:
       return XLA_INVALID_ARGUMENT;
   }
