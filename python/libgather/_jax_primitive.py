@@ -21,7 +21,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from libgather import _jax_reference as reference
 from libgather import _plugins
-from libgather._jax_request import ELEMENTS, ERROR, GATHER, Request
+from libgather._jax_request import ELEMENTS, ERROR, GATHER, WINDOWS, Request
 from libgather._jax_sharding import partitioned
 from libgather.errors import refuse
 
@@ -82,7 +82,7 @@ def _call_gather(data: Any, indices: Any, shard: Any, request: Request) -> Any:
     shape = request.out_shape(data.shape, indices.shape)
     call = jax.ffi.ffi_call(_GATHER, jax.ShapeDtypeStruct(shape, data.dtype))
     operands = (data, indices) if shard is None else (data, indices, shard)
-    return call(*operands, **request.attributes(np))
+    return call(*operands, **request.attributes(np, indices.ndim))
 
 
 def _needs_devices() -> bool:
@@ -103,6 +103,8 @@ _partitioned = partitioned(_call_gather) if _needs_devices() else lambda data, i
 
 def _gather_cpu(data: Any, indices: Any, *, request: Request) -> Any:
     register()
+    if request.family == WINDOWS:  # on several devices XLA collects the arrays
+        return _call_gather(data, indices, None, request)
     return _partitioned(data, indices, request)
 
 
@@ -120,7 +122,7 @@ def _gather_elsewhere(data: Any, indices: Any, *, request: Request) -> Any:
 def _check_cpu(indices: Any, *, shape: tuple[int, ...], request: Request) -> Any:
     register()
     call = jax.ffi.ffi_call(_CHECK, jax.ShapeDtypeStruct(indices.shape, indices.dtype))
-    return call(indices, **request.attributes(np, shape))
+    return call(indices, **request.attributes(np, indices.ndim, shape))
 
 
 mlir.register_lowering(gather_p, mlir.lower_fun(_gather_cpu, multiple_results=False), platform="cpu")
@@ -162,6 +164,11 @@ def _deeper(request: Request) -> Request:
 
 def _map_gather(arguments: Any, dims: Any, *, request: Request) -> tuple[Any, int]:
     (data, indices), (of_data, of_indices) = arguments, dims
+    if request.windows is not None:
+        data = data if of_data is None else jnp.moveaxis(data, of_data, 0)
+        indices = indices if of_indices is None else jnp.moveaxis(indices, of_indices, 0)
+        windows = request.windows.mapped(None if of_data is None else data.shape[0], of_indices is not None)
+        return gather_p.bind(data, indices, request=replace(request, windows=windows)), 0
     if of_data is None:
         size, each = indices.shape[of_indices], _without(indices.shape, of_indices)
         indices, merged = _batch_indices(indices, of_indices, request)
@@ -184,6 +191,9 @@ def _map_gather(arguments: Any, dims: Any, *, request: Request) -> tuple[Any, in
 
 def _map_check(arguments: Any, dims: Any, *, shape: tuple[int, ...], request: Request) -> tuple[Any, int]:
     (indices,), (dim,) = arguments, dims
+    if request.windows is not None:
+        mapped = replace(request, windows=request.windows.mapped(None, True))
+        return check_p.bind(jnp.moveaxis(indices, dim, 0), shape=shape, request=mapped), 0
     size, each = indices.shape[dim], _without(indices.shape, dim)
     indices, merged = _batch_indices(indices, dim, request)
     checked = check_p.bind(indices, shape=shape, request=request)

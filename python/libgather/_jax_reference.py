@@ -12,11 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from libgather._jax_request import CLAMP, ELEMENTS, ERROR, FILL, GATHER, ND, PROMISE, WRAP, Request
+from libgather._jax_request import CLAMP, ELEMENTS, ERROR, FILL, GATHER, PROMISE, WRAP, Request
 from libgather.errors import refuse
-
-_PROMISE = "promise_in_bounds"
-
 
 def positions(indices: Any, length: int, request: Request) -> tuple[Any, Any]:
     """The row of each index, in [0, length), and whether the index is in range; wrapped and clipped ones are. A row whose index is out
@@ -84,8 +81,16 @@ def _fill_of(data: Any, request: Request) -> Any:
     return jnp.asarray(np.frombuffer(request.fill[: dtype.itemsize], dtype)[0])
 
 
+def _lax_mode(request: Request) -> str:
+    return "clip" if request.on_bad in (CLAMP, PROMISE) else "fill"
+
+
 def gather(data: Any, indices: Any, *, request: Request) -> Any:
     """The gather. mode='raise' is not for this function: it cannot raise."""
+    if request.windows is not None:
+        numbers = jax.lax.GatherDimensionNumbers(*request.windows[:2], request.windows.start_index_map, *request.windows[2:4])
+        fill = {"fill_value": _fill_of(data, request).item()} if request.on_bad not in (CLAMP, PROMISE) else {}
+        return jax.lax.gather(data, indices, numbers, request.windows.slice_sizes, mode=_lax_mode(request), **fill)
     index, valid, order = _index(data.shape, indices, request)
     moved = data.transpose(order)
     rows = moved.at[index].get(mode="clip") if index else jnp.broadcast_to(moved, valid.shape + moved.shape)
@@ -98,6 +103,10 @@ def scatter_add(cotangent: Any, indices: Any, shape: tuple[int, ...], *, request
     """The transpose of the gather from data of that shape: each element is added where it came from. Indices out of range add
     nothing.
     """
+    if request.windows is not None:
+        of = request.windows
+        numbers = jax.lax.ScatterDimensionNumbers(of.offset_dims, of.collapsed_slice_dims, of.start_index_map, of.operand_batching_dims, of.start_indices_batching_dims)
+        return jax.lax.scatter_add(jnp.zeros(shape, cotangent.dtype), indices, cotangent, numbers, mode=_lax_mode(request))
     index, valid, order = _index(shape, indices, request)
     rows = _to_output(cotangent, indices.ndim, request, back=True)
     total = jnp.zeros([shape[d] for d in order], cotangent.dtype)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-GATHER, ELEMENTS, ND = 1, 2, 3  # numbers of families, include/gather/family.def
+GATHER, ELEMENTS, ND, WINDOWS = 1, 2, 3, 5  # numbers of families, include/gather/family.def
 ERROR, CLAMP, WRAP, ZERO, FILL, PROMISE = 1, 2, 3, 4, 5, 6  # numbers of policies, gather_on_bad
 POLICIES = {"error": ERROR, "clamp": CLAMP, "wrap": WRAP, "zero": ZERO, "fill": FILL, "promise": PROMISE}
 
@@ -23,10 +23,41 @@ class Factor(NamedTuple):
     out: int
 
 
+class Windows(NamedTuple):
+    """The dimension numbers of XLA's gather; the numbers of a tuple are in the last dimension of the indices."""
+
+    offset_dims: tuple[int, ...]
+    collapsed_slice_dims: tuple[int, ...]
+    operand_batching_dims: tuple[int, ...]
+    start_indices_batching_dims: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    slice_sizes: tuple[int, ...]
+
+    def out_shape(self, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The shape of the output, for indices of that shape."""
+        left_out = {*self.collapsed_slice_dims, *self.operand_batching_dims}
+        window = iter([size for d, size in enumerate(self.slice_sizes) if d not in left_out])
+        lead = iter(indices[:-1])
+        return tuple(next(window) if d in self.offset_dims else next(lead) for d in range(len(self.offset_dims) + len(indices) - 1))
+
+    def mapped(self, of_data: int | None, of_indices: bool) -> Windows:
+        """With a mapped dimension before the others: of data, of that length, of the indices, or of both. It is the first dimension of
+        the output.
+        """
+        offset = tuple(d + 1 for d in self.offset_dims)
+        starts = tuple(d + of_indices for d in self.start_indices_batching_dims)
+        if of_data is None:
+            return self._replace(offset_dims=offset, start_indices_batching_dims=starts)
+        deeper = [tuple(d + 1 for d in dims) for dims in (self.collapsed_slice_dims, self.operand_batching_dims, self.start_index_map)]
+        if of_indices:
+            return Windows(offset, deeper[0], (0, *deeper[1]), (0, *starts), deeper[2], (1, *self.slice_sizes))
+        return Windows((0, *offset), deeper[0], deeper[1], starts, deeper[2], (of_data, *self.slice_sizes))
+
+
 @dataclass(frozen=True)
 class Request:
     """The attributes of a gather. axis is not negative; broadcast: ELEMENTS repeats dimensions of length 1 off the axis; fill: the
-    bytes of the element of mode='fill', with zeros up to 16.
+    bytes of the element of mode='fill', with zeros up to 16; windows: of WINDOWS.
     """
 
     family: int
@@ -36,13 +67,17 @@ class Request:
     negative: bool = True
     broadcast: bool = False
     fill: bytes = b""
+    windows: Windows | None = None
 
-    def attributes(self, numbers: Any, data_shape: tuple[int, ...] = ()) -> dict[str, Any]:
+    def attributes(self, numbers: Any, indices_rank: int, data_shape: tuple[int, ...] = ()) -> dict[str, Any]:
         """The attributes of the custom call; numbers is NumPy."""
         names = ("family", "axis", "batch_dims", "on_bad", "negative", "broadcast")
         found = {name: numbers.int64(getattr(self, name)) for name in names}
         found["fill"] = numbers.frombuffer(self.fill.ljust(16, b"\0"), numbers.uint8)
         found["data_shape"] = numbers.array(data_shape, numbers.int64)
+        if self.windows is not None:
+            found |= {name: numbers.array(dims, numbers.int64) for name, dims in self.windows._asdict().items()}
+            found["index_vector_dim"] = numbers.int64(indices_rank - 1)
         return found
 
     def for_tangents(self) -> Request:
@@ -78,4 +113,6 @@ class Request:
 
     def out_shape(self, data: tuple[Any, ...], indices: tuple[Any, ...]) -> tuple[Any, ...]:
         """The shape of the output, for shapes that fit each other. Lengths may be symbols."""
+        if self.windows is not None:
+            return self.windows.out_shape(indices)
         return tuple(indices[f.indices] if f.indices is not None else data[f.data] for f in self.factors(data, indices))

@@ -18,7 +18,7 @@ except ImportError as error:
 
 from libgather import _core
 from libgather._fill import fill_array
-from libgather._jax_request import ELEMENTS, ERROR, FILL, GATHER, ND, POLICIES, Request
+from libgather._jax_request import ELEMENTS, GATHER, ND, POLICIES, WINDOWS, Request, Windows
 from libgather._modes import command_mode, refuse_mode
 from libgather._plugins import library
 from libgather.errors import refuse
@@ -26,7 +26,7 @@ from libgather.errors import refuse
 if not (hasattr(jax, "ffi") and hasattr(jax.ffi, "ffi_call")):
     raise ImportError(f"libgather.jax needs JAX 0.5 or newer, whose FFI it uses; this is JAX {jax.__version__}")
 
-__all__ = ["RUN_ERRORS", "gather_elements", "gather_nd", "library_path", "take", "take_along_axis"]
+__all__ = ["RUN_ERRORS", "gather", "gather_elements", "gather_nd", "library_path", "take", "take_along_axis"]
 
 # What JAX raises when a program fails as it runs: a ValueError instead of its JaxRuntimeError from functions that jit has run before.
 RUN_ERRORS = (jax.errors.JaxRuntimeError, ValueError)
@@ -192,10 +192,10 @@ def take(
         mode='raise' on a platform other than the CPU. The other modes run there as jax.numpy.
     """
     data, ids = _data(x), _indices(indices)
-    request = Request(GATHER, _axis(axis, data), batch_dims.__index__(), **_policy(mode, fill_value, negative, data.dtype))
-    _check_shapes("take", data, ids, axis=request.axis, batch_dims=batch_dims)
-    batch = batch_dims + ids.ndim if batch_dims < 0 else batch_dims
-    return _bind(data, ids, Request(**{**vars(request), "batch_dims": batch}))
+    number, batch = _axis(axis, data), batch_dims.__index__()
+    _check_shapes("take", data, ids, axis=number, batch_dims=batch)
+    batch = batch + ids.ndim if batch < 0 else batch
+    return _bind(data, ids, Request(GATHER, number, batch, **_policy(mode, fill_value, negative, data.dtype)))
 
 
 def take_along_axis(
@@ -259,3 +259,29 @@ def gather_nd(
     request = Request(ND, 0, batch_dims.__index__(), **_policy(mode, fill_value, negative, data.dtype))
     _check_shapes("gather_nd", data, ids, axis=None, batch_dims=batch_dims)
     return _bind(data, ids, request)
+
+
+def gather(
+    operand: Any,
+    start_indices: Any,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    *,
+    mode: str = "raise",
+    fill_value: Any = None,
+) -> Any:
+    """Windows of operand, as jax.lax.gather, which documents the arguments. mode='raise': a window that does not lie within operand is
+    an error; 'clip' moves it to the nearest place; 'zero' and 'fill' fill all of it; 'promise' is unchecked. Negative numbers do not
+    count from the end. On several devices the arrays are collected. Everything else is as for take().
+    """
+    data, ids = _data(operand), _indices(start_indices)
+    policy = _policy(mode, fill_value, False, data.dtype)
+    if policy["on_bad"] == POLICIES["wrap"]:
+        raise ValueError("gather has no mode='wrap': jax.lax.gather, whose gradient it uses, has none")
+    of = dimension_numbers
+    sizes = tuple(size.__index__() for size in slice_sizes)
+    wanted = jax.eval_shape(lambda x, i: jax.lax.gather(x, i, of, sizes, mode="clip"), data, ids)  # JAX's own errors
+    batching = tuple(getattr(of, "operand_batching_dims", ())), tuple(getattr(of, "start_indices_batching_dims", ()))
+    windows = Windows(tuple(of.offset_dims), tuple(of.collapsed_slice_dims), *batching, tuple(of.start_index_map), sizes)
+    assert windows.out_shape(ids.shape) == wanted.shape
+    return _bind(data, ids, Request(WINDOWS, windows=windows, **policy))

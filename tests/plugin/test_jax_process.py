@@ -66,7 +66,7 @@ import jax, numpy as np, libgather.jax as lj
 from libgather import _jax_primitive, _jax_request
 _jax_primitive.register()
 x, i = np.zeros((4, 3), np.float32), np.zeros(2, np.int32)
-good = _jax_request.Request(1).attributes(np)
+good = _jax_request.Request(1).attributes(np, 1)
 def call(arguments, shape=(2, 3), dtype=np.float32, name="libgather_jax_gather", **attributes):
     try:
         jax.block_until_ready(jax.jit(lambda *a: jax.ffi.ffi_call(name, jax.ShapeDtypeStruct(shape, dtype))(*a, **attributes))(*arguments))
@@ -77,6 +77,7 @@ call((x, i))
 for name in good:
     call((x, i), **{**good, name: np.float32(1)})
 call((x, i), **{**good, "family": np.int64(9)})
+call((x, i), **{**good, "family": np.int64(5)})
 call((x, i), **{**good, "on_bad": np.int64(77)})
 call((x, i), **{**good, "axis": np.int64(5)})
 call((x,), **good)

@@ -33,6 +33,14 @@ PAIRS = {
     "tuples": (lambda x, i: lj.gather_nd(x, i), lambda x, i: x[i[..., 0], i[..., 1]], (5, 2, 2), 4),
     "tuples, batches": (lambda x, i: lj.gather_nd(x, i, batch_dims=1), lambda x, i: jax.vmap(lambda a, b: a[b[..., 0], b[..., 1]])(x, i), (6, 5, 2), 3),
 }
+def _windows():
+    """jax.lax.gather: windows of [1, 2, 3] at tuples (row, column)."""
+    numbers = jax.lax.GatherDimensionNumbers(offset_dims=(1, 3), collapsed_slice_dims=(0,), start_index_map=(0, 1))
+    return (lambda x, i: lj.gather(x, i % 3, numbers, (1, 2, 3)), lambda x, i: jax.lax.gather(x, i % 3, numbers, (1, 2, 3), mode="clip"), (5, 2, 2), 3)
+
+
+if jax is not None:
+    PAIRS["windows"] = _windows()
 each = pytest.mark.parametrize("name", PAIRS)
 
 
@@ -102,7 +110,7 @@ def test_vmap(name):
     ours, theirs, ids = case(name)
     many_x = np.stack([X, X + 1, 2 * X])
     many_ids = np.stack([ids, ids // 2, ids])
-    last = ids.ndim - ("tuples" in name)
+    last = ids.ndim - ("tuples" in name or name == "windows")
     for of_x, of_ids in ((0, None), (2, None), (None, 0), (None, last), (0, 0), (1, last)):
         arguments = X if of_x is None else np.moveaxis(many_x, 0, of_x), ids if of_ids is None else np.moveaxis(many_ids, 0, of_ids)
         results = [jax.jit(jax.vmap(f, (of_x, of_ids)))(*arguments) for f in (ours, theirs)]
@@ -165,6 +173,33 @@ def test_other_platforms():
         export.export(jax.jit(lambda x, i: lj.take(x, i, 0)), platforms=["cuda"])(*shapes)
     exported = export.export(jax.jit(lambda x, i: lj.take(x, i, 0, mode="clip")), platforms=["cuda"])(*shapes)
     assert "@libgather" not in exported.mlir_module()
+
+
+@pytest.mark.parametrize("mode", ["raise", "clip", "zero", "fill"])
+def test_windows(mode):
+    """Batching dimensions of XLA's gather, windows that do not fit, and their gradients."""
+    numbers = jax.lax.GatherDimensionNumbers((1, 2), (), (1,), operand_batching_dims=(0,), start_indices_batching_dims=(0,))
+    ids = np.array([[0], [1], [2], [3], [-1], [9]], np.int32)
+    function = jax.jit(lambda x, i: lj.gather(x, i, numbers, (1, 2, 3), mode=mode, **({"fill_value": 7} if mode == "fill" else {})))
+    if mode == "raise":
+        with pytest.raises(lj.RUN_ERRORS, match=r"OUT_OF_RANGE: indices\[3, 0\] = 3, component 0 of tuple \[3\], is outside \[0, 2\] of axis 1"):
+            np.asarray(function(X, ids))
+        with pytest.raises(lj.RUN_ERRORS, match=r"\[3, 0\] = 3"):
+            jax.block_until_ready(jax.jit(jax.grad(lambda x: function(x, ids).sum()))(X))
+        with pytest.raises(ValueError, match="wrap"):
+            lj.gather(X, ids, numbers, (1, 2, 3), mode="wrap")
+        with pytest.raises((TypeError, ValueError)):
+            lj.gather(X, ids, numbers, (1, 9, 3))
+        ids = ids % 3
+    theirs = {"clip": {"mode": "clip"}, "raise": {"mode": "clip"}, "zero": {"mode": "fill", "fill_value": 0}, "fill": {"mode": "fill", "fill_value": 7}}[mode]
+    wanted = lambda x, i: jax.lax.gather(x, i, numbers, (1, 2, 3), **theirs)  # noqa: E731
+    assert same(function(X, ids), np.asarray(wanted(X, ids)))
+    assert close(jax.grad(lambda x: (function(x, ids) ** 2).sum())(X), jax.grad(lambda x: (wanted(x, ids) ** 2).sum())(X))
+    if mode != "raise":
+        from libgather._jax_primitive import gather_p
+
+        request = next(e.params["request"] for e in jax.make_jaxpr(function)(X, ids).eqns[0].params["jaxpr"].eqns if e.primitive is gather_p)
+        assert same(reference.gather(jnp.asarray(X), jnp.asarray(ids), request=request), np.asarray(wanted(X, ids)))
 
 
 @pytest.mark.parametrize("family", ["GATHER", "ELEMENTS", "ND"])
