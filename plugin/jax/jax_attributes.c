@@ -18,12 +18,21 @@ static const gather_op RULES = {.dialect = "jax",
                                 .document = "libgather.jax",
                                 .tuples = GATHER_TUPLES_NONE};
 
-static const void *find(const xla_attributes *attributes, const char *name, int kind) {
+/* The attributes, and where the last one was found: the runtime sorts them by name, and they are asked for in that order. */
+typedef struct jax_reader {
+  const xla_attributes *attributes;
+  int64_t next;
+} jax_reader;
+
+static const void *find(jax_reader *reader, const char *name, int kind) {
+  const xla_attributes *attributes = reader->attributes;
   size_t bytes = strlen(name);
-  for (int64_t i = 0; i < attributes->count; i++) {
+  for (int64_t turn = 0, i = reader->next; turn < attributes->count; turn++, i++) {
+    if (i >= attributes->count) i = 0;
     const xla_span *have = attributes->names[i];
-    if (have->bytes == bytes && memcmp(have->text, name, bytes) == 0)
-      return attributes->kinds[i] == kind ? attributes->items[i] : NULL;
+    if (have->bytes != bytes || memcmp(have->text, name, bytes) != 0) continue;
+    reader->next = i + 1;
+    return attributes->kinds[i] == kind ? attributes->items[i] : NULL;
   }
   return NULL;
 }
@@ -36,17 +45,16 @@ static gather_status missing(const char *name, gather_error *error) {
       name, gather_version());
 }
 
-static gather_status read_number(const xla_attributes *attributes, const char *name, int64_t *value,
-                                 gather_error *error) {
-  const xla_scalar *scalar = find(attributes, name, XLA_ATTRIBUTE_SCALAR);
+static gather_status read_number(jax_reader *reader, const char *name, int64_t *value, gather_error *error) {
+  const xla_scalar *scalar = find(reader, name, XLA_ATTRIBUTE_SCALAR);
   if (scalar == NULL || scalar->type != XLA_S64) return missing(name, error);
   memcpy(value, scalar->value, sizeof *value);
   return GATHER_OK;
 }
 
-static gather_status read_numbers(const xla_attributes *attributes, const char *name, const int64_t **items,
-                                  int64_t *len, gather_error *error) {
-  const xla_array *array = find(attributes, name, XLA_ATTRIBUTE_ARRAY);
+static gather_status read_numbers(jax_reader *reader, const char *name, const int64_t **items, int64_t *len,
+                                  gather_error *error) {
+  const xla_array *array = find(reader, name, XLA_ATTRIBUTE_ARRAY);
   if (array == NULL || array->type != XLA_S64 || array->len > GATHER_MAX_RANK) return missing(name, error);
   *items = array->items;
   *len = (int64_t)array->len;
@@ -69,7 +77,7 @@ static gather_status set_family(int64_t family, jax_request *request, gather_err
   return GATHER_OK;
 }
 
-static gather_status read_dimensions(const xla_attributes *attributes, jax_request *request, gather_error *error) {
+static gather_status read_dimensions(jax_reader *reader, jax_request *request, gather_error *error) {
   static const struct {
     const char *name;
     size_t items, len;
@@ -84,44 +92,44 @@ static gather_status read_dimensions(const xla_attributes *attributes, jax_reque
   for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS; i++) {
     const int64_t *items = NULL;
     int64_t len = 0;
-    gather_status status = read_numbers(attributes, FIELDS[i].name, &items, &len, error);
+    gather_status status = read_numbers(reader, FIELDS[i].name, &items, &len, error);
     if (status != GATHER_OK) return status;
     memcpy((char *)numbers + FIELDS[i].items, &items, sizeof items);
     memcpy((char *)numbers + FIELDS[i].len, &len, sizeof len);
   }
   request->options.numbers = numbers;
-  return read_number(attributes, "index_vector_dim", &numbers->index_vector_dim, error);
+  return read_number(reader, "index_vector_dim", &numbers->index_vector_dim, error);
 }
 
-static gather_status read_policy(const xla_attributes *attributes, jax_request *request, gather_error *error) {
+static gather_status read_policy(jax_reader *reader, jax_request *request, gather_error *error) {
   int64_t on_bad = 0, negative = 0;
-  gather_status status = read_number(attributes, "on_bad", &on_bad, error);
-  if (status == GATHER_OK) status = read_number(attributes, "negative", &negative, error);
+  const xla_array *fill = find(reader, "fill", XLA_ATTRIBUTE_ARRAY);
+  if (fill == NULL || fill->type != XLA_U8 || fill->len < 16) return missing("fill", error);
+  gather_status status = read_number(reader, "negative", &negative, error);
+  if (status == GATHER_OK) status = read_number(reader, "on_bad", &on_bad, error);
   if (status != GATHER_OK) return status;
   if (on_bad < GATHER_ON_BAD_ERROR || on_bad > GATHER_ON_BAD_PROMISE) return missing("on_bad", error);
   request->options.on_bad = (gather_on_bad)on_bad;
   request->options.negative = negative != 0 ? GATHER_NEGATIVE_ON : GATHER_NEGATIVE_OFF;
-  if (on_bad != GATHER_ON_BAD_FILL) return GATHER_OK;
-  const xla_array *fill = find(attributes, "fill", XLA_ATTRIBUTE_ARRAY);
-  if (fill == NULL || fill->type != XLA_U8 || fill->len < 16) return missing("fill", error);
-  request->options.fill = fill->items;
+  request->options.fill = on_bad == GATHER_ON_BAD_FILL ? fill->items : NULL;
   return GATHER_OK;
 }
 
 gather_status jax_read_request(const xla_attributes *attributes, jax_request *request, gather_error *error) {
   int64_t family = 0, broadcast = 0, rank = 0;
+  jax_reader reader = {attributes, 0};
   request->options = (gather_options)GATHER_OPTIONS_INIT;
   request->options.fresh_output = true;
-  gather_status status = read_number(attributes, "family", &family, error);
-  if (status == GATHER_OK) status = read_number(attributes, "broadcast", &broadcast, error);
-  if (status == GATHER_OK) status = read_number(attributes, "axis", &request->options.axis, error);
-  if (status == GATHER_OK) status = read_number(attributes, "batch_dims", &request->options.batch_dims, error);
-  if (status == GATHER_OK) status = read_policy(attributes, request, error);
-  if (status == GATHER_OK) status = read_numbers(attributes, "data_shape", &request->shape, &rank, error);
+  gather_status status = read_number(&reader, "axis", &request->options.axis, error);
+  if (status == GATHER_OK) status = read_number(&reader, "batch_dims", &request->options.batch_dims, error);
+  if (status == GATHER_OK) status = read_number(&reader, "broadcast", &broadcast, error);
+  if (status == GATHER_OK) status = read_numbers(&reader, "data_shape", &request->shape, &rank, error);
+  if (status == GATHER_OK) status = read_number(&reader, "family", &family, error);
+  if (status == GATHER_OK) status = read_policy(&reader, request, error);
   if (status != GATHER_OK) return status;
   request->rank = (int32_t)rank;
   request->broadcast = broadcast != 0;
   status = set_family(family, request, error);
   if (status != GATHER_OK || request->op.family != GATHER_FAMILY_STABLEHLO) return status;
-  return read_dimensions(attributes, request, error);
+  return read_dimensions(&reader, request, error);
 }

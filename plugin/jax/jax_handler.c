@@ -49,6 +49,9 @@ static bool executes(const xla_frame *frame) {
 
 /* ---- the handlers ---------------------------------------------------------------------------------------------------- */
 
+/* Bytes of an output from which the runtime is asked for its threads; how many of them work, the library decides. */
+enum { WORTH_THREADS = 64 << 10 };
+
 static gather_status gather(jax_call *call, gather_error *error) {
   const xla_frame *frame = call->frame;
   jax_pool pool;
@@ -59,7 +62,7 @@ static gather_status gather(jax_call *call, gather_error *error) {
   if (status == GATHER_OK) status = jax_read_shard(call, 2, error);
   if (status == GATHER_OK) status = jax_broadcast(call, error);
   if (status != GATHER_OK) return status;
-  call->request.options.executor = jax_executor(frame, &pool);
+  if (gather_tensor_bytes(&call->out) >= WORTH_THREADS) call->request.options.executor = jax_executor(frame, &pool);
   return gather_apply(&call->request.op, &call->data, &call->indices, &call->out, &call->request.options, error);
 }
 

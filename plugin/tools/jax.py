@@ -20,6 +20,10 @@ VERSIONS = ["0.4.31", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "0.9.0", NEWEST]
 FIRST = (0, 5)  # older ones are refused
 
 
+def release(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])
+
+
 def environment() -> dict[str, str]:
     """Without the folder of this file, which would hide the package jax."""
     build = os.environ.get("GATHER_BUILD", str(ROOT / "build/release"))
@@ -37,7 +41,7 @@ def make(version: str) -> Path:
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
         run(sys.executable, "-m", "venv", folder, check=True)
-        packages = [f"jax=={version}", f"jaxlib=={version}", "pytest>=8", "flatbuffers", "absl-py", *(["numpy<2.1"] if version < "0.5" else [])]
+        packages = [f"jax=={version}", f"jaxlib=={version}", "pytest>=8", "flatbuffers", "absl-py", *(["numpy<2.1"] if release(version) < FIRST else [])]
         run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages, check=True)
         (folder / "complete").touch()
     return python
@@ -68,7 +72,7 @@ def versions(wanted: list[str], keep: bool) -> int:
     for version in wanted:
         python = make(version)
         facts = run(python, "-c", ask, capture_output=True).stdout.strip()
-        said = refused(python) if tuple(map(int, version.split(".")[:2])) < FIRST else tested(python)
+        said = refused(python) if release(version) < FIRST else tested(python)
         failed += said.startswith("FAILED")
         print(f"jax {version}, FFI and NumPy {facts}: {said}", flush=True)
         if not keep:
