@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def library_path() -> str:
 
 
 def _data(x: Any) -> Any:
-    data = jnp.asarray(x)
+    data = x if isinstance(x, jax.Array) else jnp.asarray(x)
     if not isinstance(data.dtype, np.dtype):
         refuse("type_unsupported", f"x has the dtype {data.dtype}, whose elements are not numbers", "data")
     return data
@@ -52,19 +53,25 @@ def _data(x: Any) -> Any:
 
 def _indices(indices: Any) -> Any:
     """The indices as an array of integers that JAX has: without x64 there is no int64."""
-    if not isinstance(indices, jax.Array):
-        known = np.asarray(indices)
-        known = known.astype(np.int32) if known.size == 0 and known.dtype == float and isinstance(indices, list | tuple) else known
-        kept = jax.dtypes.canonicalize_dtype(known.dtype) if known.dtype.kind in "iu" else known.dtype
-        if kept != known.dtype and known.size:
-            _refuse_misfits(known, kept)
-        indices = known
-    if not jnp.issubdtype(indices.dtype, jnp.integer):
-        refuse("type_unsupported", f"indices must be integers, not {indices.dtype}", "indices")
-    array = jnp.asarray(indices)
+    array = indices if isinstance(indices, jax.Array) else _known(indices)
+    if isinstance(array.dtype, np.dtype) and array.dtype.kind in "iu" and isinstance(array, jax.Array):
+        return array
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        refuse("type_unsupported", f"indices must be integers, not {array.dtype}", "indices")
+    array = jnp.asarray(array)
     if jnp.iinfo(array.dtype).bits < 8:
         return array.astype(jnp.int8 if jnp.issubdtype(array.dtype, jnp.signedinteger) else jnp.uint8)
     return array
+
+
+def _known(indices: Any) -> np.ndarray:
+    known = np.asarray(indices)
+    if known.size == 0 and known.dtype == float and isinstance(indices, list | tuple):
+        return known.astype(np.int32)
+    kept = jax.dtypes.canonicalize_dtype(known.dtype) if known.dtype.kind in "iu" else known.dtype
+    if kept != known.dtype and known.size:
+        _refuse_misfits(known, kept)
+    return known
 
 
 def _refuse_misfits(known: np.ndarray, kept: np.dtype) -> None:
@@ -109,9 +116,15 @@ def _axis(axis: Any, data: Any) -> int:
     return number % data.ndim
 
 
-def _bind(data: Any, indices: Any, request: Request) -> Any:
+@functools.partial(jax.jit, static_argnames=("request", "op"), inline=True)
+def _run(data: Any, indices: Any, request: Request, op: str | None = None) -> Any:
+    """The gather. jit keeps what was traced, so that a call outside of a program costs little. op: for the library's errors about
+    shapes, which come before anything is compiled.
+    """
     from libgather._jax_primitive import gather_p
 
+    if op is not None:
+        _check_shapes(op, data, indices, request)
     data, indices = _vary_alike(data, indices)
     return gather_p.bind(data, indices, request=request)
 
@@ -134,10 +147,11 @@ def _vary(array: Any, names: tuple[str, ...]) -> Any:
     return jax.lax.pcast(array, names, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary(array, names)
 
 
-def _check_shapes(op: str, data: Any, indices: Any, **attributes: Any) -> None:
-    """The library's errors about shapes, before anything is compiled. Symbolic lengths are not checked."""
+def _check_shapes(op: str, data: Any, indices: Any, request: Request) -> None:
+    """Symbolic lengths are not checked."""
     known = [tuple(d if isinstance(d, int) else None for d in array.shape) for array in (data, indices)]
-    _core.infer_shape(*known, op=op, **attributes)
+    attributes = {"axis": None} if op == "gather_nd" else {"axis": request.axis}
+    _core.infer_shape(*known, op=op, **attributes, **({} if op == "gather_elements" else {"batch_dims": request.batch_dims}))
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -192,10 +206,9 @@ def take(
         mode='raise' on a platform other than the CPU. The other modes run there as jax.numpy.
     """
     data, ids = _data(x), _indices(indices)
-    number, batch = _axis(axis, data), batch_dims.__index__()
-    _check_shapes("take", data, ids, axis=number, batch_dims=batch)
-    batch = batch + ids.ndim if batch < 0 else batch
-    return _bind(data, ids, Request(GATHER, number, batch, **_policy(mode, fill_value, negative, data.dtype)))
+    batch = batch_dims.__index__()
+    batch = batch + ids.ndim if -ids.ndim <= batch < 0 else batch
+    return _run(data, ids, Request(GATHER, _axis(axis, data), batch, **_policy(mode, fill_value, negative, data.dtype)), "take")
 
 
 def take_along_axis(
@@ -220,7 +233,7 @@ def take_along_axis(
     for d, (have, wanted) in enumerate(zip(data.shape, ids.shape)):
         if d != number and have != wanted and have != 1 and wanted != 1:
             refuse("shape_mismatch", f"dimension {d} of x has length {have} and of indices {wanted}: they do not broadcast", "indices")
-    return _bind(data, ids, Request(ELEMENTS, number, broadcast=True, **_policy(mode, fill_value, negative, data.dtype)))
+    return _run(data, ids, Request(ELEMENTS, number, broadcast=True, **_policy(mode, fill_value, negative, data.dtype)))
 
 
 def gather_elements(
@@ -237,9 +250,7 @@ def gather_elements(
     Everything else is as for take().
     """
     data, ids = _data(x), _indices(indices)
-    request = Request(ELEMENTS, _axis(axis, data), **_policy(mode, fill_value, negative, data.dtype))
-    _check_shapes("gather_elements", data, ids, axis=request.axis)
-    return _bind(data, ids, request)
+    return _run(data, ids, Request(ELEMENTS, _axis(axis, data), **_policy(mode, fill_value, negative, data.dtype)), "gather_elements")
 
 
 def gather_nd(
@@ -256,9 +267,7 @@ def gather_nd(
     x after the batch dimensions. Everything else is as for take().
     """
     data, ids = _data(x), _indices(indices)
-    request = Request(ND, 0, batch_dims.__index__(), **_policy(mode, fill_value, negative, data.dtype))
-    _check_shapes("gather_nd", data, ids, axis=None, batch_dims=batch_dims)
-    return _bind(data, ids, request)
+    return _run(data, ids, Request(ND, 0, batch_dims.__index__(), **_policy(mode, fill_value, negative, data.dtype)), "gather_nd")
 
 
 def gather(
@@ -284,4 +293,4 @@ def gather(
     batching = tuple(getattr(of, "operand_batching_dims", ())), tuple(getattr(of, "start_indices_batching_dims", ()))
     windows = Windows(tuple(of.offset_dims), tuple(of.collapsed_slice_dims), *batching, tuple(of.start_index_map), sizes)
     assert windows.out_shape(ids.shape) == wanted.shape
-    return _bind(data, ids, Request(WINDOWS, windows=windows, **policy))
+    return _run(data, ids, Request(WINDOWS, windows=windows, **policy))
