@@ -54,9 +54,9 @@ from libgather.table import Table, TablePart, TableStatistics, open
 
 
 def __getattr__(name: str) -> _Any:
-    """Imports libgather.torch on first use, since it needs PyTorch."""
-    if name == "torch":
-        return _import_module("libgather.torch")
+    """Imports libgather.torch and libgather.jax on first use, since they need PyTorch and JAX."""
+    if name in ("torch", "jax"):
+        return _import_module(f"libgather.{name}")
     raise AttributeError(f"module 'libgather' has no attribute {name!r}", name=name)
 
 

@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
-from libgather._core import index
 from libgather.check_text import visible
-from libgather._fallback import join_ids
-from libgather.errors import GatherNotSupportedError, make_key, refuse
-from libgather.model_types import is_packed
+from libgather.errors import refuse
+from libgather.table_array import TableArray
+from libgather.table_index import TableIndexing
 
 Path = str | bytes | os.PathLike
-_BLOCK_BYTES = 16 << 20  # of rows read at a time for a slice
 
 
 class TablePart(NamedTuple):
@@ -178,45 +176,17 @@ def _raw_shape(shape: Any) -> tuple[int, ...]:
     return tuple(_index(length, "shape") for length in lengths)
 
 
-# ---- indexing --------------------------------------------------------------------------------------------------------
-
-
-def _columns(rest: tuple, shape: tuple[int, ...], dimensions: int) -> tuple:
-    """The rest of table[ids, ...] as it applies to what the ids selected, of that shape; ids had `dimensions`."""
-    if not all(part is Ellipsis or isinstance(part, slice) or _is_int(part) for part in rest):
-        refuse(
-            "unsupported",
-            "after the ids, a table index takes only integers, slices and ...: index the rows first, table[ids][:, ...]",
-            "indices",
-        )
-    row = np.broadcast_to(np.zeros((), np.uint8), (1, *shape))
-    row[(slice(None), *rest)]  # NumPy's own errors, before anything is read
-    return (slice(None),) * dimensions + rest
-
-
-def _numbers(rows: range) -> np.ndarray:
-    return np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
-
-
-def _is_int(key: Any) -> bool:
-    return isinstance(key, int | np.integer) and not isinstance(key, bool)
-
-
-def _ids_of(key: Any) -> np.ndarray:
-    """The row index as an array: integers, or a mask."""
-    _core._probe(key)
-    ids = np.asarray(key)
-    return ids.astype(np.int64) if ids.size == 0 and ids.dtype == float and isinstance(key, list | tuple) else ids
-
-
-class Table(_core.Table):
+class Table(_core.Table, TableIndexing, TableArray):
     """A table in one file or several consecutive ones: a tensor of rank 1 or more whose rows are taken by
     index.
 
     libgather.open() is another name for it, and documents the arguments. `table[ids]` reads rows as NumPy's indexing
-    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; after a comma, integers
-    and slices may select parts of the rows. `table[i, j]` with arrays for several dimensions reads only what they
+    would: ids are an int, integers of any rank, a slice, `...`, or a mask of one bool per row; after a comma, anything
+    that NumPy takes may select parts of the rows. `table[i, j]` with arrays for several dimensions reads only what they
     select. take() and submit() have more options.
+
+    It is an array to np.take, np.take_along_axis, dask.array.from_array and xarray, and a dataset to PyTorch's DataLoader.
+    A function of NumPy that would read the whole file raises a TypeError.
 
     Any number of threads may use one table. After a fork the child may use it too; unpickling opens it again from its
     files. As a context manager it closes itself.
@@ -331,93 +301,6 @@ class Table(_core.Table):
     def __iter__(self) -> Iterator[Any]:
         for first in range(0, self.rows, self._block()):
             yield from self.take(np.arange(first, min(first + self._block(), self.rows)))
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        """All rows. An error above the memory limit; table[...] reads them anyway."""
-        ceiling = self._arguments["memory"]
-        if copy is False:
-            raise ValueError("a table in a file cannot become an array without a copy")
-        if ceiling is not None and self.nbytes > bytes_of(ceiling, "memory"):
-            text = f"the table has {self.nbytes} bytes, more than its memory={ceiling!r}: table[...] reads all of it"
-            refuse("out_of_memory", text)
-        rows = self[...]
-        return rows if dtype is None else rows.astype(dtype, copy=False)
-
-    def _block(self) -> int:
-        """How many rows of a slice are read at a time."""
-        return max(1, _BLOCK_BYTES // max(self.row_bytes, 8))
-
-    def _range(self, wanted: range) -> np.ndarray:
-        """Rows of a slice, a block at a time, so that their indices need little memory."""
-        block = self._block()
-        pieces = [wanted[first : first + block] for first in range(0, len(wanted), block)] or [wanted]
-        if len(pieces) == 1 or is_packed(self.type):
-            rows = [self.take(_numbers(piece)) for piece in pieces]
-            return rows[0] if len(rows) == 1 else np.concatenate(rows)
-        out = np.empty((len(wanted), *self.shape[1:]), self.dtype)
-        for i, piece in enumerate(pieces):
-            self.take(_numbers(piece), out=out[i * block : (i + 1) * block])
-        return out
-
-    def _select(self, key: Any) -> Any:
-        """The cases of table[key] that the extension does not handle."""
-        if key is Ellipsis:
-            key = slice(None)
-        if isinstance(key, slice):
-            return self._range(range(self.rows)[key])
-        if isinstance(key, tuple):
-            return self._select_tuple(key)
-        ids = _ids_of(key)
-        if ids.dtype != bool:
-            return self.take(ids)
-        positions = self._mask(ids, 0)
-        return self.take(positions[0]) if len(positions) == 1 else self._take_tuples(list(positions))
-
-    def _mask(self, mask: np.ndarray, first: int) -> tuple[np.ndarray, ...]:
-        """The positions of its true elements, in each of the dimensions from `first` on that it is for."""
-        if mask.ndim == 0:
-            refuse("unsupported" if first else "shape_mismatch", "a table index takes no bool of rank 0", "indices")
-        wanted = self.shape[first : first + mask.ndim]
-        if mask.shape != wanted:
-            have = "one bool per row, the shape" if first == 0 else f"from dimension {first} on the shape"
-            refuse("shape_mismatch", f"a mask must have {have} {wanted}, not {mask.shape}", "indices")
-        return (np.flatnonzero(mask),) if mask.ndim == 1 else np.nonzero(mask)
-
-    def _ids_first(self, key: tuple) -> tuple[list[Any], int]:
-        """The ids that a key begins with, one for each dimension, and how many of its items they are."""
-        ids: list[Any] = []
-        for number, part in enumerate(key):
-            if part is Ellipsis or isinstance(part, slice) or (part is None and ids):
-                return ids, number
-            array = part if _is_int(part) else _ids_of(part)
-            ids += self._mask(array, len(ids)) if getattr(array, "dtype", None) == bool else [array]
-        return ids, len(key)
-
-    def _select_tuple(self, key: tuple) -> Any:
-        if not key:
-            return self[...]
-        if len(key) == 1:
-            return self[key[0]]
-        first = key[0]
-        if first is Ellipsis or isinstance(first, slice):
-            columns = _columns(key[1:], self.shape[1:], 1) if first is not Ellipsis else key
-            return self[first][columns]
-        ids, items = self._ids_first(key)
-        if len(ids) > self.ndim:
-            raise make_key("rank_mismatch", 2, f"too many indices: {len(ids)} for a table of rank {self.ndim}")
-        dimensions = max((np.ndim(part) for part in ids), default=0)
-        columns = _columns(key[items:], self.shape[len(ids) :], dimensions)
-        rows = self[ids[0]] if len(ids) == 1 else self._take_tuples(ids)
-        return rows if items == len(key) else rows[columns]
-
-    def _take_tuples(self, ids: list[Any]) -> Any:
-        """What the tuples of ids select."""
-        tuples = join_ids(tuple(ids))
-        try:
-            return self.gather_nd(tuples)
-        except GatherNotSupportedError:  # elements smaller than a byte: whole rows
-            rows = self.take(tuples[..., 0])
-            return index(rows, (*np.indices(tuples.shape[:-1], sparse=True), *np.moveaxis(tuples[..., 1:], -1, 0)))
 
 
 def _reopen(kind: type[Table], arguments: dict[str, Any]) -> Table:

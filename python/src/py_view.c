@@ -43,6 +43,8 @@ static int64_t length_or_1(int64_t length) { return length > 0 ? length : 1; }
 
 int gather_py_is_row_major(const gather_py_view *view) {
   int64_t step = unit(&view->tensor);
+  for (int32_t d = 0; d < view->tensor.rank; d++)
+    if (view->shape[d] == 0) return view->tensor.packed_offset == 0; /* NumPy's empty arrays may have strides of 0 */
   for (int32_t d = view->tensor.rank - 1; d >= 0; d--) {
     if (view->shape[d] > 1 && view->strides[d] != step) return 0;
     step *= length_or_1(view->shape[d]);

@@ -332,7 +332,7 @@ KEYS = [0, -1, 9, np.int8(3), np.uint64(9), slice(None), slice(2, 7), slice(8, 1
         [True] + [False] * 9, np.zeros(10, bool), range(3), (4, 1), (4, 1, 1), (-1, slice(None), 0), (slice(2, 5), 1), (slice(2, 5), ..., 1),
         (..., 0), (..., 1, [0, 1]), ([3, 1, 1], 2), ([3, 1], slice(None, None, -1)), (np.array([[1, 2], [3, 4]]), 1, slice(1)),
         ([[1], [2]], ..., 0), (np.arange(10) > 6, 0), (2, ...), (0, [1, 2]), ([0], [1]), ([[3], [-1]], [0, 2, 1]), ([3, 4], 1, ...),
-        ([3, 4], [0, -1], slice(1)), (np.zeros((10, 3), bool)), (np.arange(30).reshape(10, 3) % 4 == 0), (np.array([3], 'u8'), [-1]),
+        ([3, 4], [0, -1], slice(1)), (np.zeros((10, 3), bool)), (np.arange(30).reshape(10, 3) % 4 == 0), (np.array([3], 'u8'), [-1]), None, (None, 1), (0, None), (0, slice(None), [1]), (slice(2, 5), [0, 1]),
         (np.arange(10) % 5 == 0, [2, 0]), ([], [], 0), (1, [True, False, True]), (np.int64(2), np.int64(1)), (np.array(3), 1)]
 
 
@@ -353,11 +353,11 @@ def test_scalars(tmp_path):
 @pytest.mark.parametrize("key, error", [
     (10, IndexError), (-11, IndexError), ([0, 10], IndexError), (2**70, libgather.GatherTypeError), (True, libgather.GatherValueError),
     (np.zeros(9, bool), libgather.GatherValueError), (np.zeros((10, 2), bool), libgather.GatherValueError), (1.0, libgather.GatherTypeError),
-    ([0.5], libgather.GatherTypeError), (None, libgather.GatherTypeError), ("a", libgather.GatherTypeError), (slice("a", 3), TypeError),
+    ([0.5], libgather.GatherTypeError), ("a", libgather.GatherTypeError), (slice("a", 3), TypeError),
     ((0, [1, 3]), libgather.GatherIndexError), (([0, 1], [0, 1, 2]), libgather.GatherValueError), ((0, [0.5]), libgather.GatherTypeError),
-    ((0, slice(None), [1]), libgather.GatherNotSupportedError), (([0], [0], [0], [0]), libgather.GatherKeyError), ((0, None), libgather.GatherNotSupportedError),
+    ((0, slice(None), [2]), libgather.GatherIndexError), (([0], [0], [0], [0]), libgather.GatherKeyError),
     ((0, 3), IndexError), ((0, 0, 0, 0), IndexError), ((0, ..., ...), IndexError), ((0, True), libgather.GatherNotSupportedError),
-    (([10], 5), IndexError), ((None, 1), libgather.GatherTypeError)], ids=repr)
+    (([10], 5), IndexError), ((None, 10), IndexError)], ids=repr)
 def test_brackets_refuse(table, key, error):
     with pytest.raises(error):
         table[key]
@@ -403,7 +403,7 @@ def test_numpy_and_libgather_take(table):
     assert same(libgather.take(table, [99], axis=0, mode="clip"), X[[9]])
     assert table.stats().rows == 13
     for call, error in ((lambda: libgather.take(table, ids), TypeError), (lambda: libgather.take(table, ids, axis=1), NotImplementedError),
-                        (lambda: libgather.take(table, ids, axis=3), libgather.GatherAxisError), (lambda: np.take(table, ids), ValueError),
+                        (lambda: libgather.take(table, ids, axis=3), libgather.GatherAxisError), (lambda: np.take(table, ids, axis=1), NotImplementedError),
                         (lambda: libgather.take(table, ids, axis=0, rules="onnx-13"), NotImplementedError),
                         (lambda: libgather.take(table, ids, axis=0, batch_dims=1), NotImplementedError),
                         (lambda: libgather.take_along_axis(table, ids, axis=0), NotImplementedError),
