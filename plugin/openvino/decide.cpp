@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "decide.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "gather_op.hpp"
+#include "openvino/op/constant.hpp"
+#include "take_out.hpp"
+
+namespace libgather {
+namespace {
+
+std::atomic<std::int64_t> taken, tables, left;
+
+// Measured by bench/plugin_openvino.py; docs/plugin-openvino.md has the figures. Below, OpenVINO's own node takes less time.
+constexpr std::int64_t least_rows = 1024;         // of the output, where its shape is known
+constexpr std::int64_t least_bytes = 64 << 10;    // of the output, likewise
+constexpr std::int64_t least_table = 1 << 20;     // of data, in bytes, where the shape of the output is not known
+
+// Whether one of the values that lead to `value` comes from an operator of which `wanted` is true.
+template <class Wanted>
+bool comes_from(const ov::Output<ov::Node> &value, Wanted wanted) {
+  std::set<ov::Node *> seen;
+  std::vector<ov::Node *> next{value.get_node()};
+  for (std::size_t most = 256; !next.empty() && most > 0; most--) {
+    ov::Node *node = next.back();
+    next.pop_back();
+    if (!seen.insert(node).second)
+      continue;
+    if (wanted(*node))
+      return true;
+    for (std::size_t i = 0; i < node->get_input_size(); i++)
+      next.push_back(node->get_input_node_ptr(i));
+  }
+  return false;
+}
+
+// Whether a value is one or more lengths of a shape: those are computed when a model is loaded, by rules for OpenVINO's own operators.
+bool is_shape_value(const ov::Output<ov::Node> &value) {
+  const ov::Rank rank = value.get_partial_shape().rank();
+  const auto shape_of = [](const ov::Node &node) { return std::strcmp(node.get_type_name(), "ShapeOf") == 0; };
+  return value.get_element_type().is_integral_number() && rank.is_static() && rank.get_length() <= 1 &&
+         comes_from(value, shape_of);
+}
+
+// Its plug-ins fill the places of boxes that were not found with -1, and mark the gathers behind for it.
+bool is_suppression(const ov::Node &node) {
+  return std::strstr(node.get_type_name(), "Nms") || std::strstr(node.get_type_name(), "NonMaxSuppression");
+}
+
+std::int64_t bytes_of(const ov::Output<ov::Node> &value) {
+  const ov::PartialShape &shape = value.get_partial_shape();
+  if (shape.is_dynamic() || value.get_element_type().is_dynamic())
+    return -1;
+  return static_cast<std::int64_t>((ov::shape_size(shape.to_shape()) * value.get_element_type().bitwidth() + 7) / 8);
+}
+
+// Whether the library's node takes less time than OpenVINO's.
+bool worthwhile(const Found &found, const ov::Output<ov::Node> &node) {
+  const std::int64_t bytes = bytes_of(node);
+  if (bytes < 0) {
+    const std::int64_t table = bytes_of(found.data());
+    return table < 0 || table >= least_table;
+  }
+  const ov::PartialShape &indices = found.indices().get_partial_shape();
+  const std::int64_t rows = indices.is_static() ? static_cast<std::int64_t>(ov::shape_size(indices.to_shape())) : 0;
+  return rows >= least_rows || bytes >= least_bytes;
+}
+
+bool first_axis(const Found &found) {
+  const ov::Rank data = found.data().get_partial_shape().rank(), indices = found.indices().get_partial_shape().rank();
+  const bool no_batch = found.batch_dims == 0 ||
+                        (found.batch_dims < 0 && indices.is_static() && found.batch_dims + indices.get_length() == 0);
+  return found.op->family == GATHER_FAMILY_GATHER && no_batch && data.is_static() &&
+         (found.axis == 0 || found.axis == -data.get_length());
+}
+
+ov::Output<ov::Node> choose(const Found &found, const Options &options) {
+  if (comes_from(found.indices(), is_suppression))
+    return {};
+  if (first_axis(found)) {
+    const ov::Output<ov::Node> rows = take_out(found.op, found.data(), found.indices(), options);
+    if (rows.get_node()) {
+      tables++;
+      return rows;
+    }
+  }
+  if (is_shape_value(found.data()))
+    return {};
+  const auto node = std::make_shared<GatherOp>(found.inputs, found.op, found.axis, found.batch_dims, options.on_bad);
+  return options.force || worthwhile(found, node) ? node->output(0) : ov::Output<ov::Node>();
+}
+
+}  // namespace
+
+ov::Output<ov::Node> replacement(const Found &found, const Options &options) {
+  const ov::Output<ov::Node> value = choose(found, options);
+  (value.get_node() ? taken : left)++;
+  return value;
+}
+
+Counts counts() { return {taken, tables, left}; }
+
+}  // namespace libgather
