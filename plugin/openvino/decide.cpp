@@ -8,6 +8,7 @@
 
 #include "gather_op.hpp"
 #include "openvino/op/constant.hpp"
+#include "openvino/op/convert.hpp"
 #include "take_out.hpp"
 
 namespace libgather {
@@ -95,6 +96,15 @@ ov::Output<ov::Node> choose(const Found &found, const Options &options) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> constant_axis(ov::Output<ov::Node> value) {
+  if (const auto convert = ov::as_type_ptr<ov::op::v0::Convert>(value.get_node_shared_ptr()))
+    value = convert->input_value(0);
+  const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(value.get_node_shared_ptr());
+  if (!constant || ov::shape_size(constant->get_shape()) != 1 || !constant->get_element_type().is_integral_number())
+    return std::nullopt;
+  return constant->cast_vector<std::int64_t>()[0];
+}
 
 ov::Output<ov::Node> replacement(const Found &found, const Options &options) {
   const ov::Output<ov::Node> value = choose(found, options);

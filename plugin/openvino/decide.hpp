@@ -3,6 +3,7 @@
 // Which nodes the extension takes over, and which it leaves to OpenVINO, whose own are faster for little work.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "gather/gather.h"
@@ -20,6 +21,9 @@ struct Found {
   const ov::Output<ov::Node> &data() const { return inputs[0]; }
   const ov::Output<ov::Node> &indices() const { return inputs[1]; }
 };
+
+// The number of an axis input that is a constant, perhaps converted; nothing else is known when a model is read.
+std::optional<std::int64_t> constant_axis(ov::Output<ov::Node> value);
 
 // The node to use instead; null if OpenVINO's own is to be made.
 ov::Output<ov::Node> replacement(const Found &found, const Options &options);

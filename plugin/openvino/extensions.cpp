@@ -12,7 +12,6 @@
 #include "openvino/frontend/extension/conversion.hpp"
 #include "openvino/frontend/node_context.hpp"
 #include "openvino/op/constant.hpp"
-#include "openvino/op/convert.hpp"
 #include "openvino/op/gather.hpp"
 #include "openvino/op/gather_elements.hpp"
 #include "openvino/op/gather_nd.hpp"
@@ -25,16 +24,6 @@ namespace libgather {
 namespace {
 
 using Value = ov::Output<ov::Node>;
-
-// The number of an axis input that is a constant, perhaps converted; nothing else is known when a model is read.
-std::optional<std::int64_t> axis_of(Value value) {
-  if (const auto convert = ov::as_type_ptr<ov::op::v0::Convert>(value.get_node_shared_ptr()))
-    value = convert->input_value(0);
-  const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(value.get_node_shared_ptr());
-  if (!constant || ov::shape_size(constant->get_shape()) != 1 || !constant->get_element_type().is_integral_number())
-    return std::nullopt;
-  return constant->cast_vector<std::int64_t>()[0];
-}
 
 // OpenVINO's own node, as its reader would have made it.
 Value own_gather(const ov::OutputVector &inputs, const gather_op *op, std::int64_t batch_dims) {
@@ -85,7 +74,7 @@ class Replaced : public ov::BaseOpExtension {
       return std::make_shared<TreeOp>(inputs, options_.on_bad)->outputs();
     std::optional<std::int64_t> known = axis;
     if (op_->axis_source == GATHER_AXIS_SOURCE_INPUT)
-      known = axis_of(inputs.at(2));
+      known = constant_axis(inputs.at(2));
     if (known) {
       const Value value = replacement({op_, inputs, *known, batch_dims}, options_);
       // (A Slice needs a dimension; a single number of a table is no work anyway.)

@@ -61,7 +61,7 @@ bool TableOp::visit_attributes(ov::AttributeVisitor &visitor) {
 
 bool TableOp::has_evaluate() const { return true; }
 
-bool TableOp::can_constant_fold(const ov::OutputVector &) const { return false; }
+bool TableOp::constant_fold(ov::OutputVector &, const ov::OutputVector &) { return false; }
 
 bool TableOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const {
   std::call_once(opened_->once, [this] { opened_->table = FileTable::open(place_); });

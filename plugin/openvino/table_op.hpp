@@ -30,8 +30,8 @@ class TableOp : public ov::op::Op {
   bool visit_attributes(ov::AttributeVisitor &visitor) override;
   bool evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const override;
   bool has_evaluate() const override;
-  // The table is not to be decoded into a constant again, even where the indices are constant.
-  bool can_constant_fold(const ov::OutputVector &inputs) const override;
+  // Rows stay in their file even where the indices are constant.
+  bool constant_fold(ov::OutputVector &outputs, const ov::OutputVector &inputs) override;
 
  private:
   FilePlace place_;
