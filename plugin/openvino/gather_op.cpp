@@ -103,7 +103,7 @@ bool GatherOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &input
   run.fresh_output = true;  // a request that fails has no outputs
   gather_error error;
   const gather_status status = gather_plan_run(entry.plan.get(), &run, &error);
-  require(status, error, get_friendly_name());
+  require_run(status, error, get_friendly_name(), outputs[0]);
   return true;
 }
 

@@ -76,7 +76,8 @@ bool TableOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs
   options.on_bad = options_policy(on_bad_);
   options.executor = &executor;
   gather_error error;
-  require(gather_table_take(opened_->table->table(), &indices, &out, &options, &error), error, get_friendly_name());
+  const gather_status status = gather_table_take(opened_->table->table(), &indices, &out, &options, &error);
+  require_run(status, error, get_friendly_name(), outputs[0]);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tensors.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 namespace libgather {
@@ -64,6 +64,12 @@ ov::PartialShape Shapes::inferred(const gather_shape &shape) const {
 void require(gather_status status, const gather_error &error, const std::string &node) {
   if (status != GATHER_OK)
     throw std::runtime_error("libgather: node '" + node + "': " + error.message);
+}
+
+void require_run(gather_status status, const gather_error &error, const std::string &node, ov::Tensor &out) {
+  if (status != GATHER_OK && out.get_byte_size() > 0)
+    std::memset(out.data(), 0, out.get_byte_size());
+  require(status, error, node);
 }
 
 }  // namespace libgather

@@ -49,8 +49,8 @@ bool TreeOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs)
   options.executor = &executor;
   options.on_bad = options_policy(on_bad_);
   gather_error error;
-  require(gather_tree(&given[0], &given[1], &given[2], &given[3], &out, &options, &error), error,
-          get_friendly_name());
+  const gather_status status = gather_tree(&given[0], &given[1], &given[2], &given[3], &out, &options, &error);
+  require_run(status, error, get_friendly_name(), outputs[0]);
   return true;
 }
 
