@@ -200,7 +200,7 @@ def _table_onnx(folder: Path, rows: int, width: int, marked: dict[int, float], d
         [helper.make_node("Gather", ["table", "ids"], ["the_node"], name="the_node")],
         "g",
         [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
-        [helper.make_tensor_value_info("the_node", table.data_type, None)],
+        [helper.make_tensor_value_info("the_node", table.data_type, ["n", width])],
         initializer=[table],
     )
     path = folder / "table.onnx"

@@ -76,7 +76,9 @@ def compressed(folder: str) -> None:
         assert found == (dtype != np.uint8), dtype
         if found:
             ids_out = np.array([rows, 9])
-            child.same(child.run(child.core_of(take_out="16M"), path, [ids_out]), child.run(openvino.Core(), path, [ids_out]), str(dtype))
+            # (OpenVINO's own node for int8 writes only the first number of such a row.)
+            got = child.run(child.core_of(take_out="16M"), path, [ids_out])
+            assert not got[0].any() and got[1].tobytes() == own[0].tobytes(), dtype
 
 
 def table_life(folder: str) -> None:
@@ -141,16 +143,16 @@ def threads() -> None:
     assert not wrong, wrong[:2]
 
 
-def loading() -> None:
-    """100 cores and models; no memory and no threads are left behind."""
+def loading(turns: str = "40") -> None:
+    """Many cores and models; no memory and no threads are left behind."""
     case = models.Case("load", "Gather", "onnx-13", np.ones((50, 8), np.float32), np.array([1, 49]))
     content, sizes, tasks = models.onnx_bytes(case), [], []
-    for turn in range(100):
+    for turn in range(int(turns)):
         core = child.core_of(force=True)
         child.same(child.run(core, content, [case.data, case.indices]), case.data[case.indices], "loading")
         del core
         gc.collect()
-        if turn in (30, 99):
+        if turn in (15, int(turns) - 1):
             sizes.append(resident())
             tasks.append(len(os.listdir("/proc/self/task")))
     assert sizes[1] - sizes[0] < 30 and tasks[1] <= tasks[0] + 2, (sizes, tasks)
@@ -190,7 +192,7 @@ def real_inputs(model, rng: np.random.Generator) -> list[np.ndarray] | None:
 
 def real() -> None:
     """Real models, unmodified: the same bytes with the extension and without, where OpenVINO loads them."""
-    found = 0
+    found = taken = 0
     for path in sorted(MODELS.rglob("*.onnx")):
         try:
             model = openvino.Core().read_model(path)
@@ -200,16 +202,19 @@ def real() -> None:
                 continue
             own = outputs(openvino.Core(), path, inputs)
         except RuntimeError as error:
-            print("OpenVINO does not run", path.name, str(error).splitlines()[-1][:150])
+            print("OpenVINO does not run", path.name, str(error)[-400:])
             continue
         for options in ({"force": True, "on_bad": "rules"}, {}):
             core = child.core_of(**options)
-            count = sum(kind.startswith("Libgather") for kind in child.kinds(core.read_model(path)))
-            print(path.name, options, count, "nodes")
+            before = door.report()
+            core.read_model(path)
+            after = door.report()
+            taken += after.taken - before.taken
+            print(path.name, options, after.taken - before.taken, "taken,", after.left - before.left, "left")
             for a, b in zip(own, outputs(core, path, inputs), strict=True):
                 assert a.tobytes() == b.tobytes(), (path, options)
         found += 1
-    assert found >= 3, found
+    assert found >= 3 and taken >= 9, (found, taken)
 
 
 def outputs(core: openvino.Core, path: Path, inputs: list[np.ndarray]) -> list[np.ndarray]:
