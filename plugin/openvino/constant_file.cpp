@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "constant_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace libgather {
 namespace {
@@ -37,8 +37,7 @@ std::optional<Mapping> mapping_of(std::uintptr_t at, std::uint64_t bytes) {
   std::optional<Mapping> found;
   Mapping next;
   for (std::string line; std::getline(maps, line);) {
-    if (!mapping_read(line, next))
-      continue;
+    if (!mapping_read(line, next)) continue;
     if (found && next.begin == found->end && next.inode == found->inode && next.path == found->path &&
         next.offset == found->offset + static_cast<std::int64_t>(found->end - found->begin))
       found->end = next.end;
@@ -47,16 +46,14 @@ std::optional<Mapping> mapping_of(std::uintptr_t at, std::uint64_t bytes) {
     else if (next.begin <= at && at < next.end)
       found = next;
   }
-  if (!found || found->end - at < bytes)
-    return std::nullopt;
+  if (!found || found->end - at < bytes) return std::nullopt;
   return found;
 }
 
 // Whether the file of that name still is the one that is mapped, long enough, with the same first and last bytes.
 bool same_file(const Mapping &mapping, std::int64_t offset, const char *memory, std::uint64_t bytes) {
   const int file = open(mapping.path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    return false;
+  if (file < 0) return false;
   struct stat facts;
   bool same = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_ino == mapping.inode &&
               static_cast<std::uint64_t>(facts.st_size) >= static_cast<std::uint64_t>(offset) + bytes;
@@ -75,15 +72,12 @@ bool same_file(const Mapping &mapping, std::int64_t offset, const char *memory, 
 std::optional<FilePlace> constant_file(const ov::op::v0::Constant &constant) {
   const std::uint64_t bytes = constant.get_byte_size();
   const auto *memory = static_cast<const char *>(constant.get_data_ptr());
-  if (bytes == 0 || !memory)
-    return std::nullopt;
+  if (bytes == 0 || !memory) return std::nullopt;
   const auto at = reinterpret_cast<std::uintptr_t>(memory);
   const std::optional<Mapping> mapping = mapping_of(at, bytes);
-  if (!mapping)
-    return std::nullopt;
+  if (!mapping) return std::nullopt;
   const std::int64_t offset = mapping->offset + static_cast<std::int64_t>(at - mapping->begin);
-  if (!same_file(*mapping, offset, memory, bytes))
-    return std::nullopt;
+  if (!same_file(*mapping, offset, memory, bytes)) return std::nullopt;
   FilePlace place;
   place.path = mapping->path;
   place.offset = offset;

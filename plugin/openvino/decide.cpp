@@ -18,9 +18,10 @@ std::atomic<std::int64_t> taken, tables, left;
 
 // Measured by bench/plugin_openvino.py; docs/plugin-openvino.md has the figures. A node of an extension costs 0.7 microseconds more than
 // OpenVINO's own, 4 more if the shape of the output is not known beforehand. Where the work is less than this, OpenVINO's is left.
-constexpr std::int64_t least_elements = 800;        // GatherElements: of the output
-constexpr std::int64_t least_tuples = 1000;         // GatherND
-constexpr std::int64_t least_narrow_rows = 500;     // Gather of rows of 8 to 128 bytes: OpenVINO has no kernel of its own for them
+constexpr std::int64_t least_elements = 800;  // GatherElements: of the output
+constexpr std::int64_t least_tuples = 1000;   // GatherND
+constexpr std::int64_t least_narrow_rows =
+    500;  // Gather of rows of 8 to 128 bytes: OpenVINO has no kernel of its own for them
 constexpr std::int64_t least_numbers = 20000;       // Gather of single elements
 constexpr std::int64_t least_wide_bytes = 1 << 20;  // Gather of longer rows: of the output
 
@@ -32,12 +33,9 @@ bool comes_from(const ov::Output<ov::Node> &value, Wanted wanted) {
   for (std::size_t most = 256; !next.empty() && most > 0; most--) {
     ov::Node *node = next.back();
     next.pop_back();
-    if (!seen.insert(node).second)
-      continue;
-    if (wanted(*node))
-      return true;
-    for (std::size_t i = 0; i < node->get_input_size(); i++)
-      next.push_back(node->get_input_node_ptr(i));
+    if (!seen.insert(node).second) continue;
+    if (wanted(*node)) return true;
+    for (std::size_t i = 0; i < node->get_input_size(); i++) next.push_back(node->get_input_node_ptr(i));
   }
   return false;
 }
@@ -63,28 +61,23 @@ std::int64_t row_count(const Found &found, std::int64_t count) {
   const std::int64_t indices_rank = found.indices().get_partial_shape().rank().get_length();
   const std::int64_t axis = found.axis < 0 ? found.axis + rank : found.axis;
   const std::int64_t batch = found.batch_dims < 0 ? found.batch_dims + indices_rank : found.batch_dims;
-  for (std::int64_t i = batch; i < axis && i < rank; i++)
-    rows *= data[i].is_static() ? data[i].get_length() : 1;
+  for (std::int64_t i = batch; i < axis && i < rank; i++) rows *= data[i].is_static() ? data[i].get_length() : 1;
   return rows;
 }
 
 // Whether the library's node takes less time than OpenVINO's.
 bool worthwhile(const Found &found, const ov::Output<ov::Node> &node) {
   const ov::PartialShape &indices = found.indices().get_partial_shape(), &out = node.get_partial_shape();
-  if (indices.is_dynamic() || out.is_dynamic() || node.get_element_type().is_dynamic())
-    return false;
+  if (indices.is_dynamic() || out.is_dynamic() || node.get_element_type().is_dynamic()) return false;
   const auto elements = static_cast<std::int64_t>(ov::shape_size(out.to_shape()));
   const auto count = static_cast<std::int64_t>(ov::shape_size(indices.to_shape()));
-  if (elements == 0 || count == 0)
-    return true;  // OpenVINO's own divides by zero
-  if (found.op->family == GATHER_FAMILY_ELEMENTS)
-    return elements >= least_elements;
+  if (elements == 0 || count == 0) return true;  // OpenVINO's own divides by zero
+  if (found.op->family == GATHER_FAMILY_ELEMENTS) return elements >= least_elements;
   if (found.op->family == GATHER_FAMILY_ND)
     return count / static_cast<std::int64_t>(indices.to_shape().back()) >= least_tuples;
   const std::int64_t rows = row_count(found, count);
   const std::int64_t row_bytes = elements / rows * static_cast<std::int64_t>(node.get_element_type().bitwidth()) / 8;
-  if (elements == rows)
-    return rows >= least_numbers;
+  if (elements == rows) return rows >= least_numbers;
   return row_bytes <= 128 ? rows >= least_narrow_rows : rows * row_bytes >= least_wide_bytes;
 }
 
@@ -97,8 +90,7 @@ bool first_axis(const Found &found) {
 }
 
 ov::Output<ov::Node> choose(const Found &found, const Options &options) {
-  if (comes_from(found.indices(), is_suppression))
-    return {};
+  if (comes_from(found.indices(), is_suppression)) return {};
   if (first_axis(found)) {
     const ov::Output<ov::Node> rows = take_out(found.op, found.data(), found.indices(), options);
     if (rows.get_node()) {
@@ -106,8 +98,7 @@ ov::Output<ov::Node> choose(const Found &found, const Options &options) {
       return rows;
     }
   }
-  if (is_shape_value(found.data()))
-    return {};
+  if (is_shape_value(found.data())) return {};
   const auto node = std::make_shared<GatherOp>(found.inputs, found.op, found.axis, found.batch_dims, options.on_bad);
   return options.force || worthwhile(found, node) ? node->output(0) : ov::Output<ov::Node>();
 }

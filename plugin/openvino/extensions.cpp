@@ -36,19 +36,15 @@ Value own_gather(const ov::OutputVector &inputs, const gather_op *op, std::int64
 
 Value own_nd(const ov::OutputVector &inputs, const gather_op *op, std::int64_t batch_dims) {
   const auto batch = static_cast<std::size_t>(batch_dims);
-  if (op->version >= 8)
-    return std::make_shared<ov::op::v8::GatherND>(inputs.at(0), inputs.at(1), batch);
+  if (op->version >= 8) return std::make_shared<ov::op::v8::GatherND>(inputs.at(0), inputs.at(1), batch);
   return std::make_shared<ov::op::v5::GatherND>(inputs.at(0), inputs.at(1), batch);
 }
 
 // A node that has as many inputs as the one in the file, which its reader takes for granted: `value`, or a Slice that takes all of
 // it, which every plug-in removes.
 Value with_inputs(const Value &value, std::size_t least) {
-  if (value.get_node()->get_input_size() >= least)
-    return value;
-  const auto number = [](std::int64_t n) {
-    return ov::op::v0::Constant::create(ov::element::i64, ov::Shape{1}, {n});
-  };
+  if (value.get_node()->get_input_size() >= least) return value;
+  const auto number = [](std::int64_t n) { return ov::op::v0::Constant::create(ov::element::i64, ov::Shape{1}, {n}); };
   return std::make_shared<ov::op::v8::Slice>(value, number(0), number(INT64_MAX), number(1));
 }
 
@@ -66,19 +62,16 @@ class Replaced : public ov::BaseOpExtension {
 
   ov::OutputVector create(const ov::OutputVector &inputs, ov::AttributeVisitor &visitor) const override {
     std::int64_t axis = 0, batch_dims = 0;
-    if (op_->axis_source == GATHER_AXIS_SOURCE_ATTRIBUTE)
-      visitor.on_attribute("axis", axis);
-    if (op_->batch_dims)
-      visitor.on_attribute("batch_dims", batch_dims);
-    if (op_->family == GATHER_FAMILY_TREE)
-      return std::make_shared<TreeOp>(inputs, options_.on_bad)->outputs();
+    if (op_->axis_source == GATHER_AXIS_SOURCE_ATTRIBUTE) visitor.on_attribute("axis", axis);
+    if (op_->batch_dims) visitor.on_attribute("batch_dims", batch_dims);
+    if (op_->family == GATHER_FAMILY_TREE) return std::make_shared<TreeOp>(inputs, options_.on_bad)->outputs();
     std::optional<std::int64_t> known = axis;
-    if (op_->axis_source == GATHER_AXIS_SOURCE_INPUT)
-      known = constant_axis(inputs.at(2));
+    if (op_->axis_source == GATHER_AXIS_SOURCE_INPUT) known = constant_axis(inputs.at(2));
     if (known) {
       const Value value = replacement({op_, inputs, *known, batch_dims}, options_);
       // (A Slice needs a dimension; a single number of a table is no work anyway.)
-      if (value.get_node() && (value.get_partial_shape().rank() != 0 || value.get_node()->get_input_size() >= inputs.size()))
+      if (value.get_node() &&
+          (value.get_partial_shape().rank() != 0 || value.get_node()->get_input_size() >= inputs.size()))
         return {with_inputs(value, inputs.size())};
     }
     return {own(inputs, axis, batch_dims)};
@@ -116,8 +109,7 @@ ov::OutputVector onnx_gather(const ov::frontend::NodeContext &node, const Option
   const Value data = node.get_input(0), indices = node.get_input(1);
   const auto axis = node.get_attribute<std::int64_t>("axis", 0);
   const Value value = replacement({onnx("Gather"), {data, indices}, axis, 0}, options);
-  if (value.get_node())
-    return {value};
+  if (value.get_node()) return {value};
   const auto constant = ov::op::v0::Constant::create(ov::element::i64, ov::Shape{}, {axis});
   return std::make_shared<ov::op::v8::Gather>(data, indices, constant)->outputs();
 }
@@ -126,8 +118,7 @@ ov::OutputVector onnx_elements(const ov::frontend::NodeContext &node, const Opti
   const Value data = node.get_input(0), indices = node.get_input(1);
   const auto axis = node.get_attribute<std::int64_t>("axis", 0);
   const Value value = replacement({onnx("GatherElements"), {data, indices}, axis, 0}, options);
-  if (value.get_node())
-    return {value};
+  if (value.get_node()) return {value};
   return std::make_shared<ov::op::v6::GatherElements>(data, indices, axis)->outputs();
 }
 
@@ -135,8 +126,7 @@ ov::OutputVector onnx_nd(const ov::frontend::NodeContext &node, const Options &o
   const Value data = node.get_input(0), indices = node.get_input(1);
   const auto batch_dims = node.get_attribute<std::int64_t>("batch_dims", 0);
   const Value value = replacement({onnx("GatherND"), {data, indices}, 0, batch_dims}, options);
-  if (value.get_node())
-    return {value};
+  if (value.get_node()) return {value};
   return std::make_shared<ov::op::v8::GatherND>(data, indices, static_cast<std::size_t>(batch_dims))->outputs();
 }
 

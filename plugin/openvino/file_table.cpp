@@ -40,10 +40,8 @@ FileTable::FileTable(const FilePlace &place) : place_(place) {
   options.memory_bytes = place.memory;
   gather_error error;
   gather_status status = gather_engine_parse(place.engine.c_str(), &options.engine, &error);
-  if (status == GATHER_OK)
-    status = gather_table_open(place.path.c_str(), &options, &table_, &error);
-  if (status != GATHER_OK)
-    throw std::runtime_error(std::string("libgather: ") + error.message);
+  if (status == GATHER_OK) status = gather_table_open(place.path.c_str(), &options, &table_, &error);
+  if (status != GATHER_OK) throw std::runtime_error(std::string("libgather: ") + error.message);
 }
 
 FileTable::~FileTable() { gather_table_close(table_); }
@@ -51,8 +49,7 @@ FileTable::~FileTable() { gather_table_close(table_); }
 std::shared_ptr<FileTable> FileTable::open(const FilePlace &place) {
   const std::lock_guard<std::mutex> lock(guard);
   auto &tables = open_tables();
-  for (auto at = tables.begin(); at != tables.end();)
-    at = at->second.expired() ? tables.erase(at) : std::next(at);
+  for (auto at = tables.begin(); at != tables.end();) at = at->second.expired() ? tables.erase(at) : std::next(at);
   std::weak_ptr<FileTable> &known = tables[key_of(place)];
   std::shared_ptr<FileTable> table = known.lock();
   if (!table) {
@@ -66,8 +63,7 @@ std::vector<std::shared_ptr<FileTable>> file_tables() {
   const std::lock_guard<std::mutex> lock(guard);
   std::vector<std::shared_ptr<FileTable>> all;
   for (const auto &entry : open_tables())
-    if (auto table = entry.second.lock())
-      all.push_back(std::move(table));
+    if (auto table = entry.second.lock()) all.push_back(std::move(table));
   return all;
 }
 

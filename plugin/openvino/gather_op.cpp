@@ -13,19 +13,13 @@ namespace libgather {
 
 GatherOp::GatherOp(const ov::OutputVector &inputs, const gather_op *op, std::int64_t axis, std::int64_t batch_dims,
                    const std::string &on_bad)
-    : Op(inputs),
-      operator_(op->name),
-      rules_(op->rules),
-      on_bad_(on_bad),
-      axis_(axis),
-      batch_dims_(batch_dims) {
+    : Op(inputs), operator_(op->name), rules_(op->rules), on_bad_(on_bad), axis_(axis), batch_dims_(batch_dims) {
   constructor_validate_and_infer_types();
 }
 
 // The row of the operator table and the plans, after the attributes are known.
 void GatherOp::resolve() {
-  if (op_ && plans_)
-    return;
+  if (op_ && plans_) return;
   op_ = gather_op_find(operator_.c_str(), rules_.c_str());
   if (!op_ || gather_family_get(op_->family)->function || op_->family == GATHER_FAMILY_STABLEHLO)
     throw std::runtime_error("libgather: node '" + get_friendly_name() + "': there is no operator '" + operator_ +
@@ -92,8 +86,7 @@ bool GatherOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &input
   }
   std::unique_ptr<Plans::Entry> unkept;
   const Plans::Entry &entry = plans_->find(data, indices, get_friendly_name(), unkept);
-  if (outputs[0].get_shape() != entry.out)
-    outputs[0].set_shape(entry.out);
+  if (outputs[0].get_shape() != entry.out) outputs[0].set_shape(entry.out);
   const gather_executor executor = host_executor();
   gather_run run = GATHER_RUN_INIT;
   run.data = data.get_size() == 0 ? nullptr : data.data();

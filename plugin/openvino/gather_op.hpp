@@ -32,8 +32,8 @@ class GatherOp : public ov::op::Op {
  private:
   std::string operator_, rules_, on_bad_ = "rules";
   std::int64_t axis_ = 0, batch_dims_ = 0;
-  const gather_op *op_ = nullptr;     // of operator_ and rules_
-  std::shared_ptr<Plans> plans_;      // shared with the clones that OpenVINO makes of a node
+  const gather_op *op_ = nullptr;  // of operator_ and rules_
+  std::shared_ptr<Plans> plans_;   // shared with the clones that OpenVINO makes of a node
 
   void resolve();
   gather_options options() const;

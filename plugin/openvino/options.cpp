@@ -31,14 +31,12 @@ std::int64_t size_read(const std::string &key, const std::string &text) {
   if (number < 0 || (!unit.empty() && power == std::string::npos))
     refuse(key + "=" + text + " is not a size, such as 64M");
   const int shift = unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1);
-  if (number > INT64_MAX >> shift)
-    refuse(key + "=" + text + " is too large");
+  if (number > INT64_MAX >> shift) refuse(key + "=" + text + " is too large");
   return static_cast<std::int64_t>(number) << shift;
 }
 
 bool flag_read(const std::string &key, const std::string &text) {
-  if (text != "0" && text != "1")
-    refuse(key + "=" + text + " must be 0 or 1");
+  if (text != "0" && text != "1") refuse(key + "=" + text + " must be 0 or 1");
   return text == "1";
 }
 
@@ -54,8 +52,7 @@ void assign(Options &options, const std::string &key, const std::string &value) 
   } else if (key == "engine") {
     gather_engine engine = GATHER_ENGINE_AUTO;
     gather_error error;
-    if (gather_engine_parse(value.c_str(), &engine, &error) != GATHER_OK)
-      refuse(error.message);
+    if (gather_engine_parse(value.c_str(), &engine, &error) != GATHER_OK) refuse(error.message);
     options.engine = value;
   } else if (key == "on_bad") {
     options_policy(value);
@@ -68,16 +65,11 @@ void assign(Options &options, const std::string &key, const std::string &value) 
 }  // namespace
 
 gather_on_bad options_policy(const std::string &name) {
-  if (name == "rules")
-    return GATHER_ON_BAD_DEFAULT;
-  if (name == "error")
-    return GATHER_ON_BAD_ERROR;
-  if (name == "zero")
-    return GATHER_ON_BAD_ZERO;
-  if (name == "clamp")
-    return GATHER_ON_BAD_CLAMP;
-  if (name == "wrap")
-    return GATHER_ON_BAD_WRAP;
+  if (name == "rules") return GATHER_ON_BAD_DEFAULT;
+  if (name == "error") return GATHER_ON_BAD_ERROR;
+  if (name == "zero") return GATHER_ON_BAD_ZERO;
+  if (name == "clamp") return GATHER_ON_BAD_CLAMP;
+  if (name == "wrap") return GATHER_ON_BAD_WRAP;
   refuse("on_bad=" + name + " is not one of rules, error, zero, clamp, wrap");
 }
 
@@ -87,8 +79,7 @@ Options options_read(const std::string &text) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string part = text.substr(at, end - at);
     const std::size_t sign = part.find('=');
-    if (sign == std::string::npos)
-      refuse("'" + part + "' is not KEY=VALUE");
+    if (sign == std::string::npos) refuse("'" + part + "' is not KEY=VALUE");
     assign(options, part.substr(0, sign), part.substr(sign + 1));
     at = end + 1;
   }
@@ -96,8 +87,7 @@ Options options_read(const std::string &text) {
 }
 
 Options options_current() {
-  if (chosen)
-    return *chosen;
+  if (chosen) return *chosen;
   const char *text = std::getenv("GATHER_OPENVINO");
   return text ? options_read(text) : Options();
 }
@@ -112,8 +102,7 @@ int gather_openvino_options(const char *text, char *complaint, size_t bytes) {
       libgather::chosen.reset();
     return 0;
   } catch (const std::exception &error) {
-    if (bytes > 0)
-      std::snprintf(complaint, bytes, "%s", error.what());
+    if (bytes > 0) std::snprintf(complaint, bytes, "%s", error.what());
     return -1;
   }
 }

@@ -52,8 +52,7 @@ Plans::~Plans() { free_list(first_.load()); }
 const Plans::Entry &Plans::find(const ov::Tensor &data, const ov::Tensor &indices, const std::string &node,
                                 std::unique_ptr<Entry> &unkept) {
   for (const Entry *entry = first_.load(std::memory_order_acquire); entry; entry = entry->next)
-    if (fits(*entry, data, indices))
-      return *entry;
+    if (fits(*entry, data, indices)) return *entry;
   std::unique_ptr<Entry> made = make(op_, options_, data, indices, node);
   if (count_.fetch_add(1) >= most_) {
     count_.fetch_sub(1);

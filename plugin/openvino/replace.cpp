@@ -23,11 +23,9 @@ const gather_op *rules(const char *name, const char *version) { return gather_op
 
 std::optional<Found> gather_of(const std::shared_ptr<ov::Node> &node) {
   const auto base = ov::as_type_ptr<ov::op::util::GatherBase>(node);
-  if (!base)
-    return std::nullopt;
+  if (!base) return std::nullopt;
   const std::optional<std::int64_t> axis = constant_axis(node->input_value(2));
-  if (!axis)
-    return std::nullopt;
+  if (!axis) return std::nullopt;
   const char *version = ov::is_type<ov::op::v8::Gather>(node)   ? "openvino-8"
                         : ov::is_type<ov::op::v7::Gather>(node) ? "openvino-7"
                         : ov::is_type<ov::op::v1::Gather>(node) ? "openvino-1"
@@ -44,9 +42,11 @@ std::optional<Found> found_in(const std::shared_ptr<ov::Node> &node) {
   if (const auto elements = ov::as_type_ptr<ov::op::v6::GatherElements>(node))
     return Found{rules("GatherElements", "openvino-6"), node->input_values(), elements->get_axis(), 0};
   if (const auto nd = ov::as_type_ptr<ov::op::v8::GatherND>(node))
-    return Found{rules("GatherND", "openvino-8"), node->input_values(), 0, static_cast<std::int64_t>(nd->get_batch_dims())};
+    return Found{rules("GatherND", "openvino-8"), node->input_values(), 0,
+                 static_cast<std::int64_t>(nd->get_batch_dims())};
   if (const auto nd = ov::as_type_ptr<ov::op::v5::GatherND>(node))
-    return Found{rules("GatherND", "openvino-5"), node->input_values(), 0, static_cast<std::int64_t>(nd->get_batch_dims())};
+    return Found{rules("GatherND", "openvino-5"), node->input_values(), 0,
+                 static_cast<std::int64_t>(nd->get_batch_dims())};
   return gather_of(node);
 }
 
@@ -61,8 +61,7 @@ std::int64_t replace_in(ov::Model &model, const Options &options) {
       value = replacement(*found, options);
     else if (ov::is_type<ov::op::v1::GatherTree>(node))
       value = std::make_shared<TreeOp>(node->input_values(), options.on_bad);
-    if (!value.get_node())
-      continue;
+    if (!value.get_node()) continue;
     value.get_node()->set_friendly_name(node->get_friendly_name());
     ov::replace_node(node, value.get_node_shared_ptr());
     count++;
@@ -75,15 +74,13 @@ std::int64_t replace_in(ov::Model &model, const Options &options) {
 
 // model: an ov::Model, changed in place by the calling thread's options. Returns how many nodes were replaced, or -1 with a sentence.
 extern "C" __attribute__((visibility("default"))) std::int64_t gather_openvino_replace(void *model, char *complaint,
-                                                                                      std::size_t bytes) {
+                                                                                       std::size_t bytes) {
   try {
     const std::int64_t count = libgather::replace_in(*static_cast<ov::Model *>(model), libgather::options_current());
-    if (count > 0)
-      static_cast<ov::Model *>(model)->validate_nodes_and_infer_types();
+    if (count > 0) static_cast<ov::Model *>(model)->validate_nodes_and_infer_types();
     return count;
   } catch (const std::exception &error) {
-    if (bytes > 0)
-      std::snprintf(complaint, bytes, "%s", error.what());
+    if (bytes > 0) std::snprintf(complaint, bytes, "%s", error.what());
     return -1;
   }
 }

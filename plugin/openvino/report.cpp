@@ -35,11 +35,11 @@ std::string described(const FileTable &table) {
   const gather_table_info *info = gather_table_describe(table.table());
   return "{\"path\": " + quoted(table.place().path) + ", \"engine\": " + quoted(gather_engine_name(facts.engine)) +
          member("offset", table.place().offset) + member("rows", info->rows) + member("row_bytes", info->row_bytes) +
-         member("takes", facts.takes) + member("rows_taken", facts.rows) + member("rows_resident", facts.rows_resident) +
-         member("rows_cached", facts.rows_cached) + member("rows_read", facts.rows_read) +
-         member("bytes_useful", facts.bytes_useful) + member("bytes_read", facts.bytes_read) +
-         member("memory_bytes", facts.memory_bytes) + member("memory_peak", facts.memory_peak) +
-         member("memory_limit", facts.memory_ceiling) + "}";
+         member("takes", facts.takes) + member("rows_taken", facts.rows) +
+         member("rows_resident", facts.rows_resident) + member("rows_cached", facts.rows_cached) +
+         member("rows_read", facts.rows_read) + member("bytes_useful", facts.bytes_useful) +
+         member("bytes_read", facts.bytes_read) + member("memory_bytes", facts.memory_bytes) +
+         member("memory_peak", facts.memory_peak) + member("memory_limit", facts.memory_ceiling) + "}";
 }
 
 }  // namespace
@@ -56,7 +56,6 @@ extern "C" __attribute__((visibility("default"))) size_t gather_openvino_report(
     between = ", ";
   }
   report += "]}";
-  if (bytes > 0)
-    std::snprintf(text, bytes, "%s", report.c_str());
+  if (bytes > 0) std::snprintf(text, bytes, "%s", report.c_str());
   return report.size();
 }

@@ -11,7 +11,7 @@
 namespace libgather {
 
 // out = the gather of inputs[0] by inputs[1]. Throws with the name of the node.
-void strings_gather(const gather_op *op, const gather_options &options, const ov::TensorVector &inputs,
-                    ov::Tensor &out, const std::string &node);
+void strings_gather(const gather_op *op, const gather_options &options, const ov::TensorVector &inputs, ov::Tensor &out,
+                    const std::string &node);
 
 }  // namespace libgather

@@ -67,8 +67,7 @@ bool TableOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs
   std::call_once(opened_->once, [this] { opened_->table = FileTable::open(place_); });
   ov::Shape shape = inputs[0].get_shape();
   shape.insert(shape.end(), place_.shape.begin() + 1, place_.shape.end());
-  if (outputs[0].get_shape() != shape)
-    outputs[0].set_shape(shape);
+  if (outputs[0].get_shape() != shape) outputs[0].set_shape(shape);
   const gather_tensor indices = tensor_of(inputs[0]), out = tensor_of(outputs[0]);
   const gather_executor executor = host_executor();
   gather_table_take_options options = GATHER_TABLE_TAKE_INIT;

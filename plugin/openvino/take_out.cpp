@@ -32,19 +32,15 @@ class TakeOut {
   // The rows of `value`; null where it is not made of a constant that can stay in its file.
   Value rows(const Value &value, int depth) const {
     const std::shared_ptr<ov::Node> node = value.get_node_shared_ptr();
-    if (depth == 0 || value.get_partial_shape().is_dynamic() || value.get_shape().empty())
-      return {};
-    if (const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node))
-      return of_constant(*constant);
+    if (depth == 0 || value.get_partial_shape().is_dynamic() || value.get_shape().empty()) return {};
+    if (const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node)) return of_constant(*constant);
     if (const auto convert = ov::as_type_ptr<ov::op::v0::Convert>(node)) {
       const Value inner = rows(convert->input_value(0), depth - 1);
       return inner.get_node() ? std::make_shared<ov::op::v0::Convert>(inner, convert->get_destination_type())->output(0)
                               : Value();
     }
-    if (ov::is_type<ov::op::v1::Reshape>(node))
-      return of_reshape(value, depth);
-    if (arithmetic(node))
-      return of_arithmetic(value, depth);
+    if (ov::is_type<ov::op::v1::Reshape>(node)) return of_reshape(value, depth);
+    if (arithmetic(node)) return of_arithmetic(value, depth);
     return {};
   }
 
@@ -54,11 +50,9 @@ class TakeOut {
   const Options &options_;
 
   Value of_constant(const ov::op::v0::Constant &constant) const {
-    if (static_cast<std::int64_t>(constant.get_byte_size()) < options_.take_out)
-      return {};
+    if (static_cast<std::int64_t>(constant.get_byte_size()) < options_.take_out) return {};
     std::optional<FilePlace> place = constant_file(constant);
-    if (!place)
-      return {};
+    if (!place) return {};
     place->memory = options_.memory;
     place->engine = options_.engine;
     return std::make_shared<TableOp>(indices_, FileTable::open(*place), op_, options_.on_bad)->output(0);
@@ -71,8 +65,7 @@ class TakeOut {
         before.get_shape()[0] != value.get_shape()[0])
       return {};
     const Value inner = rows(before, depth - 1);
-    if (!inner.get_node())
-      return {};
+    if (!inner.get_node()) return {};
     const ov::Shape &shape = value.get_shape();
     const auto front = std::make_shared<ov::op::v3::ShapeOf>(indices_, ov::element::i64);
     const auto back = numbers(std::vector<std::int64_t>(shape.begin() + 1, shape.end()));
@@ -93,8 +86,7 @@ class TakeOut {
     const std::shared_ptr<ov::Node> node = value.get_node_shared_ptr();
     for (std::size_t side = 0; side < 2; side++) {
       const Value large = node->input_value(side), other = node->input_value(1 - side);
-      if (large.get_partial_shape() != value.get_partial_shape())
-        continue;
+      if (large.get_partial_shape() != value.get_partial_shape()) continue;
       const Value beside = companion(other, value.get_shape());
       const Value inner = beside.get_node() ? rows(large, depth - 1) : Value();
       if (inner.get_node())
@@ -106,14 +98,11 @@ class TakeOut {
 
   // What stands beside the rows for `other`, which is broadcast to `shape`.
   Value companion(const Value &other, const ov::Shape &shape) const {
-    if (other.get_partial_shape().is_dynamic())
-      return {};
+    if (other.get_partial_shape().is_dynamic()) return {};
     const ov::Shape own = other.get_shape();
-    if (own.size() < shape.size())
-      return other;
+    if (own.size() < shape.size()) return other;
     const auto first = ov::op::v0::Constant::create(ov::element::i64, ov::Shape{}, {0});
-    if (own[0] == shape[0])
-      return std::make_shared<ov::op::v8::Gather>(other, indices_, first)->output(0);
+    if (own[0] == shape[0]) return std::make_shared<ov::op::v8::Gather>(other, indices_, first)->output(0);
     return std::make_shared<ov::op::v0::Squeeze>(other, first)->output(0);
   }
 };
@@ -121,8 +110,7 @@ class TakeOut {
 }  // namespace
 
 ov::Output<ov::Node> take_out(const gather_op *op, const Value &data, const Value &indices, const Options &options) {
-  if (options.take_out < 0)
-    return {};
+  if (options.take_out < 0) return {};
   try {
     return TakeOut(op, indices, options).rows(data, 12);
   } catch (const std::exception &) {

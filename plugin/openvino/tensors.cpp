@@ -22,11 +22,9 @@ gather_tensor tensor_of(const ov::Tensor &tensor) {
 }
 
 const char *Shapes::name_of(const std::shared_ptr<ov::Symbol> &symbol) {
-  if (!symbol)
-    return nullptr;
+  if (!symbol) return nullptr;
   for (const auto &name : names_)
-    if (name.second == symbol)
-      return name.first.c_str();
+    if (name.second == symbol) return name.first.c_str();
   names_.emplace_back(std::to_string(reinterpret_cast<std::uintptr_t>(symbol.get())), symbol);
   return names_.back().first.c_str();
 }
@@ -34,8 +32,7 @@ const char *Shapes::name_of(const std::shared_ptr<ov::Symbol> &symbol) {
 gather_shape Shapes::given(const ov::PartialShape &shape) {
   gather_shape given = {};
   given.rank = -1;
-  if (shape.rank().is_dynamic() || shape.size() > GATHER_MAX_RANK)
-    return given;
+  if (shape.rank().is_dynamic() || shape.size() > GATHER_MAX_RANK) return given;
   given.rank = static_cast<std::int32_t>(shape.size());
   names_.reserve(names_.size() + shape.size());
   for (std::size_t i = 0; i < shape.size(); i++) {
@@ -48,27 +45,23 @@ gather_shape Shapes::given(const ov::PartialShape &shape) {
 }
 
 ov::PartialShape Shapes::inferred(const gather_shape &shape) const {
-  if (shape.rank < 0)
-    return ov::PartialShape::dynamic();
+  if (shape.rank < 0) return ov::PartialShape::dynamic();
   std::vector<ov::Dimension> dims;
   for (std::int32_t i = 0; i < shape.rank; i++) {
     const gather_dim &dim = shape.dims[i];
     dims.emplace_back(dim.min, dim.max == GATHER_DIM_UNBOUNDED ? -1 : dim.max);
     for (const auto &name : names_)
-      if (dim.symbol && name.first == dim.symbol)
-        dims.back().set_symbol(name.second);
+      if (dim.symbol && name.first == dim.symbol) dims.back().set_symbol(name.second);
   }
   return ov::PartialShape(std::move(dims));
 }
 
 void require(gather_status status, const gather_error &error, const std::string &node) {
-  if (status != GATHER_OK)
-    throw std::runtime_error("libgather: node '" + node + "': " + error.message);
+  if (status != GATHER_OK) throw std::runtime_error("libgather: node '" + node + "': " + error.message);
 }
 
 void require_run(gather_status status, const gather_error &error, const std::string &node, ov::Tensor &out) {
-  if (status != GATHER_OK && out.get_byte_size() > 0)
-    std::memset(out.data(), 0, out.get_byte_size());
+  if (status != GATHER_OK && out.get_byte_size() > 0) std::memset(out.data(), 0, out.get_byte_size());
   require(status, error, node);
 }
 

@@ -12,10 +12,10 @@ namespace {
 void parallel_for(void *, std::int64_t count, void (*task)(void *argument, std::int64_t i), void *argument) {
 #ifdef GATHER_OPENVINO_TBB
   // Each task is a block of its own: the library has divided the work already.
-  tbb::parallel_for(std::int64_t{0}, count, [=](std::int64_t i) { task(argument, i); }, tbb::simple_partitioner());
+  tbb::parallel_for(
+      std::int64_t{0}, count, [=](std::int64_t i) { task(argument, i); }, tbb::simple_partitioner());
 #else
-  for (std::int64_t i = 0; i < count; i++)
-    task(argument, i);
+  for (std::int64_t i = 0; i < count; i++) task(argument, i);
 #endif
 }
 

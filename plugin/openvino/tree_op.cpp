@@ -16,8 +16,7 @@ TreeOp::TreeOp(const ov::OutputVector &inputs, const std::string &on_bad) : Op(i
 void TreeOp::validate_and_infer_types() {
   Shapes shapes;
   gather_shape given[4];
-  for (std::size_t i = 0; i < 4; i++)
-    given[i] = shapes.given(get_input_partial_shape(i));
+  for (std::size_t i = 0; i < 4; i++) given[i] = shapes.given(get_input_partial_shape(i));
   gather_shape out;
   gather_error error;
   require(gather_tree_infer_shape(&given[0], &given[1], &given[2], &given[3], &out, &error), error,
@@ -38,11 +37,9 @@ bool TreeOp::visit_attributes(ov::AttributeVisitor &visitor) {
 bool TreeOp::has_evaluate() const { return true; }
 
 bool TreeOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const {
-  if (outputs[0].get_shape() != inputs[0].get_shape())
-    outputs[0].set_shape(inputs[0].get_shape());
+  if (outputs[0].get_shape() != inputs[0].get_shape()) outputs[0].set_shape(inputs[0].get_shape());
   gather_tensor given[4];
-  for (std::size_t i = 0; i < 4; i++)
-    given[i] = tensor_of(inputs[i]);
+  for (std::size_t i = 0; i < 4; i++) given[i] = tensor_of(inputs[i]);
   const gather_tensor out = tensor_of(outputs[0]);
   const gather_executor executor = host_executor();
   gather_options options = GATHER_OPTIONS_INIT;
