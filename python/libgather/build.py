@@ -46,7 +46,7 @@ def cached(host: str) -> Path:
     wheel = _openvino_wheel.find()
     root = os.environ.get("XDG_CACHE_HOME", "")
     cache = Path(root) if os.path.isabs(root) else Path.home() / ".cache"
-    return cache / "libgather" / __version__ / f"openvino-{wheel.release}" / f"libgather_openvino.{wheel.number}.so"
+    return cache / "libgather" / __version__ / f"openvino-{wheel.release}" / "libgather_openvino.so"
 
 
 def build(host: str, *, force: bool = False, verbose: bool = False) -> Path:

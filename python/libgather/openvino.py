@@ -36,8 +36,8 @@ def extension_path() -> str:
     """
     wheel = _openvino_wheel.find()
     built = cached("openvino")
-    for path in (_PLUGINS / f"libgather_openvino.{wheel.number}.so", built):
-        if path.is_file():
+    for path in (_PLUGINS / "libgather_openvino.so", built):
+        if path.is_file() and f"libopenvino.so.{wheel.number}\0".encode() in path.read_bytes():
             return str(path)
     raise FileNotFoundError(
         f"no extension has been built for OpenVINO {wheel.release}, and each release needs its own. "

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import doctest
 import gc
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -242,3 +244,11 @@ def files(folder: str) -> None:
     assert count > 40, count
     child.fails(lambda: child.run(child.core_of(force=True, on_bad="error"), Path(folder) / "v8_zeros.xml", [np.load(Path(folder) / "v8_zeros.npz")["data"], np.array([1, 4, -5, 3])]), "indices[1] = 4 is outside [-4, 3]", "2 of 4")
     print(openvino.__version__, count, "models", wide.size)
+
+
+def page() -> None:
+    """The examples of docs/plugin-openvino.md print what stands there."""
+    text = (Path(__file__).parents[2] / "docs/plugin-openvino.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```pycon\n(.*?)```", text, re.S)
+    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, "page", "page", 0)
+    assert len(test.examples) > 8 and doctest.DocTestRunner().run(test).failed == 0

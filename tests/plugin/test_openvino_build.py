@@ -33,7 +33,7 @@ def python(*words: str, **environment: str) -> subprocess.CompletedProcess:
 
 def test_cache_has_the_release(release, tmp_path):
     said = python("-c", "import libgather, libgather.build; print(libgather.__version__, libgather.build.cached('openvino'))").stdout.split()
-    assert Path(said[1]) == tmp_path / "cache/libgather" / said[0] / "openvino-9999.9/libgather_openvino.9999.so"
+    assert Path(said[1]) == tmp_path / "cache/libgather" / said[0] / "openvino-9999.9/libgather_openvino.so"
 
 
 def test_no_extension_says_what_to_run(release):
@@ -46,8 +46,11 @@ def test_no_extension_says_what_to_run(release):
 def test_extension_in_the_cache_is_found(release, tmp_path):
     path = python("-c", "import libgather.build; print(libgather.build.cached('openvino'))").stdout.strip()
     Path(path).parent.mkdir(parents=True)
-    Path(path).write_bytes(b"")
-    assert python("-c", "import libgather.openvino; print(libgather.openvino.extension_path())").stdout.strip() == path
+    find = ("-c", "import libgather.openvino; print(libgather.openvino.extension_path())")
+    Path(path).write_bytes(b"ELF for libopenvino.so.99\0, another release")
+    assert "FileNotFoundError" in python(*find).stderr
+    Path(path).write_bytes(b"ELF for libopenvino.so.9999\0")
+    assert python(*find).stdout.strip() == path
     assert python("-m", "libgather.build", "openvino").stdout.strip() == path  # it is there: nothing is compiled
 
 
