@@ -18,11 +18,9 @@ std::atomic<std::int64_t> taken, tables, left;
 
 // Measured by bench/plugin_openvino.py; docs/plugin-openvino.md has the figures. A node of an extension costs 0.7 microseconds more than
 // OpenVINO's own, 4 more if the shape of the output is not known beforehand. Where the work is less than this, OpenVINO's is left.
-constexpr std::int64_t least_elements = 800;  // GatherElements: of the output
-constexpr std::int64_t least_tuples = 1000;   // GatherND
-constexpr std::int64_t least_narrow_rows =
-    500;  // Gather of rows of 8 to 128 bytes: OpenVINO has no kernel of its own for them
-constexpr std::int64_t least_numbers = 20000;       // Gather of single elements
+constexpr std::int64_t least_elements = 800;        // GatherElements: of the output
+constexpr std::int64_t least_tuples = 1000;         // GatherND
+constexpr std::int64_t least_narrow_rows = 500;     // Gather of several elements, up to 128 bytes
 constexpr std::int64_t least_wide_bytes = 1 << 20;  // Gather of longer rows: of the output
 
 // Whether one of the values that lead to `value` comes from an operator of which `wanted` is true.
@@ -77,7 +75,7 @@ bool worthwhile(const Found &found, const ov::Output<ov::Node> &node) {
     return count / static_cast<std::int64_t>(indices.to_shape().back()) >= least_tuples;
   const std::int64_t rows = row_count(found, count);
   const std::int64_t row_bytes = elements / rows * static_cast<std::int64_t>(node.get_element_type().bitwidth()) / 8;
-  if (elements == rows) return rows >= least_numbers;
+  if (elements == rows) return false;  // single elements: OpenVINO has a kernel for them
   return row_bytes <= 128 ? rows >= least_narrow_rows : rows * row_bytes >= least_wide_bytes;
 }
 
