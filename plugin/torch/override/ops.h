@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ops.h: the operators that the override takes over, and which of PyTorch's kernels each of them replaces.
+ */
+#ifndef GATHER_TORCH_OPS_H
+#define GATHER_TORCH_OPS_H
+
+#include <atomic>
+
+#include "host.h"
+
+namespace override {
+
+enum Operator { EMBEDDING, INDEX_SELECT, GATHER, INDEX, TAKE, OPERATORS };
+
+/* A kernel that is registered for the CPU. */
+struct Replaced {
+  Operator op;
+  const char *name; /* without "aten::" */
+  Kernel kernel;
+};
+constexpr int REPLACED = 8;
+extern const Replaced replaced[REPLACED];
+
+struct State {
+  const char *name;
+  std::atomic<bool> on;
+  std::atomic<uint64_t> taken;  /* calls that libgather answered */
+  std::atomic<uint64_t> passed; /* calls that PyTorch's own kernel answered while the override was on */
+};
+extern State states[OPERATORS];
+
+}  // namespace override
+
+#endif
