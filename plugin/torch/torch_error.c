@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * torch_error.c: errors: as C++ exceptions for PyTorch, and with every field for whoever asks afterwards.
+ */
+#include <stdlib.h>
+
+#include "torch_operator.h"
+
+/* The last error of this thread. PyTorch passes on the message only. */
+static _Thread_local gather_error last;
+static _Thread_local bool any;
+
+_Noreturn void gather_torch_throw(const gather_error *error) {
+  last = *error;
+  any = true;
+  aoti_torch_check(false, error->op ? error->op : "libgather", "libgather_torch", 0, last.message);
+  abort(); /* not reached: it throws */
+}
+
+/* ---- for libgather.torch, by ctypes ---- */
+
+/* The last error of the calling thread, which is forgotten; false if there is none.
+ * numbers: room for 8: status, file_offset, row, axis, position_rank, value, low, high. more: room for 2: value_is_unsigned, bad_count.
+ * position: room for GATHER_MAX_RANK. texts: room for 4: message, op, rules, input; NULL where there is none; valid until the thread's
+ * next error. */
+GATHER_API bool gather_torch_last_error(int64_t *numbers, int64_t *more, int64_t *position, const char **texts);
+bool gather_torch_last_error(int64_t *numbers, int64_t *more, int64_t *position, const char **texts) {
+  if (!any) return false;
+  any = false;
+  const int64_t fields[] = {last.status,        last.file_offset, last.row, last.axis,
+                            last.position_rank, last.value,       last.low, last.high};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) numbers[i] = fields[i];
+  more[0] = last.value_is_unsigned;
+  more[1] = last.bad_count;
+  for (int32_t i = 0; i < last.position_rank; i++) position[i] = last.position[i];
+  texts[0] = last.message;
+  texts[1] = last.op;
+  texts[2] = last.rules;
+  texts[3] = last.input;
+  return true;
+}
