@@ -5,5 +5,6 @@
 
 from libgather.torch.dataset import Rows, TableDataset, collate, take
 from libgather.torch.embedding import DiskEmbedding
+from libgather.torch.override import Override, OverrideCount, override
 
-__all__ = ["DiskEmbedding", "Rows", "TableDataset", "collate", "take"]
+__all__ = ["DiskEmbedding", "Override", "OverrideCount", "Rows", "TableDataset", "collate", "override", "take"]

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * override.cpp: the C functions that libgather.torch calls: which operators are registered and on. The caller serialises
+ * torch_override.cpp: the C functions that libgather.torch calls: which operators are registered and on. The caller serialises
  * them (python/libgather/torch/override.py has a lock).
  */
-#include <cstdio>
-#include <cstring>
-
-#include "ops.h"
-#include "tensor.h"
+#include "torch_override.h"
+#include "torch_own.h"
 
 #define ENTRY extern "C" __attribute__((visibility("default")))
 
-namespace override {
+using torch_own::functions;
+
+namespace torch_override {
 
 namespace {
 
-Registration *registrations[OPERATORS];
+bool loaded;
+void *registrations[OPERATORS];
 
 /* The vtable of c10::WarningHandler: destructors, then process(). Keeps PyTorch from warning that a kernel is replaced, which is
  * what was asked for. */
@@ -26,17 +26,17 @@ struct QuietHandler {
 
 class Quiet {
  public:
-  Quiet() : before_(usable() ? host.warning_handler() : nullptr) {
-    if (usable()) host.set_warning_handler(&handler_);
+  Quiet() : before_(usable() ? functions.warning_handler() : nullptr) {
+    if (usable()) functions.set_warning_handler(&handler_);
   }
   ~Quiet() {
-    if (usable()) host.set_warning_handler(before_);
+    if (usable()) functions.set_warning_handler(before_);
   }
   Quiet(const Quiet &) = delete;
   Quiet &operator=(const Quiet &) = delete;
 
  private:
-  static bool usable() { return host.warning_handler != nullptr && host.set_warning_handler != nullptr; }
+  static bool usable() { return functions.warning_handler != nullptr && functions.set_warning_handler != nullptr; }
   QuietHandler handler_;
   void *before_;
 };
@@ -47,8 +47,8 @@ bool is_operator(int op) { return op >= 0 && op < OPERATORS; }
 
 /* Finds PyTorch. Returns an empty text, or why the override cannot work here. */
 ENTRY const char *gather_torch_override_load(void) {
-  const char *why = host_load();
-  if (why[0] == '\0') types_load();
+  const char *why = torch_own::load();
+  loaded = why[0] == '\0';
   return why;
 }
 
@@ -65,14 +65,14 @@ ENTRY const char *gather_torch_override_kernel(int op, int i) {
 
 /* Puts the kernels of an operator in front of PyTorch's own. They are off. Returns 0, or -1 if PyTorch refuses. */
 ENTRY int gather_torch_override_register(int op) {
-  if (!is_operator(op) || host.new_registration == nullptr) return -1;
+  if (!is_operator(op) || !loaded) return -1;
   if (registrations[op] != nullptr) return 0;
   Quiet quiet;
-  Registration *made = nullptr;
-  if (host.new_registration("aten", "CPU", __FILE__, __LINE__, &made) != 0) return -1;
+  void *made = nullptr;
+  if (aoti_torch_library_init_impl("aten", "CPU", __FILE__, __LINE__, &made) != 0) return -1;
   for (const Replaced &one : replaced)
-    if (one.op == op && host.register_kernel(made, one.name, one.kernel, WRITTEN_FOR) != 0) {
-      (void)host.delete_registration(made);
+    if (one.op == op && torch_library_impl(made, one.name, one.kernel, GATHER_TORCH_TARGET) != 0) {
+      (void)aoti_torch_delete_library_object(made);
       return -1;
     }
   registrations[op] = made;
@@ -83,9 +83,9 @@ ENTRY int gather_torch_override_register(int op) {
 ENTRY int gather_torch_override_unregister(int op) {
   if (!is_operator(op)) return -1;
   if (registrations[op] == nullptr) return 0;
-  Registration *made = registrations[op];
+  void *made = registrations[op];
   registrations[op] = nullptr;
-  return host.delete_registration(made) == 0 ? 0 : -1;
+  return aoti_torch_delete_library_object(made) == 0 ? 0 : -1;
 }
 
 ENTRY int gather_torch_override_is_registered(int op) { return is_operator(op) && registrations[op] != nullptr; }
@@ -101,4 +101,4 @@ ENTRY uint64_t gather_torch_override_count(int op, int which) {
   return which == 0 ? states[op].taken.load() : states[op].passed.load();
 }
 
-}  // namespace override
+}  // namespace torch_override

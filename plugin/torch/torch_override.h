@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * ops.h: the operators that the override takes over, and which of PyTorch's kernels each of them replaces.
+ * torch_override.h: the operators that the override takes over, and which of PyTorch's kernels each of them replaces.
  */
-#ifndef GATHER_TORCH_OPS_H
-#define GATHER_TORCH_OPS_H
+#ifndef GATHER_TORCH_OVERRIDE_H
+#define GATHER_TORCH_OVERRIDE_H
 
 #include <atomic>
+#include <cstdint>
 
-#include "host.h"
-
-namespace override {
+namespace torch_override {
 
 enum Operator { EMBEDDING, INDEX_SELECT, GATHER, INDEX, TAKE, OPERATORS };
+
+using Kernel = void (*)(uint64_t *stack, uint64_t inputs, uint64_t outputs);
+
+/* x[ids]; torch_override_index.cpp. */
+void index(uint64_t *stack, uint64_t inputs, uint64_t outputs);
 
 /* A kernel that is registered for the CPU. */
 struct Replaced {
@@ -30,6 +34,6 @@ struct State {
 };
 extern State states[OPERATORS];
 
-}  // namespace override
+}  // namespace torch_override
 
 #endif
