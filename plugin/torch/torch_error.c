@@ -20,22 +20,22 @@ _Noreturn void gather_torch_throw(const gather_error *error) {
 /* ---- for libgather.torch, by ctypes ---- */
 
 /* The last error of the calling thread, which is forgotten; false if there is none.
- * numbers: room for 8: status, file_offset, row, axis, position_rank, value, low, high. more: room for 2: value_is_unsigned, bad_count.
- * position: room for GATHER_MAX_RANK. texts: room for 4: message, op, rules, input; NULL where there is none; valid until the thread's
- * next error. */
-GATHER_API bool gather_torch_last_error(int64_t *numbers, int64_t *more, int64_t *position, const char **texts);
-bool gather_torch_last_error(int64_t *numbers, int64_t *more, int64_t *position, const char **texts) {
+ * numbers: room for 10: status, file_offset, row, axis, position_rank, value, low, high, value_is_unsigned, bad_count.
+ * position: room for GATHER_MAX_RANK. texts: room for 5: message, status, op, rules, input; NULL where there is none; valid until the
+ * thread's next error. */
+GATHER_API bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts);
+bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts) {
   if (!any) return false;
   any = false;
-  const int64_t fields[] = {last.status,        last.file_offset, last.row, last.axis,
-                            last.position_rank, last.value,       last.low, last.high};
+  const int64_t fields[] = {
+      last.status, last.file_offset,       last.row,      last.axis, last.position_rank, last.value, last.low,
+      last.high,   last.value_is_unsigned, last.bad_count};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) numbers[i] = fields[i];
-  more[0] = last.value_is_unsigned;
-  more[1] = last.bad_count;
   for (int32_t i = 0; i < last.position_rank; i++) position[i] = last.position[i];
   texts[0] = last.message;
-  texts[1] = last.op;
-  texts[2] = last.rules;
-  texts[3] = last.input;
+  texts[1] = gather_status_name(last.status);
+  texts[2] = last.op;
+  texts[3] = last.rules;
+  texts[4] = last.input;
   return true;
 }

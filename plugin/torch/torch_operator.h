@@ -73,6 +73,15 @@ int32_t gather_torch_dtype(gather_type type);
 gather_status gather_torch_policy(const char *mode, bool negative, void *fill_value, const gather_torch_view *data,
                                   gather_torch_view *fill, gather_options *options, gather_error *error);
 
+/* ---- plans (torch_plans.c) ---- */
+
+/* Before anything else, once. */
+void gather_torch_prepare_plans(void);
+/* The plan of a gather into a new tensor in row-major order: one that the thread has kept, or a new one that it keeps. *plan: valid until
+ * the thread's next call; NULL: such gathers are not kept. Returns as gather_plan_create. */
+gather_status gather_torch_plan(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
+                                const gather_options *options, const gather_plan **plan, gather_error *error);
+
 /* ---- threads (torch_threads.c) ---- */
 
 /* PyTorch's threads as an executor; NULL if there is one only. Valid until `executor` goes. */
@@ -90,6 +99,7 @@ _Noreturn void gather_torch_throw(const gather_error *error);
 typedef gather_status gather_torch_work(const gather_torch_call *call, void **out, gather_error *error);
 gather_torch_work gather_torch_take, gather_torch_elements, gather_torch_nd; /* torch_take.c */
 gather_torch_work gather_torch_take_out, gather_torch_elements_out, gather_torch_nd_out;
+gather_torch_work gather_torch_take_plain, gather_torch_elements_plain, gather_torch_nd_plain;
 gather_torch_work gather_torch_tree; /* torch_tree.c */
 gather_torch_work gather_torch_take_quantized, gather_torch_dequantize,
     gather_torch_quantized_shape; /* torch_quantized.c */

@@ -10,12 +10,9 @@
 
 namespace torch_override {
 
-enum Operator { EMBEDDING, INDEX_SELECT, GATHER, INDEX, TAKE, OPERATORS };
+enum Operator { EMBEDDING, INDEX_SELECT, GATHER, TAKE, OPERATORS };
 
 using Kernel = void (*)(uint64_t *stack, uint64_t inputs, uint64_t outputs);
-
-/* x[ids]; torch_override_index.cpp. */
-void index(uint64_t *stack, uint64_t inputs, uint64_t outputs);
 
 /* A kernel that is registered for the CPU. */
 struct Replaced {
@@ -23,7 +20,7 @@ struct Replaced {
   const char *name; /* without "aten::" */
   Kernel kernel;
 };
-constexpr int REPLACED = 8;
+constexpr int REPLACED = 7;
 extern const Replaced replaced[REPLACED];
 
 struct State {

@@ -9,12 +9,11 @@ namespace torch_override {
 State states[OPERATORS] = {{"embedding", {false}, {0}, {0}},
                            {"index_select", {false}, {0}, {0}},
                            {"gather", {false}, {0}, {0}},
-                           {"index", {false}, {0}, {0}},
                            {"take", {false}, {0}, {0}}};
 
 namespace {
 
-/* PyTorch's rules for indices in range: embedding, index_select and gather take none below 0, index and take do. */
+/* PyTorch's rules for indices in range: embedding, index_select and gather take none below 0, take does. */
 constexpr gather_op rules(const char *name, gather_family family, bool negative) {
   return {nullptr,
           "torch",
@@ -34,8 +33,7 @@ constexpr gather_op rules(const char *name, gather_family family, bool negative)
 }
 const gather_op RULES[OPERATORS] = {
     rules("torch.embedding", GATHER_FAMILY_GATHER, false), rules("torch.index_select", GATHER_FAMILY_GATHER, false),
-    rules("torch.gather", GATHER_FAMILY_ELEMENTS, false), rules("torch index", GATHER_FAMILY_GATHER, true),
-    rules("torch.take", GATHER_FAMILY_GATHER, true)};
+    rules("torch.gather", GATHER_FAMILY_ELEMENTS, false), rules("torch.take", GATHER_FAMILY_GATHER, true)};
 
 constexpr int64_t PARALLEL = 4096; /* indices; fewer are done before other threads have woken up */
 
@@ -64,25 +62,41 @@ bool fits(const int64_t *shape, int32_t rank, const View &out) {
 
 }  // namespace
 
+gather_status Call::gather_new(const View &data, const View &indices, const gather_options &options,
+                               const gather_tensor &made) {
+  const gather_plan *plan = nullptr;
+  const gather_op &op = RULES[op_];
+  const gather_status status = gather_torch_plan(&op, &data.tensor(), &indices.tensor(), &options, &plan, &error_);
+  if (status != GATHER_OK) return status;
+  if (plan == nullptr) return gather_apply(&op, &data.tensor(), &indices.tensor(), &made, &options, &error_);
+  gather_run run = GATHER_RUN_INIT;
+  run.data = data.tensor().data;
+  run.indices = indices.tensor().data;
+  run.out = made.data;
+  run.executor = options.executor;
+  run.fresh_output = true;
+  return gather_plan_run(plan, &run, &error_);
+}
+
 bool Call::run(const View &data, const View &indices, int64_t axis, const View *out, Owned &result) {
   int64_t shape[GATHER_MAX_RANK];
   int32_t rank = 0;
-  gather_torch_view made;
   if (axis < 0) axis += data.tensor().rank;
   if (axis < 0 || axis >= data.tensor().rank || data.len == 0 || indices.len == 0) return false;
   if (!shape_of(RULES[op_], data, indices, axis, shape, &rank)) return false;
-  if (out != nullptr) {
-    if (!fits(shape, rank, *out) || out->view.dtype != data.view.dtype) return false;
-  } else if (gather_torch_create(data.view.dtype, shape, rank, result.room(), &made, &error_) != GATHER_OK) {
-    return false;
-  }
   gather_options options = GATHER_OPTIONS_INIT;
   gather_executor executor;
   if (indices.len >= PARALLEL) options.executor = gather_torch_executor(&executor);
   options.axis = axis;
   options.fresh_output = out == nullptr;
-  status_ = gather_apply(&RULES[op_], &data.tensor(), &indices.tensor(), out != nullptr ? &out->tensor() : &made.tensor,
-                         &options, &error_);
+  if (out != nullptr) {
+    if (!fits(shape, rank, *out) || out->view.dtype != data.view.dtype) return false;
+    status_ = gather_apply(&RULES[op_], &data.tensor(), &indices.tensor(), &out->tensor(), &options, &error_);
+  } else {
+    gather_torch_view made;
+    if (gather_torch_create(data.view.dtype, shape, rank, result.room(), &made, &error_) != GATHER_OK) return false;
+    status_ = gather_new(data, indices, options, made.tensor);
+  }
   if (status_ != GATHER_OK) {
     result.drop();
     return false;

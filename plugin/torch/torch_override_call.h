@@ -61,7 +61,7 @@ struct View {
   void flatten() {
     view.tensor.rank = 1;
     view.tensor.shape = &len;
-    view.tensor.strides = nullptr;
+    view.strides[0] = view.tensor.item_bytes;
   }
   /* Rank 0 becomes rank 1. */
   void at_least_1d() {
@@ -69,7 +69,7 @@ struct View {
     one = 1;
     view.tensor.rank = 1;
     view.tensor.shape = &one;
-    view.tensor.strides = nullptr;
+    view.strides[0] = view.tensor.item_bytes;
   }
 };
 
@@ -92,6 +92,9 @@ class Call {
   const gather_error &error() const { return error_; }
 
  private:
+  gather_status gather_new(const View &data, const View &indices, const gather_options &options,
+                           const gather_tensor &made);
+
   Operator op_;
   gather_status status_ = GATHER_OK;
   gather_error error_;

@@ -143,7 +143,6 @@ const Replaced replaced[REPLACED] = {{EMBEDDING, "embedding", embedding},
                                      {INDEX_SELECT, "index_select.out", index_select_out},
                                      {GATHER, "gather", gather},
                                      {GATHER, "gather.out", gather_out},
-                                     {INDEX, "index.Tensor", index},
                                      {TAKE, "take", take},
                                      {TAKE, "take.out", take_out}};
 

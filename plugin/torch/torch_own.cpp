@@ -10,7 +10,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <typeinfo>
 
@@ -73,20 +72,6 @@ void explain(std::exception &error, const char *what) {
   if (what[0] == '\0' || functions.add_context == nullptr || !is_torch_error(error)) return;
   std::string text = what; /* by value in C++: the address of the caller's copy */
   functions.add_context(&error, &text);
-}
-
-void throw_index_error(const char *what) {
-  /* The index 1 into a list of one: PyTorch's own error. */
-  const int64_t one = 1;
-  Owned list;
-  void *data = nullptr;
-  if (aoti_torch_empty_strided(1, &one, &one, aoti_torch_dtype_int64(), aoti_torch_device_type_cpu(), -1,
-                               list.room()) != 0 ||
-      torch_get_mutable_data_ptr(list.get(), &data) != 0)
-    throw std::bad_alloc();
-  std::memcpy(data, &one, sizeof one);
-  (void)result(what, [&] { return functions.index_select(list.get(), 0, list.get()); });
-  throw std::runtime_error(what); /* not reached */
 }
 
 }  // namespace torch_own

@@ -39,8 +39,6 @@ struct Returned {
 #define GATHER_TORCH_OPTIONAL(X)                                                       \
   X(add_context, void, (void *, void *),                                               \
     "_ZN3c105Error11add_contextENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE") \
-  X(last_error, const char *, (void), "torch_exception_get_what_without_backtrace")    \
-  X(delete_value, int32_t, (uint64_t *), "torch_delete_stable_ivalue")                 \
   X(warning_handler, void *, (void), "_ZN3c1012WarningUtils19get_warning_handlerEv")   \
   X(set_warning_handler, void, (void *), "_ZN3c1012WarningUtils19set_warning_handlerEPNS_14WarningHandlerE")
 
@@ -123,9 +121,6 @@ uint64_t result(const char *what, Call call) {
   std::memcpy(static_cast<void *>(made.get()), room, sizeof room);
   return made.release();
 }
-
-/* Throws PyTorch's IndexError with this text. */
-[[noreturn]] void throw_index_error(const char *what);
 
 }  // namespace torch_own
 

@@ -2,7 +2,8 @@
  *
  * torch_register.c: the operators libgather::..., which PyTorch knows from the moment that the library is loaded.
  *
- * Fake kernels, gradients, vmap: python/libgather/torch/. Out variants return nothing, since torch.compile takes no operator whose result
+ * Fake kernels, gradients, vmap: python/libgather/torch/. PyTorch calls gradients in Python, which takes longer than a small gather even
+ * if no tensor needs one; so there are the variants no_grad, with the default rules and without gradients. Out variants return nothing, since torch.compile takes no operator whose result
  * is one of its arguments.
  */
 #include <stdlib.h>
@@ -39,6 +40,9 @@
   OPERATOR(dequantize, "dequantize", "(Tensor data, str codec, str dtype=\"float32\"" LAYOUT ") -> Tensor",          \
            "tss" LAYOUT_LETTERS)                                                                                     \
   OPERATOR(quantized_shape, "quantized_shape", "(Tensor data, str codec" LAYOUT ") -> Tensor", "ts" LAYOUT_LETTERS)  \
+  OPERATOR(take_plain, "take.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")                   \
+  OPERATOR(elements_plain, "gather_elements.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")    \
+  OPERATOR(nd_plain, "gather_nd.no_grad", "(Tensor data, Tensor indices) -> Tensor", "tt")                           \
   UPDATE(take_out, "take.out",                                                                                       \
          "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> ()",    \
          "ttiisbot")                                                                                                 \
@@ -110,6 +114,7 @@ static void unregister(void) {
 __attribute__((constructor)) static void register_all(void) {
   gather_torch_learn_types();
   gather_torch_watch_forks();
+  gather_torch_prepare_plans();
   (void)atexit(unregister);
   failed = NULL;
   if (!define(&libraries[0]))

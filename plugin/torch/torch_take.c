@@ -48,7 +48,7 @@ typedef struct gather_args {
   const gather_op *op;
   void *data, *indices, *fill_value;
   int64_t axis, batch_dims;
-  const char *mode;
+  const char *mode; /* NULL: the operator's own rules */
   bool negative;
   void *out; /* the caller's; NULL = a new one */
 } gather_args;
@@ -88,26 +88,43 @@ gather_status gather_torch_policy(const char *mode, bool negative, void *fill_va
   return GATHER_OK;
 }
 
-/* A new output of the shape that the rules give. */
-static gather_status create(const gather_args *args, const gather_torch_view *data, const gather_torch_view *indices,
-                            const gather_options *options, void **out, gather_torch_view *view, gather_error *error) {
+/* Into a new tensor, by a plan that this thread may have kept. */
+static gather_status run_new(const gather_args *args, const gather_torch_view *data, const gather_torch_view *indices,
+                             const gather_options *options, void **out, gather_error *error) {
   int64_t shape[GATHER_MAX_RANK];
-  int32_t rank;
-  const gather_status status =
-      gather_output_shape(args->op, &data->tensor, &indices->tensor, options, shape, &rank, error);
+  int32_t rank = 0;
+  gather_torch_view output;
+  const gather_plan *plan;
+  gather_status status = gather_torch_plan(args->op, &data->tensor, &indices->tensor, options, &plan, error);
   if (status != GATHER_OK) return status;
-  return gather_torch_create(data->dtype, shape, rank, out, view, error);
+  if (plan)
+    rank = gather_plan_shape(plan, shape);
+  else
+    status = gather_output_shape(args->op, &data->tensor, &indices->tensor, options, shape, &rank, error);
+  if (status == GATHER_OK) status = gather_torch_create(data->dtype, shape, rank, out, &output, error);
+  if (status != GATHER_OK) return status;
+  if (!plan) return gather_apply(args->op, &data->tensor, &indices->tensor, &output.tensor, options, error);
+  gather_run run = GATHER_RUN_INIT;
+  run.data = data->tensor.data;
+  run.indices = indices->tensor.data;
+  run.out = output.tensor.data;
+  run.executor = options->executor;
+  run.fresh_output = true;
+  return gather_plan_run(plan, &run, error);
 }
 
-static gather_status use(void *out, const gather_torch_view *data, gather_torch_view *view, gather_error *error) {
-  const gather_status status = gather_torch_describe_output(out, view, error);
-  if (status == GATHER_OK && view->dtype != data->dtype)
+static gather_status run_into(const gather_args *args, const gather_torch_view *data, const gather_torch_view *indices,
+                              const gather_options *options, gather_error *error) {
+  gather_torch_view output;
+  const gather_status status = gather_torch_describe_output(args->out, &output, error);
+  if (status != GATHER_OK) return status;
+  if (output.dtype != data->dtype)
     return gather_error_set_input(error, GATHER_TYPE_MISMATCH, "output", "output and data have different dtypes");
-  return status;
+  return gather_apply(args->op, &data->tensor, &indices->tensor, &output.tensor, options, error);
 }
 
 static gather_status run(const gather_args *args, void **out, gather_error *error) {
-  gather_torch_view data, indices, fill, output;
+  gather_torch_view data, indices, fill;
   gather_executor executor;
   gather_options options = GATHER_OPTIONS_INIT;
   options.axis = args->axis;
@@ -116,13 +133,11 @@ static gather_status run(const gather_args *args, void **out, gather_error *erro
   options.fresh_output = !args->out;
   gather_status status = gather_torch_describe(args->data, "data", &data, error);
   if (status == GATHER_OK) status = gather_torch_describe(args->indices, "indices", &indices, error);
-  if (status == GATHER_OK)
+  if (status == GATHER_OK && args->mode)
     status = gather_torch_policy(args->mode, args->negative, args->fill_value, &data, &fill, &options, error);
-  if (status == GATHER_OK)
-    status = args->out ? use(args->out, &data, &output, error)
-                       : create(args, &data, &indices, &options, out, &output, error);
   if (status != GATHER_OK) return status;
-  return gather_apply(args->op, &data.tensor, &indices.tensor, &output.tensor, &options, error);
+  if (args->out) return run_into(args, &data, &indices, &options, error);
+  return run_new(args, &data, &indices, &options, out, error);
 }
 
 /* take(data, indices, axis, batch_dims, mode, negative, fill_value[, out]) */
@@ -174,5 +189,24 @@ gather_status gather_torch_elements_out(const gather_torch_call *call, void **ou
 gather_status gather_torch_nd_out(const gather_torch_call *call, void **out, gather_error *error) {
   gather_args args = nd_args(call);
   args.out = call->arguments[6].tensor;
+  return run(&args, out, error);
+}
+
+/* take.no_grad(data, indices, axis), gather_elements.no_grad(data, indices, axis), gather_nd.no_grad(data, indices) */
+gather_status gather_torch_take_plain(const gather_torch_call *call, void **out, gather_error *error) {
+  const gather_torch_argument *a = call->arguments;
+  const gather_args args = {&TAKE, a[0].tensor, a[1].tensor, NULL, a[2].number, 0, NULL, true, NULL};
+  return run(&args, out, error);
+}
+
+gather_status gather_torch_elements_plain(const gather_torch_call *call, void **out, gather_error *error) {
+  const gather_torch_argument *a = call->arguments;
+  const gather_args args = {&ELEMENTS, a[0].tensor, a[1].tensor, NULL, a[2].number, 0, NULL, true, NULL};
+  return run(&args, out, error);
+}
+
+gather_status gather_torch_nd_plain(const gather_torch_call *call, void **out, gather_error *error) {
+  const gather_torch_argument *a = call->arguments;
+  const gather_args args = {&ND, a[0].tensor, a[1].tensor, NULL, 0, 0, NULL, true, NULL};
   return run(&args, out, error);
 }

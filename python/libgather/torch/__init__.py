@@ -1,10 +1,31 @@
 # SPDX-License-Identifier: MIT
 #
-# libgather.torch: tables in files as a Dataset and as an embedding (dataset.py, embedding.py). Only this package needs PyTorch.
-"""PyTorch: tables in files as a Dataset and as an embedding."""
+# libgather.torch: the operators as functions of tensors (operators.py and the files it imports), tables in files as a Dataset and as an
+# embedding (dataset.py, embedding.py). Only this package needs PyTorch.
+"""PyTorch: libgather's operators; tables in files as a Dataset and as an embedding.
 
-from libgather.torch.dataset import Rows, TableDataset, collate, take
+Importing it loads the operators, so that exported programs that contain them can be loaded.
+"""
+
+from libgather.torch.dataset import Rows, TableDataset, collate
 from libgather.torch.embedding import DiskEmbedding
+from libgather.torch.loading import library_path
+from libgather.torch.operators import dequantize, gather_elements, gather_nd, gather_tree, take, take_quantized
 from libgather.torch.override import Override, OverrideCount, override
 
-__all__ = ["DiskEmbedding", "Override", "OverrideCount", "Rows", "TableDataset", "collate", "override", "take"]
+__all__ = [
+    "DiskEmbedding",
+    "Override",
+    "OverrideCount",
+    "Rows",
+    "TableDataset",
+    "collate",
+    "dequantize",
+    "gather_elements",
+    "gather_nd",
+    "gather_tree",
+    "library_path",
+    "override",
+    "take",
+    "take_quantized",
+]

@@ -14,7 +14,8 @@ from functools import cache
 
 import torch
 
-from libgather import _plugins
+from libgather.torch import loading
+from libgather.torch.override_index import IndexKernel
 
 __all__ = ["Override", "OverrideCount", "override"]
 
@@ -42,8 +43,9 @@ class OverrideCount:
 @cache
 def _native() -> ctypes.CDLL:
     """The library with the kernels, with PyTorch found."""
-    path = _plugins.library("torch")
-    library = ctypes.CDLL(path)
+    if not loading.load():
+        raise RuntimeError(f"libgather.torch.override() cannot be used: {loading.failure()}")
+    library = ctypes.CDLL(path := loading.library_path())
     try:
         load = library.gather_torch_override_load
     except AttributeError:
@@ -65,38 +67,72 @@ def _numbers() -> dict[str, int]:
     return {native.gather_torch_override_name(i).decode(): i for i in range(native.gather_torch_override_operators())}
 
 
-def _kernels(number: int) -> list[str]:
+def _kernels(operator: str) -> list[str]:
     """The kernels that an operator replaces: "index_select", "index_select.out"."""
-    names: list[str] = []
+    if operator == _INDEX.operator:
+        return [_INDEX.kernel]
+    number, names = _numbers()[operator], list[str]()
     while (name := _native().gather_torch_override_kernel(number, len(names))) is not None:
         names.append(name.decode())
     return names
 
 
-def _refuse_others(number: int) -> None:
+def _refuse_others(operator: str) -> None:
     """An error if somebody else has replaced one of the kernels: what libgather does not handle goes to PyTorch's own, not to theirs."""
-    for name in _kernels(number):
+    for name in _kernels(operator):
         table = torch._C._dispatch_dump_table(f"aten::{name}")
         line = next((line for line in table.splitlines() if line.startswith("CPU: ")), "")
         if line and not _PYTORCHS.match(line):
             raise RuntimeError(f"another library has replaced aten::{name} for the CPU ({line.removeprefix('CPU: ')})")
 
 
+class _Native:
+    """An operator whose kernels are in the library."""
+
+    def __init__(self, operator: str) -> None:
+        self._operator = operator
+
+    @property
+    def _number(self) -> int:
+        return _numbers()[self._operator]
+
+    def is_registered(self) -> bool:
+        return bool(_native().gather_torch_override_is_registered(self._number))
+
+    def register(self) -> None:
+        if _native().gather_torch_override_register(self._number) != 0:
+            raise RuntimeError(f"PyTorch refused libgather's kernels for {self._operator}")
+
+    def unregister(self) -> None:
+        _native().gather_torch_override_unregister(self._number)
+
+    def switch(self, on: bool) -> None:
+        _native().gather_torch_override_switch(self._number, on)
+
+    def counts(self) -> tuple[int, int]:
+        count = _native().gather_torch_override_count
+        return count(self._number, 0), count(self._number, 1)
+
+
+_INDEX = IndexKernel()
+_KNOWN = {name: _Native(name) for name in ("embedding", "index_select", "gather", "take")} | {_INDEX.operator: _INDEX}
+_DEFAULT = ("embedding", "index_select", "gather", "take")
+
+
 def _turn_on(name: str) -> None:
-    native, number = _native(), _numbers()[name]
-    if not native.gather_torch_override_is_registered(number):
-        _refuse_others(number)
-        if native.gather_torch_override_register(number) != 0:
-            raise RuntimeError(f"PyTorch refused libgather's kernels for {name}")
-    native.gather_torch_override_switch(number, 1)
+    kernel = _KNOWN[name]
+    if not kernel.is_registered():
+        _native()
+        _refuse_others(name)
+        kernel.register()
+    kernel.switch(True)
 
 
 def _turn_off(name: str) -> None:
-    native, number = _native(), _numbers()[name]
-    native.gather_torch_override_switch(number, 0)
+    _KNOWN[name].switch(False)
     # PyTorch's dispatcher must not lose a kernel while another thread may be on its way into it.
     if threading.active_count() == 1:
-        native.gather_torch_override_unregister(number)
+        _KNOWN[name].unregister()
 
 
 def _begin(names: tuple[str, ...]) -> None:
@@ -156,8 +192,8 @@ class Override:
     @property
     def counts(self) -> dict[str, OverrideCount]:
         """How often each of its operators was called while on, since the process began; by all scopes together."""
-        count, numbers = _native().gather_torch_override_count, _numbers()
-        return {name: OverrideCount(count(numbers[name], 0), count(numbers[name], 1)) for name in self.operators}
+        _native()
+        return {name: OverrideCount(*_KNOWN[name].counts()) for name in self.operators}
 
     def __repr__(self) -> str:
         state = "on" if all(_uses.get(name, 0) for name in self.operators) else "off"
@@ -165,13 +201,14 @@ class Override:
 
 
 def override(*operators: str) -> Override:
-    """Runs PyTorch's own operators on libgather, for tensors in the CPU's memory: nn.Embedding, index_select, gather, x[ids] and what
+    """Runs PyTorch's own operators on libgather, for tensors in the CPU's memory: nn.Embedding, index_select, gather, take and what
     else calls them.
 
     Parameters
     ----------
     operators : 'embedding', 'index_select', 'gather', 'index', 'take'
-        Which; default: all of them. The kernels of out= belong to them ('index': x[ids] only). take_along_dim is 'gather'.
+        Which; default: all but 'index'. The kernels of out= belong to them. take_along_dim is 'gather'. 'index' is x[ids] with one
+        tensor of ids; its kernel is in Python, and costs each call of x[...] with tensors some microseconds.
 
     Returns
     -------
@@ -192,8 +229,7 @@ def override(*operators: str) -> Override:
     FileNotFoundError, RuntimeError
         On entering: this build has no plug-in for PyTorch; a PyTorch before 2.11; another library has replaced the same kernel.
     """
-    known = ("embedding", "index_select", "gather", "index", "take")
     for name in operators:
-        if name not in known:
-            raise ValueError(f"override() takes {', '.join(known)}, not {name!r}")
-    return Override(tuple(dict.fromkeys(operators)) or known)
+        if name not in _KNOWN:
+            raise ValueError(f"override() takes {', '.join(_KNOWN)}, not {name!r}")
+    return Override(tuple(dict.fromkeys(operators)) or _DEFAULT)
