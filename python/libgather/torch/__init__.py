@@ -8,13 +8,15 @@ Importing it loads the operators, so that exported programs that contain them ca
 """
 
 from libgather.torch.dataset import Rows, TableDataset, collate
-from libgather.torch.embedding import DiskEmbedding
+from libgather.torch.embedding import DiskEmbedding, DiskEmbeddingStatistics
 from libgather.torch.loading import library_path
 from libgather.torch.operators import dequantize, gather_elements, gather_nd, gather_tree, take, take_quantized
 from libgather.torch.override import Override, OverrideCount, override
+from libgather.torch.replace import replace_embedding
 
 __all__ = [
     "DiskEmbedding",
+    "DiskEmbeddingStatistics",
     "Override",
     "OverrideCount",
     "Rows",
@@ -26,6 +28,7 @@ __all__ = [
     "gather_tree",
     "library_path",
     "override",
+    "replace_embedding",
     "take",
     "take_quantized",
 ]
