@@ -3,8 +3,7 @@
  * torch_register.c: the operators libgather::..., which PyTorch knows from the moment that the library is loaded.
  *
  * Fake kernels, gradients, vmap: python/libgather/torch/. PyTorch calls gradients in Python, which takes longer than a small gather even
- * if no tensor needs one; so there are the variants no_grad, with the default rules and without gradients. Out variants return nothing, since torch.compile takes no operator whose result
- * is one of its arguments.
+ * if no tensor needs one; so there are the variants no_grad, with the default rules and without gradients.
  */
 #include <stdlib.h>
 
@@ -21,8 +20,8 @@
   "scale_offset=0.0"
 #define LAYOUT_LETTERS "ooooobsislliibssooiif"
 
-/* Each operator: its name, its schema, its arguments as gather_torch_call has them, and its work. OPERATOR: one result; UPDATE: none. */
-#define OPERATORS(OPERATOR, UPDATE)                                                                                  \
+/* Each operator: its name, its schema, its arguments as gather_torch_call has them, and its work. Each has one result. */
+#define OPERATORS(OPERATOR)                                                                                          \
   OPERATOR(take, "take", "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ") -> Tensor",   \
            "ttiisbo")                                                                                                \
   OPERATOR(elements, "gather_elements", "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ") -> Tensor",      \
@@ -43,16 +42,18 @@
   OPERATOR(take_plain, "take.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")                   \
   OPERATOR(elements_plain, "gather_elements.no_grad", "(Tensor data, Tensor indices, int axis) -> Tensor", "tti")    \
   OPERATOR(nd_plain, "gather_nd.no_grad", "(Tensor data, Tensor indices) -> Tensor", "tt")                           \
-  UPDATE(take_out, "take.out",                                                                                       \
-         "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> ()",    \
-         "ttiisbot")                                                                                                 \
-  UPDATE(elements_out, "gather_elements.out",                                                                        \
-         "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ", *, Tensor(a!) out) -> ()", "ttisbot")           \
-  UPDATE(nd_out, "gather_nd.out",                                                                                    \
-         "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> ()", "ttisbot")
+  OPERATOR(take_out, "take.out",                                                                                     \
+           "(Tensor data, Tensor indices, int axis=0, int batch_dims=0, " POLICY FILL                                \
+           ", *, Tensor(a!) out) -> Tensor(a!)",                                                                     \
+           "ttiisbot")                                                                                               \
+  OPERATOR(elements_out, "gather_elements.out",                                                                      \
+           "(Tensor data, Tensor indices, int axis=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)", "ttisbot") \
+  OPERATOR(nd_out, "gather_nd.out",                                                                                  \
+           "(Tensor data, Tensor indices, int batch_dims=0, " POLICY FILL ", *, Tensor(a!) out) -> Tensor(a!)",      \
+           "ttisbot")
 
 /* Runs an operator's work on the arguments of a call. Whatever happens, they are given back; an error leaves by an exception. */
-static void run(const char *signature, gather_torch_work *work, bool result, uint64_t *stack, uint64_t inputs) {
+static void run(const char *signature, gather_torch_work *work, uint64_t *stack, uint64_t inputs) {
   gather_torch_call call;
   gather_error error;
   void *out = NULL;
@@ -63,26 +64,23 @@ static void run(const char *signature, gather_torch_work *work, bool result, uin
     if (out) (void)aoti_torch_delete_tensor_object(out);
     gather_torch_throw(&error);
   }
-  if (result) stack[0] = (uint64_t)(uintptr_t)out;
+  stack[0] = (uint64_t)(uintptr_t)out;
 }
 
-#define KERNEL(work, name, schema, letters, result)                               \
+#define KERNEL(work, name, schema, letters)                                       \
   static void kernel_##work(uint64_t *stack, uint64_t inputs, uint64_t outputs) { \
     (void)outputs;                                                                \
-    run(letters, gather_torch_##work, result, stack, inputs);                     \
+    run(letters, gather_torch_##work, stack, inputs);                             \
   }
-#define RESULT(work, name, schema, letters) KERNEL(work, name, schema, letters, true)
-#define NOTHING(work, name, schema, letters) KERNEL(work, name, schema, letters, false)
-OPERATORS(RESULT, NOTHING)
-#undef RESULT
-#undef NOTHING
+OPERATORS(KERNEL)
+#undef KERNEL
 
 static const struct operator_row {
   const char *name, *schema;
   void (*kernel)(uint64_t *stack, uint64_t inputs, uint64_t outputs);
 } rows[] = {
 #define ROW(work, name, schema, letters) {name, name schema, kernel_##work},
-    OPERATORS(ROW, ROW)
+    OPERATORS(ROW)
 #undef ROW
 };
 

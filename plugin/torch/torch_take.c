@@ -113,14 +113,18 @@ static gather_status run_new(const gather_args *args, const gather_torch_view *d
   return gather_plan_run(plan, &run, error);
 }
 
+/* Into the caller's tensor, which is also the result. */
 static gather_status run_into(const gather_args *args, const gather_torch_view *data, const gather_torch_view *indices,
-                              const gather_options *options, gather_error *error) {
+                              const gather_options *options, void **out, gather_error *error) {
   gather_torch_view output;
-  const gather_status status = gather_torch_describe_output(args->out, &output, error);
+  gather_status status = gather_torch_describe_output(args->out, &output, error);
   if (status != GATHER_OK) return status;
   if (output.dtype != data->dtype)
     return gather_error_set_input(error, GATHER_TYPE_MISMATCH, "output", "output and data have different dtypes");
-  return gather_apply(args->op, &data->tensor, &indices->tensor, &output.tensor, options, error);
+  status = gather_apply(args->op, &data->tensor, &indices->tensor, &output.tensor, options, error);
+  if (status == GATHER_OK && aoti_torch_new_tensor_handle(args->out, out))
+    return gather_error_set_input(error, GATHER_OUT_OF_MEMORY, "output", "PyTorch has no memory for a handle");
+  return status;
 }
 
 static gather_status run(const gather_args *args, void **out, gather_error *error) {
@@ -136,7 +140,7 @@ static gather_status run(const gather_args *args, void **out, gather_error *erro
   if (status == GATHER_OK && args->mode)
     status = gather_torch_policy(args->mode, args->negative, args->fill_value, &data, &fill, &options, error);
   if (status != GATHER_OK) return status;
-  if (args->out) return run_into(args, &data, &indices, &options, error);
+  if (args->out) return run_into(args, &data, &indices, &options, out, error);
   return run_new(args, &data, &indices, &options, out, error);
 }
 

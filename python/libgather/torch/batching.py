@@ -16,6 +16,10 @@ from libgather.torch.shapes import whole_axis, whole_batch_dims
 __all__ = ["register"]
 
 
+def _operator(name: str, *arguments: Any) -> Tensor:
+    return getattr(torch.ops.libgather, name).default(*arguments)
+
+
 def _no_fill(d: int | None) -> None:
     if d is not None:
         refuse("unsupported", "vmap over fill_value is not supported", "fill_value")
@@ -36,6 +40,7 @@ def _take(
     mode: str = "raise",
     negative: bool = True,
     fill_value: Tensor | None = None,
+    call: Any = _operator,
 ) -> tuple[Tensor, int]:
     _no_fill(in_dims[6] if len(in_dims) > 6 else None)
     d, i = in_dims[:2]
@@ -43,29 +48,45 @@ def _take(
     batch_dims = whole_batch_dims(batch_dims, indices.dim() - (i is not None))
     rest = (mode, negative, fill_value)
     if d is not None and i is not None:
-        return torch.ops.libgather.take(data.movedim(d, 0), indices.movedim(i, 0), axis + 1, batch_dims + 1, *rest), 0
+        return call("take", data.movedim(d, 0), indices.movedim(i, 0), axis + 1, batch_dims + 1, *rest), 0
     if d is not None:  # an outer dimension between the batch dimensions and the axis
-        return torch.ops.libgather.take(data.movedim(d, batch_dims), indices, axis + 1, batch_dims, *rest), batch_dims
-    return torch.ops.libgather.take(data, indices.movedim(i, batch_dims), axis, batch_dims, *rest), axis
+        return call("take", data.movedim(d, batch_dims), indices, axis + 1, batch_dims, *rest), batch_dims
+    return call("take", data, indices.movedim(i, batch_dims), axis, batch_dims, *rest), axis
 
 
 def _elements(
-    info: Any, in_dims: tuple, data: Tensor, indices: Tensor, axis: int = 0, mode: str = "raise", negative: bool = True, fill_value: Tensor | None = None
+    info: Any,
+    in_dims: tuple,
+    data: Tensor,
+    indices: Tensor,
+    axis: int = 0,
+    mode: str = "raise",
+    negative: bool = True,
+    fill_value: Tensor | None = None,
+    call: Any = _operator,
 ) -> tuple[Tensor, int]:
     _no_fill(in_dims[5] if len(in_dims) > 5 else None)
     axis = whole_axis(axis, data.dim() - (in_dims[0] is not None))
     data, indices = (_front(t, d, info.batch_size) for t, d in zip((data, indices), in_dims))
-    return torch.ops.libgather.gather_elements(data, indices, axis + 1, mode, negative, fill_value), 0
+    return call("gather_elements", data, indices, axis + 1, mode, negative, fill_value), 0
 
 
 def _nd(
-    info: Any, in_dims: tuple, data: Tensor, indices: Tensor, batch_dims: int = 0, mode: str = "raise", negative: bool = True, fill_value: Tensor | None = None
+    info: Any,
+    in_dims: tuple,
+    data: Tensor,
+    indices: Tensor,
+    batch_dims: int = 0,
+    mode: str = "raise",
+    negative: bool = True,
+    fill_value: Tensor | None = None,
+    call: Any = _operator,
 ) -> tuple[Tensor, int]:
     _no_fill(in_dims[5] if len(in_dims) > 5 else None)
     if in_dims[0] is None and batch_dims == 0:
-        return torch.ops.libgather.gather_nd(data, indices.movedim(in_dims[1], 0), 0, mode, negative, fill_value), 0
+        return call("gather_nd", data, indices.movedim(in_dims[1], 0), 0, mode, negative, fill_value), 0
     data, indices = (_front(t, d, info.batch_size) for t, d in zip((data, indices), in_dims))
-    return torch.ops.libgather.gather_nd(data, indices, batch_dims + 1, mode, negative, fill_value), 0
+    return call("gather_nd", data, indices, batch_dims + 1, mode, negative, fill_value), 0
 
 
 def _tree(

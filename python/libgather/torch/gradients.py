@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: MIT
 #
 # gradients.py: gradients of the operators with respect to data and fill_value: sums of the output's gradient, by PyTorch's own operators, so
-# that they have gradients too.
+# that they have gradients too. Transforms of torch.func and forward mode go through an autograd.Function, which PyTorch's gradients of
+# operators do not support.
 """Gradients of libgather's operators."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from libgather.torch import batching
 from libgather.torch.shapes import whole_axis, whole_batch_dims
 
-__all__ = ["register"]
+__all__ = ["Transformed", "register"]
 
 
 def places(indices: Tensor, n: Any, mode: str, negative: bool) -> tuple[Tensor, Tensor | None]:
@@ -133,11 +136,65 @@ def _nd_setup(ctx: Any, inputs: tuple, output: Tensor) -> None:
     ctx.batch_dims = batch_dims
 
 
+RULES = {
+    "take": (_take_backward, _take_setup),
+    "gather_elements": (_elements_backward, _elements_setup),
+    "gather_nd": (_nd_backward, _nd_setup),
+}
+
+
+class Transformed(torch.autograd.Function):
+    """An operator under torch.func's transforms and in forward mode: apply(name, data, indices, numbers, mode, negative, fill_value), where
+    numbers are the axis and batch_dims as the operator has them."""
+
+    @staticmethod
+    def forward(name: str, data: Tensor, indices: Tensor, numbers: tuple, mode: str, negative: bool, fill_value: Tensor | None) -> Tensor:
+        return getattr(torch.ops.libgather, name).default(data, indices, *numbers, mode, negative, fill_value)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple, output: Tensor) -> None:
+        ctx.inputs = inputs[0], inputs[3:6]
+        ctx.fill_shape = None if inputs[6] is None else tuple(inputs[6].shape)
+        ctx.data = inputs[1].dtype, tuple(inputs[1].shape)
+        ctx.save_for_backward(inputs[2])
+        ctx.save_for_forward(inputs[2])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple:
+        name, (numbers, mode, negative) = ctx.inputs
+        back, setup = RULES[name]
+        context = SimpleNamespace(saved_tensors=ctx.saved_tensors, save_for_backward=lambda *tensors: None)
+        shapes = (SimpleNamespace(shape=shape, dim=lambda n=len(shape): n) for shape in (ctx.data[1], ctx.fill_shape) if shape is not None)
+        data, fill = [*shapes, None][:2]
+        setup(context, (data, ctx.saved_tensors[0], *numbers, mode, negative, fill), None)
+        needs = [False] * (5 + len(numbers))
+        needs[0], needs[-1] = ctx.needs_input_grad[1], ctx.needs_input_grad[6]
+        context.needs_input_grad = needs
+        grads = back(context, grad)
+        return None, grads[0], None, None, None, None, grads[-1]
+
+    @staticmethod
+    def jvp(ctx: Any, name: Any, data: Tensor | None, indices: Any, numbers: Any, mode: Any, negative: Any, fill: Tensor | None) -> Tensor:
+        name, (numbers, mode, negative) = ctx.inputs
+        (where,) = ctx.saved_tensors
+        dtype, shape = ctx.data
+        device = where.device
+        data = torch.zeros(shape, dtype=dtype, device=device) if data is None else data
+        if mode == "fill" and fill is None:
+            fill = torch.zeros(ctx.fill_shape, dtype=dtype, device=device)
+        return Transformed.apply(name, data, where, numbers, mode, negative, fill)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple, name: str, data: Tensor, indices: Tensor, numbers: tuple, mode: str, negative: bool, fill: Any) -> tuple:
+        dims = (*in_dims[1:3], *(None for _ in numbers), None, None, in_dims[6])
+        return batching.RULES[name](info, dims, data, indices, *numbers, mode, negative, fill, call=_transformed)
+
+
+def _transformed(name: str, data: Tensor, indices: Tensor, *rest: Any) -> Tensor:
+    return Transformed.apply(name, data, indices, tuple(rest[:-3]), *rest[-3:])
+
+
 def register(library: torch.library.Library) -> None:
     """Tells PyTorch."""
-    for name, backward, setup in (
-        ("take", _take_backward, _take_setup),
-        ("gather_elements", _elements_backward, _elements_setup),
-        ("gather_nd", _nd_backward, _nd_setup),
-    ):
+    for name, (backward, setup) in RULES.items():
         torch.library.register_autograd(f"libgather::{name}", backward, setup_context=setup, lib=library)

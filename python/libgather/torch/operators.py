@@ -53,6 +53,11 @@ _transforms = torch._C._functorch.peek_interpreter_stack  # vmap, grad, jvp
 _watchers = torch._C._len_torch_dispatch_stack  # make_fx and others that see operators
 
 
+def _transformed() -> bool:
+    """Whether torch.vmap, torch.func or forward mode is at work."""
+    return _transforms() is not None or forward_ad._current_level >= 0
+
+
 def _plain(data: Tensor) -> bool:
     """Whether a call can take the short way: nothing asks for a gradient, and nobody traces or transforms it. PyTorch calls gradients in
     Python, which takes longer than a small gather even if none is needed."""
@@ -76,11 +81,19 @@ def _call(operator: Any, *arguments: Any, **options: Any) -> Tensor:
         raise loading.translate(error) from None
 
 
-def _into(operator: Any, out: Tensor, *arguments: Any) -> Tensor:
+def _gather(name: str, operator: Any, data: Tensor, indices: Tensor, numbers: tuple, *policy: Any) -> Tensor:
+    """An operator that has gradients."""
+    if is_compiling() or not _transformed():
+        return _call(operator, data, indices, *numbers, *policy)
+    return _call(gradients.Transformed.apply, name, data, indices, numbers, *policy)
+
+
+def _into(operator: Any, functional: Any, out: Tensor, *arguments: Any) -> Tensor:
     if torch.is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in (*arguments, out)):
         refuse("unsupported", "out= has no gradient: call it under torch.no_grad(), or without out=", "output")
-    _call(operator, *arguments, out=out)
-    return out
+    if is_compiling():  # PyTorch traces no operator of others whose result is one of its arguments
+        return out.copy_(functional(*arguments))
+    return _call(operator, *arguments, out=out)
 
 
 def _fill(fill_value: Any, data: Tensor) -> Tensor | None:
@@ -133,7 +146,7 @@ def take(
     Gradients of data and fill_value, torch.vmap, torch.compile and torch.export are supported.
     Raises GatherIndexError with position, value and range; GatherValueError, GatherTypeError, GatherAxisError.
     """
-    if mode == "raise" and out is None and negative and not batch_dims and fill_value is None and _plain(data):
+    if mode == "raise" and out is None and negative and not batch_dims and fill_value is None and not options and _plain(data):
         try:
             return _TAKE_PLAIN(data, indices, axis)
         except RuntimeError as error:
@@ -142,8 +155,10 @@ def take(
         return _rows(data, indices, axis, batch_dims, mode=mode, negative=negative, fill_value=fill_value, out=out, **options)
     if options:
         raise TypeError(f"take() of a tensor has no parameter {', '.join(options)}")
-    arguments = (data, indices, axis, batch_dims, mode, negative, _fill(fill_value, data))
-    return _call(_TAKE, *arguments) if out is None else _into(_TAKE_OUT, out, *arguments)
+    numbers, policy = (axis, batch_dims), (mode, negative, _fill(fill_value, data))
+    if out is not None:
+        return _into(_TAKE_OUT, _TAKE, out, data, indices, *numbers, *policy)
+    return _gather("take", _TAKE, data, indices, numbers, *policy)
 
 
 def gather_elements(
@@ -154,8 +169,10 @@ def gather_elements(
     """
     if mode == "raise" and out is None and negative and fill_value is None and _plain(data):
         return _call(_ELEMENTS_PLAIN, data, indices, axis)
-    arguments = (data, indices, axis, mode, negative, _fill(fill_value, data))
-    return _call(_ELEMENTS, *arguments) if out is None else _into(_ELEMENTS_OUT, out, *arguments)
+    policy = (mode, negative, _fill(fill_value, data))
+    if out is not None:
+        return _into(_ELEMENTS_OUT, _ELEMENTS, out, data, indices, axis, *policy)
+    return _gather("gather_elements", _ELEMENTS, data, indices, (axis,), *policy)
 
 
 def gather_nd(
@@ -166,8 +183,10 @@ def gather_nd(
     """
     if mode == "raise" and out is None and negative and fill_value is None and not batch_dims and _plain(data):
         return _call(_ND_PLAIN, data, indices)
-    arguments = (data, indices, batch_dims, mode, negative, _fill(fill_value, data))
-    return _call(_ND, *arguments) if out is None else _into(_ND_OUT, out, *arguments)
+    policy = (mode, negative, _fill(fill_value, data))
+    if out is not None:
+        return _into(_ND_OUT, _ND, out, data, indices, batch_dims, *policy)
+    return _gather("gather_nd", _ND, data, indices, (batch_dims,), *policy)
 
 
 def gather_tree(

@@ -19,9 +19,10 @@ INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torc
 
 
 def _check(data: Tensor, indices: Tensor, fill_value: Tensor | None = None) -> None:
-    for name, tensor in (("data", data), ("indices", indices)):
-        if tensor.device.type not in ("cpu", "meta"):
-            refuse("unsupported", f"{name} is on the device {tensor.device.type}, and libgather's operators run on the CPU", name)
+    for name, tensor in (("data", data), ("indices", indices), ("fill_value", fill_value)):
+        device = "cpu" if tensor is None else tensor.device.type
+        if device != "cpu" and (device != "meta" or data.device != indices.device):
+            refuse("unsupported", f"{name} is on the device {device}, and libgather's operators run on the CPU", name)
     if indices.dtype not in INTEGERS:
         refuse("type_unsupported", f"indices must be integers, not {indices.dtype}", "indices")
     if fill_value is not None and fill_value.dtype != data.dtype:
@@ -101,11 +102,12 @@ def _tree(
 def _out(kernel: Any) -> Any:
     """The fake kernel of the variant that writes `out`."""
 
-    def fake(*args: Any, out: Tensor, **options: Any) -> None:
+    def fake(*args: Any, out: Tensor, **options: Any) -> Tensor:
         wanted = kernel(*args, **options)
         torch._check(wanted.dim() == out.dim(), lambda: f"output has rank {out.dim()}, not {wanted.dim()}")
         for d in range(wanted.dim()):
             torch._check(wanted.shape[d] == out.shape[d], lambda: f"output has another length than {wanted.shape[d]} on dimension {d}")
+        return out
 
     return fake
 
