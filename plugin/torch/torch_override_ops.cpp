@@ -35,6 +35,8 @@ bool try_select(Call &call, void *self, int64_t dim, void *index, const View *ou
   View data, ids;
   if (!call.is_on() || !data.read(self, ROWS) || !ids.read_indices(index, true)) return false;
   if (data.tensor().rank == 0 || ids.tensor().rank > 1) return false;
+  /* PyTorch 2.11 moves single elements of the older types alone. */
+  if (data.tensor().rank == 1 && (bit(data.tensor().type) & PLAIN) == 0) return false;
   ids.at_least_1d();
   return call.run(data, ids, dim, out, result);
 }
@@ -70,7 +72,7 @@ void index_select_out(uint64_t *stack, uint64_t, uint64_t) {
 
 bool try_gather(Call &call, void *self, int64_t dim, void *index, const View *out, Owned &result) {
   View data, ids;
-  if (!call.is_on() || !data.read(self, PLAIN | UNSIGNED) || !ids.read_indices(index, true)) return false;
+  if (!call.is_on() || !data.read(self, PLAIN) || !ids.read_indices(index, true)) return false;
   return data.tensor().rank > 0 && data.tensor().rank == ids.tensor().rank && call.run(data, ids, dim, out, result);
 }
 
@@ -94,7 +96,7 @@ void gather_out(uint64_t *stack, uint64_t, uint64_t) {
   const bool sparse = is_true(stack[3]);
   Call call(GATHER);
   View target;
-  if (!call.is_on() || !target.read(out.get(), PLAIN | UNSIGNED) ||
+  if (!call.is_on() || !target.read(out.get(), PLAIN) ||
       !try_gather(call, self.get(), dim, index.get(), &target, none)) {
     const char *what = call.pass_on();
     if (call.is_bad_index())
