@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """PyTorch's own samples of its operators (OpInfo of torch.testing), each run twice: without libgather.torch.override() and with it. Bits,
 dtype, shape, strides, gradients and errors must be the same.
+
+As a program: everything about the overridden operators, then the samples of all operators of PyTorch's, since some call these.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -270,3 +273,36 @@ def check_all(checked: Checked, op: Any, few: bool = False) -> None:
             check_gradcheck(checked, op, dtype)
     check_vmap(checked, op, torch.float32)
     check_elsewhere(checked, op, torch.float32)
+
+
+RANDOM = ("empty", "rand", "dropout", "bernoulli", "multinomial", "normal", "exponential", "cauchy", "geometric", "uniform")
+
+
+def check_callers(checked: Checked) -> list[str]:
+    """The float32 samples of every operator with a result that is not random: which of them call an overridden one."""
+    scope = libgather.torch.override(*OVERRIDDEN)
+    callers = []
+    for op in infos(()):
+        if torch.float32 in op.supported_dtypes("cpu") and not any(word in op.name for word in RANDOM):
+            before = scope.counts
+            check_forward(checked, op, [torch.float32])
+            if scope.counts != before:
+                callers.append(op.name)
+    return callers
+
+
+def main() -> int:
+    warnings.simplefilter("ignore")
+    checked = Checked()
+    for op in infos():
+        check_all(checked, op)
+    print("\n".join(f"{group}: {count} the same" for group, count in checked.passed.items()))
+    callers = check_callers(checked)
+    print(f"{sum(checked.passed.values())} cases with PyTorch {torch.__version__}, {len(checked.failures)} not the same")
+    print(f"operators that call an overridden one: {', '.join(callers)}")
+    print("\n".join(checked.failures))
+    return 1 if checked.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
