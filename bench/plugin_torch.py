@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# plugin_torch.py [FILE.json]: calls of libgather's PyTorch operators beside PyTorch's own, each pair measured in turn in one process, on one
-# thread. Prints a table for docs/plugin-torch.md. script/plugins torch --bench runs it.
+# plugin_torch.py [FILE.json]: calls of libgather's PyTorch operators beside PyTorch's own, measured in turn in one process, on one thread: the
+# processor time of that thread, so that other programs disturb less. Prints tables for docs/plugin-torch.md. script/plugins torch --bench
+# runs it.
 """Per-call times of libgather's PyTorch operators."""
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import torch
 
 import libgather.torch as lt
 
-ROUNDS = 41
+ROUNDS = 101
 LEAST = 0.002  # seconds that a round of one candidate takes at least
 
 SIZES = [(1000, 64, 1), (1000, 64, 32), (1000, 1, 1000), (30522, 768, 128), (1_000_000, 16, 200_000), (1_000_000, 1, 500_000), (1_000_000, 64, 50_000)]
@@ -27,9 +28,9 @@ SIZES = [(1000, 64, 1), (1000, 64, 32), (1000, 1, 1000), (30522, 768, 128), (1_0
 
 def rounds_of(call: Callable[[], Any]) -> int:
     """How many calls make a round."""
-    start = time.perf_counter()
+    start = time.thread_time()
     calls = 0
-    while time.perf_counter() - start < LEAST:
+    while time.thread_time() - start < LEAST:
         call()
         calls += 1
     return max(calls, 1)
@@ -41,10 +42,10 @@ def medians(calls: dict[str, Callable[[], Any]]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(ROUNDS):
         for name, call in calls.items():
-            start = time.perf_counter()
+            start = time.thread_time()
             for _ in range(counts[name]):
                 call()
-            times[name].append((time.perf_counter() - start) / counts[name] * 1e6)
+            times[name].append((time.thread_time() - start) / counts[name] * 1e6)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

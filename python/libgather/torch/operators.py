@@ -48,6 +48,8 @@ _TAKE, _TAKE_OUT, _TAKE_PLAIN = (_operator("take", overload) for overload in ("d
 _ELEMENTS, _ELEMENTS_OUT, _ELEMENTS_PLAIN = (_operator("gather_elements", overload) for overload in ("default", "out", "no_grad"))
 _ND, _ND_OUT, _ND_PLAIN = (_operator("gather_nd", overload) for overload in ("default", "out", "no_grad"))
 _TREE, _TAKE_QUANTIZED, _DEQUANTIZE = _operator("gather_tree"), _operator("take_quantized"), _operator("dequantize")
+# What an OpOverload calls: a tenth of the time of a small gather less.
+_TAKE_SHORT, _ELEMENTS_SHORT, _ND_SHORT = (getattr(operator, "_op", operator) for operator in (_TAKE_PLAIN, _ELEMENTS_PLAIN, _ND_PLAIN))
 _PLAIN = (Tensor, torch.nn.Parameter)
 _transforms = torch._C._functorch.peek_interpreter_stack  # vmap, grad, jvp
 _watchers = torch._C._len_torch_dispatch_stack  # make_fx and others that see operators
@@ -146,9 +148,9 @@ def take(
     Gradients of data and fill_value, torch.vmap, torch.compile and torch.export are supported.
     Raises GatherIndexError with position, value and range; GatherValueError, GatherTypeError, GatherAxisError.
     """
-    if mode == "raise" and out is None and negative and not batch_dims and fill_value is None and not options and _plain(data):
+    if _plain(data) and mode == "raise" and negative and out is fill_value is None and not batch_dims and not options:
         try:
-            return _TAKE_PLAIN(data, indices, axis)
+            return _TAKE_SHORT(data, indices, axis)
         except RuntimeError as error:
             raise loading.translate(error) from None
     if isinstance(data, Table):
@@ -167,8 +169,11 @@ def gather_elements(
     """One element per index: out[i, j] = data[indices[i, j], j] for axis 0; torch.gather with all dtypes, negative indices and exact
     errors. indices: of data's rank, off the axis at most as long as data. The other parameters: as for take().
     """
-    if mode == "raise" and out is None and negative and fill_value is None and _plain(data):
-        return _call(_ELEMENTS_PLAIN, data, indices, axis)
+    if _plain(data) and mode == "raise" and negative and out is fill_value is None:
+        try:
+            return _ELEMENTS_SHORT(data, indices, axis)
+        except RuntimeError as error:
+            raise loading.translate(error) from None
     policy = (mode, negative, _fill(fill_value, data))
     if out is not None:
         return _into(_ELEMENTS_OUT, _ELEMENTS, out, data, indices, axis, *policy)
@@ -181,8 +186,11 @@ def gather_nd(
     """Slices of data by tuples of indices: out[t, ..] = data[indices[t, 0], indices[t, 1], ..]. The last dimension of indices has the
     numbers of a tuple; there may be none. The other parameters: as for take().
     """
-    if mode == "raise" and out is None and negative and fill_value is None and not batch_dims and _plain(data):
-        return _call(_ND_PLAIN, data, indices)
+    if _plain(data) and mode == "raise" and negative and out is fill_value is None and not batch_dims:
+        try:
+            return _ND_SHORT(data, indices)
+        except RuntimeError as error:
+            raise loading.translate(error) from None
     policy = (mode, negative, _fill(fill_value, data))
     if out is not None:
         return _into(_ND_OUT, _ND, out, data, indices, batch_dims, *policy)
