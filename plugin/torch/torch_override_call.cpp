@@ -35,8 +35,6 @@ const gather_op RULES[OPERATORS] = {
     rules("torch.embedding", GATHER_FAMILY_GATHER, false), rules("torch.index_select", GATHER_FAMILY_GATHER, false),
     rules("torch.gather", GATHER_FAMILY_ELEMENTS, false), rules("torch.take", GATHER_FAMILY_GATHER, true)};
 
-constexpr int64_t PARALLEL = 4096; /* indices; fewer are done before other threads have woken up */
-
 /* The output's shape, in row-major order. False: too many dimensions. */
 bool shape_of(const gather_op &op, const View &data, const View &indices, int64_t axis, int64_t *shape, int32_t *rank) {
   const gather_tensor &x = data.tensor(), &i = indices.tensor();
@@ -86,7 +84,7 @@ bool Call::run(const View &data, const View &indices, int64_t axis, const View *
   if (!shape_of(RULES[op_], data, indices, axis, shape, &rank)) return false;
   gather_options options = GATHER_OPTIONS_INIT;
   gather_executor executor;
-  if (indices.len >= PARALLEL) options.executor = gather_torch_executor(&executor);
+  options.executor = gather_torch_executor(&executor);
   options.axis = axis;
   options.fresh_output = out == nullptr;
   if (out != nullptr) {
