@@ -7,12 +7,7 @@
 #include "torch_operator.h"
 
 /* A handle that PyTorch put into a cell. */
-static void *handle(uint64_t cell) {
-  void *pointer;
-  _Static_assert(sizeof pointer <= sizeof cell, "handles fit cells");
-  memcpy(&pointer, &cell, sizeof pointer);
-  return pointer;
-}
+static void *handle(uint64_t cell) { return (void *)(uintptr_t)cell; }
 
 static gather_status read_list(gather_torch_call *call, void *list, gather_torch_argument *argument,
                                gather_error *error) {

@@ -17,13 +17,6 @@ _Noreturn void gather_torch_throw(const gather_error *error) {
   abort(); /* not reached: it throws */
 }
 
-/* ---- for libgather.torch, by ctypes ---- */
-
-/* The last error of the calling thread, which is forgotten; false if there is none.
- * numbers: room for 10: status, file_offset, row, axis, position_rank, value, low, high, value_is_unsigned, bad_count.
- * position: room for GATHER_MAX_RANK. texts: room for 5: message, status, op, rules, input; NULL where there is none; valid until the
- * thread's next error. */
-GATHER_API bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts);
 bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts) {
   if (!any) return false;
   any = false;

@@ -94,6 +94,16 @@ void gather_torch_watch_forks(void);
 /* Keeps the error for the Python side, and leaves the kernel by a C++ exception (RuntimeError in Python) with its message. */
 _Noreturn void gather_torch_throw(const gather_error *error);
 
+/* ---- for libgather.torch, by ctypes ---- */
+
+/* The last error of the calling thread, which is forgotten; false if there is none.
+ * numbers: room for 10: status, file_offset, row, axis, position_rank, value, low, high, value_is_unsigned, bad_count.
+ * position: room for GATHER_MAX_RANK. texts: room for 5: message, status, op, rules, input; NULL where there is none; valid until the
+ * thread's next error. */
+GATHER_API bool gather_torch_last_error(int64_t *numbers, int64_t *position, const char **texts);
+/* Why the operators are not registered; NULL if they are. Static memory. */
+GATHER_API const char *gather_torch_failure(void);
+
 /* ---- kernels: of each operator, its work. out: the new tensor, of which the caller has the handle ---- */
 
 typedef gather_status gather_torch_work(const gather_torch_call *call, void **out, gather_error *error);

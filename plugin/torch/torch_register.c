@@ -121,6 +121,4 @@ __attribute__((constructor)) static void register_all(void) {
     if (!implement(keys[i], &libraries[i + 1])) failed = "PyTorch refused the kernels of the operators";
 }
 
-/* Why the operators are not registered; NULL if they are. For libgather.torch, by ctypes. */
-GATHER_API const char *gather_torch_failure(void);
 const char *gather_torch_failure(void) { return failed; }
