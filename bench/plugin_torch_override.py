@@ -25,7 +25,7 @@ from torch import nn
 import libgather.torch as lt
 
 ROUNDS = 31
-LEAST = 0.002  # seconds that a round takes at least
+LEAST = 0.005  # seconds that a round takes at least
 SIZES = [(1000, 64, 1), (1000, 64, 32), (1000, 1, 1000), (30522, 768, 128), (1_000_000, 16, 200_000), (1_000_000, 1, 500_000), (1_000_000, 64, 50_000)]
 OPERATORS = ("embedding", "index_select", "gather", "take", "index")
 COLUMNS = 128  # of the file: rows of 512 bytes
@@ -53,14 +53,16 @@ def seconds(call: Callable[[], Any], repetitions: int) -> float:
     return (clock() - start) / repetitions
 
 
-def pair(call: Callable[[], Any]) -> tuple[float, float]:
+def pair(call: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, float]:
     """Microseconds without the override and with it: medians of rounds in turn."""
     scope = lt.override(*OPERATORS)
     repetitions = max(1, int(LEAST / max(seconds(call, 3), 1e-9)))
     before, after = [], []
-    for _ in range(ROUNDS if repetitions > 1 else ROUNDS // 2):
+    for _ in range(rounds if repetitions > 1 else rounds // 3 + 1):
+        seconds(call, repetitions // 4 + 1)  # PyTorch's tables of kernels have just changed
         before.append(seconds(call, repetitions) * 1e6)
         with scope:
+            seconds(call, repetitions // 4 + 1)
             after.append(seconds(call, repetitions) * 1e6)
     return statistics.median(before), statistics.median(after)
 
@@ -70,6 +72,7 @@ def operators(threads: int) -> list[dict[str, Any]]:
     lines = []
     for rows, columns, count in SIZES:
         for name, call in calls(rows, columns, count).items():
+            pair(call, 5)  # the heap grows to what the results need
             before, after = pair(call)
             lines.append({"threads": threads, "call": name, "rows": rows, "columns": columns, "ids": count, "before_us": before, "after_us": after,
                           "times": before / after})
