@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import platform
@@ -30,6 +31,13 @@ SIZES = [(1000, 64, 1), (1000, 64, 32), (1000, 1, 1000), (30522, 768, 128), (1_0
 OPERATORS = ("embedding", "index_select", "gather", "take", "index")
 COLUMNS = 128  # of the file: rows of 512 bytes
 BATCH, BATCHES, COMPUTE = 1024, 8, 0.1  # ids, batches, seconds of other work for each batch
+
+
+def keep_memory() -> None:
+    """Results stay in the heap: else glibc gives their pages back to the system after some calls and not after others, and the faults
+    take as long as the gather."""
+    for parameter in (-1, -3):  # M_TRIM_THRESHOLD, M_MMAP_THRESHOLD
+        ctypes.CDLL(None).mallopt(parameter, 1 << 30)
 
 
 def calls(rows: int, columns: int, count: int) -> dict[str, Callable[[], Any]]:
@@ -68,6 +76,7 @@ def pair(call: Callable[[], Any], rounds: int = ROUNDS) -> tuple[float, float]:
 
 
 def operators(threads: int) -> list[dict[str, Any]]:
+    keep_memory()
     torch.set_num_threads(threads)
     lines = []
     for rows, columns, count in SIZES:
