@@ -144,6 +144,8 @@ gather_status gather_torch_take_quantized(const gather_torch_call *call, void **
   gather_status status = read_layout(&d, a[0].tensor, a[2].text, a + 8, values, &values_rank, error);
   if (status == GATHER_OK) status = gather_torch_describe(a[1].tensor, "indices", &indices, error);
   if (status == GATHER_OK) status = result_type(a[3].text, &dtype, error);
+  if (status == GATHER_OK && strcmp(a[6].text, "fill") == 0)
+    status = gather_error_set(error, GATHER_USAGE, "mode='fill' is not for quantised rows");
   if (status == GATHER_OK)
     status = gather_torch_policy(a[6].text, a[7].truth, NULL, &d.views[DATA], NULL, &options, error);
   if (status != GATHER_OK) return status;

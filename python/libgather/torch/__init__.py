@@ -7,6 +7,13 @@
 Importing it loads the operators, so that exported programs that contain them can be loaded.
 """
 
+try:
+    import torch as _torch  # noqa: F401
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ImportError("libgather.torch needs PyTorch: pip install libgather[torch]") from None
+
 from libgather.torch.dataset import Rows, TableDataset, collate
 from libgather.torch.embedding import DiskEmbedding, DiskEmbeddingStatistics
 from libgather.torch.loading import library_path
