@@ -15,7 +15,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND CMAKE_C_COMPILER_I
 endif()
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings)
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wwrite-strings
+    "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>")
   # Decoded values are float32 arithmetic, rounded step by step (src/kernel/float_bits.h). C11 says so; a GNU dialect would fuse.
   target_compile_options(gather_flags INTERFACE -ffp-contract=off)
   if(GATHER_WERROR)

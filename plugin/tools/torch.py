@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# torch.py [--versions [V ...]] [--bench [FILE]] [--python PATH ...] [--keep]: libgather.torch with several versions of PyTorch, each in an
+# torch.py [--versions [V ...]] [--opinfo] [--bench [FILE]] [--python PATH ...] [--keep]: libgather.torch with several versions of PyTorch, each in an
 # environment of its own below .venv-plugins, or with the Pythons given, and its benchmarks. script/plugins torch runs it.
 """The tests and benchmarks of libgather.torch, in several versions of PyTorch."""
 
@@ -71,6 +71,11 @@ def versions(pythons: dict[str, Path], long: bool) -> int:
     return failed
 
 
+def opinfo(pythons: dict[str, Path]) -> int:
+    """PyTorch's own samples of its operators, with the override and without it."""
+    return sum(run(python, ROOT / "tests/support/torch_opinfo.py").returncode != 0 for python in pythons.values())
+
+
 def bench(python: Path, path: str) -> int:
     """Every benchmark of PyTorch's plug-in: its table, and what it measured as JSON."""
     failed = 0
@@ -85,14 +90,17 @@ def main() -> int:
     parser.add_argument("--versions", nargs="*", metavar="VERSION", help=f"run the tests in these versions of PyTorch (default: {' '.join(VERSIONS)})")
     parser.add_argument("--python", nargs="*", default=[], metavar="PATH", help="Pythons that have PyTorch, instead of new environments")
     parser.add_argument("--quick", action="store_true", help="leave out what compiles: torch.compile, torch.export, AOTInductor")
+    parser.add_argument("--opinfo", action="store_true", help="run PyTorch's own samples of its operators with override() and without it")
     parser.add_argument("--bench", nargs="?", const="build/plugin-torch.json", metavar="JSON", help="measure, with the last of the versions")
     parser.add_argument("--keep", action="store_true", help="keep the new environments")
     given = parser.parse_args()
-    if given.versions is None and given.bench is None:
-        parser.error("--versions or --bench is needed")
+    if given.versions is None and given.bench is None and not given.opinfo:
+        parser.error("--versions, --opinfo or --bench is needed")
     wanted = given.versions or VERSIONS
     pythons = {path: Path(path) for path in given.python} or {version: make(version) for version in wanted}
     failed = versions(pythons, not given.quick) if given.versions is not None else 0
+    if given.opinfo:
+        failed += opinfo(pythons)
     if given.bench is not None:
         failed += bench(list(pythons.values())[-1], given.bench)
     if not given.keep and not given.python:

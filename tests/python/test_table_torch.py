@@ -212,7 +212,7 @@ sys.modules[{without!r}] = None
 import libgather, torch
 from torch.utils.data import DataLoader
 if __name__ == "__main__":
-    dataset = tables.TableDataset({path + ":emb"!r})
+    dataset = libgather.torch.TableDataset({path + ":emb"!r})
     loader = DataLoader(dataset, batch_size=32, num_workers={workers}, collate_fn=libgather.torch.collate)
     torch.save(torch.cat(list(loader)), {str(tmp_path / "rows.pt")!r})
 """)

@@ -15,12 +15,17 @@ except ModuleNotFoundError as error:
     raise ImportError("libgather.torch needs PyTorch: pip install libgather[torch]") from None
 
 from libgather.torch.dataset import Rows, TableDataset, collate
-from libgather.torch.embedding import DiskEmbedding
+from libgather.torch.embedding import DiskEmbedding, DiskEmbeddingStatistics
 from libgather.torch.loading import library_path
 from libgather.torch.operators import dequantize, gather_elements, gather_nd, gather_tree, take, take_quantized
+from libgather.torch.override import Override, OverrideCount, override
+from libgather.torch.replace import replace_embedding
 
 __all__ = [
     "DiskEmbedding",
+    "DiskEmbeddingStatistics",
+    "Override",
+    "OverrideCount",
     "Rows",
     "TableDataset",
     "collate",
@@ -29,6 +34,8 @@ __all__ = [
     "gather_nd",
     "gather_tree",
     "library_path",
+    "override",
+    "replace_embedding",
     "take",
     "take_quantized",
 ]

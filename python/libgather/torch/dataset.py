@@ -38,7 +38,7 @@ def dtype_of(table: Table) -> tuple[torch.dtype, bool]:
     raise AssertionError("unreachable")
 
 
-def _tensor(rows: Any, table: Table) -> torch.Tensor:
+def tensor_of(rows: Any, table: Table) -> torch.Tensor:
     """The rows' memory as a tensor."""
     dtype, whole = dtype_of(table)
     array = np.asarray(rows)
@@ -54,7 +54,7 @@ def take(table: Table, ids: Any, **options: Any) -> torch.Tensor:
     (bfloat16, float8). Quantised blocks are uint8, with the bytes of a block as one more dimension.
     """
     rows = table.take(ids, **options)
-    return rows if options.get("out") is not None else _tensor(rows, table)
+    return rows if options.get("out") is not None else tensor_of(rows, table)
 
 
 class Rows(list):
