@@ -44,12 +44,10 @@ static int variadic(const OrtCustomOp *op) {
   (void)op;
   return 0;
 }
-/* A version that none of ONNX Runtime's own kernels has: its constant folding looks for a kernel of the CPU by name and version, and up
- * to 1.31 throws where one has type constraints that a custom operator's schema does not name. Then no session opens. */
-static int first_opset(const OrtCustomOp *op) {
-  (void)op;
-  return 0;
-}
+/* In the domain "" a version that none of ONNX Runtime's own kernels has: its constant folding looks for a kernel of the CPU by name and
+ * version, and up to 1.31 throws where one has type constraints that a custom operator's schema does not name. Then no session opens. In
+ * com.microsoft a version 0 would be below ONNX Runtime's own schema, and have no effect. */
+static int first_opset(const OrtCustomOp *op) { return of(op)->op->domain[0] ? 1 : 0; }
 static int last_opset(const OrtCustomOp *op) {
   (void)op;
   return INT32_MAX;

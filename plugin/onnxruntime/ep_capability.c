@@ -25,13 +25,14 @@ static bool known(const ort_session *session, const ort_external *external) {
   return false;
 }
 
-/* Notes the external initializer that a value is. *wanted: a table is to be made of it. */
-static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool *wanted) {
+/* Notes the external initializer that a value is. *wanted: a table is to be made of it. large: only then. */
+static OrtStatus *note_value(ort_session *session, const OrtGraph *graph, const OrtValueInfo *value, bool large,
+                             bool *wanted) {
   ort_external *external = NULL;
-  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, session->folder, &external);
+  OrtStatus *status = gather_ort_external_read(&session->host, graph, value, &external);
   if (status || !external) return status;
   *wanted = gather_ort_wants_table(&session->options, external);
-  if (known(session, external)) {
+  if ((large && !*wanted) || known(session, external)) {
     gather_ort_external_free(external);
   } else {
     external->next = session->externals;
@@ -50,9 +51,9 @@ static OrtStatus *note_external(ort_session *session, const OrtGraph *graph, con
   OrtStatus *status = ORT(host, Node_GetNumInputs)(node, &count);
   if (status || count < 2 || count > MOST_INPUTS) return status;
   status = ORT(host, Node_GetInputs)(node, inputs, count);
-  if (!status && inputs[0]) status = note_value(session, graph, inputs[0], wanted);
+  if (!status && inputs[0]) status = note_value(session, graph, inputs[0], false, wanted);
   for (size_t i = 2; i < count && !status; i++)
-    if (inputs[i]) status = note_value(session, graph, inputs[i], &side);
+    if (inputs[i]) status = note_value(session, graph, inputs[i], false, &side);
   return status;
 }
 
@@ -83,7 +84,7 @@ static OrtStatus *note_model(ort_session *session, const OrtGraph *graph) {
   return NULL;
 }
 
-/* Notes the external initializers of a graph. Some versions of the host do not tell in a subgraph what the initializers of the graphs
+/* Notes the large external initializers of a graph. Some versions of the host do not tell in a subgraph what the initializers of the graphs
  * around it are. */
 static OrtStatus *note_initializers(ort_session *session, const OrtGraph *graph) {
   const ort_host *host = &session->host;
@@ -95,7 +96,7 @@ static OrtStatus *note_initializers(ort_session *session, const OrtGraph *graph)
   if (!values) return ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
   status = ORT(host, Graph_GetInitializers)(graph, values, count);
   for (size_t i = 0; i < count && !status; i++)
-    if (values[i]) status = note_value(session, graph, values[i], &wanted);
+    if (values[i]) status = note_value(session, graph, values[i], true, &wanted);
   free(values);
   return status;
 }

@@ -12,17 +12,14 @@
 
 #include "ep_text.h"
 
-/* file, relative to the folder of the model, or to `folder` for a model without a path. */
-static char *resolve(const char *model, const char *folder, const char *file) {
+/* file, relative to the folder of the model. */
+static char *resolve(const char *model, const char *file) {
   const char *end = strrchr(model, '/');
-  const char *base = end ? model : folder;
-  const size_t base_bytes = file[0] == '/' ? 0 : end ? (size_t)(end - model) + 1 : strlen(folder);
-  const bool slash = base_bytes > 0 && base[base_bytes - 1] != '/';
-  char *path = malloc(base_bytes + slash + strlen(file) + 1);
+  const size_t folder_bytes = file[0] == '/' || !end ? 0 : (size_t)(end - model) + 1;
+  char *path = malloc(folder_bytes + strlen(file) + 1);
   if (!path) return NULL;
-  memcpy(path, base, base_bytes);
-  if (slash) path[base_bytes] = '/';
-  memcpy(path + base_bytes + slash, file, strlen(file) + 1);
+  memcpy(path, model, folder_bytes);
+  memcpy(path + folder_bytes, file, strlen(file) + 1);
   return path;
 }
 
@@ -34,12 +31,12 @@ void gather_ort_external_free(ort_external *external) {
 }
 
 static ort_external *make(const ort_host *host, const OrtExternalInitializerInfo *info, const char *name,
-                          const char *model, const char *folder) {
+                          const char *model) {
   const char *file = ORT(host, ExternalInitializerInfo_GetFilePath)(info);
   ort_external *external = calloc(1, sizeof *external);
   if (!external) return NULL;
   external->name = gather_ort_text_copy(name);
-  external->path = resolve(model ? model : "", folder, file ? file : "");
+  external->path = resolve(model ? model : "", file ? file : "");
   external->offset = ORT(host, ExternalInitializerInfo_GetFileOffset)(info);
   external->bytes = ORT(host, ExternalInitializerInfo_GetByteSize)(info);
   if (external->name && external->path) return external;
@@ -48,7 +45,7 @@ static ort_external *make(const ort_host *host, const OrtExternalInitializerInfo
 }
 
 OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph, const OrtValueInfo *value,
-                                    const char *folder, ort_external **external) {
+                                    ort_external **external) {
   const char *name = "", *model = "";
   bool constant = false;
   OrtExternalInitializerInfo *info = NULL;
@@ -60,7 +57,7 @@ OrtStatus *gather_ort_external_read(const ort_host *host, const OrtGraph *graph,
   status = ORT(host, GetValueInfoName)(value, &name);
   if (!status) status = ORT(host, Graph_GetModelPath)(graph, &model);
   if (!status) {
-    *external = make(host, info, name, model, folder);
+    *external = make(host, info, name, model);
     if (!*external) status = ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
   }
   ORT(host, ReleaseExternalInitializerInfo)(info);

@@ -42,11 +42,6 @@ static gather_status read_entries(ort_session *session, const OrtKeyValuePairs *
       gather_status status = gather_ort_ep_options_set(&session->options, name, values[i], error);
       if (status != GATHER_OK) return status;
     }
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(keys[i], "session.model_external_initializers_file_folder_path") == 0) {
-      free(session->folder);
-      session->folder = gather_ort_text_copy(values[i]);
-    }
   return GATHER_OK;
 }
 
@@ -102,7 +97,6 @@ static void free_session(ort_session *session) {
     gather_ort_external_free(external);
   }
   if (session->registry) ORT_EP(&session->host, ReleaseKernelRegistry)(session->registry);
-  free(session->folder);
   free(session->model);
   free(session);
 }
@@ -114,10 +108,9 @@ OrtStatus *gather_ort_session_create(const ort_host *host, const OrtSessionOptio
   session->ep = provider;
   session->host = *host;
   session->users = 1;
-  session->folder = gather_ort_text_copy("");
   session->model = gather_ort_text_copy("");
   OrtStatus *status = read_options(session, options);
-  if (!status && (!session->folder || !session->model)) status = ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
+  if (!status && !session->model) status = ORT(host, CreateStatus)(ORT_FAIL, "out of memory");
   if (!status) status = gather_ort_registry_fill(session);
   if (status) {
     free_session(session);

@@ -49,7 +49,6 @@ struct ort_session {
   OrtKernelRegistry *registry;
   ort_registered registered[ORT_MOST_REGISTERED];
   int registered_count;
-  char *folder;            /* where external data of models without a path is */
   char *model;             /* the model's path; "" before it is known */
   ort_external *externals; /* what GetCapability found */
   ort_taken *taken;        /* in the order of creation */

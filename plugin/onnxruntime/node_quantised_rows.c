@@ -8,7 +8,7 @@
 
 #include "node_internal.h"
 
-enum { SOURCES = 3, BLOCK_BYTES = 16 << 20 };
+enum { SOURCES = 3, BLOCK_BYTES = 4 << 20 };
 
 /* The codes, the scales and the zero points: rows of each for a block of indices. */
 typedef struct source {
