@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/tensor.h"
 #include "plan/columns.h"
 
@@ -47,6 +48,7 @@ void gather_few_prepare(gather_plan *plan) {
   few->loop = plan->loops[0], few->row_bytes = plan->row_bytes;
   few->data_offset = plan->data_offset, few->out_offset = plan->out_offset;
   set_axes(few, plan);
+  few->dense = few->columns == 1 && few->loop.index == (few->wide ? 8 : 4);
   few->data = plan->data_extent, few->indices = plan->index_extent, few->out = plan->out_extent;
   few->count = (int32_t)plan->row_count;
 }
@@ -69,32 +71,50 @@ static int64_t read_number(const char *at, bool wide) {
   return number;
 }
 
-/* What a number selects on an axis; outside [0, len) if it is out of range. */
-static int64_t from_start(int64_t number, int64_t len, bool negative) {
-  return number < 0 && negative ? number + len : number;
-}
+/* ---- plain indices: dense, not negative, one number each. They need no memory in between. */
 
-/* offsets: where in data each row begins. Returns false for an index out of range. No branch depends on an index. */
-static bool resolve_plain(const gather_few *few, const char *indices, bool wide, int64_t *offsets) {
-  const int64_t len = few->axes[0].len, step = few->axes[0].step, index_step = few->loop.index;
-  const int64_t wrap = few->negative ? len : 0;
-  uint64_t start = 0, bad = 0;
-  for (int64_t *end = offsets + few->count; offsets < end; indices += index_step, start += (uint64_t)few->loop.data) {
-    int64_t number = read_number(indices, wide);
-    number += wrap & -(int64_t)(number < 0);
-    bad |= (uint64_t)number >= (uint64_t)len;
-    *offsets++ = (int64_t)(start + (uint64_t)number * (uint64_t)step);
+/* No branch depends on an index: a number below 0 or above len - 1 sets the sign. */
+static bool all_plain(const char *indices, bool wide, int32_t count, int64_t len) {
+  int64_t signs = 0;
+  for (int32_t i = 0; i < count; i++) {
+    const int64_t number = read_number(indices + (int64_t)i * (wide ? 8 : 4), wide);
+    signs |= number | (len - 1 - (number & INT64_MAX));
   }
-  return !bad;
+  return signs >= 0;
 }
 
-/* The same for tuples. */
-static bool resolve_tuples(const gather_few *few, const char *indices, int64_t *offsets) {
+/* `bytes` and `wide` are constants where it is called: numbers are copied in registers. */
+GATHER_INLINE void copy_plain(const gather_few *few, const char *data, const char *indices, char *out, bool wide,
+                              int64_t bytes) {
+  const int64_t step = few->axes[0].step, data_step = few->loop.data, out_step = few->loop.out;
+  const int32_t count = few->count;
+  for (int32_t i = 0; i < count; i++, data += data_step, out += out_step, indices += wide ? 8 : 4)
+    memcpy(out, data + read_number(indices, wide) * step, (size_t)bytes);
+}
+
+static void run_plain(const gather_few *few, const char *data, const char *indices, char *out) {
+  if (few->wide && few->row_bytes == 4)
+    copy_plain(few, data, indices, out, true, 4);
+  else if (few->wide && few->row_bytes == 8)
+    copy_plain(few, data, indices, out, true, 8);
+  else if (few->row_bytes == 4)
+    copy_plain(few, data, indices, out, few->wide, 4);
+  else if (few->row_bytes == 8)
+    copy_plain(few, data, indices, out, few->wide, 8);
+  else
+    copy_plain(few, data, indices, out, few->wide, few->row_bytes);
+}
+
+/* ---- others */
+
+/* offsets: where in data each row begins. Returns false for an index out of range. */
+static bool resolve(const gather_few *few, const char *indices, int64_t *offsets) {
   for (int32_t i = 0; i < few->count; i++, indices += few->loop.index) {
     offsets[i] = i * few->loop.data;
     for (int32_t c = 0; c < few->columns; c++) {
       const int64_t len = few->axes[c].len;
-      const int64_t number = from_start(read_number(indices + few->axes[c].index, few->wide), len, few->negative);
+      int64_t number = read_number(indices + few->axes[c].index, few->wide);
+      if (number < 0 && few->negative) number += len;
       if ((uint64_t)number >= (uint64_t)len) return false;
       offsets[i] += number * few->axes[c].step;
     }
@@ -102,41 +122,21 @@ static bool resolve_tuples(const gather_few *few, const char *indices, int64_t *
   return true;
 }
 
-static bool resolve(const gather_few *few, const char *indices, int64_t *offsets) {
-  if (few->columns > 1) return resolve_tuples(few, indices, offsets);
-  return few->wide ? resolve_plain(few, indices, true, offsets) : resolve_plain(few, indices, false, offsets);
-}
-
-/* Rows of a constant size, which the compiler copies in a register. */
-static void copy_numbers(char *out, int64_t out_step, const char *data, const int64_t *offsets, int32_t count,
-                         size_t bytes) {
-  for (int32_t i = 0; i < count; i++, out += out_step) memcpy(out, data + offsets[i], bytes);
+static bool run_resolved(const gather_few *few, const char *data, const char *indices, char *out) {
+  int64_t offsets[GATHER_FEW_ROWS];
+  if (!resolve(few, indices, offsets)) return false;
+  for (int32_t i = 0; i < few->count; i++, out += few->loop.out) memcpy(out, data + offsets[i], (size_t)few->row_bytes);
+  return true;
 }
 
 bool gather_few_run(const gather_few *few, const gather_run *run) {
-  int64_t offsets[GATHER_FEW_ROWS];
   if (run->executor || !run->data || !run->indices || !run->out) return false;
   if (!apart(run->out, few->out, run->data, few->data) || !apart(run->out, few->out, run->indices, few->indices))
     return false;
-  if (!resolve(few, run->indices, offsets)) return false;
   const char *data = (const char *)run->data + few->data_offset;
   char *out = (char *)run->out + few->out_offset;
-  switch (few->row_bytes) {
-    case 1:
-      copy_numbers(out, few->loop.out, data, offsets, few->count, 1);
-      break;
-    case 2:
-      copy_numbers(out, few->loop.out, data, offsets, few->count, 2);
-      break;
-    case 4:
-      copy_numbers(out, few->loop.out, data, offsets, few->count, 4);
-      break;
-    case 8:
-      copy_numbers(out, few->loop.out, data, offsets, few->count, 8);
-      break;
-    default:
-      for (int32_t i = 0; i < few->count; i++, out += few->loop.out)
-        memcpy(out, data + offsets[i], (size_t)few->row_bytes);
-  }
+  if (!few->dense || !all_plain(run->indices, few->wide, few->count, few->axes[0].len))
+    return run_resolved(few, data, run->indices, out);
+  run_plain(few, data, run->indices, out);
   return true;
 }

@@ -48,11 +48,12 @@ typedef struct gather_variant {
 enum { GATHER_MAX_VARIANTS = 12 };
 
 /* What the gathers of few.c read of a plan, on adjacent lines. */
-enum { GATHER_FEW_ROWS = 32, GATHER_FEW_COLUMNS = 3 };
+enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
 typedef struct gather_few {
   int32_t count; /* rows; 0: this plan has too many, or is none of these */
   bool wide;     /* the indices have 8 bytes, else 4 */
   bool negative; /* they may count from the end */
+  bool dense;    /* one number each, without gaps */
   int8_t columns;
   int64_t row_bytes;
   gather_loop loop;
