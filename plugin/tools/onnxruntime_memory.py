@@ -202,6 +202,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--batch", type=int, nargs="+", default=[1024, 1], help="ids per run of the session (default 1024 1)")
     parser.add_argument("--read-ahead", type=int, nargs="+", default=[128, 0], help="KiB; 0 = the disk's own (default 128 0)")
     parser.add_argument("--seconds", type=float, default=8, help="at most this long for a case (default 8)")
+    parser.add_argument("--warm", action="store_true", help="instead: runs on a table of 256 MiB, all of it in memory")
     parser.add_argument("--folder", type=Path, help="where the table is written (default: a temporary folder)")
     parser.add_argument("--output", type=Path, help="where the JSON goes (default build/plugin-onnxruntime-memory.json)")
     return parser.parse_args(given)
@@ -267,6 +268,11 @@ def main(given: list[str]) -> list[str]:
     import onnxruntime
 
     options = arguments(given)
+    if options.warm:
+        import onnxruntime_warm
+
+        onnxruntime_warm.main(options.row_bytes)
+        return []
     bytes_ = int(options.gib * GIB) // 4096 * 4096
     folder = Path(tempfile.mkdtemp(prefix="gather-onnxruntime-memory-", dir=options.folder))
     ahead = ReadAhead(folder)
