@@ -54,7 +54,7 @@ def errors_of(path: Path) -> list[str]:
 
 def under_valgrind(library: str, model: Path) -> list[str]:
     if shutil.which("valgrind") is None:
-        return ["valgrind is not installed (apt-get install valgrind)"]
+        return ["valgrind is not installed: script/bootstrap plugins"]
     faults = []
     env = {"PYTHONMALLOC": "malloc"}
     for scenario, door in pairs():
