@@ -12,7 +12,7 @@ import pytest
 from duckdb_data import host
 
 START = """
-import os, sys, threading
+import os, re, sys, threading
 import duckdb
 import numpy as np
 import libgather.duckdb
@@ -31,7 +31,7 @@ def child(tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(1).random((1000, 16), np.float32))
 
     def run(code: str) -> None:
-        done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([sys.executable, "-c", START + textwrap.dedent(code), str(tmp_path)], capture_output=True, text=True, timeout=400, check=False)
         said = done.stdout.splitlines()[-1:]  # DuckDB draws a progress bar if a query takes long
         assert (done.returncode, said) == (0, ["done"]), f"{done.returncode}\n{done.stdout}\n{done.stderr}"
 
@@ -194,7 +194,8 @@ def test_many_tables_and_ids(child):
     sql = f"SELECT i, take_row('{folder}/t' || i || '.npy', 1) FROM range(150) t(i) ORDER BY i"
     for turn in range(2):
         assert all(row == x[i + 1].tolist() for i, row in con.execute(sql).fetchall())
-    assert open("/proc/self/maps").read().count("/t1") < 150
+    kept = set(re.findall(r"/t\\d+\\.npy", open("/proc/self/maps").read()))
+    assert 32 <= len(kept) <= 66, kept
     con.execute("SET VARIABLE ids = (SELECT list(i * 7 % 1000) FROM range(1000000) t(i))")
     total = con.execute(f"SELECT sum(row[1]::DOUBLE) FROM rows('{folder}/x.npy', '', getvariable('ids'))").fetchone()[0]
     assert abs(total - x[:, 0].astype(float).sum() * 1000) < 1e-3 * total
