@@ -35,11 +35,11 @@ class Model(torch.nn.Module):
     def forward(self, ids):
         rows = lt.take(self.weight, ids) * 2
         picked = lt.gather_elements(rows.flatten(0, -2), ids.reshape(-1, 1).remainder(4), 1, mode="clip")
-        return rows.sum(-1) + lt.gather_nd(rows, torch.zeros(ids.shape + (3,), dtype=torch.int64)) + picked.sum()
+        return rows.sum(-1) + lt.gather_nd(rows, torch.stack([ids % 2, ids % 3, ids % 4], -1)) + picked.sum()
 
 def plain(model, ids):
     rows = model.weight[ids] * 2
-    return rows.sum(-1) + rows[0, 0, 0] + rows.flatten(0, -2).gather(1, ids.reshape(-1, 1).remainder(4)).sum()
+    return rows.sum(-1) + rows[ids % 2, ids % 3, ids % 4] + rows.flatten(0, -2).gather(1, ids.reshape(-1, 1).remainder(4)).sum()
 
 model = Model()
 """
@@ -126,7 +126,7 @@ weight, where = torch.load("weights.pt")
 run = torch._inductor.aoti_load_package("model.pt2")
 for ids in (where, where[:2]):
     rows = weight[ids] * 2
-    wanted = rows.sum(-1) + rows[0, 0, 0] + rows.flatten(0, -2).gather(1, ids.reshape(-1, 1).remainder(4)).sum()
+    wanted = rows.sum(-1) + rows[ids % 2, ids % 3, ids % 4] + rows.flatten(0, -2).gather(1, ids.reshape(-1, 1).remainder(4)).sum()
     print(torch.allclose(run(ids), wanted))
 try:
     run(where + 1000)
