@@ -128,10 +128,11 @@ def add_to(session_options: Any, **options: Any) -> Any:
     ValueError
         There is no such option, or it cannot have this value; the message says what there is.
     """
+    found = devices()  # first: it says what is missing
     texts = {name: _text(value) for name, value in options.items() if value is not None}
     _check(texts)
     texts.setdefault("label", f"{os.getpid()}-{next(_labels)}")
-    session_options.add_provider_for_devices(devices(), texts)
+    session_options.add_provider_for_devices(found, texts)
     return session_options
 
 

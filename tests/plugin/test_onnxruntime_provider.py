@@ -74,6 +74,13 @@ def test_register_again_changes_nothing(provider):
     assert len(provider.devices()) == 1
 
 
+def test_older_host_is_refused_in_words(provider, monkeypatch):
+    monkeypatch.setattr(onnxruntime, "__version__", "1.23.2")
+    for call in (lambda: provider.add_to(object()), provider.register, provider.devices):
+        with pytest.raises(RuntimeError, match=r"needs onnxruntime 1\.24 or later, and this is 1\.23\.2: use .*register_custom_ops_library"):
+            call()
+
+
 @pytest.mark.parametrize("index", ["int32", "int64"])
 @pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("axis", [0, 1, -1])
