@@ -24,6 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 NODES = 101
 BLOCK = 0.004  # seconds that one timed block of small runs takes, about
+FEWEST, LONGEST = 3, 7.0  # rounds of a row in any case, and seconds after which there are no more
 PAUSE = 0.002  # seconds between contenders: workers of the one before stop spinning
 OPSET, IR = 13, 8
 
@@ -136,8 +137,10 @@ def spread(times: list[float]) -> float:
 
 def in_turns(measure: dict, rounds: int) -> dict:
     """Each contender once a round, in an order that rotates."""
-    names, found = list(measure), {name: [] for name in measure}
+    names, found, start = list(measure), {name: [] for name in measure}, time.monotonic()
     for turn in range(rounds):
+        if turn >= FEWEST and time.monotonic() - start > LONGEST:
+            break
         for n in range(len(names)):
             name = names[(turn + n) % len(names)]
             time.sleep(PAUSE)
@@ -262,7 +265,7 @@ def section(said: dict) -> str:
     lost = [line_of(row) for row in said["rows"] if min(best_ratio(row, "operators"), best_ratio(row, "provider")) < 0.95]
     missed = targets(said["rows"])
     return f"""ONNX Runtime {said['onnxruntime']}, float32 data, int64 indices, random and in range; graph optimisations off. The doors take turns in
-one process, {said['rounds']} rounds for small gathers and half of that for large ones; the median of the rounds, and half of the middle half
+one process, {said['rounds']} rounds for small gathers and up to half of that for large ones; the median of the rounds, and half of the middle half
 of them as a share of it. Ratios: how many times as fast as the built-in kernel; "fastest": of the fastest rounds, which other programs disturb
 least. With one thread, times are those of the thread's CPU clock, with two of the wall clock. {said['machine']}
 

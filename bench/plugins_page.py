@@ -22,9 +22,10 @@ ORDER = ("onnxruntime", "torch", "jax", "duckdb", "openvino")
 def machine() -> str:
     """A sentence: the CPU, how many, the system, the date, and how busy it was."""
     name = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-    cpus = len(os.sched_getaffinity(0))
+    cpus, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    busy = " Other programs used the machine: times of several threads say little." if load > 1.5 * cpus else ""
     return (f"{name.group(1) if name else platform.machine()}, {cpus} CPUs, {platform.system()} {platform.release().split('-')[0]}, "
-            f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}, load {os.getloadavg()[0]:.1f}.")
+            f"Python {platform.python_version()}, {time.strftime('%Y-%m-%d')}, load {load:.1f}.{busy}")
 
 
 def sections(text: str) -> dict[str, str]:

@@ -54,7 +54,9 @@ static void parallel_for(void *context, int64_t count, void (*task)(void *argume
 
 const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
                                           ort_threads *threads) {
-  enum { WORTH_IT = 512 * 1024 /* two tasks */ };
+  enum {
+    WORTH_IT = 2 * 1024 * 1024 /* less is moved before another thread has woken up, and the caller has to wait for it */
+  };
   if (bytes < WORTH_IT || node->threads < 2 || stays_alone(&node->alone)) return NULL;
   threads->host = &node->host, threads->context = context, threads->alone = &node->alone;
   threads->executor = (gather_executor){threads, parallel_for, node->threads};
