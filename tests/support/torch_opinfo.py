@@ -296,7 +296,8 @@ def main() -> int:
     checked = Checked()
     for op in infos():
         check_all(checked, op)
-    print("\n".join(f"{group}: {count} the same" for group, count in checked.passed.items()))
+    print("\n".join([f"{group}: {count} the same" for group, count in checked.passed.items()] + checked.failures))
+    print(f"overridden operators: {sum(checked.passed.values())} cases, {len(checked.failures)} not the same", flush=True)
     callers = check_callers(checked)
     print(f"{sum(checked.passed.values())} cases with PyTorch {torch.__version__}, {len(checked.failures)} not the same")
     print(f"operators that call an overridden one: {', '.join(callers)}")
