@@ -306,7 +306,6 @@ def main(given: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.path[:] = [entry for entry in sys.path if Path(entry or ".").resolve() != HERE]
     bad = main(sys.argv[1:])
     print(*bad, sep="\n", file=sys.stderr)
     sys.exit(1 if bad else 0)

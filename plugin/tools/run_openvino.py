@@ -17,11 +17,6 @@ import time
 import venv
 from pathlib import Path
 
-# This folder has an openvino.py of its own, which must not be taken for the package.
-HERE = Path(__file__).resolve().parent
-sys.path = [folder for folder in sys.path if Path(folder).resolve() != HERE]
-os.environ["PYTHONPATH"] = os.pathsep.join(folder for folder in os.environ["PYTHONPATH"].split(os.pathsep) if Path(folder).resolve() != HERE)
-
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests/plugin"
 RELEASES = ("2024.4.0", "2025.2.0", "2026.4.1")  # the oldest and the newest that Python 3.11 installs, and one between

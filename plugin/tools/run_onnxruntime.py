@@ -3,25 +3,15 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
+import onnxruntime_venvs as venvs
+import ort_runs as runs
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-
-
-def order_paths() -> None:
-    """This file has the name of the package that it tests: its folder comes last, so that `import onnxruntime` finds the package."""
-    sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != HERE]
-    sys.path += [str(ROOT / "tests"), str(ROOT / "tests/plugin"), str(ROOT / "bench"), str(HERE)]
-
-
-order_paths()
-
-import argparse  # noqa: E402
-
-import onnxruntime_venvs as venvs  # noqa: E402
-import ort_runs as runs  # noqa: E402
 
 
 def arguments():
