@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ try:
     from libgather.torch import DiskEmbedding, replace_embedding
     from libgather.torch.embedding_jobs import AT_ONCE
 except ImportError:
-    torch = None
+    torch, nn = None, SimpleNamespace(Module=object)
 
 X = np.random.default_rng(5).standard_normal((200, 8)).astype(np.float32)
 
