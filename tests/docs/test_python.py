@@ -44,6 +44,8 @@ def test_examples(file, name, tmp_path, monkeypatch, capsys):
     if not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/__init__.py").exists():
         skip_test("python", "this build has no Python package (-DGATHER_PYTHON_PACKAGE=OFF)")
     needs(*filter(None, [name]))
+    if file.name.startswith("plugin-") and not (Path(os.environ["GATHER_BUILD"]) / "python/libgather/plugins").exists():
+        skip_test("plug-ins", "this build has none (-DGATHER_PLUGINS=OFF)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_COLOR", "1")
     names: dict = {"__name__": "__main__"}
