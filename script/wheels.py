@@ -4,6 +4,8 @@
 Nothing of it may come from the project's folder or from anywhere but the environment that the wheel was installed into.
 """
 
+import ctypes
+import json
 import subprocess
 import sys
 import tempfile
@@ -68,6 +70,20 @@ def runs_the_command() -> None:
         assert np.load(rows).tolist() == [30, 10]
 
 
+def brings_plugins() -> None:
+    """All but OpenVINO's, of which it brings what builds it."""
+    command = Path(sys.executable).parent / "gather"
+    said = json.loads(subprocess.run([command, "info", "--plugins", "--json"], capture_output=True, check=True).stdout)
+    paths = {row["name"]: Path(row["path"]) for row in said["plugins"] if row["found"]}
+    assert {"onnxruntime", "torch", "jax", "duckdb"} <= set(paths), paths
+    for name in ("onnxruntime", "jax"):
+        ctypes.CDLL(str(paths[name]))
+    assert b"C_STRUCT" in paths["duckdb"].read_bytes()[-512:], "DuckDB's trailer is missing"
+    kit = paths["onnxruntime"].parent
+    for file in ("lib/libgather.a", "lib/link.txt", "include/gather/gather.h", "src/openvino/gather_op.cpp"):
+        assert (kit / file).is_file(), f"{kit / file} is missing"
+
+
 def is_of_the_kind(kind: str) -> None:
     info = libgather.info()
     limited = kind == "--limited"
@@ -78,7 +94,7 @@ def is_of_the_kind(kind: str) -> None:
 
 def main() -> None:
     is_of_the_kind(sys.argv[1])
-    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command):
+    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command, brings_plugins):
         check()
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], check=True, stdout=subprocess.DEVNULL)
     print(f"wheels: Python {sys.version.split()[0]}, NumPy {np.__version__}: as it should be")
