@@ -91,7 +91,7 @@ def test_beside_openvino():
     if importlib.util.find_spec("openvino") is None:
         skip_test("openvino", "it is not installed")
     if os.environ.get("GATHER_SANITIZE"):
-        skip_test("openvino without a sanitizer", "it does not run in a process that gcc's sanitizer was loaded into")
+        skip_test("sanitizer", "the other package does not run in a process that gcc's sanitizer was loaded into")
     path = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")])
     code = "import test_gather_tree; print(test_gather_tree.compare_with_openvino())"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
