@@ -15,10 +15,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import duckdb
+from typing import Any
 
 _TRAILER = 512  # bytes behind the library; plugin/duckdb/trailer.py makes them
 _PLATFORM = 6  # number of the field of 32 bytes with the platform
@@ -68,8 +65,8 @@ def _copy(content: bytes) -> Path:
     return copy
 
 
-def load(connection: duckdb.DuckDBPyConnection) -> None:
-    """Loads the extension into the database of a connection. Does nothing if it is loaded.
+def load(connection: Any) -> None:
+    """Loads the extension into the database of a connection (a DuckDBPyConnection). Does nothing if it is loaded.
 
     The database must have been opened with `config={"allow_unsigned_extensions": "true"}`, as `connect` does: DuckDB signs only what
     its own repositories distribute.
@@ -93,8 +90,8 @@ def load(connection: duckdb.DuckDBPyConnection) -> None:
     cursor.execute(f"LOAD '{path}'")
 
 
-def connect(database: Any = ":memory:", read_only: bool = False, config: dict[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
-    """duckdb.connect() with the extension loaded.
+def connect(database: Any = ":memory:", read_only: bool = False, config: dict[str, Any] | None = None) -> Any:
+    """duckdb.connect() with the extension loaded: a DuckDBPyConnection.
 
     Raises
     ------
