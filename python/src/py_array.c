@@ -247,3 +247,15 @@ int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_v
                  "out has a different dtype than the data: elements are never converted");
   return -1;
 }
+
+int gather_py_check_out_shape(const gather_py_view *out, int32_t rank, const int64_t *shape) {
+  if (out->tensor.rank == rank && memcmp(out->shape, shape, (size_t)rank * sizeof *shape) == 0) return 0;
+  PyObject *have = gather_py_tuple(out->tensor.rank, out->shape), *want = gather_py_tuple(rank, shape);
+  PyObject *text = have && want ? PyUnicode_FromFormat("out has the shape %R, not %R", have, want) : NULL;
+  const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  if (message) gather_py_fail(GATHER_SHAPE_MISMATCH, "output", "%s", message);
+  Py_XDECREF(have);
+  Py_XDECREF(want);
+  Py_XDECREF(text);
+  return -1;
+}

@@ -93,6 +93,8 @@ int gather_py_read_data(PyObject *object, gather_py_view *view);
 int gather_py_read_indices(PyObject *object, gather_py_view *view);
 /* out: a tensor that can be written, of data's type. */
 int gather_py_read_out(PyObject *object, const gather_py_view *data, gather_py_view *view);
+/* Returns 0 if out has this shape; else -1, with an error that names both. */
+int gather_py_check_out_shape(const gather_py_view *out, int32_t rank, const int64_t *shape);
 /* data.reshape(-1). *owner keeps it alive if it is not a NumPy array. */
 int gather_py_flatten(PyObject *object, gather_py_view *view, PyObject **owner);
 /* A NumPy array as a view: its type is one of ours, or opaque. */

@@ -158,24 +158,11 @@ static int32_t result_shape(const gather_py_indexing *ix, int64_t *shape) {
   return rank;
 }
 
-static int check_out(const indexing_call *c) {
-  const gather_py_view *out = &c->t.out;
-  if (out->tensor.rank == c->t.rank && memcmp(out->shape, c->t.shape, (size_t)c->t.rank * sizeof *out->shape) == 0)
-    return 0;
-  PyObject *have = gather_py_tuple(out->tensor.rank, out->shape), *want = gather_py_tuple(c->t.rank, c->t.shape);
-  PyObject *text = have && want ? PyUnicode_FromFormat("out has the shape %R, not %R", have, want) : NULL;
-  const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-  if (message) gather_py_fail(GATHER_SHAPE_MISMATCH, "output", "%s", message);
-  Py_XDECREF(have);
-  Py_XDECREF(want);
-  Py_XDECREF(text);
-  return -1;
-}
-
 static int make_out(indexing_call *c) {
   gather_py_tensors *t = &c->t;
   t->rank = result_shape(&c->indexing, t->shape);
-  if (c->call.out) return gather_py_read_out(c->call.out, &t->data, &t->out) < 0 ? -1 : check_out(c);
+  if (c->call.out && gather_py_read_out(c->call.out, &t->data, &t->out) < 0) return -1;
+  if (c->call.out) return gather_py_check_out_shape(&t->out, t->rank, t->shape);
   if (gather_py_output(&t->data, t->rank, t->shape, &t->out) < 0) return -1;
   gather_py_view_settle(&t->out);
   return 0;

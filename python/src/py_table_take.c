@@ -168,22 +168,10 @@ static int find_shape(const gather_py_table *table, gather_py_rows *rows) {
   return rank;
 }
 
-static int fail_shape(const gather_py_view *out, int32_t rank, const int64_t *shape) {
-  PyObject *have = gather_py_tuple(out->tensor.rank, out->shape), *want = gather_py_tuple(rank, shape);
-  PyObject *text = have && want ? PyUnicode_FromFormat("out has the shape %R, not %R", have, want) : NULL;
-  const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-  if (message) gather_py_fail(GATHER_SHAPE_MISMATCH, "output", "%s", message);
-  Py_XDECREF(have);
-  Py_XDECREF(want);
-  Py_XDECREF(text);
-  return -1;
-}
-
 static int read_out(const gather_py_table *table, gather_py_rows *rows, int32_t rank) {
   gather_py_view data = data_of(table), *out = &rows->out;
   if (gather_py_read_out(rows->call.out, &data, out) < 0) return -1;
-  if (out->tensor.rank != rank || memcmp(out->shape, rows->shape, (size_t)rank * sizeof *out->shape) != 0)
-    return fail_shape(out, rank, rows->shape);
+  if (gather_py_check_out_shape(out, rank, rows->shape) < 0) return -1;
   if (!gather_py_is_row_major(out)) {
     gather_py_fail(GATHER_UNSUPPORTED, "output", "out must be C-contiguous: rows are read directly into it");
     return -1;

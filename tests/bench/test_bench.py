@@ -4,31 +4,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from benchmark import SOURCE, run
 from support.skip import skip_test
 
-SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
 PEERS = "NumPy,C loop"
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(BUILD / "bench"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, str(SOURCE / "bench/run.py"), *arguments], env=environment, text=True,
-                          capture_output=True, timeout=300)
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The benchmark's own modules, in this process."""
-    monkeypatch.syspath_prepend(str(SOURCE / "bench"))
-    monkeypatch.syspath_prepend(str(BUILD / "bench"))
 
 
 def results(path: Path) -> dict:

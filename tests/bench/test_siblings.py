@@ -5,29 +5,13 @@ not judged."""
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
+from benchmark import SOURCE, run
+
 ONLY = r"^(nd rows of 16 B, pairs cached|nd batch \(16,64,64\) f32, pairs cached|tree \(32|quantised (Q4_K|int8 rows|NF4|ORT 4 bit /32) x 256 in L2)"
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(BUILD / "bench"), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, str(SOURCE / "bench/run.py"), *arguments], env=environment, text=True,
-                          capture_output=True, timeout=300)
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The benchmark's own modules, in this process."""
-    monkeypatch.syspath_prepend(str(SOURCE / "bench"))
-    monkeypatch.syspath_prepend(str(BUILD / "bench"))
 
 
 @pytest.fixture(scope="module")

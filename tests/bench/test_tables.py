@@ -15,18 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmark import BUILD, SOURCE
 from support.skip import skip_test
 
-SOURCE, BUILD = Path(os.environ["GATHER_SOURCE"]), Path(os.environ["GATHER_BUILD"])
 MIB = 1 << 20
 BYTES = 4 * MIB
-
-
-@pytest.fixture
-def modules(monkeypatch):
-    """The benchmark's own modules, in this process."""
-    monkeypatch.syspath_prepend(str(SOURCE / "bench"))
-    monkeypatch.syspath_prepend(str(BUILD / "bench"))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
