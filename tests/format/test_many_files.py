@@ -2,7 +2,7 @@
 """Models in thousands of files: each is found by its name, and the time grows as their number does."""
 from __future__ import annotations
 
-import resource
+import time
 
 import pytest
 from gather_files import content, handle
@@ -45,22 +45,16 @@ def test_each_name_is_its_own_file(kind, tmp_path) -> None:
             assert content(file.find(f"t{i}")) == bytes([(wanted[name] + i % 7) % 251]), name
 
 
-def seconds_of(path) -> float:
-    """The time that this process takes for it, the least of some."""
+def test_many_files_take_no_long_time(tmp_path) -> None:
+    """32,000 took 3.6 s when each was compared with all before it, and take 0.1 s.
+
+    The clock on the wall, the least of some: a process's own time is counted in ticks of 10 ms on some machines.
+    """
+    path = save(tmp_path, [f"weights-{i:05}.bin" for i in range(32_000)], 1)
     times = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    for _ in range(5):
+        begin = time.perf_counter()
         with handle(path):
             pass
-        times.append(resource.getrusage(resource.RUSAGE_SELF).ru_utime - before)
-    return min(times)
-
-
-def test_the_time_for_many_files(tmp_path) -> None:
-    """16,000 took 0.9 s when each was compared with all before it."""
-    times = []
-    for count in (2000, 16_000):
-        folder = tmp_path / str(count)
-        folder.mkdir()
-        times.append(seconds_of(save(folder, [f"weights-{i:05}.bin" for i in range(count)], 1)))
-    assert times[1] < 0.05 + 24 * times[0]  # eight times as many; squared, it would be 64 times as long
+        times.append(time.perf_counter() - begin)
+    assert min(times) < 1.5, times
