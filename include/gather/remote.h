@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote.h: rows of tables on other machines, over HTTP and S3. Since 0.2.
+ *
+ *     gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+ *     gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+ *     options.remote = &remote;
+ *     gather_table_open("https://host/model.safetensors:emb", &options, &table, &error);
+ *
+ * A name is a URL only for a caller who sets `remote`: else "https://..." is the name of a local file, as ever. So a service that
+ * passes its users' paths to this library is no proxy.
+ *
+ *   https://host/path   http://host/path
+ *   s3://bucket/key     an object of S3 or of a server that speaks its protocol; see `endpoint`
+ *   hf://owner/repo/file, hf://datasets/owner/repo/file, hf://owner/repo@revision/file    a file of the Hugging Face hub
+ *
+ * Only ranges of bytes are read, never a whole file, unless most of it is wanted. Every answer is checked: 206, the Content-Range that
+ * was asked for, and the same version of the file as at the open (If-Match). An answer of 200, which would be the whole file, ends the
+ * transfer at once.
+ *
+ * Errors       GATHER_UNSUPPORTED (this build, or this machine, cannot read URLs: the message says what is missing; a scheme that is not
+ *              allowed), GATHER_FILE_NOT_FOUND (404, 410), GATHER_IO_ERROR (everything else that a server or a network does; the message
+ *              has the URL without its query, the status, and the byte; gather_error.row the row), GATHER_USAGE (no URL).
+ * Credentials  are read from the environment by the command and the Python package, never by this library, and given here. They are sent
+ *              only to the host that they are for, and dropped on redirects to another. They are in no message and no file.
+ * Threads      any number may use one table. A table of URLs has one thread of its own for the network.
+ */
+#ifndef GATHER_REMOTE_H
+#define GATHER_REMOTE_H
+
+#include "gather/gather.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How URLs are read. Initialise with GATHER_REMOTE_OPTIONS_INIT. Strings are copied when a file is opened; NULL or "" means the
+ * default. */
+typedef struct gather_remote_options {
+  size_t size;         /* sizeof(gather_remote_options) */
+  const char *schemes; /* those allowed, separated by commas: "https,http,s3,hf". Default: all that the build has */
+  int32_t connections; /* at most, to all hosts together; 1 to 1024; 0 = 64 */
+  double try_seconds;  /* a request without progress for so long is tried again; 0 = 20 */
+  double take_seconds; /* a take without progress for so long fails; 0 = 60 */
+  int32_t retries;     /* of one request; -1 = 8 */
+  int64_t gap_bytes;   /* ranges with at most this gap between them are one request; -1 = from the measured latency and bandwidth */
+  /* Blocks on local disk: a folder that is made if it is missing, at most cache_bytes of blocks in it (0 = 1 GiB). The key is the URL
+   * without its query, the ETag, and the offset. Several processes may share it. Files without a strong ETag are not cached. */
+  const char *cache_folder;
+  int64_t cache_bytes;
+  const char *bearer; /* a token for "Authorization: Bearer", for the host of https:// and hf:// URLs as they were given */
+  /* S3 */
+  const char *endpoint; /* "https://s3.example.org:9000"; default: Amazon's for the region */
+  const char *region;   /* default "us-east-1" */
+  const char *key_id, *secret, *session_token; /* default: requests are not signed, as for public buckets */
+  bool virtual_host;    /* https://bucket.endpoint/key; default: https://endpoint/bucket/key */
+  const char *hub;      /* for hf://; default "https://huggingface.co" */
+  const char *authorities; /* a file of certificates (PEM) to verify servers with; default: the system's */
+} gather_remote_options;
+
+#define GATHER_REMOTE_OPTIONS_INIT                                                                                             \
+  {                                                                                                                            \
+    sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, NULL \
+  }
+
+/* Whether a name begins with a scheme of this page ("https://", "s3://" ...), whether the build has it or not. Threads: any. */
+GATHER_API bool gather_remote_is_url(const char *name);
+/* The schemes that this build reads, separated by commas; "" if none. Static memory. */
+GATHER_API const char *gather_remote_schemes(void);
+/* Whether URLs can be read here: GATHER_OK, or GATHER_UNSUPPORTED with what is missing. */
+GATHER_API GATHER_CHECKED gather_status gather_remote_check(gather_error *error);
+
+/* Counts since a table was opened, or since gather_table_statistics_reset. Times in seconds. */
+typedef struct gather_remote_statistics {
+  int64_t requests;      /* sent, retries and hedges included */
+  int64_t retries;       /* sent again after an error */
+  int64_t hedges;        /* sent a second time because the first was slow */
+  int64_t bytes_useful;  /* of rows that were asked for */
+  int64_t bytes_read;    /* bodies received */
+  int64_t cache_hits;    /* blocks found on disk */
+  int64_t connections;   /* opened */
+  int32_t in_flight_peak; /* requests at once */
+  int32_t depth;         /* requests in flight that are allowed now */
+  int64_t gap_bytes;     /* joined now */
+  double latency;        /* measured: to the first byte, the median */
+  double bandwidth;      /* measured: bytes a second, all connections together */
+  double p50, p99;       /* of whole requests */
+} gather_remote_statistics;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

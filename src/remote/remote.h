@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote.h: reads byte ranges of files on other machines. This layer knows URLs and bytes; neither formats nor rows.
+ *
+ *   client   connections, their thread, limits, statistics, the block cache; shared by all objects that are opened with it
+ *   object   one remote file: where it is, its size, its version
+ *   request  one range of an object, into memory of the caller
+ *   queue    where the finished requests of one reader arrive
+ */
+#ifndef GATHER_REMOTE_INTERNAL_H
+#define GATHER_REMOTE_INTERNAL_H
+
+#include "gather/remote.h"
+
+typedef struct gather_remote_client gather_remote_client;
+typedef struct gather_remote_object gather_remote_object;
+typedef struct gather_remote_queue gather_remote_queue;
+
+/* ---- clients */
+
+/* Creates a client. options: copied. It begins its thread with its first request. Returns GATHER_USAGE (options), GATHER_UNSUPPORTED,
+ * GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_remote_client_create(const gather_remote_options *options,
+                                                         gather_remote_client **client, gather_error *error);
+/* One more owner; one less: the last one ends its thread and closes its connections. NULL does nothing. */
+gather_remote_client *gather_remote_client_hold(gather_remote_client *client);
+void gather_remote_client_release(gather_remote_client *client);
+/* In a child of fork(): abandons the parent's thread and connections; the next request begins its own. */
+void gather_remote_client_enter(gather_remote_client *client);
+void gather_remote_client_statistics(const gather_remote_client *client, gather_remote_statistics *statistics);
+void gather_remote_client_statistics_reset(gather_remote_client *client);
+
+/* ---- objects */
+
+/* Opens a URL with one request, for its first bytes: follows redirects, and learns size and version. Returns GATHER_FILE_NOT_FOUND,
+ * GATHER_IO_ERROR, GATHER_UNSUPPORTED (a scheme that is not allowed), GATHER_USAGE (no URL), GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_remote_object_open(gather_remote_client *client, const char *url,
+                                                       gather_remote_object **object, gather_error *error);
+void gather_remote_object_close(gather_remote_object *object);
+int64_t gather_remote_object_size(const gather_remote_object *object);
+/* The URL without user, query and fragment: for messages, and to resolve names beside it. */
+const char *gather_remote_object_name(const gather_remote_object *object);
+/* The bytes that the open read, from byte 0; they stay until it is closed. */
+const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes);
+/* The version: a strong ETag in quotes; "" if the server sends none (then Last-Modified holds the version, if there is one). */
+const char *gather_remote_object_version(const gather_remote_object *object);
+/* Reads a range, and waits. */
+GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
+                                                       void *data, gather_error *error);
+
+/* ---- requests */
+
+typedef struct gather_remote_request {
+  gather_remote_object *object;
+  int64_t offset, bytes; /* within the object */
+  char *data;            /* room for them */
+  void *owner;           /* the caller's own */
+  gather_status status;  /* set when it is finished */
+  gather_error error;    /* the URL as file, the byte as file_offset; message has the status and how often it was tried */
+  struct gather_remote_request *next; /* the client's own */
+  void *transfer;                     /* likewise */
+} gather_remote_request;
+
+GATHER_CHECKED gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
+                                                        gather_error *error);
+/* No request of it may be unfinished. */
+void gather_remote_queue_destroy(gather_remote_queue *queue);
+/* Begins a request, whose memory stays the caller's and unmoved until it is finished. More may begun than connections are allowed: the
+ * client sends them in order. */
+void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request);
+/* Waits for a finished request of the queue, in any order. One must have begun. */
+gather_remote_request *gather_remote_finish(gather_remote_queue *queue);
+/* Ends all requests of the queue early: each still arrives in gather_remote_finish, most with GATHER_CANCELLED. */
+void gather_remote_cancel(gather_remote_queue *queue);
+
+/* ---- what a reader may know about the network, to choose how ranges are joined */
+
+typedef struct gather_remote_costs {
+  double latency;      /* seconds to the first byte */
+  double bandwidth;    /* bytes a second, all connections together */
+  int32_t connections; /* requests in flight that are allowed now */
+} gather_remote_costs;
+
+/* Measured so far; before that, careful guesses. */
+void gather_remote_client_costs(const gather_remote_client *client, gather_remote_costs *costs);
+
+#endif
