@@ -49,6 +49,16 @@ gather_status gather_file_open_with(const char *path, const gather_file_options 
   return gather_file_finish(status, made, file);
 }
 
+gather_status gather_file_open_by(gather_remote_client *client, const char *url, const gather_file_options *options,
+                                  gather_file **file, gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(url, &made, error));
+  gather_status status = gather_file_use_client(made, client, url, options, error);
+  if (status == GATHER_OK) status = open_by_content(made, error);
+  return gather_file_finish(status, made, file);
+}
+
 gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
                                       gather_error *error) {
   gather_file *made = NULL;

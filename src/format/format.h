@@ -18,7 +18,7 @@ struct gather_file {
   const char *format;
   char *name; /* for messages */
   gather_map map;
-  bool no_links; /* files beside it are not opened through symbolic links */
+  bool no_links;                /* files beside it are not opened through symbolic links */
   gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
   int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;

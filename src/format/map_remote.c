@@ -155,8 +155,7 @@ static gather_status load_all(gather_map_remote *remote, gather_map_range *range
   gather_map_range *missing = NULL;
   int64_t len = 0;
   if (remote->status != GATHER_OK) return note(remote, &remote->why, error);
-  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size,
-                                 gap_of(remote), &missing, &len))
+  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size, gap_of(remote), &missing, &len))
     return note_no_memory(remote, error);
   gather_status status = is_metadata ? check_limits(remote, missing, len, error) : GATHER_OK;
   if (status == GATHER_OK) status = read_ranges(remote, missing, len, error);
