@@ -62,10 +62,15 @@ gather_status gather_file_options_read(const gather_file_options *given, gather_
   return gather_fail(error, GATHER_USAGE, "options.download_bytes is negative");
 }
 
+static void use_options(gather_file *file, const gather_file_options *options) {
+  file->no_links = options->no_links;
+  file->text_column = options->text_column;
+  if (options->download_bytes > 0) file->download_bytes = options->download_bytes;
+}
+
 gather_status gather_file_use_client(gather_file *file, gather_remote_client *client, const char *url,
                                      const gather_file_options *options, gather_error *error) {
-  file->no_links = options->no_links;
-  if (options->download_bytes > 0) file->download_bytes = options->download_bytes;
+  use_options(file, options);
   file->client = gather_remote_client_hold(client);
   GATHER_TRY(gather_map_open_url(client, url, &file->map, error));
   return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
@@ -74,7 +79,7 @@ gather_status gather_file_use_client(gather_file *file, gather_remote_client *cl
 gather_status gather_file_use_path(gather_file *file, const char *path, const gather_file_options *options,
                                    gather_error *error) {
   gather_remote_client *client = NULL;
-  file->no_links = options->no_links;
+  use_options(file, options);
   if (!options->remote || !gather_remote_is_url(path)) return gather_map_open(path, &file->map, error);
   GATHER_TRY(gather_remote_client_create(options->remote, &client, error));
   gather_status status = gather_file_use_client(file, client, path, options, error);

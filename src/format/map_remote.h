@@ -10,7 +10,7 @@
  * Limits, against servers and files that lie: the metadata of one file are at most 256 MiB and 16384 requests. What the caller asks
  * for by name (gather_map_fetch) does not count.
  *
- * One thread at a time may load.
+ * Threads: any number, except for gather_map_later and gather_map_load_later, which are for the thread that opens the file.
  */
 #ifndef GATHER_FORMAT_MAP_REMOTE_H
 #define GATHER_FORMAT_MAP_REMOTE_H

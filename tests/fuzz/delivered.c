@@ -3,7 +3,7 @@
  * delivered.c: opens the same bytes once more as a remote file of which only those bytes can be read that the reader asked for. What is
  * in it must be the same: a reader that forgets to ask reads guarded memory and ends, or finds zeros and says something else.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "format/format_open.h"
@@ -99,6 +99,8 @@ void fuzz_delivered(const uint8_t *bytes, size_t size) {
   gather_error why, other;
   gather_status first = gather_file_from_memory(bytes, size, "fuzz", &local, &why);
   gather_status second = fuzz_open_delivered(bytes, size, &remote, &other);
+  if (first != second)
+    (void)fprintf(stderr, "local: %s; remote: %s\n", first ? why.message : "", second ? other.message : "");
   fuzz_check(first == second, "a remote file is opened as a local one is");
   if (first != GATHER_OK)
     fuzz_check(strcmp(why.message, other.message) == 0 && why.file_offset == other.file_offset, "the same error");
