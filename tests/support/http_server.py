@@ -223,11 +223,11 @@ class HttpServer:
     """See the top of the file. Counts may be read at any time."""
 
     def __init__(self, files: dict[str, Any] | None = None, folder: Path | None = None, *, tls: Authority | None = None,
-                 host: str = "127.0.0.1", port: int = 0, names: Iterable[str] = (),
+                 host: str = "127.0.0.1", port: int = 0, names: Iterable[str] = (), listening: socket.socket | None = None,
                  answer: Callable[[Request], Answer | None] | None = None) -> None:  # fmt: skip
         self.files: dict[str, Resource] = {}
         self.folder, self.tls, self.host, self.port, self.names = folder, tls, host, port, tuple(names)
-        self.own_answer, self.rules = answer, []
+        self.own_answer, self.rules, self.listening = answer, [], listening
         self.opened: set[Connection] = set()
         self.lock = threading.Lock()
         self.reset_counts()
@@ -321,7 +321,7 @@ class HttpServer:
     def __enter__(self) -> HttpServer:
         context, started = self.context(), threading.Event()
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        listening = socket.create_server((self.host, self.port), family=family, backlog=1024)
+        listening = self.listening or socket.create_server((self.host, self.port), family=family, backlog=1024)
         self.port = listening.getsockname()[1]
         self.loop = asyncio.new_event_loop()
         self.loop.set_exception_handler(lambda loop, about: None)  # clients that leave in a TLS handshake
