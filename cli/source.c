@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "gather/file.h"
+#include "remote_arg.h"
 #include "system.h"
 
 static bool no_links;
@@ -23,6 +24,7 @@ bool gather_cli_no_links(void) { return no_links; }
 gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error) {
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
   options.no_links = no_links;
+  GATHER_CLI_TRY(gather_cli_remote(path, &options.remote, error));
   return gather_file_open_with(path, &options, file, error);
 }
 

@@ -70,6 +70,8 @@ void gather_remote_queue_destroy(gather_remote_queue *queue);
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request);
 /* Waits for a finished request of the queue, in any order. One must have begun. */
 gather_remote_request *gather_remote_finish(gather_remote_queue *queue);
+/* Waits at most so long: whether gather_remote_finish would not wait. */
+bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds);
 /* Ends all requests of the queue early: each still arrives in gather_remote_finish, most with GATHER_CANCELLED. */
 void gather_remote_cancel(gather_remote_queue *queue);
 

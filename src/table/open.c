@@ -47,6 +47,24 @@ static gather_status split_path(const char *path, char **file, const char **name
   return gather_fail_system(error, path, failed, "open it");
 }
 
+/* A name is a URL if the caller allows URLs. */
+static bool is_url(const gather_table_options *options, const char *path) {
+  return options->remote && gather_remote_is_url(path);
+}
+
+/* Splits URL or URL:TENSOR, without asking whether there is such a file: at the first colon after the host and its port. */
+static gather_status split_url(const char *path, char **file, const char **name, gather_error *error) {
+  *name = "";
+  *file = gather_alloc((int64_t)strlen(path) + 1);
+  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a URL");
+  memcpy(*file, path, strlen(path));
+  char *host = strstr(*file, "://"), *slash = host ? strchr(host + 3, '/') : NULL, *colon = slash ? strchr(slash, ':') : NULL;
+  if (!colon) return GATHER_OK;
+  *colon = '\0';
+  *name = path + (colon + 1 - *file);
+  return GATHER_OK;
+}
+
 /* ---- raw bytes: as many rows as the file has */
 
 static gather_status count_rows(const char *path, const gather_raw *raw, int64_t *shape, gather_raw *counted,

@@ -91,10 +91,10 @@ typedef struct shares {
   gather_table_options data, side;
 } shares;
 
-static gather_status open_rows(const gather_table_options *options, const gather_piece *piece,
-                               const gather_file_tensor *tensor, int64_t rows, int64_t row_bytes, gather_table **table,
-                               gather_error *error) {
-  GATHER_TRY(gather_table_create(options, 1, table, error));
+static gather_status open_rows(const gather_table_options *options, gather_remote_client *client,
+                               const gather_piece *piece, const gather_file_tensor *tensor, int64_t rows,
+                               int64_t row_bytes, gather_table **table, gather_error *error) {
+  GATHER_TRY(gather_table_create(options, client, 1, table, error));
   (*table)->rows_before = piece->first;
   GATHER_TRY(gather_table_add_bytes(*table, piece->layout.file, tensor, rows, row_bytes, error));
   return gather_table_complete(*table, error);
@@ -137,7 +137,7 @@ static gather_status open_side(gather_table *table, gather_piece *piece, int rol
   if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &side->row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
                             "the length of a row of scales does not fit in 63 bits");
-  GATHER_TRY(open_rows(&given->side, piece, tensor, rows, side->row_bytes, &side->table, error));
+  GATHER_TRY(open_rows(&given->side, table->client, piece, tensor, rows, side->row_bytes, &side->table, error));
   side->table->rows_each = each;
   return GATHER_OK;
 }
@@ -218,7 +218,7 @@ static int64_t count_constants(const gather_decoded *decoding) {
 
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
-  GATHER_TRY(open_rows(&given->data, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
+  GATHER_TRY(open_rows(&given->data, table->client, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
   return GATHER_OK;
 }
