@@ -12,45 +12,59 @@
 
 /* ---- opening */
 
-static gather_status open_by_content(gather_file *file, gather_error *error) {
+static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format;
+  GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
-    if (!format->recognise || !format->recognise(file->map.bytes, file->map.size)) continue;
+    if (!format->recognise || !format->recognise(&file->map)) continue;
     file->format = format->name;
     return format->open(file, error);
   }
   return gather_format_unknown(file, error);
 }
 
+static gather_status open_by_content(gather_file *file, gather_error *error) {
+  gather_error failed;
+  gather_status status = read_content(file, error), settled = gather_file_settle(file, &failed);
+  if (settled == GATHER_OK) return status;
+  if (error) *error = failed;
+  return settled;
+}
+
 gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
   return gather_file_open_with(path, NULL, file, error);
 }
 
-/* Fields that this version does not know must be zero; fields that the program does not know get their defaults. */
-static gather_status read_options(const gather_file_options *given, gather_file_options *options, gather_error *error) {
-  *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
-  if (!given) return GATHER_OK;
-  size_t known = given->size < sizeof *options ? given->size : sizeof *options;
-  if (known < sizeof given->size)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
-  for (size_t i = sizeof *options; i < given->size; i++)
-    if (((const char *)given)[i] != 0)
-      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not support");
-  memcpy(options, given, known);
-  return GATHER_OK;
-}
-
 gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
                                     gather_error *error) {
+  return gather_file_open_by(NULL, path, options, file, error);
+}
+
+gather_status gather_file_open_by(gather_remote_client *client, const char *path, const gather_file_options *options,
+                                  gather_file **file, gather_error *error) {
   gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
-  GATHER_TRY(read_options(options, &full, error));
+  GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  made->no_links = full.no_links;
-  gather_status status = gather_map_open(path, &made->map, error);
+  made->client = client ? gather_remote_client_hold(client) : NULL;
+  gather_status status = gather_file_use_path(made, path, &full, error);
+  if (status == GATHER_OK) status = open_by_content(made, error);
+  return gather_file_finish(status, made, file);
+}
+
+gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
+                                      gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  gather_status status = gather_file_make(name, &made, error);
+  if (status != GATHER_OK) {
+    source->close(source->context);
+    return status;
+  }
+  status = gather_map_open_source(source, name, &made->map, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
   return gather_file_finish(status, made, file);
 }

@@ -109,14 +109,36 @@ static gather_status open_raw(gather_file *file, const gather_raw *raw, gather_e
   return gather_single_place(file, single, raw->offset, error);
 }
 
+/* A failure to read the file comes before everything that follows from it. */
+static gather_status open_settled(gather_file *file, const gather_raw *raw, gather_error *error) {
+  gather_error failed;
+  gather_status status = open_raw(file, raw, error), settled = gather_file_settle(file, &failed);
+  if (settled == GATHER_OK) return status;
+  if (error) *error = failed;
+  return settled;
+}
+
 gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gather_file **file, gather_error *error) {
+  return gather_file_open_raw_with(path, raw, NULL, file, error);
+}
+
+gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw, const gather_file_options *options,
+                                        gather_file **file, gather_error *error) {
+  return gather_file_open_raw_by(NULL, path, raw, options, file, error);
+}
+
+gather_status gather_file_open_raw_by(gather_remote_client *client, const char *path, const gather_raw *raw,
+                                      const gather_file_options *options, gather_file **file, gather_error *error) {
+  gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: path is NULL");
+  GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = gather_map_open(path, &made->map, error);
-  if (status == GATHER_OK) status = open_raw(made, raw, error);
+  made->client = client ? gather_remote_client_hold(client) : NULL;
+  gather_status status = gather_file_use_path(made, path, &full, error);
+  if (status == GATHER_OK) status = open_settled(made, raw, error);
   return gather_file_finish(status, made, file);
 }
 

@@ -22,7 +22,7 @@ static gather_status check_rows(const char *file, const gather_file_tensor *foun
   const gather_tensor *tensor = &found->tensor;
   const gather_type_info *type = gather_type_row(tensor->type);
   int64_t len;
-  GATHER_TRY(gather_file_tensor_check(found, error));
+  GATHER_TRY(gather_file_rows_check(found, error));
   if (tensor->rank == 0)
     return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
   if (type->kind == GATHER_KIND_STRING)

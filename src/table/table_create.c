@@ -67,6 +67,7 @@ gather_status gather_table_complete(gather_table *table, gather_error *error) {
     if (table->sources[i].block_bytes > table->budget.slot_bytes)
       table->budget.slot_bytes = table->sources[i].block_bytes;
   if (table->client) gather_budget_fit(&table->budget, table->info.row_bytes);
+  table->options.remote = NULL; /* the caller's */
   table->info.rows = table->shape[0];
   table->info.parts = table->part_count;
   table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
