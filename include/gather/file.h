@@ -57,11 +57,14 @@ typedef struct gather_file_options {
   bool no_links; /* do not open external data through symbolic links; remote files have none */
   /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. Since 0.2. */
   const struct gather_remote_options *remote;
-  int64_t download_bytes; /* of a remote tensor's elements that gather_file_find_whole downloads, at most; 0 = 1 GiB */
+  int64_t
+      download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
+  /* Not NULL: a file that is text (gather_file_is_text) is opened as by gather_file_open_text with this column. Since 0.2. */
+  const char *text_column;
 } gather_file_options;
 
 #define GATHER_FILE_OPTIONS_INIT \
-  { sizeof(gather_file_options), false, NULL, 0 }
+  { sizeof(gather_file_options), false, NULL, 0, NULL }
 
 /* Opens a file and detects its format from the content. Memory: freed by gather_file_close.
  * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (an
@@ -132,6 +135,8 @@ GATHER_API bool gather_file_is_text(const void *head, size_t bytes);
 
 /* The name of the format ("npy", "raw"; from gather_file_open_text "text" or "csv"). */
 GATHER_API const char *gather_file_format(const gather_file *file);
+/* Its name: the path as it was given; of a URL without user, query and fragment, which may be secrets. Since 0.2. */
+GATHER_API const char *gather_file_name(const gather_file *file);
 /* How many tensors the file has. */
 GATHER_API int64_t gather_file_len(const gather_file *file);
 /* Tensor number i, 0 <= i < gather_file_len; NULL otherwise. */
@@ -149,6 +154,9 @@ GATHER_API GATHER_CHECKED gather_status gather_file_find_whole(gather_file *file
  * GATHER_OVERFLOW (the external data cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED (external data of
  * a file from memory). */
 GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error);
+/* Whether a tensor's elements are in a remote file, and not loaded: tensor.data is NULL, gather_file_tensor_check returns
+ * GATHER_UNSUPPORTED, and gather_file_find_whole downloads them. A table reads rows of it. Since 0.2. */
+GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 

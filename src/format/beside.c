@@ -16,7 +16,8 @@ static size_t folder_bytes(const gather_file *file, bool *needs_slash) {
 
 /* In the path of a URL these need no encoding. Keys of S3 and names of the hub are written as they are. */
 static bool is_plain(unsigned char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c != 0 && strchr("-._~/!$&'()*+,;=:@", c));
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         (c != 0 && strchr("-._~/!$&'()*+,;=:@", c));
 }
 
 static bool is_encoded(const gather_file *file) { return file->client && strncmp(file->name, "http", 4) == 0; }

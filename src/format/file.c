@@ -14,6 +14,12 @@
 
 static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format;
+  enum { TEXT_HEAD = 4096 };
+  if (file->text_column) {
+    const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
+    GATHER_TRY(gather_map_need(&file->map, 0, head, error));
+    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
+  }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
     if (!format->recognise || !format->recognise(&file->map)) continue;
@@ -37,11 +43,6 @@ gather_status gather_file_open(const char *path, gather_file **file, gather_erro
 
 gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
                                     gather_error *error) {
-  return gather_file_open_by(NULL, path, options, file, error);
-}
-
-gather_status gather_file_open_by(gather_remote_client *client, const char *path, const gather_file_options *options,
-                                  gather_file **file, gather_error *error) {
   gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
   *file = NULL;
@@ -49,8 +50,17 @@ gather_status gather_file_open_by(gather_remote_client *client, const char *path
   GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  made->client = client ? gather_remote_client_hold(client) : NULL;
   gather_status status = gather_file_use_path(made, path, &full, error);
+  if (status == GATHER_OK) status = open_by_content(made, error);
+  return gather_file_finish(status, made, file);
+}
+
+gather_status gather_file_open_by(gather_remote_client *client, const char *url, const gather_file_options *options,
+                                  gather_file **file, gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(url, &made, error));
+  gather_status status = gather_file_use_client(made, client, url, options, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
   return gather_file_finish(status, made, file);
 }
@@ -83,6 +93,7 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
 /* ---- what is in it */
 
 const char *gather_file_format(const gather_file *file) { return file->format; }
+const char *gather_file_name(const gather_file *file) { return file->name; }
 int64_t gather_file_len(const gather_file *file) { return file->len; }
 const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
   return i >= 0 && i < file->len ? &file->tensors[i] : NULL;

@@ -18,8 +18,9 @@ struct gather_file {
   const char *format;
   char *name; /* for messages */
   gather_map map;
-  bool no_links; /* files beside it are not opened through symbolic links */
+  bool no_links;                /* files beside it are not opened through symbolic links */
   gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
+  const char *text_column;      /* as in gather_file_options; the caller's, while the file is opened */
   int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;
   gather_file_tensor *tensors;
@@ -124,10 +125,10 @@ GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_m
  * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
 const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
                               int64_t *offset);
-/* Whether its elements are in a remote file, from which rows can be read; gather_file_tensor_check fails then. */
-bool gather_file_is_remote(const gather_file_tensor *tensor);
-/* The same check, for callers that read rows of remote tensors: GATHER_OK for these. */
+/* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
 GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
+/* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
 /* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
 GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
 /* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */

@@ -32,6 +32,7 @@ gather_status gather_file_make(const char *name, gather_file **file, gather_erro
     gather_free(made);
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
   }
+  made->download_bytes = DOWNLOAD_BYTES;
   memcpy(made->name, name, length);
   *file = made;
   return GATHER_OK;
@@ -61,14 +62,29 @@ gather_status gather_file_options_read(const gather_file_options *given, gather_
   return gather_fail(error, GATHER_USAGE, "options.download_bytes is negative");
 }
 
+static void use_options(gather_file *file, const gather_file_options *options) {
+  file->no_links = options->no_links;
+  file->text_column = options->text_column;
+  if (options->download_bytes > 0) file->download_bytes = options->download_bytes;
+}
+
+gather_status gather_file_use_client(gather_file *file, gather_remote_client *client, const char *url,
+                                     const gather_file_options *options, gather_error *error) {
+  use_options(file, options);
+  file->client = gather_remote_client_hold(client);
+  GATHER_TRY(gather_map_open_url(client, url, &file->map, error));
+  return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
+}
+
 gather_status gather_file_use_path(gather_file *file, const char *path, const gather_file_options *options,
                                    gather_error *error) {
-  file->no_links = options->no_links;
-  file->download_bytes = options->download_bytes > 0 ? options->download_bytes : DOWNLOAD_BYTES;
+  gather_remote_client *client = NULL;
+  use_options(file, options);
   if (!options->remote || !gather_remote_is_url(path)) return gather_map_open(path, &file->map, error);
-  if (!file->client) GATHER_TRY(gather_remote_client_create(options->remote, &file->client, error));
-  GATHER_TRY(gather_map_open_url(file->client, path, &file->map, error));
-  return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
+  GATHER_TRY(gather_remote_client_create(options->remote, &client, error));
+  gather_status status = gather_file_use_client(file, client, path, options, error);
+  gather_remote_client_release(client);
+  return status;
 }
 
 gather_status gather_file_use_memory(gather_file *file, const void *memory, size_t bytes, gather_error *error) {

@@ -85,8 +85,7 @@ static gather_status read_pair(gather_gguf *gguf) {
   GATHER_TRY(check_type(gguf, type_at, type));
   bool may_be = key_bytes == (int64_t)sizeof ALIGNMENT - 1;
   if (may_be) GATHER_TRY(gather_map_need(&gguf->file->map, key_at + 8, key_bytes, gguf->error));
-  if (may_be && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0)
-    return read_alignment(gguf, key_at, type);
+  if (may_be && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0) return read_alignment(gguf, key_at, type);
   return skip_value(gguf, type, 1);
 }
 

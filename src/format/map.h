@@ -17,8 +17,8 @@ typedef struct gather_map_remote gather_map_remote; /* format/map_remote.h */
 typedef struct gather_map {
   const uint8_t *bytes; /* NULL if there are none */
   int64_t size;
-  bool owned;             /* gather_map_close unmaps it */
-  uint64_t device, inode; /* identity of a mapped file, whatever its name is by now */
+  bool owned;                /* gather_map_close unmaps it */
+  uint64_t device, inode;    /* identity of a mapped file, whatever its name is by now */
   gather_map_remote *remote; /* filled on demand; NULL = a local file, or memory: all bytes are there */
 } gather_map;
 

@@ -33,8 +33,10 @@ static void begin_all(const object_context *context, gather_remote_queue *queue,
   for (int64_t i = 0; i < count; i++)
     for (int64_t done = 0; done < ranges[i].bytes; done += PART) {
       int64_t offset = ranges[i].offset + done, left = ranges[i].bytes - done;
-      *requests = (gather_remote_request){
-          .object = context->object, .offset = offset, .bytes = left < PART ? left : PART, .data = (char *)memory + offset};
+      *requests = (gather_remote_request){.object = context->object,
+                                          .offset = offset,
+                                          .bytes = left < PART ? left : PART,
+                                          .data = (char *)memory + offset};
       gather_remote_begin(queue, requests++);
     }
 }

@@ -5,6 +5,7 @@
 #include "format/map_remote.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,6 +17,7 @@
 enum { FIRST_STEP = 1 << 16, MOST_STEP = 1 << 23, LATER_MAX = 64 << 20 };
 
 struct gather_map_remote {
+  pthread_mutex_t lock; /* of all that follows the source */
   gather_map_source source;
   char *name;
   uint8_t *memory;
@@ -41,6 +43,7 @@ void gather_map_remote_close(gather_map_remote *remote) {
   if (!remote) return;
   gather_map_memory_destroy(remote->memory, remote->source.size, is_guarded(remote));
   remote->source.close(remote->source.context);
+  (void)pthread_mutex_destroy(&remote->lock);
   gather_map_extents_clear(&remote->loaded);
   gather_free(remote->later);
   gather_free(remote->name);
@@ -85,6 +88,7 @@ gather_status gather_map_open_source(const gather_map_source *source, const char
     return no_memory(name, error);
   }
   *made = (gather_map_remote){.source = *source, .name = gather_alloc((int64_t)length + 1), .step = FIRST_STEP};
+  (void)pthread_mutex_init(&made->lock, NULL);
   gather_status status = made->name ? reserve(made, name, error) : no_memory(name, error);
   if (made->name) memcpy(made->name, name, length);
   if (status == GATHER_OK) status = use_head(made, name, error);
@@ -98,33 +102,16 @@ gather_status gather_map_open_source(const gather_map_source *source, const char
 
 /* ---- loading */
 
-static gather_status note(gather_map_remote *remote, const gather_error *why, gather_error *error) {
-  if (remote->status == GATHER_OK) {
-    remote->why = *why;
-    remote->status = why->status;
-  }
-  if (error) *error = remote->why;
-  return remote->status;
-}
-
-static gather_status note_no_memory(gather_map_remote *remote, gather_error *error) {
-  gather_error why;
-  (void)no_memory(remote->name, &why);
-  return note(remote, &why, error);
-}
-
 /* Reads ranges that are not loaded. */
 static gather_status read_ranges(gather_map_remote *remote, const gather_map_range *ranges, int64_t count,
                                  gather_error *error) {
-  gather_error why;
   if (count == 0) return GATHER_OK;
-  if (!gather_map_extents_reserve(&remote->loaded, count)) return note_no_memory(remote, error);
+  if (!gather_map_extents_reserve(&remote->loaded, count)) return no_memory(remote->name, error);
   for (int64_t i = 0; i < count; i++)
     if (!gather_map_memory_open(remote->memory, remote->source.size, ranges[i].offset, ranges[i].bytes,
                                 is_guarded(remote)))
-      return note_no_memory(remote, error);
-  if (remote->source.read(remote->source.context, ranges, count, remote->memory, &why) != GATHER_OK)
-    return note(remote, &why, error);
+      return no_memory(remote->name, error);
+  GATHER_TRY(remote->source.read(remote->source.context, ranges, count, remote->memory, error));
   for (int64_t i = 0; i < count; i++)
     gather_map_extents_add(&remote->loaded, ranges[i].offset, ranges[i].offset + ranges[i].bytes);
   return GATHER_OK;
@@ -132,14 +119,12 @@ static gather_status read_ranges(gather_map_remote *remote, const gather_map_ran
 
 static gather_status check_limits(gather_map_remote *remote, const gather_map_range *ranges, int64_t count,
                                   gather_error *error) {
-  gather_error why;
   for (int64_t i = 0; i < count; i++) {
     remote->bytes += ranges[i].bytes; /* no overflow: the sum is checked each time */
     if (++remote->requests <= GATHER_MAP_REQUESTS_MAX && remote->bytes <= GATHER_MAP_METADATA_MAX) continue;
-    (void)gather_fail_file(&why, GATHER_UNSUPPORTED, remote->name, ranges[i].offset,
-                           "its metadata need more than %d MiB or %d requests; download the file and read it locally",
-                           (int)(GATHER_MAP_METADATA_MAX >> 20), (int)GATHER_MAP_REQUESTS_MAX);
-    return note(remote, &why, error);
+    return gather_fail_file(error, GATHER_UNSUPPORTED, remote->name, ranges[i].offset,
+                            "its metadata need more than %d MiB or %d requests; download the file and read it locally",
+                            (int)(GATHER_MAP_METADATA_MAX >> 20), (int)GATHER_MAP_REQUESTS_MAX);
   }
   return GATHER_OK;
 }
@@ -150,18 +135,28 @@ static int64_t gap_of(const gather_map_remote *remote) {
 }
 
 /* Loads what is missing of the ranges: sorted, clipped and joined. */
-static gather_status load_all(gather_map_remote *remote, gather_map_range *ranges, int64_t count, bool is_metadata,
-                              gather_error *error) {
+static gather_status load_missing(gather_map_remote *remote, gather_map_range *ranges, int64_t count, bool is_metadata,
+                                  gather_error *error) {
   gather_map_range *missing = NULL;
   int64_t len = 0;
-  if (remote->status != GATHER_OK) return note(remote, &remote->why, error);
-  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size,
-                                 gap_of(remote), &missing, &len))
-    return note_no_memory(remote, error);
+  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size, gap_of(remote), &missing, &len))
+    return no_memory(remote->name, error);
   gather_status status = is_metadata ? check_limits(remote, missing, len, error) : GATHER_OK;
   if (status == GATHER_OK) status = read_ranges(remote, missing, len, error);
   gather_free(missing);
   return status;
+}
+
+static gather_status recall(const gather_map_remote *remote, gather_error *error) {
+  if (remote->status != GATHER_OK && error) *error = remote->why;
+  return remote->status;
+}
+
+/* The same for metadata: the first failure stays. */
+static gather_status load_metadata(gather_map_remote *remote, gather_map_range *ranges, int64_t count,
+                                   gather_error *error) {
+  if (remote->status == GATHER_OK) remote->status = load_missing(remote, ranges, count, true, &remote->why);
+  return recall(remote, error);
 }
 
 /* Chooses how much to load for a need that is not loaded. */
@@ -180,19 +175,30 @@ static gather_map_range widen(gather_map_remote *remote, int64_t begin, int64_t 
   return (gather_map_range){begin, end - begin};
 }
 
+static gather_status load_need(gather_map_remote *remote, int64_t begin, int64_t end, gather_error *error) {
+  if (gather_map_extents_has(&remote->loaded, begin, end)) return GATHER_OK;
+  gather_map_range range = widen(remote, begin, end);
+  return load_metadata(remote, &range, 1, error);
+}
+
+static gather_status unlock(gather_map_remote *remote, gather_status status) {
+  (void)pthread_mutex_unlock(&remote->lock);
+  return status;
+}
+
 gather_status gather_map_load(gather_map_remote *remote, int64_t offset, int64_t bytes, gather_error *error) {
   const int64_t size = remote->source.size;
   if (offset < 0 || bytes <= 0 || offset >= size) return GATHER_OK;
-  int64_t end = bytes < size - offset ? offset + bytes : size;
-  if (gather_map_extents_has(&remote->loaded, offset, end)) return GATHER_OK;
-  gather_map_range range = widen(remote, offset, end);
-  return load_all(remote, &range, 1, true, error);
+  (void)pthread_mutex_lock(&remote->lock);
+  return unlock(remote, load_need(remote, offset, bytes < size - offset ? offset + bytes : size, error));
 }
 
 /* ---- several ranges, hints, and what the caller asked for */
 
 gather_status gather_map_need_all(const gather_map *map, gather_map_range *ranges, int64_t count, gather_error *error) {
-  return map->remote ? load_all(map->remote, ranges, count, true, error) : GATHER_OK;
+  if (!map->remote) return GATHER_OK;
+  (void)pthread_mutex_lock(&map->remote->lock);
+  return unlock(map->remote, load_metadata(map->remote, ranges, count, error));
 }
 
 bool gather_map_wants_hints(const gather_map *map) { return map->remote && !map->remote->source.exact; }
@@ -206,19 +212,27 @@ void gather_map_expect(const gather_map *map, int64_t offset, int64_t bytes) {
   gather_map_expect_all(map, &range, 1);
 }
 
-gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes, gather_error *error) {
-  gather_map_range range = {offset, bytes};
-  return map->remote ? load_all(map->remote, &range, 1, false, error) : GATHER_OK;
-}
-
 gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count,
                                    gather_error *error) {
-  return map->remote ? load_all(map->remote, ranges, count, false, error) : GATHER_OK;
+  if (!map->remote) return GATHER_OK;
+  (void)pthread_mutex_lock(&map->remote->lock);
+  return unlock(map->remote, load_missing(map->remote, ranges, count, false, error));
+}
+
+gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes, gather_error *error) {
+  gather_map_range range = {offset, bytes};
+  return gather_map_fetch_all(map, &range, 1, error);
 }
 
 bool gather_map_has(const gather_map *map, int64_t offset, int64_t bytes) {
-  return !map->remote || gather_map_extents_has(&map->remote->loaded, offset, offset + bytes);
+  if (!map->remote) return true;
+  (void)pthread_mutex_lock(&map->remote->lock);
+  bool has = gather_map_extents_has(&map->remote->loaded, offset, offset + bytes);
+  (void)pthread_mutex_unlock(&map->remote->lock);
+  return has;
 }
+
+/* ---- what is loaded when the file has been read */
 
 bool gather_map_later(const gather_map *map, int64_t offset, int64_t bytes) {
   gather_map_remote *remote = map->remote;
@@ -241,13 +255,14 @@ gather_status gather_map_load_later(const gather_map *map, gather_error *error) 
   gather_map_remote *remote = map->remote;
   if (!remote || remote->later_len == 0) return GATHER_OK;
   int64_t count = remote->later_len;
-  remote->later_len = remote->later_bytes = 0;
-  return load_all(remote, remote->later, count, true, error);
+  remote->later_len = 0;
+  return gather_map_need_all(map, remote->later, count, error);
 }
 
 gather_status gather_map_failure(const gather_map *map, gather_error *error) {
-  gather_map_remote *remote = map->remote;
-  return remote && remote->status != GATHER_OK ? note(remote, &remote->why, error) : GATHER_OK;
+  if (!map->remote) return GATHER_OK;
+  (void)pthread_mutex_lock(&map->remote->lock);
+  return unlock(map->remote, recall(map->remote, error));
 }
 
 gather_remote_object *gather_map_object(const gather_map *map) {

@@ -10,7 +10,7 @@
  * Limits, against servers and files that lie: the metadata of one file are at most 256 MiB and 16384 requests. What the caller asks
  * for by name (gather_map_fetch) does not count.
  *
- * One thread at a time may load.
+ * Threads: any number, except for gather_map_later and gather_map_load_later, which are for the thread that opens the file.
  */
 #ifndef GATHER_FORMAT_MAP_REMOTE_H
 #define GATHER_FORMAT_MAP_REMOTE_H
@@ -60,7 +60,8 @@ void gather_map_expect_all(const gather_map *map, gather_map_range *ranges, int6
 /* Whether hints are of use: the map is remote and not exact. */
 bool gather_map_wants_hints(const gather_map *map);
 /* Loads bytes that the caller asked for, in large parts at once. They do not count as metadata. */
-GATHER_CHECKED gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_map_fetch(const gather_map *map, int64_t offset, int64_t bytes,
+                                              gather_error *error);
 GATHER_CHECKED gather_status gather_map_fetch_all(const gather_map *map, gather_map_range *ranges, int64_t count,
                                                   gather_error *error);
 /* Whether these bytes are loaded; true for local maps. */

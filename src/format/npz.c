@@ -137,7 +137,8 @@ static gather_status check_content(const npz_reading *npz, gather_error *error) 
     has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
     has_pickle = has_pickle || ends_in(npz->zip.members[i].name, "/data.pkl");
   }
-  for (int64_t i = 0; i < npz->file->len && !has_array; i++) has_array = !npz->file->tensors[i].unreadable;
+  for (int64_t i = 0; i < npz->file->len && !has_array; i++)
+    has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
   if (has_array) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s",
                           has_pickle ? "a PyTorch file is refused, because it holds a Python pickle, and reading that "

@@ -249,8 +249,7 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
   tensor->offset = offset;
   GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
   if (!map) return GATHER_OK;
-  if (offset <= map->size && length <= map->size - offset)
-    return use_bytes(onnx, map, map->size, offset, tensor);
+  if (offset <= map->size && length <= map->size - offset) return use_bytes(onnx, map, map->size, offset, tensor);
   gather_error why;
   (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
                          "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64,

@@ -32,8 +32,8 @@ gather_status gather_file_point(gather_file *file, const gather_map *map, int64_
   }
   gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
   if (!made) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for what it holds");
-  *made = (gather_unreadable){
-      .status = GATHER_UNSUPPORTED, .file = name_of(file, map), .file_offset = offset, .map = map};
+  *made =
+      (gather_unreadable){.status = GATHER_UNSUPPORTED, .file = name_of(file, map), .file_offset = offset, .map = map};
   tensor->tensor.data = NULL;
   tensor->unreadable = made;
   return GATHER_OK;
@@ -96,7 +96,8 @@ gather_status gather_file_download(gather_file *file, const gather_file_tensor *
   return GATHER_OK;
 }
 
-gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes, gather_error *error) {
+gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
+                                         gather_error *error) {
   char size[32], most[32];
   if (bytes <= file->download_bytes) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,

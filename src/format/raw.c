@@ -124,11 +124,6 @@ gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gath
 
 gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw, const gather_file_options *options,
                                         gather_file **file, gather_error *error) {
-  return gather_file_open_raw_by(NULL, path, raw, options, file, error);
-}
-
-gather_status gather_file_open_raw_by(gather_remote_client *client, const char *path, const gather_raw *raw,
-                                      const gather_file_options *options, gather_file **file, gather_error *error) {
   gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: file is NULL");
   *file = NULL;
@@ -136,9 +131,42 @@ gather_status gather_file_open_raw_by(gather_remote_client *client, const char *
   GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  made->client = client ? gather_remote_client_hold(client) : NULL;
   gather_status status = gather_file_use_path(made, path, &full, error);
   if (status == GATHER_OK) status = open_settled(made, raw, error);
+  return gather_file_finish(status, made, file);
+}
+
+/* The length of a row, from its type and the other lengths. */
+static gather_status row_bytes_of(const gather_raw *raw, int64_t *bytes, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  gather_descr descr;
+  gather_raw one = *raw;
+  if (raw->rank > GATHER_MAX_RANK) return check_raw(raw, &descr, bytes, error);
+  memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
+  shape[0] = 1;
+  one.shape = shape;
+  return check_raw(&one, &descr, bytes, error);
+}
+
+/* As many rows as the file has after the offset. */
+static gather_status open_counted(gather_file *file, const gather_raw *raw, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK], bytes = 0;
+  gather_raw counted = *raw;
+  if (raw->rank < 1 || !raw->shape || raw->shape[0] != -1) return open_settled(file, raw, error);
+  GATHER_TRY(row_bytes_of(raw, &bytes, error));
+  memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
+  shape[0] = bytes > 0 && raw->offset < file->map.size ? (file->map.size - raw->offset) / bytes : 0;
+  counted.shape = shape;
+  return open_settled(file, &counted, error);
+}
+
+gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url, const gather_raw *raw,
+                                      const gather_file_options *options, gather_file **file, gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(url, &made, error));
+  gather_status status = gather_file_use_client(made, client, url, options, error);
+  if (status == GATHER_OK) status = open_counted(made, raw, error);
   return gather_file_finish(status, made, file);
 }
 

@@ -100,10 +100,11 @@ gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
 
 static gather_status fail_remote(const gather_file_tensor *tensor, gather_error *error) {
   char size[32];
-  return gather_fail_file(error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
-                          "the elements of '%.100s' (%s) are remote and were not downloaded; read rows of it as a table "
-                          "(gather take), or download the file",
-                          tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size));
+  return gather_fail_file(
+      error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
+      "the elements of '%.100s' (%s) are remote and were not downloaded; read rows of it as a table "
+      "(gather take), or download the file",
+      tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size));
 }
 
 gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {

@@ -72,14 +72,19 @@ static gather_status read_text(gather_file *file, gather_text_input *in, const c
   return status;
 }
 
-/* Text is read from its start to its end: of a URL it is downloaded first. */
-static gather_status open_input(gather_file *file, const char *path, const gather_file_options *options,
-                                gather_text_input *in, gather_error *error) {
-  if (!options->remote || !gather_remote_is_url(path)) return gather_text_input_open(in, path, error);
-  GATHER_TRY(gather_file_use_path(file, path, options, error));
-  GATHER_TRY(gather_file_check_download(file, "the text", file->map.size, error));
+gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error) {
+  gather_text_input in;
+  GATHER_TRY(gather_file_check_download(file, "the text", file->map.remote ? file->map.size : 0, error));
   GATHER_TRY(gather_map_fetch(&file->map, 0, file->map.size, error));
-  return gather_text_input_memory(in, file->map.bytes, file->map.size, file->name, error);
+  gather_status status = gather_text_input_memory(&in, file->map.bytes, file->map.size, file->name, error);
+  return status == GATHER_OK ? read_text(file, &in, column, error) : status;
+}
+
+/* The text of a URL is downloaded first. */
+static gather_status open_url(gather_file *file, const char *path, const char *column,
+                              const gather_file_options *options, gather_error *error) {
+  GATHER_TRY(gather_file_use_path(file, path, options, error));
+  return gather_text_open_map(file, column, error);
 }
 
 gather_status gather_file_open_text(const char *path, const char *column, gather_file **file, gather_error *error) {
@@ -94,9 +99,11 @@ gather_status gather_file_open_text_with(const char *path, const char *column, c
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: path is NULL");
   GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
-  gather_text_input in = {.fd = -1};
+  gather_text_input in;
   GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = open_input(made, path, &full, &in, error);
+  if (full.remote && gather_remote_is_url(path))
+    return gather_file_finish(open_url(made, path, column, &full, error), made, file);
+  gather_status status = gather_text_input_open(&in, path, error);
   if (status == GATHER_OK) status = read_text(made, &in, column, error);
   gather_text_input_end(&in);
   return gather_file_finish(status, made, file);

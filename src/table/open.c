@@ -67,32 +67,37 @@ static gather_status split_url(const char *path, char **file, const char **name,
 
 /* ---- raw bytes: as many rows as the file has */
 
-/* Opening it as no rows gives the length of the file, opening it as one row that of a row; a shorter file has no rows. */
-static gather_status count_rows(gather_remote_client *client, const char *path, const gather_file_options *options,
-                                const gather_raw *raw, int64_t *shape, gather_raw *counted, gather_error *error) {
-  gather_file *none = NULL, *one = NULL;
+static gather_status count_rows(const char *path, const gather_raw *raw, int64_t *shape, gather_raw *counted,
+                                gather_error *error) {
+  struct stat about;
   *counted = *raw;
   if (raw->rank < 1 || raw->rank > GATHER_MAX_RANK || !raw->shape || raw->shape[0] != -1) return GATHER_OK;
+  if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "open it");
   memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
   counted->shape = shape;
-  shape[0] = 0;
-  GATHER_TRY(gather_file_open_raw_by(client, path, counted, options, &none, error));
-  const int64_t room = none->map.size - raw->offset;
-  gather_file_close(none);
   shape[0] = 1;
-  gather_status status = gather_file_open_raw_by(client, path, counted, options, &one, error);
-  const int64_t row_bytes = one ? gather_file_at(one, 0)->bytes : 0;
+  gather_file *one = NULL;
+  /* Opening it as one row gives the row length; a shorter file has no rows. */
+  gather_status status = gather_file_open_raw(path, counted, &one, error);
+  if (status == GATHER_FILE_MALFORMED) {
+    shape[0] = 0;
+    return raw->offset <= (int64_t)about.st_size ? GATHER_OK : status;
+  }
+  GATHER_TRY(status);
+  int64_t row_bytes = gather_file_at(one, 0)->bytes, room = (int64_t)about.st_size - raw->offset;
   gather_file_close(one);
   shape[0] = row_bytes > 0 ? room / row_bytes : 0;
-  return status == GATHER_FILE_MALFORMED ? GATHER_OK : status;
+  return GATHER_OK;
 }
 
+/* A URL has no size before it is open. */
 static gather_status open_raw(const gather_table *table, const char *path, const gather_file_options *options,
                               gather_file **file, gather_error *error) {
   gather_raw counted;
   int64_t shape[GATHER_MAX_RANK];
-  GATHER_TRY(count_rows(table->client, path, options, table->options.raw, shape, &counted, error));
-  return gather_file_open_raw_by(table->client, path, &counted, options, file, error);
+  if (table->client) return gather_file_open_raw_by(table->client, path, table->options.raw, options, file, error);
+  GATHER_TRY(count_rows(path, table->options.raw, shape, &counted, error));
+  return gather_file_open_raw(path, &counted, file, error);
 }
 
 /* All parts are on other machines, or none is: one engine reads them. */
@@ -111,7 +116,8 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
   GATHER_TRY(check_place(table, path, error));
   GATHER_TRY(table->client ? split_url(path, &file_name, &name, error) : split_path(path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
-                                            : gather_file_open_by(table->client, file_name, &options, file, error);
+                         : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
+                                            : gather_file_open_with(file_name, &options, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;

@@ -40,9 +40,9 @@ class File:
             os.close(self.descriptor)
 
 
-def words(first: int, count: int, seed: int = 0) -> np.ndarray:
-    """`count` words of made-up content from word `first` on: each is a function of its number only."""
-    x = np.arange(first, first + count, dtype=np.uint64) + np.uint64(seed * 1_000_003)
+def words(numbers: np.ndarray, seed: int = 0) -> np.ndarray:
+    """The words of made-up content with these numbers: each is a function of its number only."""
+    x = numbers.astype(np.uint64) + np.uint64(seed * 1_000_003)
     x = (x ^ (x >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return (x ^ (x >> np.uint64(32))).astype("<u8", copy=False)
@@ -59,7 +59,7 @@ class Made:
     def expected(self, offset: int, count: int) -> bytes:
         """Bytes of the part behind the head."""
         first, last = offset // WORD, -(-(offset + count) // WORD)
-        return words(first, last - first, self.seed).tobytes()[offset - first * WORD :][:count]
+        return words(np.arange(first, last), self.seed).tobytes()[offset - first * WORD :][:count]
 
     def read(self, offset: int, count: int) -> bytes:
         count = max(0, min(count, self.size - offset))

@@ -321,7 +321,7 @@ static void test_misuse(void **state) {
   const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK, NULL},
                                     {GATHER_ENGINE_PREAD, 0, BLOCK, NULL},
                                     {GATHER_ENGINE_PREAD, 1, 0, NULL},
-                                    {(gather_engine)9, 1, BLOCK}};
+                                    {(gather_engine)9, 1, BLOCK, NULL}};
   for (int n = 0; n < 4; n++) {
     assert_int_equal(gather_reader_create(&bad[n], &reader, NULL), GATHER_USAGE);
     assert_null(reader);
