@@ -178,6 +178,7 @@ static gather_status run_table(gather_cli_job *job, gather_error *error) {
   if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
   gather_status status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
   gather_table_statistics_get(job->through.table, &job->through.statistics);
+  job->through.remote = gather_table_remote_statistics(job->through.table, &job->through.network);
   return status;
 }
 
