@@ -3,6 +3,7 @@
  * remote_queue.c: requests on their way between callers and the network thread.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -106,6 +107,24 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
   if (request) queue->unfinished--;
   (void)pthread_mutex_unlock(&client->lock);
   return request;
+}
+
+bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
+  enum { SECOND = 1000000000 };
+  gather_remote_client *client = queue->client;
+  struct timespec until;
+  int failed = 0;
+  enter(queue);
+  (void)clock_gettime(CLOCK_REALTIME, &until);
+  int64_t sum = until.tv_nsec + nanoseconds % SECOND;
+  until.tv_sec += (time_t)(nanoseconds / SECOND + sum / SECOND);
+  until.tv_nsec = (long)(sum % SECOND);
+  (void)pthread_mutex_lock(&client->lock);
+  while (!queue->finished.first && queue->unfinished > 0 && failed == 0)
+    failed = pthread_cond_timedwait(&queue->changed, &client->lock, &until);
+  const bool ready = queue->finished.first != NULL || queue->unfinished == 0;
+  (void)pthread_mutex_unlock(&client->lock);
+  return ready;
 }
 
 void gather_remote_cancel(gather_remote_queue *queue) {

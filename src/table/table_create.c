@@ -29,7 +29,7 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
 }
 
 /* Of a client; 0 = there is none. */
-static int32_t connections_of(const gather_remote_client *client) {
+static int32_t connections_of(gather_remote_client *client) {
   gather_remote_costs costs = {0};
   if (client) gather_remote_client_costs(client, &costs);
   return costs.connections;

@@ -23,6 +23,12 @@ class RemoteOptions(c.Structure):
         ("take_seconds", c.c_double),
         ("retries", c.c_int32),
         ("gap_bytes", c.c_int64),
+        ("cache_folder", c.c_char_p),
+        ("cache_bytes", c.c_int64),
+        *((name, c.c_char_p) for name in ("bearer", "endpoint", "region", "key_id", "secret", "session_token")),
+        ("virtual_host", c.c_bool),
+        ("hub", c.c_char_p),
+        ("authorities", c.c_char_p),
     ]
 
 
@@ -56,7 +62,7 @@ def why_no_urls() -> str | None:
 
 def options(**more) -> FileOptions:
     """Retries are few and quick: a test that needs them says so."""
-    remote = RemoteOptions(c.sizeof(RemoteOptions), None, 8, 5, 10, 2, -1)
+    remote = RemoteOptions(c.sizeof(RemoteOptions), None, 16, 5, 10, 2, -1)
     return FileOptions(c.sizeof(FileOptions), False, c.pointer(remote), **more)
 
 
