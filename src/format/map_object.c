@@ -13,12 +13,13 @@ typedef struct object_context {
   gather_remote_object *object;
 } object_context;
 
-/* A request costs its latency; in that time, its connection could read so many bytes. */
-static int64_t object_gap(void *argument) {
+/* A request costs its latency; in that time, so many bytes could be read. Requests at once share it. */
+static int64_t object_gap(void *argument, bool at_once) {
   const object_context *context = argument;
   gather_remote_costs costs;
   gather_remote_client_costs(context->client, &costs);
   double bytes = costs.latency * costs.bandwidth;
+  if (at_once && costs.connections > 1) bytes /= costs.connections;
   return bytes > 0 ? bytes < MOST_GAP ? (int64_t)bytes : MOST_GAP : 0;
 }
 
