@@ -114,6 +114,7 @@ gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
   GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
+  if (!job->through.table) GATHER_CLI_TRY(gather_cli_input_load(&job->data, "data", error));
   GATHER_CLI_TRY(gather_cli_job_describe(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));

@@ -16,7 +16,7 @@
 #define GATHER_FORMAT_MAP_REMOTE_H
 
 #include "format/map.h"
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 
 #define GATHER_MAP_METADATA_MAX (INT64_C(256) << 20)
 enum { GATHER_MAP_REQUESTS_MAX = 16384 };

@@ -13,7 +13,7 @@
 #ifndef GATHER_REMOTE_GAP_H
 #define GATHER_REMOTE_GAP_H
 
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 
 /* Ranges by the gap before them, in classes a 32nd of an octave wide; class 0 is no gap. */
 enum { GATHER_REMOTE_GAP_STEPS = 32, GATHER_REMOTE_GAP_CLASSES = 1 + GATHER_REMOTE_GAP_STEPS * 63 };

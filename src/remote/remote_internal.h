@@ -6,8 +6,8 @@
  * them. So all that is marked "network" below needs no lock, and all that is marked "lock" is read and written under client->lock.
  * The exception is an object while it is opened: only the network thread knows it then.
  */
-#ifndef GATHER_REMOTE_CLIENT_INTERNAL_H
-#define GATHER_REMOTE_CLIENT_INTERNAL_H
+#ifndef GATHER_REMOTE_INTERNAL_H
+#define GATHER_REMOTE_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include "remote/curl_library.h"
 #include "remote/depth.h"
 #include "remote/histogram.h"
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 #include "remote/remote_locate.h"
 
 #define GATHER_REMOTE_TEXT_OF(number) #number

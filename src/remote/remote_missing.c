@@ -2,7 +2,7 @@
  *
  * remote_missing.c: in the place of the client in builds without libcurl: every URL is an error that says what is missing.
  */
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 
 #include <string.h>
 

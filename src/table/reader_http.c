@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 #include "table/reader_engine.h"
 
 typedef struct http_reader {

@@ -6,7 +6,7 @@
 #ifndef GATHER_TESTS_REMOTE_FAKE_REMOTE_H
 #define GATHER_TESTS_REMOTE_FAKE_REMOTE_H
 
-#include "remote/remote.h"
+#include "remote/remote_client.h"
 
 enum { FAKE_MOST_REQUESTS = 4096 };
 

@@ -19,8 +19,9 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable, Iterable
 from urllib.parse import quote, unquote
@@ -67,6 +68,7 @@ class Record:
     request: Request
     status: int
     sent: int = 0  # bytes of the body
+    at: float = field(default_factory=time.monotonic)  # when the request was there
 
 
 class Connection(asyncio.Protocol):
@@ -134,8 +136,8 @@ class Connection(asyncio.Protocol):
         if answer.plain():
             head = answer.head()
             body = b"" if request.method == "HEAD" else answer.body()
+            self.sent(record, len(head), len(body))  # first: a client may ask for counts as soon as it has its answer
             self.transport.write(head + body)
-            self.sent(record, len(head), len(body))
             if answer.close:
                 self.transport.close()
                 self.ended = True
@@ -192,8 +194,8 @@ class Connection(asyncio.Protocol):
         if answer.cut_header is not None:
             await self.write(head[: answer.cut_header], answer.rate, answer.piece)
             return True
-        await self.write(head, answer.rate, answer.piece)
         self.sent(record, len(head), 0)
+        await self.write(head, answer.rate, answer.piece)
         if request.method == "HEAD":
             return False
         if answer.body_delay:
@@ -210,8 +212,8 @@ class Connection(asyncio.Protocol):
                     return True
                 data = what[at : at + some] if isinstance(what, bytes) else answer.content.read(what + at, some)
                 framed = b"%x\r\n%s\r\n" % (len(data), data) if answer.chunked else data
-                await self.write(framed, answer.rate, answer.piece)
                 self.sent(record, 0, len(data))
+                await self.write(framed, answer.rate, answer.piece)
                 at += some
                 left = None if left is None else left - some
         if answer.chunked:

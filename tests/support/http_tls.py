@@ -9,7 +9,7 @@ import ssl
 import subprocess
 from pathlib import Path
 
-from support.skip import skip_test
+from support.absent import absent
 
 
 class Authority:
@@ -17,7 +17,7 @@ class Authority:
 
     def __init__(self, folder: Path) -> None:
         if shutil.which("openssl") is None:
-            skip_test("openssl", "the command openssl is not installed")
+            absent("openssl", "the command openssl is not installed")
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.key, self.certificate = folder / "ca.key", folder / "ca.pem"

@@ -18,7 +18,7 @@ import subprocess
 import threading
 from pathlib import Path
 
-from support.skip import skip_test
+from support.absent import absent
 
 PREFIX = "gather-test-"
 CLONE_NEWNET = 0x40000000
@@ -66,14 +66,14 @@ class Namespace:
 
     def __enter__(self) -> Namespace:
         if os.geteuid() != 0 or shutil.which("ip") is None:
-            skip_test("netns", "network namespaces need root and the command ip of iproute2")
+            absent("netns", "network namespaces need root and the command ip of iproute2")
         remove_stale()
         try:
             self.make()
         except OSError as error:
             self.__exit__()
             if any(word in str(error) for word in ("not permitted", "not supported", "Unknown device type", "denied")):
-                skip_test("netns", f"this system makes no network namespaces: {error}")
+                absent("netns", f"this system makes no network namespaces: {error}")
             raise
         except BaseException:
             self.__exit__()

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from support.skip import skip_test
+from support.absent import absent
 
 CONFIGURATION = """
 daemon off; master_process off; pid {own}/pid; error_log {own}/error.log; {user}
@@ -47,7 +47,7 @@ def find() -> str:
     unpacked = root / "build/nginx/usr/sbin/nginx"
     found = str(unpacked) if unpacked.exists() else shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if not found:
-        skip_test("nginx", "nginx is not installed: script/bootstrap remote")
+        absent("nginx", "nginx is not installed: script/bootstrap remote")
     return found
 
 

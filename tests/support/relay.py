@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from support.skip import skip_test
+from support.absent import absent
 
 
 class Counts(NamedTuple):
@@ -29,7 +29,7 @@ def program() -> Path:
     build = os.environ.get("GATHER_BUILD")
     found = Path(os.environ.get("GATHER_RELAY") or f"{build}/tests/remote/gather_relay")
     if not found.exists():
-        skip_test("relay", "tests/support/relay.c is built on Linux only")
+        absent("relay", "tests/support/relay.c is built on Linux only")
     return found
 
 

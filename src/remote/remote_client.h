@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote.h: reads byte ranges of files on other machines. This layer knows URLs and bytes; neither formats nor rows.
+ * remote_client.h: reads byte ranges of files on other machines. This layer knows URLs and bytes; neither formats nor rows.
  *
  *   client   connections, their thread, limits, statistics, the block cache; shared by all objects that are opened with it
  *   object   one remote file: where it is, its size, its version
  *   request  one range of an object, into memory of the caller
  *   queue    where the finished requests of one reader arrive
  */
-#ifndef GATHER_REMOTE_INTERNAL_H
-#define GATHER_REMOTE_INTERNAL_H
+#ifndef GATHER_REMOTE_CLIENT_H
+#define GATHER_REMOTE_CLIENT_H
 
 #include "gather/remote.h"
 
