@@ -3,6 +3,7 @@
  * hint.c: the second line of an error: what to do about it.
  */
 #include "hint.h"
+#include "gather/remote.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,8 +44,8 @@ static bool has_model(const gather_cli_args *args) {
 static void unsupported_hint(const gather_cli_args *args, const gather_error *error, char *text, size_t bytes) {
   if (!args->command)
     snprintf(text, bytes, "gather --help lists the commands");
-  else if (!error->file[0] || error->file_offset >= 0)
-    text[0] = 0;
+  else if (!error->file[0] || error->file_offset >= 0 || gather_remote_is_url(error->file))
+    text[0] = 0; /* what to do about a URL is in the message */
   else if (has_model(args) && gather_cli_hint_is_file(args->argument[0], error))
     snprintf(text, bytes, "MODEL is an ONNX model, or an OpenVINO IR file (.xml)%s",
              args->command->id == GATHER_CLI_COMMAND_EXPLAIN ? "; with DATA give INDICES too" : "");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gather/remote.h"
 #include "report.h"
 #include "shuffle_job.h"
 #include "source.h"
@@ -50,6 +51,12 @@ static gather_status read_paths(gather_cli_shuffle *job, gather_error *error) {
   job->paths[job->path_count++] = job->args->argument[0];
   for (const char *path; (path = gather_cli_value_at(job->args, GATHER_CLI_PART, job->path_count - 1));)
     job->paths[job->path_count++] = path;
+  for (int i = 0; i < job->path_count; i++)
+    if (gather_remote_is_url(job->paths[i]))
+      return gather_cli_fail(
+          error, GATHER_UNSUPPORTED,
+          "gather shuffle reads every row, from local files only: download the file of the URL first; "
+          "--order may be a URL");
   return GATHER_OK;
 }
 

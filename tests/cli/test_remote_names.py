@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""A tensor named by a URL, in every command that takes one: it works, or one sentence says why not."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+from support.http_server import HttpServer
+from support.skip import skip_test
+
+DATA = np.arange(100_000 * 8, dtype=np.float32).reshape(100_000, 8)
+
+
+def npy(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def model(rows: int) -> bytes:
+    """A gather by constant indices."""
+    table = numpy_helper.from_array(np.arange(rows * 4, dtype=np.float32).reshape(rows, 4), "emb")
+    ids = numpy_helper.from_array(np.array([0, 2], np.int64), "ids")
+    graph = helper.make_graph([helper.make_node("Gather", ["emb", "ids"], ["y"], "g")], "m", [],
+                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 4])], [table, ids])  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+
+
+def archive(**arrays: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def server():
+    files = {
+        "/a.npy": npy(DATA),
+        "/fortran.npy": npy(np.asfortranarray(DATA[:2000])),
+        "/m.npz": archive(emb=DATA, other=np.arange(3)),
+        "/ids.npy": npy(np.array([1, 2])),
+        "/ids.txt": b"3\n4\n",
+        "/ids.csv": b"a,b\n1,2\n3,4\n",
+        "/steps.npy": npy(np.array([[[1, 2]], [[3, 4]]], np.int32)),
+        "/parents.npy": npy(np.zeros((2, 1, 2), np.int32)),
+        "/small.onnx": model(5),
+        "/big.onnx": model(50_000),
+        "/raw.bin": DATA.tobytes(),
+        "/order.npy": npy(np.array([2, 0, 1])),
+    }
+    with HttpServer(files) as server:
+        yield server
+
+
+@pytest.fixture
+def url(server, gather):
+    answer = gather("info", server.url("/a.npy"))
+    if answer.code == 4:
+        skip_test("http", answer.errors)
+    server.reset_counts()
+    return lambda path: server.url("/")[:-1] + path
+
+
+def rows(gather, *words) -> np.ndarray:
+    gather.json(*words, "-o", "o.npy", "-f")
+    return np.load(gather.folder / "o.npy")
+
+
+def test_info(gather, url, server) -> None:
+    answer = gather.json("info", url("/a.npy"))
+    assert answer["file"] == url("/a.npy") and answer["format"] == "npy"
+    assert answer["tensors"] == [{"name": "", "type": "float32", "shape": [100_000, 8], "bytes": DATA.nbytes, "offset": 128,
+                                  "row_bytes": 32, "remote": True}]  # fmt: skip
+    assert server.requests == 1
+    (tensor,) = gather.json("info", url("/m.npz:emb"))["tensors"]
+    assert (tensor["name"], tensor["shape"]) == ("emb", [100_000, 8])
+    assert "cannot be read" not in gather("info", url("/m.npz")).text
+
+
+def test_a_query_is_sent_and_never_shown(gather, url, server) -> None:
+    answer = gather("info", url("/a.npy?signature=SECRET"), "--json")
+    assert answer.code == 0 and b"SECRET" not in answer.out + answer.err
+    assert server.log[-1].request.query == "signature=SECRET"
+    for words in (["info"], ["take", "-o", "o.npy"]):
+        for path in ("/gone.npy?signature=SECRET", "/a.npy?signature=SECRET:nope", "/raw.bin?signature=SECRET"):
+            error = gather.fails("file_not_found" if "gone" in path else "unsupported" if "raw" in path else "name_not_found",
+                                 words[0], url(path), *(["[0]", *words[1:]] if words[1:] else []))  # fmt: skip
+            assert "SECRET" not in str(error)
+    text = gather("take", url("/a.npy?signature=SECRET"), "[1]", "-o", "p.npy", "--plan")
+    assert "SECRET" not in text.text + text.errors
+
+
+def test_colons(gather, url, server) -> None:
+    """NAME begins at the first colon behind the host and its port; a colon of the path is %3A."""
+    server.put("/a%3Ab.npy", npy(DATA[:3]))
+    server.put("/x/y.npz", archive(**{"a:b": np.arange(3), "c": np.arange(2)}))
+    assert gather.json("info", url("/a%3Ab.npy"))["tensors"][0]["shape"] == [3, 8]
+    (tensor,) = gather.json("info", url("/x/y.npz:a:b"))["tensors"]
+    assert (tensor["name"], tensor["shape"]) == ("a:b", [3])
+    assert "no such tensor 'nope'" in gather.fails("name_not_found", "info", url("/x/y.npz:nope"))["message"]
+    assert gather.fails("file_not_found", "info", url(""))["file"].rstrip("/") == url("")
+
+
+def test_take(gather, url, server) -> None:
+    for data in ("/a.npy", "/m.npz:emb"):
+        for ids, expected in ((url("/ids.npy"), [1, 2]), (url("/ids.txt"), [3, 4]), (url("/ids.csv:b"), [2, 4]), ("[5, -1]", [5, -1])):
+            assert np.array_equal(rows(gather, "take", url(data), ids), DATA[expected])
+    assert server.body_bytes < DATA.nbytes  # in all
+    assert np.array_equal(rows(gather, "take", url("/raw.bin"), "[7]", "--type", "f32", "--shape", "-1x8"), DATA[[7]])
+    assert gather.fails("index_out_of_range", "take", url("/a.npy"), "[100000]", "-o", "x.npy")["axis"] == 0
+    assert gather.fails("file_malformed", "take", url("/a.npy"), url("/raw.bin"), "-o", "x.npy", "--indices-type", "i64",
+                        "--indices-shape", "99999999")["file"] == url("/raw.bin")  # fmt: skip
+
+
+def test_take_without_a_table_downloads(gather, url, server) -> None:
+    assert np.array_equal(rows(gather, "take", url("/a.npy"), "[1]", "--axis", "1"), DATA[:, [1]])
+    assert server.body_bytes > DATA.nbytes
+    assert np.array_equal(rows(gather, "take", url("/fortran.npy"), "[1]"), DATA[[1]])
+
+
+def test_the_siblings(gather, url) -> None:
+    assert np.array_equal(rows(gather, "elements", url("/a.npy"), "[[1, 2, 3, 4, 5, 6, 7, 8]]"), DATA[range(1, 9), range(8)][None])
+    assert np.array_equal(rows(gather, "nd", url("/a.npy"), "[[1, 2]]"), DATA[[1], [2]])
+    traced = rows(gather, "tree", url("/steps.npy"), url("/parents.npy"), "[2]", "0")
+    assert np.array_equal(traced, rows(gather, "tree", "[[[1, 2]], [[3, 4]]]", "[[[0, 0]], [[0, 0]]]", "[2]", "0"))
+
+
+def test_models(gather, url) -> None:
+    for name in ("/small.onnx", "/big.onnx"):
+        answer = gather.json("check", url(name))
+        (node,) = answer["nodes"]
+        assert (node["verdict"], node["indices"]["max"]) == ("ok", 2) and "unreadable" not in answer
+    gather.json("run", url("/small.onnx"), "--output", "y=y.npy")
+    assert np.array_equal(np.load(gather.folder / "y.npy"), np.arange(20, dtype=np.float32).reshape(5, 4)[[0, 2]])
+    error = gather.fails("unsupported", "run", url("/big.onnx"), "--output", "y=z.npy")
+    assert "the elements of 'emb' (781 KiB) are remote and were not downloaded" in error["message"]
+    assert not (gather.folder / "z.npy").exists()
+    assert "hint" not in gather("run", url("/big.onnx"), "--output", "y=z.npy").errors
+    assert "MODEL is an ONNX model" not in gather("check", url("/a.npy")).errors
+
+
+def test_explain(gather, url, server) -> None:
+    """Shapes are enough for a drawing."""
+    assert gather("explain", url("/a.npy"), "[1, 2]").code == 0
+    assert server.body_bytes <= 1 << 16
+    for name in ("/small.onnx", "/big.onnx"):
+        assert "data is emb, idx is ids" in gather("explain", url(name), "--node", "g").text
+
+
+def test_shuffle_reads_local_files(gather, url) -> None:
+    gather.save("t.npy", DATA[:3])
+    for words in ((url("/a.npy"),), ("t.npy", "--part", url("/a.npy"))):
+        error = gather.fails("unsupported", "shuffle", *words, "-o", "s.npy")
+        assert "local files only" in error["message"]
+    gather.json("shuffle", "t.npy", "--order", url("/order.npy"), "-o", "s.npy")
+    assert np.array_equal(np.load(gather.folder / "s.npy"), DATA[[2, 0, 1]])
+
+
+def test_missing_files(gather, url) -> None:
+    for words in (["info"], ["take", "[0]", "-o", "o.npy"], ["check"], ["run"], ["explain", "[0]"]):
+        answer = gather(words[0], url("/gone.npy"), *words[1:])
+        assert answer.code == 3 and "404" in answer.errors and "no such folder" not in answer.errors, answer
+
+
+def test_what_is_no_url_is_a_file(gather, url) -> None:
+    for name in ("ftp://127.0.0.1/x.npy", "file:///x.npy", "http:/x", "gopher://127.0.0.1/"):
+        assert "404" not in gather.fails("file_not_found", "info", name)["message"]
