@@ -15,6 +15,7 @@ import numpy as np
 
 from libgather import _core
 from libgather.errors import GatherNotSupportedError, refuse
+from libgather.remote import is_url, url_options
 
 Path = str | bytes | os.PathLike
 _HEAD_BYTES = 4096
@@ -23,6 +24,10 @@ _HEAD_BYTES = 4096
 def _split(path: Path) -> tuple[str, str]:
     """FILE:COLUMN as the command splits it: a file of the whole name wins, then the first colon with a file before it."""
     whole = os.fsdecode(path)
+    if is_url(whole):  # no server is asked whether a longer name exists
+        slash = whole.find("/", whole.find("://") + 3)
+        url, _, column = whole[slash:].partition(":")
+        return (whole[:slash] + url, column) if slash >= 0 else (whole, "")
     at = -1 if os.path.exists(whole) else whole.find(":")
     while at >= 0:
         if os.path.exists(whole[:at]) and not os.path.isdir(whole[:at]):
@@ -116,7 +121,8 @@ def _from_arrow(path: str, column: str) -> np.ndarray | None:
 
 
 def _from_library(path: str, column: str, head: bytes) -> np.ndarray:
-    name, swapped, shape, strides, data = _core._read_ids(os.fsencode(path), column, head)
+    remote = url_options(path) if is_url(path) else None
+    name, swapped, shape, strides, data = _core._read_ids(os.fsencode(path), column, head, remote)
     dtype = np.dtype(name).newbyteorder("S" if swapped else "=")
     return np.ascontiguousarray(np.ndarray(shape, dtype, data, strides=strides)).reshape(shape)
 
@@ -127,7 +133,8 @@ def read_ids(path: Path) -> np.ndarray:
     Parameters
     ----------
     path : str, bytes or os.PathLike
-        'FILE', or 'FILE:NAME' for a file with several tensors or columns. The format is detected from the content:
+        'FILE', or 'FILE:NAME' for a file with several tensors or columns; FILE may be a URL, which is downloaded.
+        The format is detected from the content:
 
         - text: integers separated by white space or commas, with comments (#) and a header of one word;
         - CSV, TSV: 'ids.csv:user_id' is the column of that name, 'ids.csv:#0' column number 0 of a file without a header;

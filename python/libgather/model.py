@@ -16,6 +16,7 @@ from libgather import _core
 from libgather.check_report import Check
 from libgather.check_text import visible
 from libgather.model_types import from_item, to_item
+from libgather.remote import is_url, url_options
 
 if TYPE_CHECKING:
     from libgather.explain_picture import Picture
@@ -34,8 +35,8 @@ def _source_of(model: Any) -> str | bytes:
         raise TypeError(
             f"a model is a path, bytes, an onnx.ModelProto or a libgather.Model, not {type(model).__name__}"
         )
-    path = os.fspath(model)
-    return os.path.abspath(os.fsdecode(path))
+    path = os.fsdecode(os.fspath(model))
+    return path if is_url(path) else os.path.abspath(path)
 
 
 class Model:
@@ -45,7 +46,8 @@ class Model:
     ----------
     source : str, os.PathLike, bytes or onnx.ModelProto
         A path (an .onnx file, or the .xml of OpenVINO IR beside its .bin), or a model in memory, which cannot
-        have external data. Files are mapped, not read.
+        have external data. Files are mapped, not read. A URL: the graph and its small tensors are read; nodes that
+        need large ones cannot run.
     links : bool
         Whether the files with its tensors (external data, the .bin) may be symbolic links.
 
@@ -55,7 +57,8 @@ class Model:
     def __init__(self, source: str | os.PathLike | bytes | Any, *, links: bool = True) -> None:
         self.source = _source_of(source)
         self._links = bool(links)
-        self._core = _core.Model(self.source, self._links)
+        url = self.source if isinstance(self.source, str) and is_url(self.source) else None
+        self._core = _core.Model(self.source, self._links, url and url_options(url))
 
     @property
     def dialect(self) -> str:

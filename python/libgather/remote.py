@@ -121,6 +121,11 @@ def _environment(urls: Sequence[str]) -> dict[str, Any]:
 # ---- options -----------------------------------------------------------------------------------------------------------
 
 
+def url_options(url: str) -> tuple | None:
+    """The same for one URL, with what the environment says and no options."""
+    return remote_options([url], None, lambda amount, _: int(amount))
+
+
 def _number(value: Any, name: str, least: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
         raise ValueError(f"remote: {name} must be a number of at least {least:g}, not {value!r}")

@@ -9,6 +9,7 @@
 #include "py_numpy.h"
 /* NumPy's headers come before the library's: Python.h must be first. */
 #include "gather/gather.h"
+#include "gather/remote.h"
 #include "py_exchange.h"
 
 /* A function as a slot of a module or type; ISO C allows this only by way of an integer. */
@@ -221,6 +222,9 @@ PyObject *gather_py_ops(PyObject *self, PyObject *none);
 PyObject *gather_py_types(PyObject *self, PyObject *none);
 PyObject *gather_py_is_url(PyObject *self, PyObject *name);
 PyObject *gather_py_info(PyObject *self, PyObject *none);
+/* py_table_open.c: the options of URLs, of which libgather/remote.py has made a tuple; -1 with an exception. Its texts belong to the
+ * tuple. */
+int gather_py_read_remote(PyObject *values, gather_remote_options *to);
 PyObject *gather_py_read_ids(PyObject *self, PyObject *args);
 extern PyType_Spec gather_py_plan_spec;
 

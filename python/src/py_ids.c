@@ -30,6 +30,20 @@ static PyObject *copy_of(const gather_file_tensor *found) {
                        strides, bytes);
 }
 
+/* A URL: one request also tells whether it is text. */
+static gather_status find_remote(const char *url, const char *name, const gather_remote_options *remote,
+                                 gather_file **file, const gather_file_tensor **tensor, gather_error *error) {
+  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  options.remote = remote;
+  options.text_column = name;
+  gather_status status = gather_file_open_with(url, &options, file, error);
+  if (status != GATHER_OK) return status;
+  const char *format = gather_file_format(*file);
+  const bool text = strcmp(format, "text") == 0 || strcmp(format, "csv") == 0;
+  status = gather_file_find_whole(*file, text ? NULL : name, tensor, error);
+  return status == GATHER_OK ? gather_file_tensor_check(*tensor, error) : status;
+}
+
 /* Opens text or any other file, and finds the tensor, in one piece or several. */
 static gather_status find(const char *path, const char *name, bool text, gather_file **file,
                           const gather_file_tensor **tensor, gather_error *error) {
@@ -38,20 +52,23 @@ static gather_status find(const char *path, const char *name, bool text, gather_
   return status == GATHER_OK ? gather_file_tensor_check(*tensor, error) : status;
 }
 
-/* _read_ids(path, name, head): head are the file's first bytes. */
+/* _read_ids(path, name, head, remote): head are the first bytes of a local file; remote is None for these. */
 PyObject *gather_py_read_ids(PyObject *self, PyObject *args) {
-  PyObject *path, *head;
+  PyObject *path, *head, *values;
+  gather_remote_options remote;
   const char *name;
   char *text;
   gather_error error;
   gather_file *file = NULL;
   const gather_file_tensor *tensor = NULL;
   (void)self;
-  if (!PyArg_ParseTuple(args, "SsS", &path, &name, &head)) return NULL;
+  if (!PyArg_ParseTuple(args, "SsSO", &path, &name, &head, &values)) return NULL;
+  if (values != Py_None && gather_py_read_remote(values, &remote) < 0) return NULL;
   if (PyBytes_AsStringAndSize(path, &text, NULL) < 0) return NULL; /* it contains a null character */
   const bool is_text = gather_file_is_text(PyBytes_AsString(head), (size_t)PyBytes_Size(head));
   PyThreadState *state = PyEval_SaveThread();
-  gather_status status = find(text, name, is_text, &file, &tensor, &error);
+  gather_status status = values != Py_None ? find_remote(text, name, &remote, &file, &tensor, &error)
+                                           : find(text, name, is_text, &file, &tensor, &error);
   PyEval_RestoreThread(state);
   if (status != GATHER_OK) error.input = "indices";
   PyObject *made = status == GATHER_OK ? copy_of(tensor) : gather_py_raise(&error);

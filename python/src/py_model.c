@@ -9,14 +9,16 @@ static gather_status open_bytes(gather_py_model *self, const char *memory, Py_ss
   return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
 }
 
-static gather_status open_path(gather_py_model *self, const char *path, bool links, gather_error *error) {
+static gather_status open_path(gather_py_model *self, const char *path, bool links, const gather_remote_options *remote,
+                               gather_error *error) {
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
   options.no_links = !links;
+  options.remote = remote;
   gather_status status = gather_file_open_with(path, &options, &self->file, error);
   return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
 }
 
-static int open_source(gather_py_model *self, PyObject *source, bool links) {
+static int open_source(gather_py_model *self, PyObject *source, bool links, const gather_remote_options *remote) {
   gather_error error;
   gather_status status;
   PyObject *path = NULL;
@@ -31,7 +33,7 @@ static int open_source(gather_py_model *self, PyObject *source, bool links) {
   }
   if (PyBytes_AsStringAndSize(path ? path : source, &memory, &bytes) < 0) return -1;
   state = PyEval_SaveThread();
-  status = path ? open_path(self, memory, links, &error) : open_bytes(self, memory, bytes, &error);
+  status = path ? open_path(self, memory, links, remote, &error) : open_bytes(self, memory, bytes, &error);
   PyEval_RestoreThread(state);
   Py_XDECREF(path);
   if (status == GATHER_OK) return 0;
@@ -40,15 +42,17 @@ static int open_source(gather_py_model *self, PyObject *source, bool links) {
 }
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  PyObject *source;
+  PyObject *source, *values;
   int links;
-  if (!PyArg_ParseTuple(args, "Op", &source, &links)) return NULL;
+  gather_remote_options remote;
+  if (!PyArg_ParseTuple(args, "OpO", &source, &links, &values)) return NULL;
+  if (values != Py_None && gather_py_read_remote(values, &remote) < 0) return NULL;
   if (keywords && PyDict_Size(keywords) > 0) {
     PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
     return NULL;
   }
   gather_py_model *self = (gather_py_model *)gather_py_allocate(type);
-  if (self && open_source(self, source, links) < 0) Py_CLEAR(self);
+  if (self && open_source(self, source, links, values != Py_None ? &remote : NULL) < 0) Py_CLEAR(self);
   return (PyObject *)self;
 }
 

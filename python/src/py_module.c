@@ -32,7 +32,8 @@ static PyMethodDef functions[] = {
      "threads=None)\n--\n\nDecoded rows."},
     {"_dequantize", gather_py_dequantize, METH_VARARGS,
      "_dequantize(spec, like, out, threads, /)\n--\n\nAll decoded values."},
-    {"_read_ids", gather_py_read_ids, METH_VARARGS, "_read_ids(path, name, head, /)\n--\n\nIntegers of a file."},
+    {"_read_ids", gather_py_read_ids, METH_VARARGS,
+     "_read_ids(path, name, head, remote, /)\n--\n\nIntegers of a file."},
     {"_shuffle", gather_py_shuffle, METH_VARARGS,
      "_shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, "
      "raw_type, raw_shape, raw_offset, raw_as_is, links, progress, /)\n--\n\nShuffles a table in files."},

@@ -27,9 +27,7 @@ int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool a
   return PyErr_Occurred() ? -1 : 0;
 }
 
-/* The options of URLs: libgather/remote.py has made a tuple of them. */
-static int read_remote(PyObject *values, opening *given) {
-  gather_remote_options *to = &given->remote;
+int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
   long long gap, cache;
   int virtual_host;
   *to = (gather_remote_options)GATHER_REMOTE_OPTIONS_INIT;
@@ -45,7 +43,6 @@ static int read_remote(PyObject *values, opening *given) {
   to->gap_bytes = gap;
   to->cache_bytes = cache;
   to->virtual_host = virtual_host;
-  given->options.remote = to;
   return 0;
 }
 
@@ -72,7 +69,8 @@ static int read_opening(PyObject *args, opening *given) {
   given->options.buffered = buffered;
   given->options.keep_signals = keep_signals;
   given->options.no_links = !links;
-  if (remote != Py_None && read_remote(remote, given) < 0) return -1;
+  if (remote != Py_None && gather_py_read_remote(remote, &given->remote) < 0) return -1;
+  if (remote != Py_None) given->options.remote = &given->remote;
   if (!given->type) return 0;
   given->options.raw = &given->raw.raw;
   return gather_py_read_raw(given->type, given->shape, offset, as_is, &given->raw);

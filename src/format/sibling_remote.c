@@ -17,15 +17,15 @@ static gather_status no_memory(const gather_file *file, gather_error *error) {
 }
 
 /* A file that is being opened. */
-typedef struct opening {
+typedef struct url_opening {
   const char *location, *path;
   gather_map map;
   gather_status status;
   gather_error why;
-} opening;
+} url_opening;
 
 /* Keeps what was opened, or why not; the map is the file's from now on. */
-static gather_status keep(gather_file *file, opening *opened, gather_sibling **kept, gather_error *error) {
+static gather_status keep(gather_file *file, url_opening *opened, gather_sibling **kept, gather_error *error) {
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
   bool failed = opened->status != GATHER_OK;
   if (made) *made = (gather_sibling){.path = opened->path, .map = opened->map};
@@ -39,14 +39,14 @@ static gather_status keep(gather_file *file, opening *opened, gather_sibling **k
   return GATHER_OK;
 }
 
-static void open_one(const gather_file *file, opening *to) {
+static void open_one(const gather_file *file, url_opening *to) {
   to->status = gather_map_open_url(file->client, to->path, &to->map, &to->why);
 }
 
 gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
                                      gather_error *error) {
   gather_sibling *known = gather_sibling_find(file, location);
-  opening to = {.location = location, .map = {0}};
+  url_opening to = {.location = location, .map = {0}};
   *map = NULL;
   if (!known) {
     to.path = gather_file_beside(file, location);
@@ -67,7 +67,7 @@ gather_status gather_sibling_map_url(gather_file *file, const char *location, co
 
 typedef struct openings {
   const gather_file *file;
-  opening *at;
+  url_opening *at;
   void (*header)(const gather_map *map);
 } openings;
 
@@ -77,7 +77,7 @@ static void open_task(void *argument, int64_t i) {
   if (all->at[i].status == GATHER_OK) all->header(&all->at[i].map);
 }
 
-static gather_status keep_all(gather_file *file, opening *opened, int64_t len, gather_error *error) {
+static gather_status keep_all(gather_file *file, url_opening *opened, int64_t len, gather_error *error) {
   gather_status status = GATHER_OK;
   for (int64_t i = 0; i < len; i++) {
     gather_sibling *kept;
@@ -93,13 +93,13 @@ static gather_status keep_all(gather_file *file, opening *opened, int64_t len, g
 gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
                                        void (*header)(const gather_map *map), gather_error *error) {
   if (!file->client || count < 2) return GATHER_OK;
-  opening *made = gather_alloc(count * (int64_t)sizeof *made);
+  url_opening *made = gather_alloc(count * (int64_t)sizeof *made);
   openings all = {file, made, header};
   int64_t len = 0;
   gather_status status = made ? GATHER_OK : no_memory(file, error);
   for (int64_t i = 0; i < count && status == GATHER_OK; i++) {
     if (gather_file_check_location(file, locations[i], -1, NULL) != GATHER_OK) continue;
-    made[len] = (opening){.location = locations[i], .path = gather_file_beside(file, locations[i])};
+    made[len] = (url_opening){.location = locations[i], .path = gather_file_beside(file, locations[i])};
     if (!made[len++].path) status = no_memory(file, error);
   }
   if (status == GATHER_OK) {

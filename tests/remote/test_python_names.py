@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""URLs in the Python package: a table, ids, a model."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from support.http_server import HttpServer
+
+DATA = np.arange(50_000 * 4, dtype=np.float32).reshape(50_000, 4)
+
+
+def npy(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+@pytest.fixture
+def server(remote_build):
+    out = io.BytesIO()
+    np.savez(out, emb=DATA, other=np.arange(3))
+    files = {"/a.npy": npy(DATA), "/m.npz": out.getvalue(), "/ids.npy": npy(np.array([[3, 1]], np.int32)),
+             "/ids.txt": b"3\n4\n", "/ids.csv": b"a,b\n1,2\n3,4\n"}  # fmt: skip
+    with HttpServer(files) as server:
+        yield server
+
+
+def test_ids(server) -> None:
+    import libgather
+
+    base = server.url("/")[:-1]
+    ids = libgather.read_ids(f"{base}/ids.npy")
+    assert ids.dtype == np.int32 and ids.tolist() == [[3, 1]]
+    assert libgather.read_ids(f"{base}/ids.txt").tolist() == [3, 4]
+    assert libgather.read_ids(f"{base}/ids.csv:b").tolist() == [2, 4]
+    assert libgather.read_ids(f"{base}/m.npz:other").tolist() == [0, 1, 2]
+    assert server.requests == 4
+    with pytest.raises(libgather.GatherNameError, match="no such column 'c'"):
+        libgather.read_ids(f"{base}/ids.csv:c")
+    with pytest.raises(libgather.GatherFileError, match="404"):
+        libgather.read_ids(f"{base}/gone.npy?secret=1")
+
+
+def test_tables(server) -> None:
+    import libgather
+
+    base = server.url("/")[:-1]
+    for name in (f"{base}/a.npy", f"{base}/m.npz:emb"):
+        with libgather.open(name) as table:
+            assert np.array_equal(table.take([5, 7, 49_999]), DATA[[5, 7, 49_999]])
+    assert server.body_bytes < DATA.nbytes
+
+
+def test_models(server) -> None:
+    onnx = pytest.importorskip("onnx")
+    import libgather
+
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    table = numpy_helper.from_array(DATA, "emb")
+    ids = numpy_helper.from_array(np.array([0, 2], np.int64), "ids")
+    graph = helper.make_graph([helper.make_node("Gather", ["emb", "ids"], ["y"], "g")], "m", [],
+                              [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [2, 4])], [table, ids])  # fmt: skip
+    server.put("/m.onnx", helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString())
+    server.reset_counts()
+    model = libgather.Model(server.url("/m.onnx"))
+    assert model.source == server.url("/m.onnx") and server.body_bytes < DATA.nbytes
+    assert [node.verdict for node in model.check().nodes] == ["ok"]
+    with pytest.raises(libgather.GatherNotSupportedError, match="are remote and were not downloaded"):
+        model.run({})
