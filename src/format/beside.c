@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * beside.c: the name of a file beside another: in the same folder, or below the same part of a URL.
+ * beside.c: the name of a file beside another: in the same folder, or below the same part of a URL; never outside of it.
  */
 #include <string.h>
 
+#include "base/error.h"
 #include "format/format.h"
 
 /* The bytes of a name up to its last slash. Of a URL at least up to the end of its host: "https://host" has no slash there. */
@@ -42,4 +43,28 @@ char *gather_file_beside(gather_file *file, const char *location) {
     *at++ = HEX[c & 15];
   }
   return path;
+}
+
+/* ---- names that are refused */
+
+static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,
+                            gather_error *error) {
+  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset,
+                          "invalid location '%.200s' of tensor data: %s", location, why);
+}
+
+static bool has_parent_step(const char *location) {
+  for (const char *at = location; (at = strstr(at, "..")) != NULL; at += 2) {
+    bool starts = at == location || at[-1] == '/' || at[-1] == '\\';
+    if (starts && (at[2] == '\0' || at[2] == '/' || at[2] == '\\')) return true;
+  }
+  return false;
+}
+
+gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
+                                         gather_error *error) {
+  if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
+  if (location[0] == '/' || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
+    return refuse(file, offset, location, "it is not below the directory of the model", error);
+  return GATHER_OK;
 }

@@ -75,6 +75,10 @@ bool gather_sibling_add(gather_file *file, gather_sibling *added);
  * percent-encoded, and the host is that of the file. NULL: out of memory. */
 char *gather_file_beside(gather_file *file, const char *location);
 
+/* Fails for a name that is not in or below the file's folder. */
+GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
+                                                        gather_error *error);
+
 /* ---- sibling_remote.c */
 
 /* Maps a file beside a remote file, or recalls why that failed. */
@@ -104,15 +108,15 @@ struct gather_unreadable {
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
                                                  const char *name, gather_file_tensor *tensor, const gather_map **map,
                                                  gather_error *error);
-/* Fails for a name that is not in or below the file's folder. */
-GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
-                                                        gather_error *error);
-/* Keeps an error in the arena: NULL if out of memory. And returns it again. */
-const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why);
-GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *kept, gather_error *error);
+
+/* ---- unreadable.c */
+
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
                                                     gather_file_tensor *tensor, gather_error *error);
+/* Keeps an error in the arena: NULL if out of memory. And returns it again. */
+const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why);
+GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *kept, gather_error *error);
 
 /* ---- place.c */
 

@@ -9,32 +9,6 @@
 #include "base/error.h"
 #include "format/format.h"
 
-/* ---- names */
-
-static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,
-                            gather_error *error) {
-  return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, offset,
-                          "invalid location '%.200s' of tensor data: %s", location, why);
-}
-
-static bool has_parent_step(const char *location) {
-  for (const char *at = location; (at = strstr(at, "..")) != NULL; at += 2) {
-    bool starts = at == location || at[-1] == '/' || at[-1] == '\\';
-    if (starts && (at[2] == '\0' || at[2] == '/' || at[2] == '\\')) return true;
-  }
-  return false;
-}
-
-gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
-                                         gather_error *error) {
-  if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
-  if (location[0] == '/' || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
-    return refuse(file, offset, location, "it is not below the directory of the model", error);
-  return GATHER_OK;
-}
-
-/* ---- mapping */
-
 static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
 }
@@ -79,42 +53,4 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
   size_t length = strlen(why.message);
   (void)snprintf(why.message + length, sizeof why.message - length, "; the data of tensor '%.100s' are in it", name);
   return gather_file_unreadable(file, &why, tensor, error);
-}
-
-/* ---- unreadable tensors */
-
-const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why) {
-  gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return NULL;
-  *made = (gather_unreadable){.status = why->status, .file = file->name, .file_offset = why->file_offset};
-  made->message = gather_arena_text(&file->arena, why->message, strlen(why->message));
-  if (strcmp(why->file, file->name) != 0) made->file = gather_arena_text(&file->arena, why->file, strlen(why->file));
-  return made->message && made->file ? made : NULL;
-}
-
-gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
-                                     gather_error *error) {
-  tensor->unreadable = gather_unreadable_keep(file, why);
-  return tensor->unreadable ? GATHER_OK : no_memory(file, error);
-}
-
-static gather_status fail_remote(const gather_file_tensor *tensor, gather_error *error) {
-  char size[32];
-  return gather_fail_file(
-      error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
-      "the elements of '%.100s' (%s) are remote and were not downloaded; read rows of it as a table "
-      "(gather take), or download the file",
-      tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size));
-}
-
-gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {
-  (void)gather_fail_file(error, why->status, why->file, why->file_offset, " ");
-  if (error) (void)snprintf(error->message, sizeof error->message, "%s", why->message);
-  return why->status;
-}
-
-gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error) {
-  const gather_unreadable *why = tensor->unreadable;
-  if (!why) return GATHER_OK;
-  return why->map ? fail_remote(tensor, error) : gather_unreadable_recall(why, error);
 }
