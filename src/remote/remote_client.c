@@ -96,8 +96,7 @@ void gather_remote_client_release(gather_remote_client *client) {
 static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
   double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
   double each = client->bandwidth_each;
-  costs->latency = latency > 0 ? latency : GUESSED_LATENCY;
-  costs->connections = client->depth_now;
+  *costs = (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY, .connections = client->depth_now};
   costs->bandwidth = (each > 0 ? each : GUESSED_BANDWIDTH_EACH) * costs->connections;
 }
 
