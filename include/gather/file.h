@@ -12,6 +12,12 @@
  * unpacked archive, a shared directory) set gather_file_options.no_links: tensors behind links then have no elements (GATHER_IO_ERROR).
  * The path of the model itself may always be a link. If external data is missing or too short, the model still opens;
  * gather_file_tensor_check returns the reason for each tensor without elements.
+ * Remote files (gather_file_options.remote, docs/remote.md): a name may be a URL. Opening one reads only its header, in one or two
+ * requests where the format allows it; its tensors have no data (gather_file_is_remote) until gather_file_find_whole downloads them.
+ * Tensors of models up to 16 KiB (64 MiB in all) are loaded. External data and shards are looked for beside the URL, on its host. Limits:
+ * the header and other metadata of a file take at most 256 MiB and 16384 requests, a download at most download_bytes; beyond them
+ * GATHER_UNSUPPORTED. What a server or a network does is GATHER_IO_ERROR, or GATHER_FILE_NOT_FOUND; the message has the URL without user
+ * and query.
  * A file that is changed by somebody else while it is mapped shows the change; one that is cut short ends the program that
  * reads behind the cut with SIGBUS, as with every mapping. A program with a limit on file sizes (ulimit -f) should ignore
  * SIGXFSZ, so that the limit is GATHER_IO_ERROR and not its end.
