@@ -5,6 +5,7 @@
 #include "check.h"
 #include "json.h"
 #include "report.h"
+#include "source.h"
 
 static void integer(gather_cli_json *json, const char *key, int64_t value, bool is_unsigned) {
   if (is_unsigned)
@@ -152,7 +153,7 @@ void gather_cli_check_json(const gather_cli_args *args, const gather_model *mode
                            const gather_check_advice *advice) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "check");
-  gather_cli_json_string(&json, "model", args->argument[0]);
+  gather_cli_json_string(&json, "model", gather_cli_shown_name(args, gather_model_file(model)));
   gather_cli_json_string(&json, "format", gather_file_format(gather_model_file(model)));
   gather_cli_json_array(&json, "nodes");
   for (int64_t i = 0; i < gather_check_count(check); i++)

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "model_given.h"
 #include "report.h"
+#include "source.h"
 
 /* The state of a check. Starts as all zero. */
 typedef struct check_call {
@@ -25,7 +26,7 @@ static gather_status put_text(const gather_cli_args *args, const check_call *c, 
   gather_check_text_options options = GATHER_CHECK_TEXT_OPTIONS_INIT;
   char *text = NULL;
   size_t bytes = 0;
-  options.name = args->argument[0];
+  options.name = gather_cli_shown_name(args, gather_model_file(c->model.model));
   options.advice = c->advice;
   options.writer = gather_cli_advice_write;
   options.only_bad = args->value[GATHER_CLI_QUIET] != NULL;

@@ -9,12 +9,12 @@
 #include "check.h"
 #include "commands.h"
 #include "gather/model.h"
-#include "gather/remote.h"
 #include "gather/table.h"
 #include "info_codec.h"
 #include "info_plugins.h"
 #include "json.h"
 #include "report.h"
+#include "source.h"
 #include "tensor_arg.h"
 
 /* The bytes of a row along axis 0, if the tensor can be a table (table.h); else -1. */
@@ -30,11 +30,6 @@ static int64_t row_bytes(const gather_file_tensor *tensor) {
   }
   if (t->type == GATHER_TYPE_OPAQUE || bits >= 8) return elements * item_bytes;
   return elements * bits % 8 == 0 ? elements * bits / 8 : -1;
-}
-
-/* The argument; of a URL without its query, which may be a secret. */
-static const char *shown_name(const gather_cli_args *args, const gather_file *file) {
-  return gather_remote_is_url(args->argument[0]) ? gather_file_name(file) : args->argument[0];
 }
 
 static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
@@ -108,7 +103,7 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
                                gather_error *error) {
   int64_t count = gather_file_len(file);
-  gather_cli_put(stdout, shown_name(args, file));
+  gather_cli_put(stdout, gather_cli_shown_name(args, file));
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
   if (only) {
     text_tensor(codecs, only);
@@ -128,7 +123,7 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
   if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, codecs, model, check, error);
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
-  gather_cli_json_string(&json, "file", shown_name(args, file));
+  gather_cli_json_string(&json, "file", gather_cli_shown_name(args, file));
   gather_cli_json_string(&json, "format", gather_file_format(file));
   gather_cli_json_array(&json, "tensors");
   for (int64_t i = 0; i < count; i++)

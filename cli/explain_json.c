@@ -6,6 +6,7 @@
 #include "explain_command.h"
 #include "json.h"
 #include "report.h"
+#include "source.h"
 
 static void one_number(gather_cli_json *json, const char *key, const gather_explain_cell *cell, int64_t value) {
   if (cell->value_is_unsigned)
@@ -44,12 +45,12 @@ static void one_cell(const gather_explain_facts *facts, gather_cli_json *json, c
 }
 
 /* If the drawing is of a model's node. */
-static void json_node(const gather_cli_args *args, const gather_explain_facts *facts, gather_cli_json *json) {
+static void json_node(const gather_cli_explain *ex, const gather_explain_facts *facts, gather_cli_json *json) {
   char path[512];
   gather_error why;
   const gather_file_tensor *unreadable = facts->node->data.unreadable;
   (void)gather_model_node_path(facts->node, path, sizeof path);
-  gather_cli_json_string(json, "model", args->argument[0]);
+  gather_cli_json_string(json, "model", gather_cli_shown_name(ex->job.args, gather_model_file(ex->model.model)));
   gather_cli_json_string(json, "node", path);
   gather_cli_json_bool(json, "data_known", !facts->made_up);
   if (unreadable && gather_file_tensor_check(unreadable, &why) != GATHER_OK)
@@ -76,7 +77,7 @@ void gather_cli_explain_json(const gather_cli_explain *ex, FILE *to) {
   const gather_explain_facts *facts = gather_explain_facts_of(ex->drawing);
   gather_cli_json json = gather_cli_json_begin(to);
   gather_cli_json_string(&json, "command", args->command->name);
-  if (facts->node) json_node(args, facts, &json);
+  if (facts->node) json_node(ex, facts, &json);
   gather_cli_json_string(&json, "op", facts->op->name);
   gather_cli_json_string(&json, "rules", facts->op->rules);
   gather_cli_json_int(&json, "axis", facts->axis);

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "explain_command.h"
 #include "report.h"
+#include "source.h"
 
 /* The model defines these: they cannot be given again. */
 static gather_status check_line(const gather_cli_args *args, gather_error *error) {
@@ -48,7 +49,7 @@ gather_status gather_cli_explain_model(gather_cli_explain *ex, gather_error *err
   GATHER_CLI_TRY(read_fill(ex, error));
   gather_cli_explain_policy(ex);
   told.fill_text = ex->job.fill;
-  told.model_name = args->argument[0];
+  told.model_name = gather_cli_shown_name(args, gather_model_file(ex->model.model));
   told.writer = gather_cli_advice_write;
   return gather_explain_create_node(ex->operands, &ex->job.options, &told, &ex->drawing, error);
 }

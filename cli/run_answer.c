@@ -8,6 +8,7 @@
 
 #include "run.h"
 #include "show.h"
+#include "source.h"
 
 enum { SHOWN = 8 };
 
@@ -51,7 +52,7 @@ static void json_compared(const gather_cli_run *run, gather_cli_json *json) {
 static void answer_json(const gather_cli_run *run, const gather_error *mismatch) {
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "run");
-  gather_cli_json_string(&json, "model", run->args->argument[0]);
+  gather_cli_json_string(&json, "model", gather_cli_shown_name(run->args, run->file));
   json_outputs(run, &json);
   json_compared(run, &json);
   if (mismatch) {

@@ -91,6 +91,10 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
   return GATHER_OK; /* no such file: opening it reports that, with its whole name */
 }
 
+const char *gather_cli_shown_name(const gather_cli_args *args, const gather_file *file) {
+  return gather_remote_is_url(args->argument[0]) ? gather_file_name(file) : args->argument[0];
+}
+
 bool gather_cli_source_streams(const char *path) {
   struct stat status;
   if (is_dash(path)) return true;

@@ -23,6 +23,9 @@ GATHER_CHECKED gather_status gather_cli_file_options(const char *path, gather_fi
 /* gather_file_open_with, with the line's setting of links. */
 GATHER_CHECKED gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error);
 
+/* What to call the file of the line's first argument: the argument; of a URL its name without the query, which may be a secret. */
+const char *gather_cli_shown_name(const gather_cli_args *args, const gather_file *file);
+
 /* Whether a path is a pipe, a socket or a terminal, which must be read to its end and cannot be mapped. "-" is one. */
 bool gather_cli_source_streams(const char *path);
 

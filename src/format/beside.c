@@ -45,6 +45,26 @@ char *gather_file_beside(gather_file *file, const char *location) {
   return path;
 }
 
+static int hex_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+char *gather_file_base(gather_file *file) {
+  const char *slash = strrchr(file->name, '/'), *from = slash ? slash + 1 : file->name;
+  char *base = gather_arena_text(&file->arena, from, strlen(from)), *to = base;
+  if (!base || !is_encoded(file)) return base;
+  for (; *from; to++) {
+    const int high = *from == '%' ? hex_of(from[1]) : -1, low = high >= 0 ? hex_of(from[2]) : -1;
+    const bool is_code = low >= 0 && 16 * high + low != 0;
+    *to = is_code ? (char)(16 * high + low) : *from;
+    from += is_code ? 3 : 1;
+  }
+  *to = '\0';
+  return base;
+}
+
 /* ---- names that are refused */
 
 static gather_status refuse(const gather_file *file, int64_t offset, const char *location, const char *why,

@@ -79,6 +79,9 @@ char *gather_file_beside(gather_file *file, const char *location);
 GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
                                                         gather_error *error);
 
+/* The last part of the file's name, in the arena; of a URL decoded, since gather_file_beside encodes it again. NULL: out of memory. */
+char *gather_file_base(gather_file *file);
+
 /* ---- sibling_remote.c */
 
 /* Maps a file beside a remote file, or recalls why that failed. */

@@ -16,7 +16,8 @@
 /* The elements of "folder/model.xml" are in "model.bin" in the same folder. */
 static gather_status open_bin(ir_reader *reader, const ir_layer *layer, gather_file_tensor *tensor) {
   gather_file *file = reader->file;
-  const char *slash = strrchr(file->name, '/'), *base = slash ? slash + 1 : file->name, *dot = strrchr(base, '.');
+  const char *base = gather_file_base(file), *dot = base ? strrchr(base, '.') : NULL;
+  if (!base) return GATHER_IR_NO_MEMORY(reader);
   size_t length = dot && dot != base ? (size_t)(dot - base) : strlen(base);
   char *location = gather_arena_take(&file->arena, (int64_t)length + 5, 1);
   if (!location) return GATHER_IR_NO_MEMORY(reader);

@@ -90,6 +90,10 @@ def test_a_query_is_sent_and_never_shown(gather, url, server) -> None:
             error = gather.fails("file_not_found" if "gone" in path else "unsupported" if "raw" in path else "name_not_found",
                                  words[0], url(path), *(["[0]", *words[1:]] if words[1:] else []))  # fmt: skip
             assert "SECRET" not in str(error)
+    for words in (["check"], ["run"], ["explain", "--node", "g"]):
+        answer = gather(words[0], url("/small.onnx?signature=SECRET"), *words[1:])
+        told = gather(words[0], url("/small.onnx?signature=SECRET"), *words[1:], "--json")
+        assert (answer.code, told.code) == (0, 0) and b"SECRET" not in answer.out + answer.err + told.out + told.err
     text = gather("take", url("/a.npy?signature=SECRET"), "[1]", "-o", "p.npy", "--plan")
     assert "SECRET" not in text.text + text.errors
 

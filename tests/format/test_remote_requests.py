@@ -212,6 +212,10 @@ def test_openvino(server) -> None:
     server.put("/ov/m.bin", bytes(2 * BIG) + bytes(range(16)))
     file, requests, _ = cost(server, xml, "/ov/m.xml")
     assert file.names == ["w0", "w1", "w2"] and requests <= 3  # the small constant is read
+    server.put("/ov/a b%.bin", server.files["/ov/m.bin"])
+    server.put("/ov/a%20b%25.xml", xml)
+    with opened(server.url("/ov/a%20b%25.xml")) as file:  # percent-encoded once, not twice
+        assert content(file["w2"]) == bytes(range(16))
     with opened(server.url("/ov/m.xml")) as file:
         assert content(file["w2"]) == bytes(range(16)) and is_remote(file["w0"])
 
