@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "format/format_open.h"
 #include "format/map_extents.h"
 #include "format/map_remote.h"
 
@@ -219,11 +220,65 @@ static void test_extents_like_bytes(void **state) {
   }
 }
 
+/* ---- a file whose metadata never end */
+
+enum { START_BYTES = 24, ENTRY_BYTES = 21, PERIOD = MIB + ENTRY_BYTES };
+
+static void put_number(uint8_t *at, int bytes, uint64_t number) {
+  for (int i = 0; i < bytes; i++, number >>= 8) at[i] = (uint8_t)(number & 0xff);
+}
+
+/* A GGUF file of strings of 1 MiB: byte `offset` of it. Most are zero. */
+static uint8_t endless_byte(int64_t offset) {
+  uint8_t start[START_BYTES] = "GGUF", entry[ENTRY_BYTES] = {0};
+  put_number(start + 4, 4, 3);
+  put_number(start + 8, 8, 1);
+  put_number(start + 16, 8, (uint64_t)LARGE / 64);
+  put_number(entry, 8, 1);
+  entry[8] = 'a';
+  put_number(entry + 9, 4, 8);
+  put_number(entry + 13, 8, MIB);
+  if (offset < START_BYTES) return start[offset];
+  int64_t at = (offset - START_BYTES) % PERIOD;
+  return at < ENTRY_BYTES ? entry[at] : 0;
+}
+
+static gather_status read_endless(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
+                                  gather_error *error) {
+  counting *source = context;
+  (void)error;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t begin = ranges[i].offset, end = begin + ranges[i].bytes;
+    for (int64_t at = begin; at < end;) {
+      int64_t rest = at < START_BYTES ? 0 : (at - START_BYTES) % PERIOD;
+      memory[at] = endless_byte(at);
+      at += rest < ENTRY_BYTES ? 1 : PERIOD - rest; /* the other bytes are zero already */
+    }
+    source->bytes += ranges[i].bytes;
+  }
+  source->ranges += count;
+  return GATHER_OK;
+}
+
+static void test_a_reader_is_stopped(void **state) {
+  (void)state;
+  counting source = {.fails_at = -1};
+  const gather_map_source is = {&source, LARGE, NULL, 0, read_endless, close_counted, NULL, NULL, false};
+  gather_file *file = NULL;
+  gather_error error;
+  assert_int_equal(gather_file_from_source(&is, "far", &file, &error), GATHER_UNSUPPORTED);
+  assert_non_null(strstr(error.message, "its metadata need more than 256 MiB"));
+  assert_null(file);
+  assert_true(source.bytes > 200 * (int64_t)MIB && source.bytes <= GATHER_MAP_METADATA_MAX);
+  assert_true(source.ranges <= GATHER_MAP_REQUESTS_MAX);
+  assert_int_equal(source.closed, 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steps_grow),        cmocka_unit_test(test_ends_and_wrong_ranges),
-      cmocka_unit_test(test_ranges_are_joined), cmocka_unit_test(test_metadata_are_limited),
-      cmocka_unit_test(test_failures),          cmocka_unit_test(test_loaded_later),
-      cmocka_unit_test(test_extents_like_bytes)};
+      cmocka_unit_test(test_steps_grow),         cmocka_unit_test(test_ends_and_wrong_ranges),
+      cmocka_unit_test(test_ranges_are_joined),  cmocka_unit_test(test_metadata_are_limited),
+      cmocka_unit_test(test_failures),           cmocka_unit_test(test_loaded_later),
+      cmocka_unit_test(test_extents_like_bytes), cmocka_unit_test(test_a_reader_is_stopped)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

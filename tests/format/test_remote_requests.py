@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import struct
 
 import numpy as np
 import pytest
@@ -261,28 +260,7 @@ def test_text(server) -> None:
         pass
 
 
-# ---- what a server can do to a reader
-
-def test_metadata_are_bounded(server) -> None:
-    """A GGUF file of 2 TB whose metadata never end, and a header of safetensors that lies: the limit, not the disk of the server."""
-    class Endless:
-        size = 1 << 41
-
-        def read(self, offset: int, count: int) -> bytes:
-            start = b"GGUF" + struct.pack("<IQQ", 3, 1, 1 << 36)
-            entry = struct.pack("<Q", 1) + b"a" + struct.pack("<IQ", 8, 1 << 20)  # a string of 1 MiB
-            period = entry + bytes(1 << 20)
-            data = bytearray()
-            while len(data) < count:
-                at = offset + len(data)
-                data += start[at:] if at < len(start) else period[(at - len(start)) % len(period):][: 1 << 20]
-            return bytes(data[:count])
-
-    with pytest.raises(GatherError) as caught:
-        cost(server, Endless())
-    assert caught.value.status == "unsupported" and "256 MiB" in caught.value.message
-    assert server.requests <= 16384 and server.body_bytes <= 260 << 20
-
+# ---- names
 
 def test_a_name_has_no_query(server) -> None:
     server.put("/a.npy", npy(np.arange(3)))
