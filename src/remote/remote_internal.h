@@ -92,6 +92,7 @@ struct gather_remote_client {
   gather_remote_statistics counts;
   gather_histogram first_bytes, durations;
   double bandwidth_each; /* bytes a second of one connection; 0: not measured */
+  double bandwidth_seen; /* the most of all together in a tenth of a second */
   int32_t depth_now;
   /* network */
   CURLM *multi;
@@ -102,8 +103,9 @@ struct gather_remote_client {
   gather_backoff backoff;
   int64_t hedge_after; /* nanoseconds without an answer; 0: not known yet */
   int64_t sent_count, hedge_count;
-  int64_t checked;   /* when transfers were last checked for time limits */
-  int sockets[1200]; /* open ones, -1 elsewhere: a child of fork() closes its copies */
+  int64_t window_bytes, window_began; /* bodies since then */
+  int64_t checked;                    /* when transfers were last checked for time limits */
+  int sockets[1200];                  /* open ones, -1 elsewhere: a child of fork() closes its copies */
 };
 
 struct gather_remote_queue {

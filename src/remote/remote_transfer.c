@@ -74,6 +74,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
   (void)one;
   gather_remote_request *request = transfer->request;
   if (transfer->lost) return 0;
+  transfer->client->window_bytes += (int64_t)count;
   if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
     transfer->discarded += (int64_t)count;
     return transfer->discarded > MOST_DISCARDED ? 0 : count;
