@@ -98,7 +98,8 @@ static gather_status read_revision(const char *text, size_t bytes, gather_remote
     gather_growing_clear(&revision);
     return fail_name(error);
   }
-  return gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error);
+  gather_status status = gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error);
+  return status == GATHER_OK && !plain_text(origin->revision) ? fail_name(error) : status;
 }
 
 gather_status gather_hub_address(const gather_remote_options *options, const char *text, gather_remote_origin *origin,
