@@ -90,8 +90,7 @@ typedef struct gather_remote_statistics {
   double latency;         /* measured: to the first byte, the median */
   double bandwidth;       /* measured: bytes a second, all connections together */
   double p50, p99;        /* of whole requests */
-  char cache_why
-      [160]; /* why blocks are not stored on disk, or not looked for there; "" if they are, or no folder was given */
+  char cache_why[160];    /* why blocks are not stored on disk; "" if they are, or no folder was given */
 } gather_remote_statistics;
 
 /* ---- what a bucket or a repository contains ----------------------------------------------------------------------------- */
