@@ -9,6 +9,7 @@
 
 #include "fail.h"
 #include "hint.h"
+#include "remote_arg.h"
 #include "signals.h"
 #include "size.h"
 #include "source.h"
@@ -108,7 +109,8 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   const char **paths = part_paths(job, &count);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
   gather_cli_signals_hold();
-  gather_status status = gather_table_open_parts(paths, count, &options, &through->table, error);
+  gather_status status = gather_cli_remote_all(paths, count, &options.remote, error);
+  if (status == GATHER_OK) status = gather_table_open_parts(paths, count, &options, &through->table, error);
   gather_cli_signals_release();
   free(paths);
   return status;
@@ -190,6 +192,7 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   gather_table *whole = NULL;
   options.no_links = gather_cli_no_links();
   if (job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS) return error->status;
+  GATHER_CLI_TRY(gather_cli_remote(gather_cli_job_data(job), &options.remote, error));
   gather_error other;
   gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);
   if (status != GATHER_OK) { /* the error of the table is more precise than a missing name */

@@ -155,6 +155,29 @@ static PyObject *table_stats(PyObject *object, PyObject *none) {
                        (long long)s.memory_ceiling, "seconds", s.seconds, "seconds_waiting", s.seconds_waiting);
 }
 
+/* None for a table of local files. */
+static PyObject *table_remote_stats(PyObject *object, PyObject *none) {
+  gather_py_table *self = (gather_py_table *)object;
+  gather_remote_statistics s;
+  bool remote = false;
+  (void)none;
+  PyThreadState *state = PyEval_SaveThread();
+  gather_table *table = gather_py_handle_enter(&self->handle);
+  if (table) {
+    remote = gather_table_remote_statistics(table, &s);
+    gather_py_handle_leave(&self->handle);
+  }
+  PyEval_RestoreThread(state);
+  if (!table) return gather_py_table_closed();
+  if (!remote) Py_RETURN_NONE;
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
+                       "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful",
+                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "cache_hits",
+                       (long long)s.cache_hits, "connections", (long long)s.connections, "in_flight_peak",
+                       (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes", (long long)s.gap_bytes, "latency",
+                       s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
+}
+
 static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
   gather_py_table *self = (gather_py_table *)object;
   (void)none;
@@ -185,6 +208,8 @@ static PyMethodDef methods[] = {
     {"reset_stats", table_reset_stats, METH_NOARGS,
      "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
     {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
+    {"_remote_stats", table_remote_stats, METH_NOARGS,
+     "_remote_stats()\n--\n\nThe fields of RemoteStatistics: a dict; None for local files."},
     {"_parts", table_parts, METH_NOARGS, "_parts()\n--\n\nThe fields of each TablePart: a tuple of tuples."},
     {NULL, NULL, 0, NULL}};
 

@@ -87,6 +87,8 @@ void gather_remote_queue_destroy(gather_remote_queue *queue);
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request);
 /* Waits for a finished request of the queue, in any order. One must have begun. */
 gather_remote_request *gather_remote_finish(gather_remote_queue *queue);
+/* Waits at most so long: whether gather_remote_finish would not wait. */
+bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds);
 /* Ends all requests of the queue early: each still arrives in gather_remote_finish, most with GATHER_CANCELLED. */
 void gather_remote_cancel(gather_remote_queue *queue);
 
@@ -96,6 +98,7 @@ typedef struct gather_remote_costs {
   double latency;      /* seconds to the first byte */
   double bandwidth;    /* bytes a second, all connections together */
   int32_t connections; /* requests in flight that are allowed now */
+  double rate;         /* requests a second that the servers accept; 0 = no limit is known */
 } gather_remote_costs;
 
 /* Measured so far; before that, careful guesses. */
