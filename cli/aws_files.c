@@ -183,8 +183,8 @@ static gather_status read_ini(const char *path, const char *section, gather_cli_
 }
 
 /* The section of a profile: in the file of settings, all but the default one have a prefix. */
-gather_status gather_cli_aws_read(const char *credentials, const char *config, const char *profile,
-                                  gather_cli_aws *aws, gather_error *error) {
+gather_status gather_cli_aws_read(const char *credentials, const char *config, const char *profile, gather_cli_aws *aws,
+                                  gather_error *error) {
   char section[MOST_SECTION + 16] = "default";
   *aws = (gather_cli_aws){0};
   if (!profile || !*profile) profile = "default";

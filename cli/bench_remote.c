@@ -36,9 +36,9 @@ typedef struct remote_bench {
   const gather_table_info *info;
   int64_t *ids;
   char *out;
-  int64_t measured;     /* rows of a round */
-  double rate[ROUNDS];  /* rows/s */
-  double single;        /* rows/s, one at a time */
+  int64_t measured;                   /* rows of a round */
+  double rate[ROUNDS];                /* rows/s */
+  double single;                      /* rows/s, one at a time */
   gather_table_statistics statistics; /* of all rounds */
   gather_remote_statistics network;   /* likewise */
 } remote_bench;

@@ -29,8 +29,7 @@ static gather_status read_gap(const gather_cli_args *args, gather_error *error) 
   const char *gap = args->value[GATHER_CLI_GAP];
   char hint[160];
   if (!gap || strcmp(gap, "auto") == 0) return GATHER_OK;
-  if (gap[0] >= '0' && gap[0] <= '9')
-    return gather_cli_size(args, GATHER_CLI_GAP, 0, -1, &of_line.gap_bytes, error);
+  if (gap[0] >= '0' && gap[0] <= '9') return gather_cli_size(args, GATHER_CLI_GAP, 0, -1, &of_line.gap_bytes, error);
   return gather_cli_fail(error, GATHER_USAGE, "--gap takes a size or auto, not '%.100s'%s", gap,
                          gather_cli_choice_hint(GATHER_CLI_GAP, args->command, gap, hint, sizeof hint));
 }
@@ -99,8 +98,8 @@ void gather_cli_json_remote(gather_cli_json *json, const gather_remote_statistic
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
   char read[32], useful[32], gap[32];
   fprintf(to, "network: %" PRId64 " requests (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
-          s->requests, s->retries, s->retries == 1 ? "retry" : "retries", s->hedges, s->hedges == 1 ? "hedge" : "hedges",
-          gather_cli_size_text(read, sizeof read, s->bytes_read),
+          s->requests, s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
+          s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
           gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
           s->connections == 1 ? "connection" : "connections");
   if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);

@@ -23,7 +23,7 @@ typedef struct gather_cli_take_table {
   int64_t part_bytes;      /* of each of the two buffers of the output */
   int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;
-  bool remote;             /* DATA is a URL */
+  bool remote; /* DATA is a URL */
   gather_remote_statistics network;
 } gather_cli_take_table;
 

@@ -115,9 +115,9 @@ GATHER_API bool gather_remote_is_folder(const char *url);
 /* Lists at most `most` files and folders at a URL, in the server's order, one request for each 1000. Folders are not entered. Returns
  * the errors of opening a URL, GATHER_USAGE (not such a URL; most below 1), GATHER_FILE_MALFORMED (the server's answer). After an error
  * the listing is empty. Threads: any. */
-GATHER_API GATHER_CHECKED gather_status gather_remote_list(const char *url, const gather_remote_options *options,
-                                                           int64_t most, gather_remote_listing *listing,
-                                                           gather_error *error);
+GATHER_API GATHER_CHECKED gather_status gather_remote_listing_read(const char *url,
+                                                                   const gather_remote_options *options, int64_t most,
+                                                                   gather_remote_listing *listing, gather_error *error);
 /* Frees the entries. NULL does nothing. */
 GATHER_API void gather_remote_listing_clear(gather_remote_listing *listing);
 

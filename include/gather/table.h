@@ -45,7 +45,7 @@ typedef enum gather_engine {
   GATHER_ENGINE_MMAP,     /* only the mapped file; the system is advised of each batch before its use */
   GATHER_ENGINE_PREAD,    /* threads that read */
   GATHER_ENGINE_URING,    /* io_uring of Linux, with O_DIRECT if the file system supports it */
-  GATHER_ENGINE_HTTP      /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
+  GATHER_ENGINE_HTTP /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
 } gather_engine;
 
 /* "auto", "mmap", "pread", "uring", "http"; NULL for any other number. */
@@ -81,8 +81,11 @@ typedef struct gather_table_options {
   const gather_remote_options *remote;
 } gather_table_options;
 
-#define GATHER_TABLE_OPTIONS_INIT \
-  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, NULL }
+#define GATHER_TABLE_OPTIONS_INIT                                                                                  \
+  {                                                                                                                \
+    sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, \
+        NULL                                                                                                       \
+  }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 

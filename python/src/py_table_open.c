@@ -37,9 +37,10 @@ static int read_remote(PyObject *values, opening *given) {
     PyErr_SetString(PyExc_TypeError, "the options of URLs must be a tuple");
     return -1;
   }
-  if (!PyArg_ParseTuple(values, "iddiLzLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds, &to->retries,
-                        &gap, &to->cache_folder, &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint,
-                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities))
+  if (!PyArg_ParseTuple(values, "iddiLzLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds,
+                        &to->retries, &gap, &to->cache_folder, &cache, &virtual_host, &to->schemes, &to->bearer,
+                        &to->endpoint, &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub,
+                        &to->authorities))
     return -1;
   to->gap_bytes = gap;
   to->cache_bytes = cache;

@@ -60,10 +60,11 @@ static void block_key(const gather_block_file *file, int64_t block, uint8_t key[
   gather_sha256_of(text, sizeof text, key);
 }
 
-void gather_block_file_set(gather_block_file *file, const char *address, const char *version) {
+void gather_block_file_set(gather_block_file *file, const char *address, const char *target, const char *version) {
   gather_sha256 hash;
   gather_sha256_begin(&hash);
-  gather_sha256_add(&hash, address, strlen(address) + 1); /* with its zero: no other pair has the same text */
+  gather_block_address_add(&hash, address);
+  gather_block_address_add(&hash, target);
   gather_sha256_add(&hash, version, strlen(version));
   gather_sha256_end(&hash, file->digest);
 }

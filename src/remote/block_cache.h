@@ -42,8 +42,11 @@ GATHER_CHECKED gather_status gather_block_cache_open(const char *folder, int64_t
 /* NULL does nothing. */
 void gather_block_cache_close(gather_block_cache *cache);
 
-/* address: without query, so that it has no secret; version: a strong ETag. */
-void gather_block_file_set(gather_block_file *file, const char *address, const char *version);
+/* address: a URL, whose signature does not count; target: where it redirects to, of which the same is true; "" = nowhere. version: a
+ * strong ETag. */
+void gather_block_file_set(gather_block_file *file, const char *address, const char *target, const char *version);
+/* Adds what of a URL names a file to a digest. */
+void gather_block_address_add(gather_sha256 *hash, const char *url);
 
 /* Reads bytes [from, from + bytes) of a block. Returns false if it is not there, or not whole; then data has anything. NULL is an empty
  * cache. */

@@ -20,7 +20,8 @@
 enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
 /* ---- where they go */
 
-static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part, bool again) {
+static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part,
+                        bool again) {
   const int64_t row_bytes = m->taking->row_bytes, row = m->worker->entries[entry].row;
   const int64_t at = gather_misses_offset(m->taking, part, row), read_end = read->offset + read->needed;
   int64_t from = at > read->offset ? at : read->offset;
@@ -32,7 +33,8 @@ static void deliver_row(const gather_misses *m, const gather_read *read, int64_t
 }
 
 static void deliver(const gather_misses *m, const gather_read *read) {
-  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS, behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
+  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS,
+                behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
   const gather_entry *entries = m->worker->entries;
   const gather_part *part = gather_taking_find_part(m->taking, entries[first].row);
   for (int64_t e = first; e < behind; e++) {
@@ -55,7 +57,8 @@ static void settle_mapped(const gather_misses *m, const gather_read *read) {
 
 /* ---- all of them */
 
-static gather_status fail_read(const gather_misses *m, const gather_read *read, gather_status status, gather_error *error) {
+static gather_status fail_read(const gather_misses *m, const gather_read *read, gather_status status,
+                               gather_error *error) {
   int64_t row = m->worker->entries[read->tag >> GATHER_MISS_TAG_BITS].row / m->taking->fold;
   if (error && error->file_offset >= 0) {
     int32_t source = (int32_t)(read->source - m->table->sources);
@@ -185,10 +188,10 @@ gather_status gather_taking_read(const gather_taking *taking, gather_worker *wor
                                  gather_error *error) {
   gather_table *table = taking->table;
   gather_misses m = {.taking = taking,
-              .table = table,
-              .worker = worker,
-              .count = count,
-              .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
+                     .table = table,
+                     .worker = worker,
+                     .count = count,
+                     .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
   gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows * taking->fold);
   bool few = count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES;
   if (few && table->options.engine == GATHER_ENGINE_AUTO && !table->client) return read_few(&m, error);

@@ -58,7 +58,8 @@ static gather_status split_url(const char *path, char **file, const char **name,
   *file = gather_alloc((int64_t)strlen(path) + 1);
   if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a URL");
   memcpy(*file, path, strlen(path));
-  char *host = strstr(*file, "://"), *slash = host ? strchr(host + 3, '/') : NULL, *colon = slash ? strchr(slash, ':') : NULL;
+  char *host = strstr(*file, "://"), *slash = host ? strchr(host + 3, '/') : NULL,
+       *colon = slash ? strchr(slash, ':') : NULL;
   if (!colon) return GATHER_OK;
   *colon = '\0';
   *name = path + (colon + 1 - *file);

@@ -23,9 +23,9 @@ typedef struct gather_reader gather_reader;
 
 /* The parameters of a reader. */
 typedef struct gather_reader_plan {
-  gather_engine engine; /* MMAP, PREAD, URING or HTTP */
-  int32_t depth;        /* reads in flight at most, at least 1 */
-  int64_t slot_bytes;   /* the longest read, a multiple of 4096 */
+  gather_engine engine;                /* MMAP, PREAD, URING or HTTP */
+  int32_t depth;                       /* reads in flight at most, at least 1 */
+  int64_t slot_bytes;                  /* the longest read, a multiple of 4096 */
   struct gather_remote_client *client; /* HTTP: who sends the requests */
 } gather_reader_plan;
 

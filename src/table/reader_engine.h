@@ -9,7 +9,11 @@
 #include "table/reader.h"
 
 /* The result of a read; above 0 an errno. */
-enum { GATHER_READ_FINE = 0, GATHER_READ_SHORT = -1 /* the file ends too early */, GATHER_READ_FAILED = -2 /* `fail` knows why */ };
+enum {
+  GATHER_READ_FINE = 0,
+  GATHER_READ_SHORT = -1 /* the file ends too early */,
+  GATHER_READ_FAILED = -2 /* `fail` knows why */
+};
 
 typedef enum gather_slot_state { GATHER_SLOT_FREE, GATHER_SLOT_READING, GATHER_SLOT_HELD } gather_slot_state;
 

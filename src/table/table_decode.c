@@ -15,7 +15,7 @@
 #include "format/swap.h"
 
 enum {
-  BLOCK_BYTES = 1 << 20, /* of scratch memory: many reads at a time, and it stays in a cache */
+  BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */
   REMOTE_BLOCK_BYTES = 32 << 20, /* of rows on other machines: each block waits for its requests */
   MOST_ROWS = 16384,
   SCRATCH_SHARE = 4, /* of the memory limit */
@@ -235,7 +235,8 @@ static int64_t count_constants(const gather_decoded *decoding) {
 
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
-  GATHER_TRY(open_rows(&given->data, table->client, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
+  GATHER_TRY(
+      open_rows(&given->data, table->client, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
   return GATHER_OK;
 }

@@ -71,8 +71,8 @@ struct gather_table {
 
   /* Files on other machines; NULL = all are local. */
   gather_remote_client *client;
-  int64_t gap_given;         /* -1 = chosen by the model */
-  _Atomic int64_t gap_bytes; /* of the latest take */
+  int64_t gap_given;            /* -1 = chosen by the model */
+  _Atomic int64_t gap_bytes;    /* of the latest take */
   _Atomic gather_engine engine; /* that reads */
   char why[160];
   gather_budget budget;

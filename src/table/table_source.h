@@ -15,7 +15,8 @@ typedef struct gather_table_source {
   int64_t block_bytes; /* alignment of offsets, lengths and memory of reads: 4096, or more if the system requires it */
   int64_t size;        /* when opened */
   char *map;           /* the whole file, read-only, advised as random access; NULL = not mapped */
-  struct gather_remote_object *object; /* the file is on another machine, and has none of the above; belongs to the file. NULL = local */
+  struct gather_remote_object
+      *object; /* the file is on another machine, and has none of the above; belongs to the file. NULL = local */
 } gather_table_source;
 
 /* How a file is to be opened. */
@@ -28,8 +29,9 @@ typedef struct gather_table_source_wishes {
 GATHER_CHECKED gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
                                                       gather_table_source *source, gather_error *error);
 /* The same for a file on another machine, which must outlive the source. Returns GATHER_OUT_OF_MEMORY. */
-GATHER_CHECKED gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object, int64_t size,
-                                                             gather_table_source *source, gather_error *error);
+GATHER_CHECKED gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object,
+                                                             int64_t size, gather_table_source *source,
+                                                             gather_error *error);
 /* The descriptor to read from: the direct one if available. */
 int gather_table_source_fd(const gather_table_source *source);
 /* Closes and unmaps; an all-zero source with fd and direct_fd -1 is closed already. */

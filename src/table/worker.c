@@ -12,7 +12,8 @@ static int64_t entries_bytes(const gather_table *table) {
 
 static int64_t worker_bytes(const gather_table *table, const gather_worker *worker) {
   return (worker->entries ? entries_bytes(table) : 0) + (worker->spare ? entries_bytes(table) : 0) +
-         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) + (worker->reader ? gather_reader_memory(worker->reader) : 0);
+         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) +
+         (worker->reader ? gather_reader_memory(worker->reader) : 0);
 }
 
 void gather_worker_destroy(gather_table *table, gather_worker *worker) {

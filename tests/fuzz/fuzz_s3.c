@@ -62,7 +62,8 @@ static void check_refusal(const gather_remote_origin *origin, const gather_remot
   size_t kept = size < GATHER_REMOTE_BODY ? size : GATHER_REMOTE_BODY;
   gather_remote_origin_refusal(origin, options, 403, &notes, body, kept, 1440938160, &words);
   for (size_t i = 0; i < words.bytes; i++)
-    fuzz_check((unsigned char)words.text[i] >= ' ' && words.text[i] != 0x7f, "a message has no control characters of a server");
+    fuzz_check((unsigned char)words.text[i] >= ' ' && words.text[i] != 0x7f,
+               "a message has no control characters of a server");
   gather_growing_clear(&words);
   (void)gather_remote_origin_again(origin, 403, body, kept);
 }

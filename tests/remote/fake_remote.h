@@ -17,9 +17,9 @@ typedef struct fake_network {
   const char *bytes; /* the file */
   int64_t size;
   gather_remote_costs costs;
-  bool last_first;   /* requests are answered in reverse */
-  int64_t stalled;   /* requests that contain this byte are not answered until they are cancelled; -1 = none */
-  int64_t broken;    /* those that contain this byte fail */
+  bool last_first; /* requests are answered in reverse */
+  int64_t stalled; /* requests that contain this byte are not answered until they are cancelled; -1 = none */
+  int64_t broken;  /* those that contain this byte fail */
   /* Seen. */
   int clients, clients_open, objects_open, queues_open; /* made, and now */
   int opened;                                           /* objects */

@@ -72,7 +72,8 @@ static gather_status take_with(gather_table *table, const int64_t *ids, int64_t 
                                const gather_table_take_options *options, gather_error *error) {
   const gather_table_info *info = gather_table_describe(table);
   const int64_t shape[2] = {count, info->row_bytes};
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape), to = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, shape),
+                      to = tensor_of(GATHER_TYPE_UINT8, out, 2, shape);
   return gather_table_take(table, &indices, &to, options, error);
 }
 
@@ -246,7 +247,8 @@ static void test_error(void **unused) {
 }
 
 static void test_refused(void **unused) {
-  static const char *const MIXED[] = {FAKE_URL, "/nonexistent/local.npy"}, *const OTHER[] = {"/nonexistent/local.npy", FAKE_URL};
+  static const char *const MIXED[] = {FAKE_URL, "/nonexistent/local.npy"}, *const OTHER[] = {"/nonexistent/local.npy",
+                                                                                             FAKE_URL};
   gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   gather_table *table = NULL;
@@ -317,7 +319,8 @@ static void test_jobs(void **unused) {
   }
   fake.stalled = HEADER;
   ids[0][0] = 0;
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[0], 1, shape), out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids[0], 1, shape),
+                      out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, shape);
   assert_status(gather_table_submit(table, &indices, &out, NULL, &jobs[0], &error), GATHER_OK);
   assert_false(gather_table_job_await(jobs[0], 0.05));
   gather_table_job_cancel(jobs[0]);
@@ -399,7 +402,8 @@ static void test_tuples(void **unused) {
   assert_status(gather_table_open(FAKE_URL, &options, &table, &error), GATHER_OK);
   fake.count = 0;
   how.op = gather_op_find("GatherND", "onnx-13");
-  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, tuples, 2, shape), out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, out_shape);
+  const gather_tensor indices = tensor_of(GATHER_TYPE_INT64, tuples, 2, shape),
+                      out = tensor_of(GATHER_TYPE_UINT8, rows_out, 2, out_shape);
   assert_status(gather_table_take(table, &indices, &out, &how, &error), GATHER_OK);
   for (int i = 0; i < 4; i++)
     assert_memory_equal(rows_out + i * 20, file + HEADER + tuples[2 * i] * 1000 + tuples[2 * i + 1] * 20, 20);
@@ -446,13 +450,22 @@ static int tear_down(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows),        cmocka_unit_test(test_once),    cmocka_unit_test(test_gap),
-      cmocka_unit_test(test_longest_first), cmocka_unit_test(test_large_parts), cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_error),       cmocka_unit_test(test_refused), cmocka_unit_test(test_cancel),
-      cmocka_unit_test(test_jobs),        cmocka_unit_test(test_threads),
+    cmocka_unit_test(test_rows),
+    cmocka_unit_test(test_once),
+    cmocka_unit_test(test_gap),
+    cmocka_unit_test(test_longest_first),
+    cmocka_unit_test(test_large_parts),
+    cmocka_unit_test(test_memory),
+    cmocka_unit_test(test_error),
+    cmocka_unit_test(test_refused),
+    cmocka_unit_test(test_cancel),
+    cmocka_unit_test(test_jobs),
+    cmocka_unit_test(test_threads),
 #if !defined(__SANITIZE_THREAD__)
-      cmocka_unit_test(test_fork),
+    cmocka_unit_test(test_fork),
 #endif
-      cmocka_unit_test(test_tuples),      cmocka_unit_test(test_lengths)};
+    cmocka_unit_test(test_tuples),
+    cmocka_unit_test(test_lengths)
+  };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

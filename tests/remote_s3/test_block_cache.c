@@ -55,7 +55,7 @@ static gather_block_cache_state state_of(const gather_block_cache *cache) {
 
 static gather_block_file file_of(const char *address, const char *version) {
   gather_block_file file;
-  gather_block_file_set(&file, address, version);
+  gather_block_file_set(&file, address, "", version);
   return file;
 }
 
