@@ -57,7 +57,8 @@ static gather_status take(remote_bench *bench, int64_t rows, int round, int64_t 
   int64_t shape[GATHER_MAX_RANK], len;
   gather_tensor out = bench->info->tensor, indices = {.type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
   memcpy(shape, out.shape, (size_t)out.rank * sizeof *shape);
-  out.shape = shape, out.data = bench->out;
+  out.shape = shape, out.strides = NULL, out.data = bench->out;
+  out.flags &= GATHER_TENSOR_BYTE_SWAPPED;
   for (int64_t i = 0; i < rows; i++) bench->ids[i] = (int64_t)(next_random(&state) % (uint64_t)bench->info->rows);
   const double begin = gather_cli_now();
   for (int64_t first = 0; first < rows; first += len) {

@@ -77,6 +77,9 @@ static gather_status open_whole(gather_cli_job *job, const char *data, gather_er
 }
 
 static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
+  bool done;
+  GATHER_CLI_TRY(gather_cli_job_table_url(job, &done, error));
+  if (done) return GATHER_OK;
   GATHER_CLI_TRY(gather_cli_raw_rows(data, &job->data_raw, error));
   gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
   if (status == GATHER_OK) return gather_cli_job_table_decode(job, error);

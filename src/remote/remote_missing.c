@@ -92,6 +92,10 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
   (void)queue;
   return NULL;
 }
+bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
+  (void)queue, (void)nanoseconds;
+  return true;
+}
 void gather_remote_cancel(gather_remote_queue *queue) { (void)queue; }
 
 #endif

@@ -26,16 +26,10 @@ static gather_status create(gather_reader *reader, gather_error *error) {
   return status;
 }
 
+/* In a child of fork() the queue knows that its requests are the parent's. */
 static void destroy(gather_reader *reader) {
   http_reader *own = reader->own;
   gather_remote_queue_destroy(own->queue);
-  gather_free(own->requests);
-  gather_free(own);
-}
-
-/* The queue is the parent's: its client and thread may be using the original. */
-static void abandon(gather_reader *reader) {
-  http_reader *own = reader->own;
   gather_free(own->requests);
   gather_free(own);
 }
@@ -86,7 +80,7 @@ static gather_status probe(gather_error *error) { return gather_remote_check(err
 const gather_reader_engine gather_reader_http = {.buffers = true,
                                                  .create = create,
                                                  .destroy = destroy,
-                                                 .abandon = abandon,
+                                                 .abandon = destroy,
                                                  .begin = begin,
                                                  .finish = finish,
                                                  .await = await,

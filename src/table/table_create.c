@@ -28,11 +28,10 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   return mapped ? gather_guard_install(error) : GATHER_OK;
 }
 
-/* Of a client; 0 = there is none. */
-static int32_t connections_of(const gather_remote_client *client) {
-  gather_remote_costs costs = {0};
-  if (client) gather_remote_client_costs(client, &costs);
-  return costs.connections;
+/* How many requests may be in flight at most; the client begins with fewer. */
+static int32_t connections_of(const gather_table_options *options) {
+  enum { CONNECTIONS = 64 };
+  return options->remote && options->remote->connections > 0 ? options->remote->connections : CONNECTIONS;
 }
 
 static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
@@ -41,7 +40,7 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   GATHER_TRY(gather_engine_fits(table->options.engine, table->client != NULL, error));
   table->engine = gather_engine_choose(&table->options, table->client != NULL, table->why, sizeof table->why);
-  return gather_budget_make(&table->options, table->engine, connections_of(table->client), &table->budget, error);
+  return gather_budget_make(&table->options, table->engine, connections_of(&table->options), &table->budget, error);
 }
 
 gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client, int32_t count,

@@ -55,14 +55,16 @@ void gather_remote_client_release(gather_remote_client *client) {
 
 void gather_remote_client_enter(gather_remote_client *client) { (void)client; }
 
-void gather_remote_client_statistics(const gather_remote_client *client, gather_remote_statistics *statistics) {
+void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics) {
   (void)client;
   *statistics = (gather_remote_statistics){.requests = fake.count, .in_flight_peak = fake.peak};
 }
 
 void gather_remote_client_statistics_reset(gather_remote_client *client) { (void)client; }
 
-void gather_remote_client_costs(const gather_remote_client *client, gather_remote_costs *costs) {
+void gather_remote_client_useful(gather_remote_client *client, int64_t bytes) { (void)client, (void)bytes; }
+
+void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
   (void)client;
   *costs = fake.costs;
 }

@@ -47,6 +47,7 @@ static gather_table *open_table(int64_t memory, int64_t cache, int32_t depth, in
   gather_error error;
   gather_table *table = NULL;
   remote.gap_bytes = gap;
+  remote.connections = fake.costs.connections;
   options.remote = &remote;
   options.memory_bytes = memory;
   options.cache_bytes = cache;
