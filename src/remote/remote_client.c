@@ -38,11 +38,15 @@ gather_status gather_remote_client_create(const gather_remote_options *options, 
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a client of URLs");
   gather_status status = gather_curl_load(&made->curl, error);
   if (status == GATHER_OK) status = gather_remote_settings_take(options, &made->settings, error);
+  const gather_remote_options *given = &made->settings.given;
+  if (status == GATHER_OK && given->cache_folder[0])
+    status = gather_block_cache_open(given->cache_folder, given->cache_bytes, &made->cache, error);
   if (status == GATHER_OK && pthread_mutex_init(&made->lock, NULL) != 0) {
-    gather_remote_settings_clear(&made->settings);
     status = gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a lock");
   }
   if (status != GATHER_OK) {
+    gather_block_cache_close(made->cache);
+    gather_remote_settings_clear(&made->settings);
     gather_free(made);
     return status;
   }
@@ -89,6 +93,7 @@ void gather_remote_client_release(gather_remote_client *client) {
   (void)pthread_mutex_unlock(&client->lock);
   if (!last) return;
   gather_remote_network_end(client);
+  gather_block_cache_close(client->cache);
   (void)pthread_mutex_destroy(&client->lock);
   gather_remote_settings_clear(&client->settings);
   gather_free(client);
@@ -117,6 +122,7 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   (void)pthread_mutex_lock(&client->lock);
   *statistics = client->counts;
   statistics->depth = client->depth_now;
+  gather_remote_cache_counts(client, statistics);
   take_costs(client, &costs);
   statistics->latency = client->first_bytes.count ? costs.latency : 0;
   statistics->bandwidth = client->bandwidth_each > 0 ? costs.bandwidth : 0;
@@ -130,6 +136,7 @@ void gather_remote_client_statistics_reset(gather_remote_client *client) {
   (void)pthread_mutex_lock(&client->lock);
   client->counts = (gather_remote_statistics){0};
   client->durations = (gather_histogram){0};
+  gather_block_cache_state_get(client->cache, &client->cache_before);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
