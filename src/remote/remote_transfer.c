@@ -50,6 +50,10 @@ static void measure_answer(gather_remote_transfer *transfer) {
 static size_t take_header(char *line, size_t one, size_t count, void *argument) {
   gather_remote_transfer *transfer = argument;
   (void)one;
+  const char *colon = memchr(line, ':', count);
+  if (colon && !transfer->answer.complete && gather_remote_asks_place(transfer))
+    gather_remote_notes_header(&transfer->notes, line, (size_t)(colon - line), colon + 1,
+                               count - (size_t)(colon - line) - 1);
   if (transfer->lost || transfer->answer.complete) return transfer->lost ? 0 : count;
   if (!gather_answer_line(&transfer->answer, line, count)) {
     gather_remote_question broken = question_of(transfer);
@@ -74,7 +78,10 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
   (void)one;
   gather_remote_request *request = transfer->request;
   if (transfer->lost) return 0;
+  transfer->client->window_bytes += (int64_t)count;
   if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
+    if (gather_remote_asks_place(transfer) && transfer->refusal.bytes + count <= GATHER_REMOTE_BODY)
+      gather_growing_write(&transfer->refusal, bytes, count);
     transfer->discarded += (int64_t)count;
     return transfer->discarded > MOST_DISCARDED ? 0 : count;
   }
@@ -166,6 +173,7 @@ static void reset(gather_remote_transfer *transfer) {
   transfer->why[0] = transfer->problem[0] = '\0';
   transfer->overflow = transfer->refused_address = false;
   transfer->got = transfer->discarded = 0;
+  gather_growing_clear(&transfer->refusal);
   transfer->client->curl->slist_free_all(transfer->headers);
   transfer->headers = NULL;
 }
@@ -229,12 +237,14 @@ static gather_remote_transfer *take_idle(gather_remote_client *client) {
 gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge,
                                  gather_error *error) {
   gather_remote_object *object = request->object;
+  if (!gather_remote_cover_room(request)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a block");
   gather_remote_transfer *transfer = take_idle(client);
   if (!transfer) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a request");
   transfer->request = request;
   transfer->is_hedge = is_hedge;
   transfer->lost = false;
   transfer->hops = 0;
+  transfer->notes = (gather_remote_notes){{0}, {0}, {0}, {0}, 0, 0};
   transfer->generation = object->generation;
   transfer->from_place = object->size < 0 || request->state.document || request->state.renews;
   transfer->hop = transfer->from_place ? object->place.url : object->target;
