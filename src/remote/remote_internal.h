@@ -68,7 +68,10 @@ typedef struct gather_remote_transfer {
   struct curl_slist *headers;
   gather_arena arena;    /* of hop */
   gather_remote_url hop; /* what is asked now */
-  bool from_place;       /* it began at the place, not at the target: redirects are followed */
+  /* hop is of the place's origin. hop itself may be a target that was renewed meanwhile: only a transfer from the place, whose hops are its
+   * own, may look at it once it was sent. */
+  bool at_place;
+  bool from_place; /* it began at the place, not at the target: redirects are followed */
   int32_t hops, generation;
   bool is_hedge, lost; /* lost: the other transfer of the request was faster */
   bool own_address, refused_address;

@@ -156,7 +156,7 @@ static bool add_condition(gather_remote_transfer *transfer) {
 static gather_status add_proof(gather_remote_transfer *transfer, gather_error *error) {
   const gather_remote_object *object = transfer->request->object;
   gather_growing lines = {0};
-  if (strcmp(transfer->hop.origin, object->place.url.origin) != 0) return GATHER_OK;
+  if (!transfer->at_place) return GATHER_OK;
   gather_status status = gather_remote_sign(&transfer->client->settings, &object->place, &transfer->hop,
                                             (int64_t)time(NULL), &lines, error);
   for (size_t at = 0; status == GATHER_OK && at < lines.bytes; at += strlen(lines.text + at) + 1)
@@ -195,6 +195,7 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
 gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error) {
   gather_remote_client *client = transfer->client;
   reset(transfer);
+  transfer->at_place = strcmp(transfer->hop.origin, transfer->request->object->place.url.origin) == 0;
   GATHER_TRY(set_this(transfer, error));
   transfer->sent = transfer->window_began = gather_clock();
   if (client->curl->multi_add_handle(client->multi, transfer->easy) != CURLM_OK)
