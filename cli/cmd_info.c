@@ -12,6 +12,7 @@
 #include "gather/remote.h"
 #include "gather/table.h"
 #include "info_codec.h"
+#include "info_list.h"
 #include "info_plugins.h"
 #include "json.h"
 #include "report.h"
@@ -285,6 +286,8 @@ int gather_cli_cmd_info(const gather_cli_args *args) {
     gather_cli_info_plugins(args->value[GATHER_CLI_JSON] != NULL);
   else if (status == GATHER_OK && args->argument_count == 0)
     info_program(args);
+  else if (status == GATHER_OK && gather_remote_is_folder(args->argument[0]))
+    status = gather_cli_info_list(args, &error);
   else if (status == GATHER_OK)
     status = info_file(args, &input, &error);
   gather_cli_input_close(&input);

@@ -48,7 +48,7 @@ static bool good_path(const char *path) {
     size_t bytes = part(path, "/");
     if (bytes == 0) return false;
     path += bytes;
-    if (*path == '/' && *++path == '\0') return false;
+    if (*path == '/') path++; /* a folder's name ends with one */
   }
   return true;
 }

@@ -81,8 +81,7 @@ class S3Server:
         class Handler(S3Handler):
             server_of_test = owner
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
+        self.http = ManyAtOnce(("127.0.0.1", 0), Handler)
         self.port = self.http.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -248,6 +247,13 @@ class S3Server:
                 parts.append(f"<Contents><Key>{coded}</Key><Size>{size}</Size></Contents>")
         head = '<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
         return 200, {"Content-Type": "application/xml"}, f"{head}{''.join(parts)}</ListBucketResult>".encode()
+
+
+class ManyAtOnce(ThreadingHTTPServer):
+    """A client opens dozens of connections at once; with the usual queue of 5 the system drops some for a second."""
+
+    request_queue_size = 512
+    daemon_threads = True
 
 
 class S3Handler(BaseHTTPRequestHandler):
