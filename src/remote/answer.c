@@ -18,17 +18,17 @@ static gather_remote_verdict say(char *why, gather_remote_verdict verdict, const
   return verdict;
 }
 
-/* Tags are compared where both sides have one: a weak one that differs names another content too. The length must be the same in any case. */
+/* Tags are compared where both sides have one: a weak one that differs names another content too. */
 static bool is_changed(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   if (question->size < 0) return false;
   if (answer->etag[0] && question->etag[0]) {
-    if (strcmp(answer->etag, question->etag) != 0) {
-      (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: its ETag was %.60s and is %.60s",
-                question->etag, answer->etag);
-      return true;
-    }
-  } else if (!gather_tag_is_strong(question->etag) && answer->last_modified[0] && question->last_modified[0] &&
-             strcmp(answer->last_modified, question->last_modified) != 0) {
+    if (strcmp(answer->etag, question->etag) == 0) return false;
+    (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: its ETag was %.60s and is %.60s",
+              question->etag, answer->etag);
+    return true;
+  }
+  if (!gather_tag_is_strong(question->etag) && answer->last_modified[0] && question->last_modified[0] &&
+      strcmp(answer->last_modified, question->last_modified) != 0) {
     (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: it was last modified %s, now %s",
               question->last_modified, answer->last_modified);
     return true;
