@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import io
+import json
+import struct
 
 import numpy as np
 import onnx
@@ -173,3 +175,27 @@ def test_missing_files(gather, url) -> None:
 def test_what_is_no_url_is_a_file(gather, url) -> None:
     for name in ("ftp://127.0.0.1/x.npy", "file:///x.npy", "http:/x", "gopher://127.0.0.1/"):
         assert "404" not in gather.fails("file_not_found", "info", name)["message"]
+
+
+def shards(prefix: str) -> dict[str, bytes]:
+    """A model in two files and its index."""
+    files, weights = {}, {}
+    for i in range(2):
+        header = json.dumps({f"w{i}": {"dtype": "F32", "shape": [4, 2], "data_offsets": [0, 32]}}).encode()
+        data = np.arange(8, dtype=np.float32) + 10 * i
+        files[f"{prefix}/part {i}.safetensors"] = struct.pack("<Q", len(header)) + header + data.tobytes()
+        weights[f"w{i}"] = f"part {i}.safetensors"
+    return files | {f"{prefix}/index.json": json.dumps({"weight_map": weights}).encode()}
+
+
+@pytest.mark.parametrize("name,prefix,variable", [("hf://owner/repo/index.json", "/owner/repo/resolve/main", "HF_ENDPOINT"),
+                                                  ("s3://bucket/deep/index.json", "/bucket/deep", "AWS_ENDPOINT_URL")])  # fmt: skip
+def test_shards_beside_an_index_of_the_hub_and_of_s3(gather, url, name: str, prefix: str, variable: str) -> None:
+    with HttpServer(shards(prefix)) as server:
+        env = {variable: server.url("/")[:-1], "HF_TOKEN": "", "AWS_ACCESS_KEY_ID": "", "HOME": str(gather.folder)}
+        answer = gather.json("info", name, env=env)
+        assert [tensor["name"] for tensor in answer["tensors"]] == ["w0", "w1"] and answer["file"] == name
+        assert all("unreadable" not in tensor for tensor in answer["tensors"]), answer
+        assert server.requests == 3
+        gather.json("take", f"{name}:w1", "[3]", "-o", "o.npy", "-f", env=env)
+        assert np.load(gather.folder / "o.npy").tolist() == [[16, 17]]
