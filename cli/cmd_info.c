@@ -198,7 +198,8 @@ static void text_formats(void) {
 }
 
 /* The engines of tables, and why one of them does not work here. */
-static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING, GATHER_ENGINE_HTTP};
+static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
+                                        GATHER_ENGINE_HTTP};
 enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 static void json_engines(gather_cli_json *json) {
