@@ -574,6 +574,8 @@ GATHER_API int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape);
 
 /* The CPUs that this process may use (its affinity mask), at least 1. */
 GATHER_API int32_t gather_cpu_count(void);
+/* The bytes of memory that this process may use: those of the machine, or the least limit of its control groups if that is less. */
+GATHER_API int64_t gather_usable_memory(void);
 /* The detected CPU features, separated by spaces ("sse2 avx2 avx512f"). Static memory. */
 GATHER_API const char *gather_cpu_features(void);
 /* The name of the strongest instruction set in use ("portable"). */

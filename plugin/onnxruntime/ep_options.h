@@ -39,7 +39,4 @@ GATHER_CHECKED gather_status gather_ort_ep_options_set(ort_ep_options *options, 
 /* The short name of option i, those of every node included; NULL after the last. */
 const char *gather_ort_ep_options_name(int i);
 
-/* The memory that this process may use: that of the machine, or the limit of its control group if that is less. Bytes. */
-int64_t gather_ort_usable_memory(void);
-
 #endif

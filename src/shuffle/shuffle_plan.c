@@ -7,11 +7,7 @@
  * In the second: a half for the bucket, an eighth for what was just read of it. With one pass: a half for the part of
  * the output that is being made.
  */
-#define _POSIX_C_SOURCE 200809L
-#define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_text.h"
@@ -39,30 +35,11 @@ enum {
 static const int64_t LONG_ROW = 64 << 10, LEAST_DURABLE = 8 << 20, MOST_DURABLE = (int64_t)1 << 30,
                      MOST_BUCKET_ROWS = INT32_MAX;
 
-/* The number in a file of one line; 0 where there is none, as "max". */
-static int64_t number_in(const char *path) {
-  char line[64] = "";
-  FILE *file = fopen(path, "re");
-  if (!file) return 0;
-  char *got = fgets(line, sizeof line, file);
-  (void)fclose(file);
-  const char *text = line;
-  int64_t number;
-  return got && gather_shuffle_read_number(&text, &number) ? number : 0;
-}
-
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int64_t gather_shuffle_memory(void) {
-  static const char *const LIMITS[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-  int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  int64_t memory = pages > 0 && page > 0 && pages < INT64_MAX / page ? pages * page : (int64_t)1 << 30;
-  for (size_t i = 0; i < sizeof LIMITS / sizeof *LIMITS; i++) {
-    int64_t limit = number_in(LIMITS[i]);
-    if (limit > 0) memory = smaller(memory, limit);
-  }
-  return larger(smaller(memory / DEFAULT_SHARE, PTRDIFF_MAX / DEFAULT_SHARE), LEAST_MEMORY);
+  return larger(smaller(gather_usable_memory() / DEFAULT_SHARE, PTRDIFF_MAX / DEFAULT_SHARE), LEAST_MEMORY);
 }
 
 static int64_t up(int64_t a, int64_t b) { return a / b + (a % b != 0); }

@@ -2,13 +2,7 @@
  *
  * budget.c: divides the memory limit of a table.
  */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE
-#endif
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "table/table_internal.h"
 
@@ -27,44 +21,6 @@ enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* sorting needs a second cop
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
-
-/* A number in a system file; INT64_MAX if there is none ("max" means no limit). */
-static int64_t number_in(const char *path) {
-  long long number;
-  FILE *file = fopen(path, "re");
-  if (!file) return INT64_MAX;
-  bool good = fscanf(file, "%lld", &number) == 1 && number > 0;
-  (void)fclose(file);
-  return good ? (int64_t)number : INT64_MAX;
-}
-
-/* The limit of the control group named in a line of /proc/self/cgroup: "4:memory:/a/b" (cgroup v1), "0::/a/b" (v2). */
-static int64_t group_limit(char *line) {
-  char path[512];
-  line[strcspn(line, "\n")] = '\0';
-  char *old = strstr(line, ":memory:");
-  if (old)
-    (void)snprintf(path, sizeof path, "/sys/fs/cgroup/memory%s/memory.limit_in_bytes", old + 8);
-  else if (strncmp(line, "0::", 3) == 0)
-    (void)snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", line + 3);
-  else
-    return INT64_MAX;
-  return number_in(path);
-}
-
-/* The memory of the machine, or the limit of the process's control group if that is less; a container sees its group
- * at the root. */
-static int64_t usable_memory(void) {
-  char line[400];
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  int64_t memory = pages > 0 && page > 0 ? (int64_t)pages * page : (int64_t)1 << 30;
-  memory = least(memory, number_in("/sys/fs/cgroup/memory.max"));
-  memory = least(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
-  FILE *groups = fopen("/proc/self/cgroup", "re");
-  while (groups && fgets(line, sizeof line, groups)) memory = least(memory, group_limit(line));
-  if (groups) (void)fclose(groups);
-  return memory;
-}
 
 /* Divides the memory of one worker for its reads: makes reads shorter first, then fewer. Through a mapping, a read
  * of any length brings the 64 KiB around it, and perhaps the next. */
@@ -101,7 +57,7 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
     return gather_fail(error, GATHER_USAGE,
                        "a memory limit of %" PRId64 " bytes is too small; a table needs at least %d", ceiling,
                        (int)GATHER_TABLE_LEAST_MEMORY);
-  int64_t bytes = ceiling ? ceiling : most(least(usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
+  int64_t bytes = ceiling ? ceiling : most(least(gather_usable_memory() / 8, 2048 * (int64_t)MIB), 2 * MIB);
   budget->ceiling = ceiling;
   budget->workers = (int32_t)most(1, least(8, bytes / (64 * (int64_t)MIB)));
   const bool maps = engine == GATHER_ENGINE_MMAP;

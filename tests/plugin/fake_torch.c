@@ -205,7 +205,7 @@ static void (*kernel_of(const char *name))(uint64_t *stack, uint64_t inputs, uin
 
 void *fake_call(const char *name, uint64_t count, const uint64_t *cells) {
   static _Thread_local uint64_t stack[40];
-  memcpy(stack, cells, count * sizeof *cells);
+  memcpy(stack, cells, (size_t)count * sizeof *cells);
   if (setjmp(away)) return NULL;
   kernel_of(name)(stack, count, 1);
   return (void *)(uintptr_t)stack[0];

@@ -68,20 +68,7 @@ check("tuples", lambda x, i: lj.gather_nd(x, i), put(X), put(PAIRS, "a"), X[IDS,
 check("a length that does not divide", take(0), put(X), put(IDS[:, :5], "a"), X[IDS[:, :5]], ("a",))
 
 
-# ---- errors, gradients, shard_map ----
-
-for spec, shown in ((("a",), "[5, 2]"), ((("a", "b"),), "[5, 2]"), (("a", "b"), "[5, 2]"), ((None, "b"), "[5, 2]")):
-    bad = IDS.copy()
-    bad[5, 2] = 16
-    try:
-        with MESH:
-            jax.block_until_ready(jax.jit(take(0))(put(X), put(bad, *spec)))
-    except lj.RUN_ERRORS as error:
-        # Where the mesh is not known to the partitioner, the ids are collected, and the error is that of the whole.
-        assert f"indices{shown} = 16 is outside [-16, 15] of axis 0" in str(error), error
-        print("ok position", spec)
-    else:
-        raise AssertionError("no error")
+# ---- gradients, shard_map ----
 
 with MESH:
     gradient = jax.jit(jax.grad(lambda x, i: (lj.take(x, i, 0) ** 2).sum()))(put(X, None, "a"), put(IDS, "b"))
@@ -96,4 +83,20 @@ if shard_map is not None:
     summed = jax.jit(jax.grad(lambda x: (mapped(x, IDS) ** 2).sum()))(X)
     assert np.allclose(summed, wanted, rtol=1e-5)
     print("ok shard_map")
+
+
+# ---- errors: last, since JAX before 0.7 may report an error on several devices again in the next program ----
+
+for spec, shown in ((("a",), "[5, 2]"), ((("a", "b"),), "[5, 2]"), (("a", "b"), "[5, 2]"), ((None, "b"), "[5, 2]")):
+    bad = IDS.copy()
+    bad[5, 2] = 16
+    try:
+        with MESH:
+            jax.block_until_ready(jax.jit(take(0))(put(X), put(bad, *spec)))
+    except lj.RUN_ERRORS as error:
+        # Where the mesh is not known to the partitioner, the ids are collected, and the error is that of the whole.
+        assert f"indices{shown} = 16 is outside [-16, 15] of axis 0" in str(error), error
+        print("ok position", spec)
+    else:
+        raise AssertionError("no error")
 print("all good")

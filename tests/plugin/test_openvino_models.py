@@ -12,7 +12,7 @@ from support.openvino_package import needs_openvino  # noqa: F401  the fixture h
 from support.skip import skip_test
 
 HERE = Path(__file__).parent
-SMALL = ["ir", "onnx", "errors", "constant_indices", "shapes", "packed", "tree", "saving", "rule", "bodies", "options", "threads", "loading", "lifetime", "page"]
+SMALL = ["ir", "onnx", "errors", "constant_indices", "shapes", "packed", "packed_constants", "tree", "saving", "rule", "bodies", "options", "threads", "loading", "lifetime", "page"]
 
 
 def scenario(*arguments: str) -> str:

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * ep_memory.c: how much memory this process may use, for the option table_min.
+ * usable_memory.c: how much memory this process may use.
  */
-#define _XOPEN_SOURCE 700
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ep_options.h"
+#include "gather/gather.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The number in a file of the system; INT64_MAX if there is none ("max": no limit). */
+/* The number in a file of the system; INT64_MAX if there is none ("max" means no limit). */
 static int64_t number_in(const char *path) {
   long long number;
   FILE *file = fopen(path, "re");
@@ -22,7 +25,8 @@ static int64_t number_in(const char *path) {
   return good ? (int64_t)number : INT64_MAX;
 }
 
-/* The limit of a control group and of those above it; `folder` is shortened to the root. file: "memory.max" of version 2. */
+/* The limit of a control group and of those above it, down to the root folder of `root` bytes. A container sees its own group at the
+ * root. folder: shortened. */
 static int64_t group_limit(char *folder, size_t root, const char *file) {
   char path[600];
   int64_t memory = INT64_MAX;
@@ -50,7 +54,7 @@ static int64_t line_limit(char *line) {
   return group_limit(folder, sizeof v2 - 1, "memory.max");
 }
 
-int64_t gather_ort_usable_memory(void) {
+int64_t gather_usable_memory(void) {
   char line[400];
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   int64_t memory = pages > 0 && page > 0 ? (int64_t)pages * page : (int64_t)1 << 30;
