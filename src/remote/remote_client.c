@@ -13,6 +13,8 @@
 
 /* Guesses of a network in the middle, until it is measured. */
 static const double GUESSED_LATENCY = 0.05, GUESSED_BANDWIDTH = 12.5e6;
+/* Requests a second that one thread can send and receive, however near the server is. */
+static const double MOST_RATE = 20000;
 
 static void init_network(gather_remote_client *client) {
   int64_t now = gather_clock();
@@ -98,16 +100,16 @@ void gather_remote_client_release(gather_remote_client *client) {
   gather_free(client);
 }
 
-/* With the lock held. */
-/* A single connection that is fast tells nothing of what all of them get: until more was measured, they share its bandwidth. Reading
- * too few bytes too many times is the cheaper mistake. */
+/* With the lock held. A single connection that is fast tells nothing of what all of them get: until more was measured, they share its
+ * bandwidth. Reading too few bytes too many times is the cheaper mistake. */
 static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
   const double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
   const double each = client->bandwidth_each > 0 ? client->bandwidth_each : GUESSED_BANDWIDTH;
-  *costs = (gather_remote_costs){
-      .latency = latency > 0 ? latency : GUESSED_LATENCY,
-      .bandwidth = each > client->bandwidth_seen ? each : client->bandwidth_seen,
-      .connections = client->depth_grows ? client->settings.given.connections : client->depth_now};
+  *costs =
+      (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY,
+                            .bandwidth = each > client->bandwidth_seen ? each : client->bandwidth_seen,
+                            .connections = client->depth_grows ? client->settings.given.connections : client->depth_now,
+                            .rate = MOST_RATE};
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {

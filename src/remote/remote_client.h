@@ -102,7 +102,7 @@ typedef struct gather_remote_costs {
   double latency;      /* seconds to the first byte */
   double bandwidth;    /* bytes a second, all connections together */
   int32_t connections; /* requests in flight that are allowed soon: all, unless the server has refused some */
-  double rate;         /* requests a second that the servers accept; 0 = no limit is known */
+  double rate;         /* requests a second at most; 0 = no limit is known */
 } gather_remote_costs;
 
 /* Measured so far; before that, careful guesses. */

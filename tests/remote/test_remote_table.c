@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -435,6 +436,44 @@ static void test_lengths(void **unused) {
   assert_int_equal(fake.clients_open, 0);
 }
 
+/* ---- out of memory */
+
+static atomic_llong allocations;
+static int64_t failing = -1; /* set while no other thread allocates */
+
+void *__real_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes) {
+  return atomic_fetch_add(&allocations, 1) == failing ? NULL : __real_gather_alloc(bytes);
+}
+
+/* Every allocation of an open and a take fails once: an exact error, nothing left behind, and a table that opened can be used. */
+static void test_memory_fails(void **unused) {
+  static const int64_t ids[] = {900, 5, 6, 900, 4};
+  gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  gather_error error;
+  int refused = 0;
+  bool reached = true;
+  (void)unused;
+  options.remote = &remote;
+  for (int64_t n = 0; reached; n++) {
+    gather_table *table = NULL;
+    make_file(1000, 64);
+    atomic_store(&allocations, 0), failing = n;
+    gather_status status = gather_table_open(FAKE_URL, &options, &table, &error);
+    if (status == GATHER_OK) status = take_with(table, ids, COUNT(ids), rows_out, NULL, &error);
+    reached = atomic_load(&allocations) > n;
+    failing = -1;
+    if (status != GATHER_OK) assert_status(status, GATHER_OUT_OF_MEMORY); /* it may do without, such as the cache */
+    refused += status != GATHER_OK;
+    if (table) take(table, ids, COUNT(ids));
+    gather_table_close(table);
+    assert_int_equal(fake.clients_open + fake.objects_open + fake.queues_open + fake.in_flight, 0);
+  }
+  assert_true(refused > 5);
+}
+
 static int set_up(void **unused) {
   (void)unused;
   file = malloc(MOST);
@@ -465,6 +504,7 @@ int main(void) {
 #if !defined(__SANITIZE_THREAD__)
     cmocka_unit_test(test_fork),
 #endif
+    cmocka_unit_test(test_memory_fails),
     cmocka_unit_test(test_tuples),
     cmocka_unit_test(test_lengths)
   };
