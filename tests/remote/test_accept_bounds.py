@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_connections(take, connections):
         outcome = take(relay.url(PATH), ids, Asked(connections=connections, gap=0))
         np.testing.assert_array_equal(outcome.rows, EIGHT_GB.expected(ids))
         counts = relay.counts()
-        assert counts.peak <= connections and counts.connections <= connections
+        assert counts.peak <= connections and counts.connections <= connections + outcome.remote["hedges"]  # a loser of two is cut
         assert outcome.remote["in_flight_peak"] <= connections
 
 
@@ -116,25 +117,23 @@ def best_of(attempt, enough) -> float:
 
 
 def test_latency_is_hidden(take):
-    """At least 80 % of connections / latency, once they are open: 16 connections at 100 ms are 160 requests a second."""
-    rtt, connections, count = 0.1, 16, 640
+    """At least 80 % of connections / latency: no connection waits long for its next request, and all of them work alike. The relay
+    measures how long the client takes between an answer and the next request: then the load of this machine, which delays server and
+    relay too, counts little. script/remote measures the rate itself."""
+    rtt, connections, count = 0.1, 16, 480
 
     def attempt() -> float:
         ids = EIGHT_GB.some(count)
         with HttpServer({PATH: EIGHT_GB.content}) as server, Relay(server.port, rtt=rtt) as relay:
             outcome = take(relay.url(PATH), ids, Asked(connections=connections, gap=0))
             np.testing.assert_array_equal(outcome.rows, EIGHT_GB.expected(ids))
-            times = sorted(record.at for record in server.log if record.request.first_last() and record.sent == 512)
-            return steady_rate(times, connections) / (connections / rtt)
+            each = Counter(record.request.connection for record in server.log)
+            counts = relay.counts()
+        assert len(each) == connections and min(each.values()) >= 0.6 * max(each.values()), each
+        return rtt / (rtt + counts.turning / counts.turns / 1e9)
 
     share = best_of(attempt, lambda share: share >= 0.8)
     assert share >= 0.8, f"{share:.0%} of connections / latency"
-
-
-def steady_rate(times: list[float], skipped: int) -> float:
-    """Requests a second between the first and the last `skipped` ones, when connections open and close."""
-    inner = times[2 * skipped : -skipped]
-    return (len(inner) - 1) / (inner[-1] - inner[0])
 
 
 def sparse_file(path, known: Known, ids: np.ndarray) -> None:
