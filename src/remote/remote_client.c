@@ -12,7 +12,7 @@
 #include "remote/remote_internal.h"
 
 /* Guesses of a network in the middle, until it is measured. */
-static const double GUESSED_LATENCY = 0.05, GUESSED_BANDWIDTH_EACH = 2e6;
+static const double GUESSED_LATENCY = 0.05, GUESSED_BANDWIDTH = 12.5e6;
 
 static void init_network(gather_remote_client *client) {
   int64_t now = gather_clock();
@@ -25,6 +25,7 @@ static void init_network(gather_remote_client *client) {
   client->running = client->ending = client->cancelling = false;
   gather_depth_init(&client->depth, client->settings.given.connections, now);
   client->depth_now = client->depth.now;
+  client->depth_grows = true;
   gather_backoff_seed(&client->backoff, (uint64_t)now ^ (uint64_t)(uintptr_t)client ^ ((uint64_t)getpid() << 32));
   for (size_t i = 0; i < sizeof client->sockets / sizeof *client->sockets; i++) client->sockets[i] = -1;
 }
@@ -93,11 +94,15 @@ void gather_remote_client_release(gather_remote_client *client) {
 }
 
 /* With the lock held. */
+/* A single connection that is fast tells nothing of what all of them get: until more was measured, they share its bandwidth. Reading
+ * too few bytes too many times is the cheaper mistake. */
 static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
-  double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
-  double each = client->bandwidth_each;
-  *costs = (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY, .connections = client->depth_now};
-  costs->bandwidth = (each > 0 ? each : GUESSED_BANDWIDTH_EACH) * costs->connections;
+  const double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
+  const double each = client->bandwidth_each, all = client->bandwidth_all, most = each > all ? each : all;
+  *costs = (gather_remote_costs){
+      .latency = latency > 0 ? latency : GUESSED_LATENCY,
+      .bandwidth = most > 0 ? most : GUESSED_BANDWIDTH,
+      .connections = client->depth_grows ? client->settings.given.connections : client->depth_now};
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
@@ -115,7 +120,7 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   statistics->depth = client->depth_now;
   take_costs(client, &costs);
   statistics->latency = client->first_bytes.count ? costs.latency : 0;
-  statistics->bandwidth = client->bandwidth_each > 0 ? costs.bandwidth : 0;
+  statistics->bandwidth = client->bandwidth_each > 0 || client->bandwidth_all > 0 ? costs.bandwidth : 0;
   statistics->p50 = (double)gather_histogram_share(&client->durations, 0.50) * 1e-9;
   statistics->p99 = (double)gather_histogram_share(&client->durations, 0.99) * 1e-9;
   (void)pthread_mutex_unlock(&client->lock);

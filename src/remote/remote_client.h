@@ -97,7 +97,7 @@ void gather_remote_cancel(gather_remote_queue *queue);
 typedef struct gather_remote_costs {
   double latency;      /* seconds to the first byte */
   double bandwidth;    /* bytes a second, all connections together */
-  int32_t connections; /* requests in flight that are allowed now */
+  int32_t connections; /* requests in flight that are allowed soon: all, unless the server has refused some */
   double rate;         /* requests a second that the servers accept; 0 = no limit is known */
 } gather_remote_costs;
 

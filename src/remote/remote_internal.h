@@ -92,6 +92,9 @@ struct gather_remote_client {
   gather_remote_statistics counts;
   gather_histogram first_bytes, durations;
   double bandwidth_each; /* bytes a second of one connection; 0: not measured */
+  double bandwidth_all;  /* of all together: the most in a round of as many answers as requests are allowed; 0: not measured */
+  int64_t round_began, round_bytes, round_left;
+  bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
   /* network */
   CURLM *multi;

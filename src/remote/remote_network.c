@@ -185,6 +185,7 @@ static void *work(void *argument) {
     check_times(client, now);
     (void)pthread_mutex_lock(&client->lock);
     client->depth_now = client->depth.now;
+    client->depth_grows = client->depth.doubling;
     bool more = client->intake.first != NULL;
     (void)pthread_mutex_unlock(&client->lock);
     bool sendable =

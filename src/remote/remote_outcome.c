@@ -12,7 +12,8 @@
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
-static const double MOST_BANDWIDTH = 1.25e9; /* of one connection: what arrived at once measures nothing */
+/* Of one connection: what arrived at once, out of somebody's buffer, measures nothing. */
+static const double MOST_BANDWIDTH = 1.25e9, LEAST_SECONDS = 0.002;
 enum { LEAST_MEASURED = 16384 };
 
 /* ---- ends of requests */
@@ -40,16 +41,31 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
 
 /* ---- success */
 
+/* How much all connections deliver together. A round in which they also waited for requests has a lower rate, which says nothing: so
+ * the best one counts, and fades slowly. With the lock held. */
+static void measure_all(gather_remote_client *client, int64_t bytes, int64_t now) {
+  static const double FADING = 0.98;
+  client->round_bytes += bytes;
+  if (--client->round_left > 0) return;
+  const double seconds = (double)(now - client->round_began) * 1e-9;
+  const double rate = client->round_began > 0 && seconds > 0 ? (double)client->round_bytes / seconds : 0;
+  client->bandwidth_all *= FADING;
+  if (rate > client->bandwidth_all) client->bandwidth_all = rate;
+  client->round_began = now;
+  client->round_bytes = 0;
+  client->round_left = client->depth_now;
+}
+
 static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
   double seconds = (double)(now - transfer->answered) * 1e-9;
-  double each = seconds > 0 ? (double)transfer->got / seconds : MOST_BANDWIDTH;
-  if (each > MOST_BANDWIDTH) each = MOST_BANDWIDTH;
+  const double each = seconds > 0 ? (double)transfer->got / seconds : 0;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
   gather_histogram_add(&client->durations, now - transfer->request->state.begun);
-  if (transfer->got >= LEAST_MEASURED)
+  if (transfer->got >= LEAST_MEASURED && seconds >= LEAST_SECONDS && each <= MOST_BANDWIDTH)
     client->bandwidth_each = client->bandwidth_each > 0 ? 0.75 * client->bandwidth_each + 0.25 * each : each;
+  measure_all(client, transfer->got, now);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
