@@ -5,22 +5,24 @@
 #include "base/alloc.h"
 #include "format/map_remote.h"
 
-/* PART: the longest request. MOST_GAP: bytes that are read although nobody needs them, to save one request. */
-enum { PART = 1 << 23, MOST_GAP = 1 << 20 };
+/* PART: the longest request. LEAST_GAP, MOST_GAP: bytes that are read although nobody needs them, to save one request. */
+enum { PART = 1 << 23, LEAST_GAP = 1 << 13, MOST_GAP = 1 << 20 };
 
 typedef struct object_context {
   gather_remote_client *client;
   gather_remote_object *object;
 } object_context;
 
-/* A request costs its latency; in that time, so many bytes could be read. Requests at once share it. */
-static int64_t object_gap(void *argument, bool at_once) {
+/* A request costs its latency; in that time, so many bytes could be read. Requests that are in flight together cost it once, so
+ * joining gains little, until there are more of them than connections. */
+static int64_t object_gap(void *argument, int64_t count) {
   const object_context *context = argument;
   gather_remote_costs costs;
   gather_remote_client_costs(context->client, &costs);
   double bytes = costs.latency * costs.bandwidth;
-  if (at_once && costs.connections > 1) bytes /= costs.connections;
-  return bytes > 0 ? bytes < MOST_GAP ? (int64_t)bytes : MOST_GAP : 0;
+  if (count > 1 && count <= costs.connections) return LEAST_GAP;
+  if (count > 1 && costs.connections > 1) bytes /= costs.connections;
+  return bytes < LEAST_GAP ? LEAST_GAP : bytes < MOST_GAP ? (int64_t)bytes : MOST_GAP;
 }
 
 static int64_t count_parts(const gather_map_range *ranges, int64_t count) {

@@ -130,8 +130,8 @@ static gather_status check_limits(gather_map_remote *remote, const gather_map_ra
 }
 
 /* The bytes between two ranges that are faster to read than a request. */
-static int64_t gap_of(const gather_map_remote *remote, bool at_once) {
-  return remote->source.gap ? remote->source.gap(remote->source.context, at_once) : 0;
+static int64_t gap_of(const gather_map_remote *remote, int64_t count) {
+  return remote->source.gap ? remote->source.gap(remote->source.context, count) : 0;
 }
 
 /* Loads what is missing of the ranges: sorted, clipped and joined. */
@@ -139,7 +139,7 @@ static gather_status load_missing(gather_map_remote *remote, gather_map_range *r
                                   gather_error *error) {
   gather_map_range *missing = NULL;
   int64_t len = 0;
-  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size, gap_of(remote, true), &missing,
+  if (!gather_map_ranges_missing(&remote->loaded, ranges, count, remote->source.size, gap_of(remote, count), &missing,
                                  &len))
     return no_memory(remote->name, error);
   gather_status status = is_metadata ? check_limits(remote, missing, len, error) : GATHER_OK;
@@ -164,7 +164,7 @@ static gather_status load_metadata(gather_map_remote *remote, gather_map_range *
 static gather_map_range widen(gather_map_remote *remote, int64_t begin, int64_t end) {
   const int64_t size = remote->source.size;
   if (remote->source.exact) return (gather_map_range){begin, end - begin};
-  bool goes_on = begin >= remote->end && begin - remote->end <= gap_of(remote, false);
+  bool goes_on = begin >= remote->end && begin - remote->end <= gap_of(remote, 1);
   if (goes_on || (begin < remote->end && end > remote->end)) {
     if (goes_on) begin = remote->end;
     remote->step = remote->step < MOST_STEP / 4 ? 4 * remote->step : MOST_STEP;

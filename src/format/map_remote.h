@@ -35,8 +35,9 @@ typedef struct gather_map_source {
   gather_status (*read)(void *context, const gather_map_range *ranges, int64_t count, uint8_t *memory,
                         gather_error *error);
   void (*close)(void *context);
-  /* The bytes between two ranges that are faster to read than a further request, which may be sent at the same time; NULL = 0. */
-  int64_t (*gap)(void *context, bool at_once);
+  /* The bytes between two ranges that are faster to read than a further request. count: of ranges, which are requested at once; 1: the
+   * next need is known only when this one is answered. NULL = 0. */
+  int64_t (*gap)(void *context, int64_t count);
   gather_remote_object *object; /* NULL for other sources */
   /* For tests: loads exactly what is needed, and lets every access to other bytes fail: pages without access; with AddressSanitizer
    * bytes. Else they read as zero. */

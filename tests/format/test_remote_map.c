@@ -45,7 +45,7 @@ static gather_status read_counted(void *context, const gather_map_range *ranges,
 }
 
 static void close_counted(void *context) { ((counting *)context)->closed++; }
-static int64_t gap_counted(void *context, bool at_once) { return at_once ? ((counting *)context)->gap : 0; }
+static int64_t gap_counted(void *context, int64_t count) { return count > 1 ? ((counting *)context)->gap : 0; }
 
 static gather_map open_map(counting *source, int64_t size, int64_t head) {
   gather_map map;
