@@ -286,3 +286,13 @@ def test_nobody_listens(take):
     with HttpServer() as gone:
         url = gone.url(PATH)
     judge(take(url, np.arange(3), asked(2)), np.arange(3), ERROR, url)
+
+
+def test_the_judge_sees_wrong_bytes(take):
+    """A server that sends other bytes than it says: no client can know, but these tests do."""
+    ids = KNOWN.some(COUNT, first=4096)
+    with HttpServer({PATH: KNOWN.content}) as server:
+        server.fault(faults.other_bytes(8), times=1, when=of_rows)
+        outcome = take(server.url(PATH), ids, ASKED)
+        with pytest.raises(AssertionError):
+            judge(outcome, ids, ROWS, server.url(PATH))
