@@ -71,8 +71,8 @@ typedef struct side {
 struct connection {
   connection *next;
   side sides[2];
-  way ways[2];   /* UP: of side 0 to side 1 */
-  int64_t extra; /* of the handshake, for the first bytes */
+  way ways[2];      /* UP: of side 0 to side 1 */
+  int64_t extra;    /* of the handshake, for the first bytes */
   int64_t answered; /* when all that the server has sent had gone to the client; 0 = the client has asked since */
   int counted_faulty, muted, dead;
 };
@@ -348,8 +348,8 @@ static void told(void) {
     *end = 0;
     if (strcmp(line, "end") == 0) exit(0);
     if (strcmp(line, "counts") == 0) {
-      printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections, (unsigned long long)relay.peak,
-             (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP],
+      printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections,
+             (unsigned long long)relay.peak, (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP],
              (unsigned long long)relay.passed[DOWN], (unsigned long long)relay.turns,
              (unsigned long long)relay.turning);
       (void)fflush(stdout);
