@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import subprocess
 from pathlib import Path
 
 import inputs
 import pytest
 from runs import Point, Runner
+from scenarios import Scenario
+from support.http_server import HttpServer
 from support.skip import skip_test
 
 
@@ -17,6 +22,23 @@ def input_folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("in")
     inputs.make(folder)
     return folder
+
+
+@pytest.fixture
+def server_url(gather_exe):
+    """The address of a server of the inputs, for a scenario that needs one."""
+    with contextlib.ExitStack() as stack:
+
+        def url(scenario: Scenario, folder: Path) -> str:
+            if not scenario.remote:
+                return ""
+            line = [gather_exe, "take", "http://127.0.0.1:9/x.npy", "0", "--dry-run", "--json"]
+            error = json.loads(subprocess.run(line, capture_output=True, timeout=60).stdout)["error"]
+            if error["status"] == "unsupported":
+                skip_test("http", error["message"])
+            return stack.enter_context(HttpServer(folder=folder)).url("/")
+
+        yield url
 
 
 def has_unnamed_files(folder: Path) -> bool:

@@ -57,12 +57,26 @@ ERRORS = {
     "ppoll": (e.EINTR, e.ENOMEM),
     "clone": (e.EAGAIN, e.ENOMEM),
     "clone3": (e.EAGAIN, e.ENOMEM),
+    "socket": (e.EMFILE, e.ENOBUFS, e.ENOMEM, e.EACCES),
+    "socketpair": (e.EMFILE, e.ENOMEM),
+    "connect": (e.ECONNREFUSED, e.ENETUNREACH, e.ETIMEDOUT, e.EADDRNOTAVAIL, e.EINTR),
+    "sendto": (e.ECONNRESET, e.EPIPE, e.ENOBUFS, e.EINTR),
+    "sendmsg": (e.ECONNRESET, e.EPIPE, e.ENOBUFS, e.EINTR),
+    "recvfrom": (e.ECONNRESET, e.ETIMEDOUT, e.ENOMEM, e.EINTR),
+    "recvmsg": (e.ECONNRESET, e.ENOMEM, e.EINTR),
+    "setsockopt": (e.ENOPROTOOPT, e.ENOMEM),
+    "getsockopt": (e.ENOPROTOOPT, e.ENOMEM),
+    "getsockname": (e.ENOBUFS,),
+    "getpeername": (e.ENOTCONN,),
+    "pipe": (e.EMFILE,),
+    "pipe2": (e.EMFILE,),
+    "eventfd2": (e.EMFILE, e.ENOMEM),
     "io_uring_setup": (e.ENOSYS, e.EPERM, e.ENOMEM, e.EMFILE),
     "io_uring_enter": (e.EINTR, e.EAGAIN, e.EBUSY, e.ENOMEM),
     "io_uring_register": (e.ENOMEM, e.EINVAL),
 }
 OTHERS = (e.EIO, e.ENOMEM)
-SHORT = ("read", "pread64", "write", "pwrite64", "stdout.write")
+SHORT = ("read", "pread64", "write", "pwrite64", "stdout.write", "sendto", "recvfrom")
 SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 
 ROUNDS = os.environ.get("GATHER_TEST_ROUNDS", "")  # points of a scenario; "all"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is run: each command, engine and format. IN stands for the folder of the inputs."""
+"""What is run: each command, engine and format. IN stands for the folder of the inputs, URL for a server that serves it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ class Scenario:
     loops: int = 0  # it makes the same calls in rounds: how many of each name are tried; 0 = all
     least: int = 60  # points that are tried without GATHER_TEST_ROUNDS
 
-    def words(self, inputs: str, json: bool) -> list[str]:
-        return [word.replace("IN/", f"{inputs}/") for word in self.line.split()] + (["--json"] if json else [])
+    remote: bool = False  # it needs a build that reads URLs, and the server
+
+    def words(self, inputs: str, url: str, json: bool) -> list[str]:
+        words = [word.replace("IN/", f"{inputs}/").replace("URL/", url) for word in self.line.split()]
+        return words + (["--json"] if json else [])
 
 
 def take(name: str, line: str, **more) -> Scenario:
@@ -103,5 +106,7 @@ SCENARIOS = [
     Scenario("shuffle-two", "shuffle IN/s.npy -o o.npy --seed 3 --memory 6M --passes 2", resumes=True),
     Scenario("shuffle-order", "shuffle IN/s.npy -o o.npy --order IN/order.npy --memory 6M --passes 2", resumes=True),
     Scenario("shuffle-replace", "shuffle IN/s.npy -o o.npy --seed 3 --memory 6M --passes 2 -f", replaces=True, resumes=True),
+    take("http", "URL/x.npy IN/i.npy -o o.npy --timeout 8", remote=True, loops=8),
+    take("http-ids", "URL/x.safetensors:t URL/i.npy -o o.npy --timeout 8", remote=True, loops=4, least=30),
     said("bench", "bench IN/x.npy --rows 2", stable=False, loops=12),
 ]

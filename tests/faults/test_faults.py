@@ -29,9 +29,9 @@ def make_cold(path: Path) -> None:
 class Trial:
     """One scenario in one form of its answer."""
 
-    def __init__(self, scenario: Scenario, as_json: bool, input_folder: Path, unnamed: bool):
+    def __init__(self, scenario: Scenario, as_json: bool, input_folder: Path, unnamed: bool, url: str):
         self.scenario, self.as_json, self.inputs, self.unnamed = scenario, as_json, input_folder, unnamed
-        self.words = scenario.words(str(input_folder), as_json)
+        self.words = scenario.words(str(input_folder), url, as_json)
         self.before = {name: PRECIOUS for name in scenario.outputs} if scenario.replaces else {}
         self.base = Result(None, b"", b"")
 
@@ -69,8 +69,8 @@ class Trial:
 
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
-def test_faults(scenario, as_json, runner, input_folder, unnamed):
-    trial = Trial(scenario, as_json, input_folder, unnamed)
+def test_faults(scenario, as_json, runner, input_folder, unnamed, server_url):
+    trial = Trial(scenario, as_json, input_folder, unnamed, server_url(scenario, input_folder))
     runners: queue.SimpleQueue[Runner] = queue.SimpleQueue()
     for i in range(WORKERS):
         runners.put(runner(f"worker-{i}"))

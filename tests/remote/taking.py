@@ -122,8 +122,8 @@ class Package:
         remote = {name: getattr(asked, name) for name in ("connections", "timeout", "gap") if getattr(asked, name) is not None}
         if asked.cache is not None:
             remote["cache"] = os.fspath(asked.cache)
-        if environment and "SSL_CERT_FILE" in environment:
-            remote["authorities"] = environment["SSL_CERT_FILE"]
+        if environment and "CURL_CA_BUNDLE" in environment:
+            remote["authorities"] = environment["CURL_CA_BUNDLE"]
         try:
             with self.module.open(url, memory=asked.memory, remote=remote) as table:
                 rows = np.asarray(table.take(ids))

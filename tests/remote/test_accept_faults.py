@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -16,7 +17,7 @@ from support.http_addresses import Signed
 from support.http_messages import Request
 from support.http_server import HttpServer
 from support.relay import Relay
-from taking import Asked, Known, Outcome
+from taking import Asked, Command, Known, Outcome, Package
 
 KNOWN = Known(200_000, 512)  # 98 MiB, in no memory
 COUNT = 40
@@ -50,6 +51,7 @@ class Fault:
     status: str = "io_error"
     told: dict[str, Any] = field(default_factory=dict)  # about the file
     timeout: int = 6  # seconds; of what ends with one, less
+    of_header: bool = False  # from the first request on: the file cannot even be opened
     most_requests: int = 400
     most_bytes: int = 8 << 20
 
@@ -62,7 +64,7 @@ FAULTS = [
     Fault("cut often", [faults.cut(100)], ROWS, every=4),
     Fault("cut before the body", [faults.cut(0)], ROWS, every=4),
     Fault("cut by reset", [faults.cut(300, reset=True)], ROWS, every=4),
-    Fault("cut always", [faults.cut(100)], ROWS),  # what has arrived is not asked for again
+    Fault("cut always", [faults.cut(400)], ROWS),  # what has arrived is not asked for again
     Fault("cut at once always", [faults.cut(0)], ERROR, says="byte", timeout=2),
     Fault("reset", [faults.reset()], ROWS, every=4),
     Fault("reset always", [faults.reset()], ERROR, timeout=2),
@@ -121,6 +123,16 @@ FAULTS = [
     Fault("no version at all", [], ROWS, told={"etag": None, "modified": None}),
 ]  # fmt: skip
 
+OF_HEADER = [
+    Fault(f"{name} at once", [what], ERROR, says=says, status=status, timeout=2, of_header=True, most_requests=60, most_bytes=16 << 20)
+    for name, what, says, status in [
+        ("404", faults.status(404), "404", "file_not_found"), ("410", faults.status(410), "410", "file_not_found"),
+        ("403", faults.status(403), "403", "io_error"), ("500", faults.status(500), "500", "io_error"),
+        ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "", "io_error"),
+        ("reset", faults.reset(), "", "io_error"), ("silence", faults.delay(3600), "", "io_error"),
+        ("circle", faults.redirect(PATH), "redirect", "io_error"), ("endless", faults.endless_headers(), "", "io_error")]
+]  # fmt: skip
+
 
 def judge(outcome: Outcome, ids: np.ndarray, wanted: str, url: str, says: str = "", status: str = "io_error") -> None:
     """Rows that are right, or an error that names the URL without its query."""
@@ -136,48 +148,56 @@ def judge(outcome: Outcome, ids: np.ndarray, wanted: str, url: str, says: str = 
 
 
 def both_or_one(cases: list) -> list:
-    """(way, case): the two ways in turn, or both with GATHER_TEST_ROUNDS=all, as in script/remote."""
+    """(case, way): the two ways in turn, or both with GATHER_TEST_ROUNDS=all, as in script/remote."""
     ways = ("command", "python")
     if os.environ.get("GATHER_TEST_ROUNDS") == "all":
-        return [(way, case) for case in cases for way in ways]
-    return [(ways[i % 2], case) for i, case in enumerate(cases)]
+        return [(case, way) for case in cases for way in ways]
+    return [(case, ways[i % 2]) for i, case in enumerate(cases)]
 
 
-def name_of(value: Any) -> str:
-    return value if isinstance(value, str) else value.name.replace(" ", "-")
+@dataclass
+class Run:
+    """What came of a fault."""
+
+    ids: np.ndarray
+    url: str
+    outcome: Outcome
+    fired: int
+    requests: int
+    peak: int
+    body_bytes: int
 
 
-@pytest.mark.parametrize(("take", "fault"), both_or_one(FAULTS), indirect=["take"], ids=name_of)
-def test_fault(take, fault: Fault):
+def run_fault(take: Callable, fault: Fault) -> Run:
     ids = KNOWN.some(COUNT, first=4096)
     with HttpServer() as server:
         server.put(PATH, KNOWN.content, **fault.told)
         server.put("/other.npy", KNOWN.content)
-        rule = server.fault(*fault.what, path=PATH, times=fault.times, every=fault.every, when=of_rows)
+        rule = server.fault(*fault.what, path=PATH, times=fault.times, every=fault.every, when=None if fault.of_header else of_rows)
         url = server.url(PATH) + "?key=secret"
         outcome = take(url, ids, asked(fault.timeout))
-        judge(outcome, ids, fault.outcome, url, fault.says, fault.status)
-        assert rule.fired > 0
-        assert server.requests <= fault.most_requests and server.peak <= CONNECTIONS
-        assert server.body_bytes <= fault.most_bytes
+        return Run(ids, url, outcome, rule.fired, server.requests, server.peak, server.body_bytes)
 
 
-@pytest.mark.parametrize(
-    ("name", "fault", "says", "status"),
-    [("404", faults.status(404), "404", "file_not_found"), ("410", faults.status(410), "410", "file_not_found"),
-     ("403", faults.status(403), "403", "io_error"), ("500", faults.status(500), "500", "io_error"),
-     ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "", "io_error"),
-     ("reset", faults.reset(), "", "io_error"), ("silence", faults.delay(3600), "", "io_error"),
-     ("circle", faults.redirect(PATH), "redirect", "io_error"), ("endless", faults.endless_headers(), "", "io_error")],
-    ids=lambda value: value if isinstance(value, str) else "",
-)  # fmt: skip
-def test_fault_of_the_header(command, name, fault, says, status):
-    """The file cannot even be opened; what costs most, the whole file, does not arrive."""
-    with HttpServer({PATH: KNOWN.content}) as server:
-        server.fault(fault)
-        url = server.url(PATH) + "?key=secret"
-        judge(command(url, np.arange(3), asked(2)), np.arange(3), ERROR, url, says, status)
-        assert 0 < server.requests <= 60 and server.body_bytes < 16 << 20
+@pytest.fixture(scope="module")
+def runs(request, remote_build, tmp_path_factory):
+    """All cases at once, each with a server of its own: most of the time they wait."""
+    chosen = [item.callspec.params["case"] for item in request.session.items if item.originalname == "test_fault"]
+    with ThreadPoolExecutor(8) as pool:
+        found = {}
+        for fault, way in chosen:
+            take = Command(remote_build, tmp_path_factory.mktemp("fault")) if way == "command" else Package()
+            found[fault.name, way] = pool.submit(run_fault, take, fault)
+        yield found
+
+
+@pytest.mark.parametrize("case", both_or_one(FAULTS + OF_HEADER), ids=lambda case: f"{case[1]}-{case[0].name.replace(' ', '-')}")
+def test_fault(runs, case: tuple[Fault, str]):
+    fault, way = case
+    run = runs[fault.name, way].result(300)
+    judge(run.outcome, run.ids, fault.outcome, run.url, fault.says, fault.status)
+    assert run.fired > 0 and run.requests <= fault.most_requests
+    assert run.peak <= CONNECTIONS and run.body_bytes <= fault.most_bytes
 
 
 def test_a_file_that_changes(take):
@@ -255,7 +275,7 @@ def test_connections_dropped_in_the_middle(take):
 def test_tls(take, authority):
     ids = KNOWN.some(COUNT, first=4096)
     with HttpServer({PATH: KNOWN.content}, tls=authority, names=["localhost"]) as server:
-        known = {"SSL_CERT_FILE": str(authority.certificate)}
+        known = {"CURL_CA_BUNDLE": str(authority.certificate)}
         judge(take(server.url(PATH), ids, ASKED, environment=known), ids, ROWS, server.url(PATH))
         judge(take(server.url(PATH), ids, ASKED), ids, ERROR, server.url(PATH), "certificate")
         server.fault(faults.cut(100), every=4, when=of_rows)
@@ -266,3 +286,13 @@ def test_nobody_listens(take):
     with HttpServer() as gone:
         url = gone.url(PATH)
     judge(take(url, np.arange(3), asked(2)), np.arange(3), ERROR, url)
+
+
+def test_the_judge_sees_wrong_bytes(take):
+    """A server that sends other bytes than it says: no client can know, but these tests do."""
+    ids = KNOWN.some(COUNT, first=4096)
+    with HttpServer({PATH: KNOWN.content}) as server:
+        server.fault(faults.other_bytes(8), times=1, when=of_rows)
+        outcome = take(server.url(PATH), ids, ASKED)
+        with pytest.raises(AssertionError):
+            judge(outcome, ids, ROWS, server.url(PATH))

@@ -74,6 +74,11 @@ def test_delay_and_handshake(server):
             assert client.get(i, i) == DATA[i : i + 1]
             times.append(time.monotonic() - start)
         assert times[0] >= 0.4 and 0.2 <= min(times[1:]) < 0.38
+        before = relay.counts()
+        assert before.turns == 2
+        time.sleep(0.3)
+        assert client.get(5, 5) == DATA[5:6]
+        assert relay.counts().turning - before.turning >= 3e8
 
 
 def test_rate(server):

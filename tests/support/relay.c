@@ -15,7 +15,8 @@
  *   mute=BYTES       each every=N-th connection falls silent after so many bytes from the server, and stays open
  *   seed=N           for jitter
  *
- * Standard input takes lines: "counts" prints one (connections peak refused up down), "cut" ends all connections by RST, "end" and the
+ * Standard input takes lines: "counts" prints one (connections peak refused up down turns
+ * turning), "cut" ends all connections by RST, "end" and the
  * end of the input end the program.
  */
 #define _GNU_SOURCE
@@ -70,8 +71,9 @@ typedef struct side {
 struct connection {
   connection *next;
   side sides[2];
-  way ways[2];   /* UP: of side 0 to side 1 */
-  int64_t extra; /* of the handshake, for the first bytes */
+  way ways[2];      /* UP: of side 0 to side 1 */
+  int64_t extra;    /* of the handshake, for the first bytes */
+  int64_t answered; /* when all that the server has sent had gone to the client; 0 = the client has asked since */
   int counted_faulty, muted, dead;
 };
 
@@ -85,7 +87,8 @@ static struct {
   connection *all;
   int epoll, timer, listener;
   int64_t timer_at;
-  uint64_t connections, open, peak, refused, passed[2];
+  uint64_t connections, peak, refused, passed[2];
+  uint64_t turns, turning; /* how often a client had its answer and asked again, and how long it took, in ns */
 } relay = {.listen = "127.0.0.1", .cut = -1, .mute = -1, .every = 1, .handshake = 1, .seed = 1};
 
 static _Noreturn void die(const char *what) {
@@ -106,6 +109,18 @@ static int64_t random_below(int64_t n) {
 
 /* ---- connections */
 
+/* Those that their clients have not closed: the system knows that before we have read it. */
+static uint64_t count_established(void) {
+  uint64_t count = 0;
+  for (const connection *c = relay.all; c; c = c->next) {
+    struct tcp_info info;
+    socklen_t bytes = sizeof info;
+    if (!c->dead && getsockopt(c->sides[0].fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0)
+      count += info.tcpi_state == TCP_ESTABLISHED;
+  }
+  return count;
+}
+
 static void ask(side *s, uint32_t events) {
   struct epoll_event event = {.events = events, .data.ptr = s};
   if (s->asked == events || s->fd < 0) return;
@@ -116,7 +131,6 @@ static void close_connection(connection *c, int by_reset) {
   const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
   if (c->dead) return;
   c->dead = 1;
-  relay.open--;
   for (int i = 0; i < 2; i++) {
     if (c->sides[i].fd >= 0) {
       if (by_reset) (void)setsockopt(c->sides[i].fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -163,10 +177,11 @@ static void accept_one(void) {
   c->next = relay.all, relay.all = c;
   c->extra = relay.handshake ? 2 * relay.delay : 0;
   for (int i = 0; i < 2; i++) c->ways[i].last = &c->ways[i].first;
-  relay.connections++, relay.open++;
-  if (relay.open > relay.peak) relay.peak = relay.open;
+  relay.connections++;
   c->counted_faulty = relay.connections % (uint64_t)relay.every == 0;
   if (watch(&c->sides[0], c, 0, client, EPOLLIN) != 0 || watch(&c->sides[1], c, 1, server, EPOLLIN) != 0) die("epoll");
+  const uint64_t open = count_established();
+  if (open > relay.peak) relay.peak = open;
 }
 
 /* ---- bytes */
@@ -204,6 +219,8 @@ static int link_is_full(int which, int64_t now) {
 
 static void queue_piece(connection *c, int which, piece *p, int64_t now) {
   way *w = &c->ways[which];
+  if (which == UP && c->answered > 0) relay.turns++, relay.turning += (uint64_t)(now - c->answered);
+  if (which == UP) c->answered = 0;
   p->next = NULL, p->sent = 0, p->due = due_at(c, which, p->bytes, now);
   *w->last = p, w->last = &p->next;
   w->waiting += p->bytes, w->passed += p->bytes, relay.passed[which] += p->bytes;
@@ -257,6 +274,7 @@ static int give_out(connection *c, int which, int64_t now) {
     if (p->sent < p->bytes) return 1;
     w->first = p->next;
     if (!w->first) w->last = &w->first;
+    if (!w->first && which == DOWN) c->answered = now;
     free(p);
   }
   if (w->ended && !w->closed && !w->first) {
@@ -330,9 +348,10 @@ static void told(void) {
     *end = 0;
     if (strcmp(line, "end") == 0) exit(0);
     if (strcmp(line, "counts") == 0) {
-      printf("%llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections, (unsigned long long)relay.peak,
-             (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP],
-             (unsigned long long)relay.passed[DOWN]);
+      printf("%llu %llu %llu %llu %llu %llu %llu\n", (unsigned long long)relay.connections,
+             (unsigned long long)relay.peak, (unsigned long long)relay.refused, (unsigned long long)relay.passed[UP],
+             (unsigned long long)relay.passed[DOWN], (unsigned long long)relay.turns,
+             (unsigned long long)relay.turning);
       (void)fflush(stdout);
     }
     if (strcmp(line, "cut") == 0)

@@ -22,6 +22,8 @@ class Counts(NamedTuple):
     refused: int  # by the server
     up: int  # bytes from clients
     down: int  # bytes from the server
+    turns: int  # how often a client had its answer and asked again on the same connection
+    turning: int  # and how long it took, in nanoseconds, in all
 
 
 def program() -> Path:
