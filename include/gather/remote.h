@@ -43,24 +43,27 @@ typedef struct gather_remote_options {
   double try_seconds;  /* a request without progress for so long is tried again; 0 = 20 */
   double take_seconds; /* a take without progress for so long fails; 0 = 60 */
   int32_t retries;     /* of one request; -1 = 8 */
-  int64_t gap_bytes;   /* ranges with at most this gap between them are one request; -1 = from the measured latency and bandwidth */
+  int64_t
+      gap_bytes; /* ranges with at most this gap between them are one request; -1 = from the measured latency and bandwidth */
   /* Blocks on local disk: a folder that is made if it is missing, at most cache_bytes of blocks in it (0 = 1 GiB). The key is the URL
    * without its query, the ETag, and the offset. Several processes may share it. Files without a strong ETag are not cached. */
   const char *cache_folder;
   int64_t cache_bytes;
-  const char *bearer; /* a token for "Authorization: Bearer", for the host of https:// and hf:// URLs as they were given */
+  const char
+      *bearer; /* a token for "Authorization: Bearer", for the host of https:// and hf:// URLs as they were given */
   /* S3 */
-  const char *endpoint; /* "https://s3.example.org:9000"; default: Amazon's for the region */
-  const char *region;   /* default "us-east-1" */
+  const char *endpoint;                        /* "https://s3.example.org:9000"; default: Amazon's for the region */
+  const char *region;                          /* default "us-east-1" */
   const char *key_id, *secret, *session_token; /* default: requests are not signed, as for public buckets */
-  bool virtual_host;    /* https://bucket.endpoint/key; default: https://endpoint/bucket/key */
-  const char *hub;      /* for hf://; default "https://huggingface.co" */
+  bool virtual_host;                           /* https://bucket.endpoint/key; default: https://endpoint/bucket/key */
+  const char *hub;                             /* for hf://; default "https://huggingface.co" */
   const char *authorities; /* a file of certificates (PEM) to verify servers with; default: the system's */
 } gather_remote_options;
 
-#define GATHER_REMOTE_OPTIONS_INIT                                                                                             \
-  {                                                                                                                            \
-    sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, NULL \
+#define GATHER_REMOTE_OPTIONS_INIT                                                                                  \
+  {                                                                                                                 \
+    sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, \
+        NULL                                                                                                        \
   }
 
 /* Whether a name begins with a scheme of this page ("https://", "s3://" ...), whether the build has it or not. Threads: any. */
@@ -72,19 +75,19 @@ GATHER_API GATHER_CHECKED gather_status gather_remote_check(gather_error *error)
 
 /* Counts since a table was opened, or since gather_table_statistics_reset. Times in seconds. */
 typedef struct gather_remote_statistics {
-  int64_t requests;      /* sent, retries and hedges included */
-  int64_t retries;       /* sent again after an error */
-  int64_t hedges;        /* sent a second time because the first was slow */
-  int64_t bytes_useful;  /* of rows that were asked for */
-  int64_t bytes_read;    /* bodies received */
-  int64_t cache_hits;    /* blocks found on disk */
-  int64_t connections;   /* opened */
+  int64_t requests;       /* sent, retries and hedges included */
+  int64_t retries;        /* sent again after an error */
+  int64_t hedges;         /* sent a second time because the first was slow */
+  int64_t bytes_useful;   /* of rows that were asked for */
+  int64_t bytes_read;     /* bodies received */
+  int64_t cache_hits;     /* blocks found on disk */
+  int64_t connections;    /* opened */
   int32_t in_flight_peak; /* requests at once */
-  int32_t depth;         /* requests in flight that are allowed now */
-  int64_t gap_bytes;     /* joined now */
-  double latency;        /* measured: to the first byte, the median */
-  double bandwidth;      /* measured: bytes a second, all connections together */
-  double p50, p99;       /* of whole requests */
+  int32_t depth;          /* requests in flight that are allowed now */
+  int64_t gap_bytes;      /* joined now */
+  double latency;         /* measured: to the first byte, the median */
+  double bandwidth;       /* measured: bytes a second, all connections together */
+  double p50, p99;        /* of whole requests */
 } gather_remote_statistics;
 
 #ifdef __cplusplus

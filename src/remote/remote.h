@@ -56,7 +56,7 @@ typedef struct gather_remote_request {
   char *data;            /* room for them */
   void *owner;           /* the caller's own */
   gather_status status;  /* set when it is finished */
-  gather_error error;    /* the URL as file, the byte as file_offset; message has the status and how often it was tried */
+  gather_error error; /* the URL as file, the byte as file_offset; message has the status and how often it was tried */
   struct gather_remote_request *next; /* the client's own */
   void *transfer;                     /* likewise */
 } gather_remote_request;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * miss.c: reads rows that are not resident. They are sorted, so that each is read once and neighbours are read
- * together, with the full queue depth in flight; rows are delivered in the order in which reads complete.
+ * together, with the full queue depth in flight on every device; rows are delivered in the order in which reads
+ * complete.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -22,15 +23,23 @@ enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
 /* A read's tag: the number of its first entry, and how many entries it has. */
 enum { TAG_BITS = 24 };
 
+/* How far a queue has got: its rows among the sorted entries. */
+typedef struct gather_cursor {
+  int64_t next, end; /* entries without a read, of rows of the queue without others between them */
+  int64_t piece;     /* bytes of the row of `next` that already have a read */
+  int64_t flying;
+} gather_cursor;
+
 typedef struct misses {
   const gather_taking *taking;
   gather_table *table;
   gather_worker *worker;
   int64_t count;
-  int64_t next;  /* the first entry without a read */
-  int64_t piece; /* bytes of its row that already have a read */
   int64_t join_bytes;
-  bool eager; /* all rows read may evict cached ones; else only rows wanted twice */
+  int64_t now;    /* the clock when a read last completed */
+  int64_t flying; /* reads of all queues */
+  bool eager;     /* all rows read may evict cached ones; else only rows wanted twice */
+  gather_cursor cursors[GATHER_MOST_QUEUES];
 } misses;
 
 /* ---- which row, where */
@@ -42,45 +51,72 @@ static int64_t row_offset(const gather_taking *taking, const gather_part *part, 
 /* ---- which bytes to read next */
 
 /* The entry after those of one row. */
-static int64_t skip_row(const misses *m, int64_t entry) {
+static int64_t skip_row(const misses *m, const gather_cursor *at, int64_t entry) {
   int64_t row = m->worker->entries[entry].row;
   do entry++;
-  while (entry < m->count && m->worker->entries[entry].row == row);
+  while (entry < at->end && m->worker->entries[entry].row == row);
   return entry;
+}
+
+/* The first entry from `low` on of this row or a later one. */
+static int64_t find_entry(const misses *m, int64_t low, int64_t row) {
+  int64_t high = m->count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->worker->entries[middle].row < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Moves a queue's cursor to its next entries; false if it has no more. A part is on one device. */
+static bool seek(const misses *m, int32_t queue, gather_cursor *at) {
+  const gather_table *table = m->table;
+  while (at->next == at->end && at->end < m->count) {
+    const gather_part *part = gather_taking_find_part(m->taking, m->worker->entries[at->end].row);
+    const int64_t behind = find_entry(m, at->end, (part->first + part->rows) * m->taking->fold);
+    if (table->sources[part->source].queue != queue) at->next = behind;
+    at->end = behind;
+  }
+  return at->next < at->end;
 }
 
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
-static int64_t join(misses *m, const gather_part *part, int64_t end, int64_t limit) {
+static int64_t join(const misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
   const gather_taking *taking = m->taking;
-  while (m->next < m->count) {
-    int64_t row = m->worker->entries[m->next].row;
+  while (cursor->next < cursor->end) {
+    int64_t row = m->worker->entries[cursor->next].row;
     if (row - part->first * taking->fold >= part->rows * taking->fold) break;
     int64_t from = row_offset(taking, part, row), to = from + taking->row_bytes;
     if (from - end > m->join_bytes || to > limit) break;
     end = to;
-    m->next = skip_row(m, m->next);
+    cursor->next = skip_row(m, cursor, cursor->next);
   }
   return end;
 }
 
-static bool next_read(misses *m, gather_read *read) {
-  if (m->next >= m->count) return false;
+static bool next_read(misses *m, int32_t queue, gather_read *read) {
+  gather_cursor *cursor = &m->cursors[queue];
+  if (cursor->next == cursor->end && !seek(m, queue, cursor)) return false;
   const gather_table *table = m->table;
-  const int64_t first = m->next, row = m->worker->entries[first].row;
+  const int64_t first = cursor->next, row = m->worker->entries[first].row;
   const gather_part *part = gather_taking_find_part(m->taking, row);
   const gather_table_source *source = &table->sources[part->source];
-  int64_t begin = row_offset(m->taking, part, row) + m->piece, end = begin - m->piece + m->taking->row_bytes;
+  int64_t begin = row_offset(m->taking, part, row) + cursor->piece;
+  int64_t end = begin - cursor->piece + m->taking->row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
-  int64_t behind = skip_row(m, first);
+  int64_t behind = skip_row(m, cursor, first);
   if (end > limit) { /* a long row is read in several pieces */
-    m->piece += limit - begin;
+    cursor->piece += limit - begin;
     end = limit;
   } else {
-    m->piece = 0;
-    m->next = behind;
-    end = join(m, part, end, limit);
-    behind = m->next;
+    cursor->piece = 0;
+    cursor->next = behind;
+    end = join(m, cursor, part, end, limit);
+    behind = cursor->next;
   }
   *read = (gather_read){.source = source, .offset = start, .needed = end - start};
   read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
@@ -135,43 +171,54 @@ static gather_status fail_read(const misses *m, const gather_read *read, gather_
   return gather_table_blame_row(m->table, row, status, error);
 }
 
-static gather_status finish_one(misses *m, gather_error *error) {
-  gather_table_counts *counts = &m->table->counts;
+/* Waits for a read of any queue, which has room for another one then. */
+static gather_status finish_one(misses *m, int32_t *queue, gather_error *error) {
+  gather_table *table = m->table;
   gather_read read = {0};
   gather_error why;
   int number = 0;
   int64_t start = gather_clock();
   gather_status status = gather_reader_finish(m->worker->reader, &read, &number, &why);
-  atomic_fetch_add_explicit(&counts->nanoseconds_waiting, gather_clock() - start, memory_order_relaxed);
+  m->now = gather_clock();
+  atomic_fetch_add_explicit(&table->counts.nanoseconds_waiting, m->now - start, memory_order_relaxed);
   if (status != GATHER_OK) {
     status = fail_read(m, &read, status, &why);
     if (error) *error = why;
     return status;
   }
+  gather_device_count_wait(&table->devices[read.source->device], m->now - read.begun);
   deliver(m, &read);
   settle_mapped(m, &read);
   gather_reader_release(m->worker->reader, &read);
+  *queue = read.source->queue;
+  m->cursors[*queue].flying--;
+  m->flying--;
+  return GATHER_OK;
+}
+
+/* Begins as many reads of a queue as it has room for. */
+static gather_status begin_reads(misses *m, int32_t queue, gather_error *error) {
+  gather_reader *reader = m->worker->reader;
+  gather_cursor *cursor = &m->cursors[queue];
+  gather_read read;
+  while (gather_reader_has_room(reader, queue) && next_read(m, queue, &read)) {
+    read.begun = m->now;
+    gather_status status = gather_reader_begin(reader, &read, error);
+    if (status != GATHER_OK) return fail_read(m, &read, status, error);
+    cursor->flying++, m->flying++;
+    gather_device_count_read(&m->table->devices[read.source->device], read.bytes, cursor->flying);
+  }
   return GATHER_OK;
 }
 
 static gather_status read_all(misses *m, gather_error *error) {
-  gather_reader *reader = m->worker->reader;
-  gather_table_counts *counts = &m->table->counts;
-  int64_t in_flight = 0;
-  bool more = true;
-  while (more || in_flight > 0) {
-    gather_read read;
-    while (more && gather_reader_has_room(reader) && (more = next_read(m, &read))) {
-      gather_status status = gather_reader_begin(reader, &read, error);
-      if (status != GATHER_OK) return fail_read(m, &read, status, error);
-      atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
-      atomic_fetch_add_explicit(&counts->bytes_read, read.bytes, memory_order_relaxed);
-      in_flight++;
-    }
-    if (in_flight == 0) break;
+  m->now = gather_clock();
+  for (int32_t queue = 0; queue < m->table->budget.queues; queue++) GATHER_TRY(begin_reads(m, queue, error));
+  while (m->flying > 0) {
+    int32_t queue = 0;
     GATHER_TRY(gather_taking_go_on(m->taking, error));
-    GATHER_TRY(finish_one(m, error));
-    in_flight--;
+    GATHER_TRY(finish_one(m, &queue, error));
+    GATHER_TRY(begin_reads(m, queue, error));
   }
   return GATHER_OK;
 }
@@ -227,7 +274,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
 }
 
 static gather_status read_few(misses *m, gather_error *error) {
-  gather_table_counts *counts = &m->table->counts;
+  const gather_table *table = m->table;
   const int64_t row_bytes = m->taking->row_bytes;
   const gather_entry *entries = m->worker->entries;
   for (int64_t e = 0; e < m->count; e++) {
@@ -236,9 +283,12 @@ static gather_status read_few(misses *m, gather_error *error) {
       memcpy(out, m->taking->out + entries[e - 1].position * row_bytes, (size_t)row_bytes);
       continue;
     }
+    const gather_part *part = gather_taking_find_part(m->taking, entries[e].row);
+    gather_device *device = &table->devices[table->sources[part->source].device];
+    const int64_t start = gather_clock();
     GATHER_TRY(read_row(m, e, error));
-    atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&counts->bytes_read, row_bytes, memory_order_relaxed);
+    gather_device_count_read(device, row_bytes, 1);
+    gather_device_count_wait(device, gather_clock() - start);
   }
   return GATHER_OK;
 }
@@ -252,6 +302,7 @@ gather_status gather_taking_read(const gather_taking *taking, gather_worker *wor
               .count = count,
               .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
               .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
+  if (table->budget.queues == 1) m.cursors[0].end = count; /* no other queue has a part of them */
   gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows * taking->fold);
   bool few = count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES;
   if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);

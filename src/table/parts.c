@@ -91,6 +91,7 @@ static gather_status find_source(gather_table *table, const char *path, const ga
   gather_table_source *made = &table->sources[*number];
   GATHER_TRY(gather_table_source_open(path, &wishes, made, error));
   table->source_count++;
+  gather_devices_add(table, made);
   return check_same(made, map, error);
 }
 

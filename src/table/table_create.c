@@ -31,8 +31,11 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
   if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
+  if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
-  return gather_budget_make(&table->options, table->engine, &table->budget, error);
+  return gather_budget_make(&table->options, table->engine, &(gather_budget_wishes){.queues = 1}, &table->budget,
+                            error);
 }
 
 gather_status gather_table_create(const gather_table_options *options, int32_t count, gather_table **table,
@@ -52,9 +55,7 @@ gather_status gather_table_create(const gather_table_options *options, int32_t c
 }
 
 gather_status gather_table_complete(gather_table *table, gather_error *error) {
-  for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
-    if (table->sources[i].block_bytes > table->budget.slot_bytes)
-      table->budget.slot_bytes = table->sources[i].block_bytes;
+  GATHER_TRY(gather_devices_complete(table, error));
   table->info.rows = table->shape[0];
   table->info.parts = table->part_count;
   table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
@@ -97,6 +98,7 @@ void gather_table_close(gather_table *table) {
   gather_cache_destroy(table->cache);
   gather_free(table->residency);
   gather_free(table->sources);
+  gather_free(table->devices);
   gather_free(table->parts);
   gather_free(table->files);
   (void)pthread_cond_destroy(&table->changed);
