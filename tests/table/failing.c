@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,6 +26,7 @@ static struct {
   int64_t most_bytes; /* INT64_MAX = all */
   int64_t bad_offset; /* -1 = none */
   int bad_number;
+  int devices;
   int storm, wind; /* wind: interrupted calls since the last that was not */
 } rule = {.most_bytes = INT64_MAX, .bad_offset = -1};
 static int mappings;
@@ -63,11 +65,18 @@ void failing_storm(int times) {
   leave();
 }
 
+void failing_devices(int on) {
+  enter();
+  rule.devices = on;
+  leave();
+}
+
 void failing_clear(void) {
   failing_set(NULL, 0, 0, 0);
   failing_short(INT64_MAX);
   failing_at(-1, 0);
   failing_storm(0);
+  failing_devices(0);
 }
 
 int failing_mappings(void) {
@@ -143,9 +152,26 @@ int WRAP(open)(const char *path, int flags, ...) {
   return fails("open") || ((flags & O_DIRECT) && fails("open direct")) ? -1 : REAL(open)(path, flags, mode);
 }
 
+/* The last digit of the name of an open file, and one more; 0 = it has none. */
+static int last_digit(int fd) {
+  char link[64], name[PATH_MAX];
+  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, name, sizeof name);
+  char last = length > 0 ? name[length - 1] : 'x';
+  return last >= '0' && last <= '9' ? last - '0' + 1 : 0;
+}
+
 int REAL(fstat)(int fd, struct stat *about);
 int WRAP(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about) { return fails("fstat") ? -1 : REAL(fstat)(fd, about); }
+int WRAP(fstat)(int fd, struct stat *about) {
+  if (fails("fstat")) return -1;
+  int answer = REAL(fstat)(fd, about);
+  enter();
+  int devices = rule.devices;
+  leave();
+  if (answer == 0 && devices) about->st_dev += (dev_t)last_digit(fd);
+  return answer;
+}
 
 int __real_statx(int folder, const char *path, int flags, unsigned mask, void *about);
 int __wrap_statx(int folder, const char *path, int flags, unsigned mask, void *about);

@@ -22,6 +22,8 @@ void failing_short(int64_t bytes);
 void failing_at(int64_t offset, int number);
 /* Before each call that may be interrupted is done, it is interrupted so many times. */
 void failing_storm(int times);
+/* Files whose names end in a digit are on devices of their own, one for each digit. */
+void failing_devices(int on);
 /* All is well again. */
 void failing_clear(void);
 /* Mappings that the library has made and not ended. */

@@ -29,7 +29,8 @@ static void cut(int w, int64_t size) {
   const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
   failing_set("pthread_create", 0, INT_MAX, EAGAIN);
   assert_int_equal(gather_table_source_open(path, &wishes, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, 1}, &reader, NULL), GATHER_OK);
+  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, 1}, &reader, NULL),
+                   GATHER_OK);
   for (int64_t n = 0; n < BLOCKS; n++) {
     int64_t left = SIZE - n * BLOCK;
     gather_read read = {.source = &source,
