@@ -93,7 +93,8 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "Each method has way, engine, direct, depth, why, cold and warm (rows_per_second,\n"
      "least, most, spread), share_of_limit, blocks_per_row, bytes_read_per_useful and\n"
-     "memory_peak; limits have before and after. cold false means that the file could\n"
+     "memory_peak, and devices as in the JSON of take; limits have before and after.\n"
+     "cold false means that the file could\n"
      "not be dropped from the page cache (resident: how much of it remained), so the\n"
      "cold figures are too good.\n"},
     {GATHER_CLI_COMMAND_ELEMENTS, "Description",
@@ -274,7 +275,9 @@ static const gather_cli_section SECTIONS[] = {
      "bad counts the indices that were out of range and repaired. Rows read through a\n"
      "table also have \"table\": engine, direct (direct I/O), depth, why, rows,\n"
      "rows_resident, rows_cached, rows_read, reads, bytes_useful, bytes_read,\n"
-     "memory_peak and memory_ceiling (the limit; 0 = none). On failure:\n"
+     "memory_peak, memory_ceiling (the limit; 0 = none) and devices: of each device file\n"
+     "(the first one), files, direct, depth, most_in_flight, reads, bytes_read and\n"
+     "seconds_per_read. On failure:\n"
      "\n"
      "  {\"command\":\"take\",\"error\":{\"status\":\"index_out_of_range\",\"code\":5,\n"
      "   \"message\":\"...\",\"op\":\"Gather\",\"rules\":\"onnx-13\",\"position\":[1,0],\"value\":7,\n"

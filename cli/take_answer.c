@@ -17,7 +17,7 @@ static void table_json(gather_cli_json *json, const gather_cli_job *job) {
   gather_table_statistics statistics = through->statistics;
   statistics.memory_peak += 2 * (job->bytes < through->part_bytes ? job->bytes : through->part_bytes);
   if (through->options.memory_bytes > 0) statistics.memory_ceiling = through->options.memory_bytes;
-  gather_cli_json_table(json, &statistics);
+  gather_cli_json_table(json, through->table, &statistics);
 }
 
 /* The tuples of INDICES, which have `len` numbers each. */
@@ -73,6 +73,20 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
   fputc('\n', to);
 }
 
+/* What each device did, if there are several. */
+static void devices_text(const gather_table *table) {
+  gather_table_device device;
+  if (!gather_table_device_at(table, 1, &device)) return;
+  for (int32_t i = 0; gather_table_device_at(table, i, &device); i++) {
+    fprintf(stderr, "device %" PRId32 " (", i);
+    gather_cli_put(stderr, device.path);
+    if (device.files > 1) fprintf(stderr, " and %" PRId32 " more", device.files - 1);
+    fprintf(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n",
+            device.reads, device.bytes_read, device.most_in_flight,
+            device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
+  }
+}
+
 static void table_text(const gather_table_statistics *s) {
   fprintf(stderr,
           "table: %" PRId64 " rows resident, %" PRId64 " cached, %" PRId64 " read; %" PRId64 " reads, %" PRId64
@@ -94,5 +108,5 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);
   if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])
-    table_text(&job->through.statistics);
+    table_text(&job->through.statistics), devices_text(job->through.table);
 }
