@@ -121,6 +121,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
                                     &job->plan, error));
   GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
+  GATHER_CLI_TRY(gather_cli_job_pad(job, error));
   gather_tensor out = {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);

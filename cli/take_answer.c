@@ -53,6 +53,12 @@ static void answer_json(const gather_cli_job *job) {
   if (job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
   gather_cli_json_int(&json, "bad", job->bad_count);
   gather_cli_json_object_end(&json);
+  if (job->through.padded_bytes > job->through.row_bytes) {
+    gather_cli_json_object(&json, "padding");
+    gather_cli_json_int(&json, "row_bytes", job->through.row_bytes);
+    gather_cli_json_int(&json, "padded_bytes", job->through.padded_bytes);
+    gather_cli_json_object_end(&json);
+  }
   gather_cli_json_string(&json, "plan", job->plan_text);
   gather_cli_json_double(&json, "seconds", job->seconds);
   gather_cli_json_bool(&json, "dry_run", job->args->value[GATHER_CLI_DRY_RUN] != NULL);
@@ -70,6 +76,9 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
           job->bytes, job->bytes == 1 ? "byte" : "bytes");
   count_text(job, to);
   if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
+  if (job->through.padded_bytes > job->through.row_bytes)
+    fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes,
+            job->through.padded_bytes);
   fputc('\n', to);
 }
 

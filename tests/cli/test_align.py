@@ -101,3 +101,54 @@ def test_blocks_of_rows(gather, width):
             assert blocks == len(ids) * max(1, width // 4096)
         if not align and width % 4096 == 0:
             assert blocks == len(ids) * (width // 4096 + 1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "align", "padded"),
+    [
+        ((3000,), "u1", 4096, 4096),
+        ((750,), "<f4", 4096, 4096),
+        ((5000,), "u1", 4096, 8192),
+        ((300,), "u1", 4096, 512),
+        ((1024,), "<f4", 4096, 4096),
+        ((64,), "<f4", 4096, 256),
+        ((8,), "V12", 64, 192),
+        ((2, 3, 700), "u1", 512, 4608),
+        ((4, 250), "<f4", 4096, 4096),
+        ((5, 0), "<f4", 4096, 0),
+    ],
+)
+@pytest.mark.parametrize("memory", [(), ("--memory", "4MiB")])
+def test_padded_rows(gather, shape, dtype, align, padded, memory):
+    """Zeros at the end of the last axis, until rows divide a block or are a multiple of it."""
+    dtype = np.dtype(dtype)
+    data = np.frombuffer(RNG.bytes(200 * int(np.prod(shape)) * dtype.itemsize), dtype).reshape(200, *shape)
+    gather.save("x.npy", data)
+    ids = RNG.integers(-200, 200, (11, 70))
+    gather.save("i.npy", ids)
+    answer = gather.json("take", "x.npy", "i.npy", "-o", "o.npy", "--align", align, "--pad-rows", *memory)
+    out, row = gather.load("o.npy"), data[0].nbytes
+    assert out[0, 0].nbytes == padded and answer["bytes"] == out.nbytes and out.dtype == dtype
+    assert out[..., : shape[-1]].tobytes() == data[ids].tobytes()
+    assert not any(out[..., shape[-1] :].tobytes())
+    assert gather.json("info", "o.npy")["tensors"][0]["offset"] % align == 0
+    assert answer.get("padding") == (None if padded == row else {"row_bytes": row, "padded_bytes": padded})
+    if padded != row:
+        text = gather("take", "x.npy", "i.npy", "-o", "o.npy", "-f", "--align", align, "--pad-rows").text
+        assert f"770 indices; rows padded with zeros from {row} to {padded} bytes\n" in text
+        assert gather("shuffle", "o.npy", "-o", "s.npy", "--align", align).code in (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words", "status", "message"),
+    [
+        ((9, 30), ("--pad-rows",), "usage", "--pad-rows needs --align"),
+        ((9,), ("--pad-rows", "--align", "64"), "usage", "a row is one element"),
+        ((9, 30), ("--pad-rows", "--align", "64", "--axis", "1"), "usage", "needs rows of a table"),
+        ((9, 3, 10), ("--pad-rows", "--align", "4096"), "unsupported", "rows of 30 bytes would become more than twice as long"),
+    ],
+)
+def test_what_is_not_padded(gather, shape, words, status, message):
+    gather.save("x.npy", np.zeros(shape, np.uint8))
+    assert message in gather.fails(status, "take", "x.npy", "[1,0]", "-o", "o.npy", *words)["message"]
+    assert gather.names() == {"x.npy"}
