@@ -10,11 +10,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "table/failing_rules.h"
@@ -27,8 +29,10 @@ static struct {
   int64_t bad_offset; /* -1 = none */
   int bad_number;
   int devices;
-  int storm, wind; /* wind: interrupted calls since the last that was not */
+  int until, made, gave_up; /* of failing_hold */
+  int storm, wind;          /* wind: interrupted calls since the last that was not */
 } rule = {.most_bytes = INT64_MAX, .bad_offset = -1};
+static pthread_cond_t read_made = PTHREAD_COND_INITIALIZER;
 static int mappings;
 
 static void enter(void) { (void)pthread_mutex_lock(&lock); }
@@ -71,12 +75,27 @@ void failing_devices(int on) {
   leave();
 }
 
+void failing_hold(int until) {
+  enter();
+  rule.until = until, rule.made = rule.gave_up = 0;
+  (void)pthread_cond_broadcast(&read_made);
+  leave();
+}
+
+int failing_gave_up(void) {
+  enter();
+  int count = rule.gave_up;
+  leave();
+  return count;
+}
+
 void failing_clear(void) {
   failing_set(NULL, 0, 0, 0);
   failing_short(INT64_MAX);
   failing_at(-1, 0);
   failing_storm(0);
   failing_devices(0);
+  failing_hold(0);
 }
 
 int failing_mappings(void) {
@@ -238,6 +257,21 @@ int WRAP(posix_fadvise)(int fd, off_t start, off_t bytes, int advice) {
   return number != 0 ? number : REAL(posix_fadvise)(fd, start, bytes, advice);
 }
 
+/* Waits, or counts for those that wait. */
+static void hold_back(int fd) {
+  enum { SECONDS = 20, LAST = 10 };
+  struct timespec end;
+  (void)clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += SECONDS;
+  enter();
+  const bool counts = rule.until > 0 && last_digit(fd) == LAST;
+  if (counts) rule.made++, (void)pthread_cond_broadcast(&read_made);
+  int number = 0;
+  while (!counts && rule.made < rule.until && number == 0) number = pthread_cond_timedwait(&read_made, &lock, &end);
+  rule.gave_up += number != 0;
+  leave();
+}
+
 ssize_t REAL(pread)(int fd, void *bytes, size_t size, off_t offset);
 ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset);
 ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
@@ -245,6 +279,7 @@ ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
     errno = EINTR;
     return -1;
   }
+  hold_back(fd);
   ssize_t got = REAL(pread)(fd, bytes, size, offset);
   if (got < 0) return got;
   int64_t answer = failing_answer("pread", fd, (int64_t)offset, bytes, (int64_t)size, (int64_t)got);

@@ -119,6 +119,20 @@ static void test_no_threads(void **state) {
   }
 }
 
+/* Five devices do not answer before the sixth has read everything: they hold up neither its threads nor the caller. */
+static void test_slow_devices(void **state) {
+  (void)state;
+  static const int rows[] = {10, 10, 10, 10, 10, 200}, on[] = {0, 1, 2, 3, 4, 9};
+  device_table t;
+  gather_error error = {0};
+  device_table_open(&t, 6, rows, on, GATHER_ENGINE_PREAD, 8, 0);
+  failing_hold(200);
+  if (device_table_take(&t, 0, 6, &error) != GATHER_OK) fail_msg("%s", error.message);
+  assert_int_equal(failing_gave_up(), 0);
+  for (int d = 0; d < 6; d++) assert_int_equal(device_table_at(&t, d).most_in_flight, 8);
+  device_table_close(&t);
+}
+
 /* Little memory for the queues of ten devices. */
 static void test_ceiling(void **state) {
   (void)state;
@@ -174,7 +188,8 @@ static int leave(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(test_all_engines), TEST(test_one_fails), TEST(test_one_refuses),
-                                     TEST(test_no_threads),  TEST(test_ceiling),   TEST(test_no_memory)};
+  const struct CMUnitTest tests[] = {TEST(test_all_engines), TEST(test_one_fails),    TEST(test_one_refuses),
+                                     TEST(test_no_threads),  TEST(test_slow_devices), TEST(test_ceiling),
+                                     TEST(test_no_memory)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
