@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_devices_clock.c: the queues of several devices by a clock of the test's own. An engine takes the place of pread: a read takes a
- * device's time, however many others are in flight, so that a device is as fast as its queue is full.
+ * test_devices_clock.c: the queues of several devices by a clock of the test's own. Reads are made as always, but they come back in the
+ * order of this clock: a read takes a device's time, however many others are in flight, so that a device is as fast as its queue is full.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -11,59 +11,76 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
+#include "support/skip.h"
 #include "table/device_table.h"
-#include "table/reader_engine.h"
+#include "table/reader.h"
 
 enum { DEPTH = 8, DEVICES = 10, SLOTS = 4096 };
+
+static gather_engine engine = GATHER_ENGINE_PREAD;
+
+/* A read in flight. */
+typedef struct {
+  const gather_table_source *source; /* NULL = none */
+  int64_t offset, due;
+  int device;
+  bool here; /* it has been made, and waits for its time */
+  gather_read made;
+} timed_read;
 
 static struct {
   int64_t latency[DEVICES]; /* of the device of each digit */
   int64_t wanted[DEVICES];  /* reads that it will get */
   int64_t now;
   int64_t begun[DEVICES], flying[DEVICES], most[DEVICES];
-  int64_t starved;    /* waits while a device had room and its reads were not all begun */
-  int64_t due[SLOTS]; /* 0 = not in flight */
-  int device[SLOTS];
+  int64_t starved; /* waits while a device had room and its reads were not all begun */
+  timed_read reads[SLOTS];
 } fake;
 
-static int device_of(const gather_read *read) {
-  const char *path = read->source->path;
-  return path[strlen(path) - 1] - '0';
+static timed_read *find_read(const gather_table_source *source, int64_t offset) {
+  for (int i = 0; i < SLOTS; i++)
+    if (fake.reads[i].source == source && (!source || fake.reads[i].offset == offset)) return &fake.reads[i];
+  fail_msg("no such read in flight, or too many");
+  return NULL;
 }
 
-static gather_status fake_begin(gather_reader *reader, int32_t i, gather_error *error) {
-  int d = fake.device[i] = device_of(&reader->slots[i].read);
-  (void)error;
-  fake.due[i] = fake.now + fake.latency[d];
+gather_status __real_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
+gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
+gather_status __wrap_gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
+  const char *path = read->source->path;
+  const int d = path[strlen(path) - 1] - '0';
+  *find_read(NULL, 0) = (timed_read){read->source, read->offset, fake.now + fake.latency[d], d, false, {0}};
   fake.begun[d]++;
   if (++fake.flying[d] > fake.most[d]) fake.most[d] = fake.flying[d];
-  return GATHER_OK;
+  return __real_gather_reader_begin(reader, read, error);
 }
 
 /* The read that is due first. */
-static int32_t fake_finish(gather_reader *reader) {
-  int32_t next = -1;
-  for (int d = 0; d < DEVICES; d++)
-    fake.starved += fake.begun[d] < fake.wanted[d] && fake.flying[d] < reader->plan.depth;
-  for (int32_t i = 0; i < reader->slot_count; i++)
-    if (fake.due[i] > 0 && (next < 0 || fake.due[i] < fake.due[next])) next = i;
-  assert_true(next >= 0);
-  fake.now = fake.due[next];
-  fake.due[next] = 0;
-  fake.flying[fake.device[next]]--;
-  gather_slot_read(&reader->slots[next]);
+static timed_read *next_read(void) {
+  timed_read *next = NULL;
+  for (int i = 0; i < SLOTS; i++)
+    if (fake.reads[i].source && (!next || fake.reads[i].due < next->due)) next = &fake.reads[i];
+  assert_non_null(next);
   return next;
 }
 
-static int32_t fake_cancel(gather_reader *reader) {
-  (void)reader;
-  return 0;
+gather_status __real_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
+gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error);
+gather_status __wrap_gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
+  for (int d = 0; d < DEVICES; d++) fake.starved += fake.begun[d] < fake.wanted[d] && fake.flying[d] < DEPTH;
+  timed_read *next = next_read();
+  while (!next->here) {
+    gather_status status = __real_gather_reader_finish(reader, read, number, error);
+    if (status != GATHER_OK) return status;
+    timed_read *one = find_read(read->source, read->offset);
+    one->made = *read, one->here = true;
+  }
+  *read = next->made, *number = 0;
+  fake.now = next->due;
+  fake.flying[next->device]--;
+  next->source = NULL;
+  return GATHER_OK;
 }
-
-extern const gather_reader_engine __wrap_gather_reader_pread;
-const gather_reader_engine __wrap_gather_reader_pread = {
-    .buffers = true, .begin = fake_begin, .finish = fake_finish, .cancel = fake_cancel};
 
 /* Parts on devices of these latencies. Takes all, and returns the time. */
 static int64_t run(int parts, const int *rows, const int *devices, const int64_t *latency, int queues,
@@ -76,7 +93,7 @@ static int64_t run(int parts, const int *rows, const int *devices, const int64_t
     fake.wanted[devices[i]] += rows[i];
   }
   assert_int_equal(gather_tuning_set("table_queues", queues, &error), GATHER_OK);
-  device_table_open(t, parts, rows, devices, GATHER_ENGINE_PREAD, DEPTH, 0);
+  device_table_open(t, parts, rows, devices, engine, DEPTH, 0);
   assert_int_equal(gather_tuning_set("table_queues", 16, &error), GATHER_OK);
   if (device_table_take(t, 0, parts, &error) != GATHER_OK) fail_msg("%s", error.message);
   return fake.now - 1;
@@ -185,5 +202,10 @@ static int leave(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(test_slow_and_fast), TEST(test_parts_in_turn), TEST(test_equal),
                                      TEST(test_few), TEST(test_one)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  gather_error error;
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  engine = GATHER_ENGINE_URING;
+  if (gather_engine_check(engine, &error) == GATHER_OK) return failed + cmocka_run_group_tests(tests, NULL, NULL);
+  printf("SKIPPED io_uring: %s\n", error.message);
+  return failed + (gather_test_required("io_uring") ? 1 : 0);
 }
