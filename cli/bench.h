@@ -125,6 +125,11 @@ GATHER_CHECKED gather_status gather_cli_bench_fill(gather_cli_bench *bench, int 
 GATHER_CHECKED gather_status gather_cli_bench_warm(gather_cli_bench *bench, gather_cli_bench_way *way, int round,
                                                    gather_error *error);
 
+/* ---- bench_remote.c */
+
+/* The command for a URL, after the options of the line: measures, prints, and returns the exit code. */
+int gather_cli_bench_remote(const gather_cli_bench *bench);
+
 /* ---- reporting */
 
 /* The cold rate of a method; 0 for NULL. */

@@ -97,7 +97,7 @@ void gather_cli_json_unreadable(gather_cli_json *json, const gather_file *file) 
   bool any = false;
   for (int64_t i = 0; i < gather_file_len(file); i++) {
     const gather_file_tensor *tensor = gather_file_at(file, i);
-    if (gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
+    if (gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
     if (!any) gather_cli_json_array(json, "unreadable");
     any = true;
     gather_cli_json_object(json, NULL);

@@ -104,7 +104,10 @@ const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command 
       return WORD(i, "on", "off");
     case GATHER_CLI_ENGINE:
       return WORD(i, gather_engine_name(GATHER_ENGINE_AUTO), gather_engine_name(GATHER_ENGINE_MMAP),
-                  gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING));
+                  gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING),
+                  gather_engine_name(GATHER_ENGINE_HTTP));
+    case GATHER_CLI_GAP:
+      return WORD(i, "auto");
     case GATHER_CLI_AS:
       return WORD(i, "float32", "float16", "bfloat16");
     case GATHER_CLI_CODEC:

@@ -219,6 +219,7 @@ int gather_cli_cmd_bench(const gather_cli_args *args) {
   bench.args = args;
   double begin = gather_cli_now();
   gather_status status = read_options(&bench, &error);
+  if (status == GATHER_OK && gather_remote_is_url(args->argument[0])) return gather_cli_bench_remote(&bench);
   if (status == GATHER_OK) status = gather_cli_bench_describe(&bench, &error);
   if (status == GATHER_OK) status = choose_rows(&bench, &error);
   if (status == GATHER_OK) status = measure_all(&bench, &error);

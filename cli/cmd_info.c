@@ -9,6 +9,7 @@
 #include "check.h"
 #include "commands.h"
 #include "gather/model.h"
+#include "gather/remote.h"
 #include "gather/table.h"
 #include "info_codec.h"
 #include "info_plugins.h"
@@ -20,7 +21,8 @@
 static int64_t row_bytes(const gather_file_tensor *tensor) {
   const gather_tensor *t = &tensor->tensor;
   const int32_t bits = gather_type_get(t->type)->bits;
-  if (t->rank == 0 || t->type == GATHER_TYPE_STRING || t->shape[0] == 0 || tensor->unreadable) return -1;
+  if (t->rank == 0 || t->type == GATHER_TYPE_STRING || t->shape[0] == 0) return -1;
+  if (tensor->unreadable && !gather_file_is_remote(tensor)) return -1;
   int64_t elements = 1, item_bytes = t->type == GATHER_TYPE_OPAQUE ? t->item_bytes : bits / 8;
   for (int32_t i = t->rank - 1; i >= 0; i--) {
     if (t->strides && bits >= 8 && t->shape[i] > 1 && t->strides[i] != elements * item_bytes) return -1;
@@ -28,6 +30,11 @@ static int64_t row_bytes(const gather_file_tensor *tensor) {
   }
   if (t->type == GATHER_TYPE_OPAQUE || bits >= 8) return elements * item_bytes;
   return elements * bits % 8 == 0 ? elements * bits / 8 : -1;
+}
+
+/* The argument; of a URL without its query, which may be a secret. */
+static const char *shown_name(const gather_cli_args *args, const gather_file *file) {
+  return gather_remote_is_url(args->argument[0]) ? gather_file_name(file) : args->argument[0];
 }
 
 static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, const gather_file_tensor *tensor) {
@@ -39,7 +46,10 @@ static void json_tensor(gather_cli_json *json, const gather_cli_codecs *codecs, 
   gather_cli_json_int(json, "offset", tensor->offset);
   if (row_bytes(tensor) >= 0) gather_cli_json_int(json, "row_bytes", row_bytes(tensor));
   gather_error why;
-  if (gather_file_tensor_check(tensor, &why) != GATHER_OK) gather_cli_json_string(json, "unreadable", why.message);
+  if (gather_file_is_remote(tensor))
+    gather_cli_json_bool(json, "remote", true);
+  else if (gather_file_tensor_check(tensor, &why) != GATHER_OK)
+    gather_cli_json_string(json, "unreadable", why.message);
   gather_cli_codecs_json(codecs, tensor, json);
   gather_cli_json_object_end(json);
 }
@@ -56,7 +66,7 @@ static void text_tensor(const gather_cli_codecs *codecs, const gather_file_tenso
   putchar('\n');
   gather_cli_codecs_text(codecs, tensor);
   gather_error why;
-  if (gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
+  if (gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) return;
   fputs("  cannot be read: ", stdout);
   gather_cli_put(stdout, why.message);
   putchar('\n');
@@ -98,7 +108,7 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
                                gather_error *error) {
   int64_t count = gather_file_len(file);
-  gather_cli_put(stdout, args->argument[0]);
+  gather_cli_put(stdout, shown_name(args, file));
   printf(": %s, %" PRId64 " %s\n", gather_file_format(file), count, count == 1 ? "tensor" : "tensors");
   if (only) {
     text_tensor(codecs, only);
@@ -118,7 +128,7 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
   if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, codecs, model, check, error);
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
-  gather_cli_json_string(&json, "file", args->argument[0]);
+  gather_cli_json_string(&json, "file", shown_name(args, file));
   gather_cli_json_string(&json, "format", gather_file_format(file));
   gather_cli_json_array(&json, "tensors");
   for (int64_t i = 0; i < count; i++)

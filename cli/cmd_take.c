@@ -79,6 +79,9 @@ static gather_status open_whole(gather_cli_job *job, const char *data, gather_er
 }
 
 static gather_status open_data(gather_cli_job *job, const char *data, gather_error *error) {
+  bool done;
+  GATHER_CLI_TRY(gather_cli_job_table_url(job, &done, error));
+  if (done) return GATHER_OK;
   GATHER_CLI_TRY(gather_cli_raw_rows(data, &job->data_raw, error));
   gather_status status = gather_cli_input_tensor(data, &job->data_raw, false, "data", &job->data, error);
   if (status == GATHER_OK) return gather_cli_job_table_decode(job, error);
@@ -116,6 +119,7 @@ gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
 gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
   GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
+  if (!job->through.table) GATHER_CLI_TRY(gather_cli_input_load(&job->data, "data", error));
   GATHER_CLI_TRY(gather_cli_job_describe(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));
@@ -180,6 +184,7 @@ static gather_status run_table(gather_cli_job *job, gather_error *error) {
   if (writes) GATHER_CLI_TRY(gather_cli_job_create_writer(job, error));
   gather_status status = writes ? gather_cli_job_table_rows(job, executor, error) : GATHER_OK;
   gather_table_statistics_get(job->through.table, &job->through.statistics);
+  job->through.remote = gather_table_remote_statistics(job->through.table, &job->through.network);
   return status;
 }
 

@@ -27,6 +27,7 @@ static const gather_cli_section SECTIONS[] = {
      "  mmap   a memory map; each batch is announced to the system in advance\n"
      "  pread  threads\n"
      "  uring  io_uring of Linux, with direct I/O if the file system supports it\n"
+     "  http   ranges of URLs: the engine of every URL, and of no local file\n"
      "\n"
      "gather info says which work here; if one does not, another one reads, and a note\n"
      "says so. --part adds files: their rows follow those of DATA, and their types and\n"
@@ -34,6 +35,14 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather take table.npy ids.npy -o rows.npy --memory 2GiB\n"
      "  gather take a.npy ids.npy -o rows.npy --part b.npy --part c.npy\n"},
+    {GATHER_CLI_COMMAND_TAKE, "Files on other machines",
+     "DATA may be a URL: https://host/FILE:NAME, http://, s3://bucket/key, or\n"
+     "hf://owner/repo/file of the Hugging Face hub. Only the header and the rows are\n"
+     "read, by ranges of bytes, many requests at a time. A colon of the URL itself is\n"
+     "written %3A. --plan prints what the network did, --json too.\n"
+     "\n"
+     "  gather take https://host/model.safetensors:emb ids.npy -o rows.npy\n"
+     "  gather take s3://bucket/table.npy ids.npy -o rows.npy --cache ~/.cache/rows\n"},
     {GATHER_CLI_COMMAND_ND, "Files larger than memory",
      "What the tuples select is not loaded with the rest of DATA: resident bytes are\n"
      "copied, the others are read from the disk, many reads at a time. INDICES and the\n"
@@ -80,7 +89,12 @@ static const gather_cli_section SECTIONS[] = {
      "round, and by more than 10 % in the median round.\n"
      "\n"
      "  gather bench table.npy\n"
-     "  gather bench model.safetensors:embed --engine uring --rows 20000\n"},
+     "  gather bench model.safetensors:embed --engine uring --rows 20000\n"
+     "\n"
+     "A URL has no disk: rows/s of random rows in 5 rounds, the same one row at a\n"
+     "time, and what the network did. The table has no row cache meanwhile.\n"
+     "\n"
+     "  gather bench https://host/model.safetensors:embed --connections 16\n"},
     {GATHER_CLI_COMMAND_BENCH, "JSON",
      "  {\"command\":\"bench\",\"file\":\"x.npy\",\"row_bytes\":512,\"file_system\":\"ext4\",\n"
      "   \"direct\":true,\"rows\":40000,\"rounds\":5,\"cold\":true,\"block_bytes\":4096,\n"
@@ -308,8 +322,15 @@ static const gather_cli_section SECTIONS[] = {
      "  4    understood, but not supported\n"
      "  130  stopped by Ctrl-C; no partial file remains\n"},
     {GATHER_CLI_HELP_ENVIRONMENT, "Environment",
+     "  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION,\n"
+     "  AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL\n"
+     "                 for s3:// URLs: who asks, and where\n"
      "  COLUMNS        width of drawings and progress, overrides the terminal's\n"
+     "  CURL_CA_BUNDLE, SSL_CERT_FILE\n"
+     "                 certificates (PEM) to verify servers with\n"
      "  GATHER_TUNING  how a gather runs, never its result: gather help tuning\n"
+     "  HF_ENDPOINT, HF_TOKEN\n"
+     "                 the hub of hf:// URLs, and a token, which is sent to it alone\n"
      "  LC_ALL, LC_CTYPE, LANG\n"
      "                 drawings are ASCII if the encoding is not UTF-8\n"
      "  NO_COLOR       no colour if not empty; --color always overrides it\n"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "gather/remote.h"
 #include "hint.h"
 
 enum { MOST_NAMES = 4096, PATH_BYTES = 1024 };
@@ -148,6 +149,7 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "the file name is empty");
     return;
   }
+  if (gather_remote_is_url(error->file)) return; /* nothing is known about other files of its server */
   if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
   if (!numbers && !is_on_line(args, error->file)) {
     beside_hint(error->file, text, bytes);

@@ -19,7 +19,8 @@ struct gather_cli_codec {
 };
 
 static bool is_wanted(const gather_file *file, const gather_file_tensor *tensor, const gather_file_tensor *only) {
-  return (!only || tensor == only) && !tensor->unreadable && gather_file_is_quantised(file, tensor);
+  return (!only || tensor == only) && (!tensor->unreadable || gather_file_is_remote(tensor)) &&
+         gather_file_is_quantised(file, tensor);
 }
 
 static gather_status look_at(const gather_file *file, const gather_file_tensor *tensor, gather_cli_codec *codec,

@@ -7,6 +7,7 @@
 #include "choices.h"
 #include "commands.h"
 #include "complete.h"
+#include "remote_arg.h"
 #include "report.h"
 #include "signals.h"
 #include "source.h"
@@ -36,6 +37,7 @@ int main(int argc, char **argv) {
   gather_status status = gather_cli_parse(argc, argv, &args, &error);
   if (status == GATHER_OK) status = gather_cli_colour_option(&args, &error);
   if (status == GATHER_OK) status = gather_cli_tune(&error);
+  if (status == GATHER_OK) status = gather_cli_remote_start(&args, &error);
   gather_cli_signals_start(&args);
   gather_cli_links_start(&args);
   int code = status == GATHER_OK ? run(&args) : gather_cli_report(&args, &error);

@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "gather/file.h"
+#include "remote_arg.h"
 #include "system.h"
 
 static bool no_links;
@@ -20,9 +21,16 @@ static bool no_links;
 void gather_cli_links_start(const gather_cli_args *args) { no_links = args->value[GATHER_CLI_NO_LINKS] != NULL; }
 bool gather_cli_no_links(void) { return no_links; }
 
+gather_status gather_cli_file_options(const char *path, gather_file_options *options, gather_error *error) {
+  static const gather_file_options INIT = GATHER_FILE_OPTIONS_INIT;
+  *options = INIT;
+  options->no_links = no_links;
+  return gather_cli_remote(path, &options->remote, error);
+}
+
 gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error) {
-  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = no_links;
+  gather_file_options options;
+  GATHER_CLI_TRY(gather_cli_file_options(path, &options, error));
   return gather_file_open_with(path, &options, file, error);
 }
 
@@ -49,6 +57,16 @@ static gather_status wrong(gather_error *error, const char *path, int number) {
                               strerror(number));
 }
 
+/* URL:NAME: the first colon behind the host and its port. No server is asked whether a longer name exists, so a colon of the path or
+ * of the query is written as %3A. */
+static void split_url(const char *argument, char *path, const char **name) {
+  char *host = strstr(path, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
+  char *colon = slash ? strchr(slash, ':') : NULL;
+  if (!colon) return;
+  *colon = 0;
+  *name = argument + (colon - path) + 1;
+}
+
 gather_status gather_cli_source_split(const char *argument, char **path, const char **name, gather_error *error) {
   size_t len = strlen(argument);
   int failed;
@@ -56,6 +74,10 @@ gather_status gather_cli_source_split(const char *argument, char **path, const c
   *path = malloc(len + 1);
   if (!*path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");
   memcpy(*path, argument, len + 1);
+  if (gather_remote_is_url(argument)) {
+    split_url(argument, *path, name);
+    return GATHER_OK;
+  }
   if (is_source(argument, &failed)) return GATHER_OK;
   for (char *colon = strchr(*path, ':'); colon && !failed; colon = strchr(colon + 1, ':')) {
     *colon = 0;

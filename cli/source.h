@@ -9,7 +9,7 @@
 #include "gather/file.h"
 
 /* Splits FILE:NAME: path gets the path (malloc'ed, the caller frees it), *name points after the colon, or to "". A
- * file of the whole name wins; else the first colon with an existing file before it. Returns GATHER_OUT_OF_MEMORY. */
+ * file of the whole name wins; else the first colon with an existing file before it; of a URL the first colon behind the host. Returns GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, char **path, const char **name,
                                                      gather_error *error);
 
@@ -17,6 +17,9 @@ GATHER_CHECKED gather_status gather_cli_source_split(const char *argument, char 
 void gather_cli_links_start(const gather_cli_args *args);
 /* Whether symbolic links to files beside a model are refused. */
 bool gather_cli_no_links(void);
+/* How to open a path or a URL of the line: with its setting of links, and for a URL with its options and the environment. */
+GATHER_CHECKED gather_status gather_cli_file_options(const char *path, gather_file_options *options,
+                                                     gather_error *error);
 /* gather_file_open_with, with the line's setting of links. */
 GATHER_CHECKED gather_status gather_cli_file_open(const char *path, gather_file **file, gather_error *error);
 

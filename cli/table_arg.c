@@ -31,7 +31,7 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
   options->depth = (int32_t)depth;
   if (!engine) return GATHER_OK;
   if (gather_engine_parse(engine, &options->engine, NULL) == GATHER_OK) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread or uring, not '%.100s'%s", engine,
+  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread, uring or http, not '%.100s'%s", engine,
                          gather_cli_choice_hint(GATHER_CLI_ENGINE, args->command, engine, hint, sizeof hint));
 }
 
@@ -77,7 +77,7 @@ void gather_cli_json_table(gather_cli_json *json, const gather_table *table,
   gather_cli_json_int(json, "memory_ceiling", statistics->memory_ceiling);
   gather_table_device device;
   gather_cli_json_array(json, "devices");
-  for (int32_t i = 0; gather_table_device_at(table, i, &device); i++) gather_cli_json_device(json, &device);
+  for (int32_t i = 0; table && gather_table_device_at(table, i, &device); i++) gather_cli_json_device(json, &device);
   gather_cli_json_array_end(json);
   gather_cli_json_object_end(json);
 }

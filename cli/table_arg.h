@@ -27,7 +27,7 @@ GATHER_CHECKED gather_status gather_cli_table_options_read(const gather_cli_args
 /* The files of a table: `first`, and those of --part. count: how many. The array is freed by the caller; NULL = out of memory. */
 const char **gather_cli_table_paths(const gather_cli_args *args, const char *first, int32_t *count);
 
-/* The object "table" of an answer. */
+/* The object "table" of an answer; table: for its devices, or NULL. */
 void gather_cli_json_table(struct gather_cli_json *json, const gather_table *table,
                            const gather_table_statistics *statistics);
 /* A member of its array "devices". */

@@ -25,6 +25,9 @@ typedef struct gather_cli_take_table {
   int64_t part_bytes;      /* of each of the two buffers of the output */
   int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;
+  bool early;  /* the table of a URL, opened before the memory was divided */
+  bool remote; /* DATA is a URL */
+  gather_remote_statistics network;
 } gather_cli_take_table;
 
 /* One gather. Starts as all zero. */
@@ -79,6 +82,9 @@ void gather_cli_take_spread(const gather_cli_take_table *through, char *rows, in
 /* DATA is not a single tensor of its file (error says so): opens the table that has all of it, such as a column in many pieces. Returns
  * the status of error if there is none, or not for this job. */
 GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);
+/* DATA is a URL: opens its table at once, without opening the file as well, which would cost connections and requests of its own. *done:
+ * false if that is not possible: then DATA is to be opened like any other. */
+GATHER_CHECKED gather_status gather_cli_job_table_url(gather_cli_job *job, bool *done, gather_error *error);
 /* With --as: DATA is its decoded rows from here on. Returns the reason if it cannot be decoded. */
 GATHER_CHECKED gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *error);
 /* Opens the table, with its parts, if the job can use one. */

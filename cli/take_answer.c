@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "json.h"
+#include "remote_arg.h"
 #include "show.h"
 #include "take.h"
 
@@ -18,6 +19,7 @@ static void table_json(gather_cli_json *json, const gather_cli_job *job) {
   statistics.memory_peak += 2 * (job->bytes < through->part_bytes ? job->bytes : through->part_bytes);
   if (through->options.memory_bytes > 0) statistics.memory_ceiling = through->options.memory_bytes;
   gather_cli_json_table(json, through->table, &statistics);
+  if (through->remote) gather_cli_json_remote(json, &through->network);
 }
 
 /* The tuples of INDICES, which have `len` numbers each. */
@@ -118,4 +120,6 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);
   if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])
     table_text(&job->through.statistics), devices_text(job->through.table);
+  if (args->value[GATHER_CLI_PLAN] && job->through.remote && !args->value[GATHER_CLI_DRY_RUN])
+    gather_cli_remote_text(stderr, &job->through.network);
 }

@@ -9,6 +9,7 @@
 
 #include "fail.h"
 #include "hint.h"
+#include "remote_arg.h"
 #include "signals.h"
 #include "size.h"
 #include "source.h"
@@ -50,7 +51,7 @@ static void find_reason(gather_cli_job *job) {
     (void)snprintf(why, bytes, "%s", why_not_tuples(job));
   else if (!job->op->tuples && !gather_family_get(job->op->family)->whole_rows)
     (void)snprintf(why, bytes, "single elements are taken, not rows");
-  else if (!job->data.file || job->data.memory)
+  else if (!job->through.early && (!job->data.file || job->data.memory))
     (void)snprintf(why, bytes, "DATA is not a regular file");
   else if (job->options.batch_dims != 0)
     (void)snprintf(why, bytes, "batch_dims is not 0");
@@ -72,6 +73,7 @@ static int64_t divide_memory(gather_cli_take_table *through, int64_t row_bytes, 
 static int64_t row_bytes_of(const gather_cli_job *job) {
   const gather_tensor *data = &job->data.tensor.tensor;
   int64_t bytes = job->data.tensor.bytes;
+  if (data->rank == 0) return 0; /* not known yet */
   for (int32_t d = 0; d < gather_cli_job_selected(job); d++) bytes = data->shape[d] > 0 ? bytes / data->shape[d] : 0;
   return bytes;
 }
@@ -98,7 +100,8 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   const char **paths = gather_cli_table_paths(job->args, gather_cli_job_data(job), &count);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
   gather_cli_signals_hold();
-  gather_status status = gather_table_open_parts(paths, count, &options, &through->table, error);
+  gather_status status = gather_cli_remote_all(paths, count, &options.remote, error);
+  if (status == GATHER_OK) status = gather_table_open_parts(paths, count, &options, &through->table, error);
   gather_cli_signals_release();
   free(paths);
   return status;
@@ -155,8 +158,63 @@ gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *err
   return GATHER_OK;
 }
 
+/* Errors that the file would give too, after as many requests. */
+static bool is_final(gather_status status) {
+  return status == GATHER_FILE_NOT_FOUND || status == GATHER_IO_ERROR || status == GATHER_FILE_MALFORMED ||
+         status == GATHER_OUT_OF_MEMORY;
+}
+
+gather_status gather_cli_job_table_url(gather_cli_job *job, bool *done, gather_error *error) {
+  gather_cli_take_table *through = &job->through;
+  const gather_cli_command_id command = job->args->command->id;
+  const char *data = gather_cli_job_data(job);
+  *done = false;
+  if ((command != GATHER_CLI_COMMAND_TAKE && command != GATHER_CLI_COMMAND_ND) || !data ||
+      !gather_remote_is_url(data) || job->options.axis != 0 || job->options.batch_dims != 0)
+    return GATHER_OK;
+  const gather_status status = open_with(job, through->options.memory_bytes, error);
+  if (status != GATHER_OK) {
+    if (is_final(status) && !error->input) error->input = "data";
+    return is_final(status) ? status : GATHER_OK;
+  }
+  const gather_table_info *info = gather_table_describe(through->table);
+  through->early = *done = true;
+  through->codec.codec = info->codec;
+  job->data.tensor = (gather_file_tensor){.name = info->name,
+                                          .tensor = info->tensor,
+                                          .descr = info->descr,
+                                          .type_name = info->type_name,
+                                          .bytes = info->rows * info->row_bytes};
+  return GATHER_OK;
+}
+
+/* The table of a URL is open, and the indices are known now: whether the job can use it, within its memory. Else DATA is opened like any
+ * other. */
+static gather_status settle_early(gather_cli_job *job, gather_error *error) {
+  gather_cli_take_table *through = &job->through;
+  const int64_t memory = through->options.memory_bytes;
+  find_reason(job);
+  const int64_t share = divide_memory(through, 0, memory), before = through->part_bytes;
+  use_table(job, through->table);
+  (void)divide_memory(through, row_bytes_of(job), memory);
+  const bool fits =
+      memory == 0 || through->part_bytes == before || through->part_bytes * PARTS_IN_MEMORY + share <= memory;
+  if (!through->why_not[0] && fits) {
+    gather_table_statistics_get(through->table, &through->statistics);
+    return GATHER_OK;
+  }
+  gather_table_close(through->table);
+  through->table = NULL;
+  through->early = false;
+  GATHER_CLI_TRY(gather_cli_raw_rows(gather_cli_job_data(job), &job->data_raw, error));
+  GATHER_CLI_TRY(gather_cli_input_tensor(gather_cli_job_data(job), &job->data_raw, false, "data", &job->data, error));
+  GATHER_CLI_TRY(gather_cli_job_table_decode(job, error));
+  return gather_cli_job_table_open(job, error);
+}
+
 gather_status gather_cli_job_table_open(gather_cli_job *job, gather_error *error) {
   gather_cli_take_table *through = &job->through;
+  if (through->early) return settle_early(job, error);
   if (through->table) return GATHER_OK;
   find_reason(job);
   if (through->why_not[0]) return GATHER_OK;
@@ -180,6 +238,7 @@ gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error
   gather_table *whole = NULL;
   options.no_links = gather_cli_no_links();
   if (job->args->command->id == GATHER_CLI_COMMAND_ELEMENTS) return error->status;
+  GATHER_CLI_TRY(gather_cli_remote(gather_cli_job_data(job), &options.remote, error));
   gather_error other;
   gather_status status = gather_table_open(gather_cli_job_data(job), &options, &whole, &other);
   if (status != GATHER_OK) { /* the error of the table is more precise than a missing name */

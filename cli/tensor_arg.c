@@ -9,6 +9,7 @@
 
 #include "choices.h"
 #include "gather/table.h"
+#include "remote_arg.h"
 #include "report.h"
 #include "source.h"
 
@@ -81,6 +82,7 @@ gather_status gather_cli_raw_rows(const char *argument, gather_cli_raw *raw, gat
   options.raw = &raw->raw;
   options.keep_signals = true;
   options.no_links = gather_cli_no_links();
+  GATHER_CLI_TRY(gather_cli_remote(argument, &options.remote, error));
   GATHER_CLI_TRY(gather_table_open(argument, &options, &table, error));
   raw->shape[0] = gather_table_describe(table)->rows;
   gather_table_close(table);
@@ -126,8 +128,23 @@ static gather_status open_stream(const char *path, const char *name, const gathe
   return gather_file_from_memory(input->memory, input->memory_bytes, path, &input->file, error);
 }
 
+/* Files on other machines: one request also tells whether it is text. */
+static gather_status open_url(const char *url, const char *name, const gather_raw *raw, bool text_allowed,
+                              gather_cli_input *input, gather_error *error) {
+  gather_file_options options;
+  GATHER_CLI_TRY(gather_cli_file_options(url, &options, error));
+  if (raw) return gather_file_open_raw_with(url, raw, &options, &input->file, error);
+  if (text_allowed) options.text_column = name;
+  GATHER_CLI_TRY(gather_file_open_with(url, &options, &input->file, error));
+  const char *format = gather_file_format(input->file);
+  input->text = text_allowed && (strcmp(format, "text") == 0 || strcmp(format, "csv") == 0);
+  if (input->text) input->tensor = *gather_file_at(input->file, 0);
+  return GATHER_OK;
+}
+
 static gather_status open_path(const char *path, const char *name, const gather_raw *raw, bool text_allowed,
                                gather_cli_input *input, gather_error *error) {
+  if (gather_remote_is_url(path)) return open_url(path, name, raw, text_allowed, input, error);
   if (gather_cli_source_streams(path)) return open_stream(path, name, raw, text_allowed, input, error);
   if (raw) return gather_file_open_raw(path, raw, &input->file, error);
   bool text = false;
@@ -155,7 +172,20 @@ gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw
   if (input->text) return GATHER_OK;
   gather_status status = text_allowed ? gather_file_find_whole(input->file, name, &tensor, error)
                                       : gather_file_find(input->file, name, &tensor, error);
-  if (status == GATHER_OK) status = gather_file_tensor_check(tensor, error);
+  /* Rows of remote DATA are read by a table; if not, gather_cli_input_load downloads it. */
+  if (status == GATHER_OK && !gather_file_is_remote(tensor)) status = gather_file_tensor_check(tensor, error);
+  if (status == GATHER_OK)
+    input->tensor = *tensor;
+  else
+    error->input = role;
+  return status;
+}
+
+gather_status gather_cli_input_load(gather_cli_input *input, const char *role, gather_error *error) {
+  const gather_file_tensor *tensor = NULL;
+  if (!input->file || !gather_file_is_remote(&input->tensor)) return GATHER_OK;
+  const char *name = input->tensor.name;
+  gather_status status = gather_file_find_whole(input->file, name, &tensor, error);
   if (status == GATHER_OK)
     input->tensor = *tensor;
   else

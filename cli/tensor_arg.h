@@ -54,9 +54,13 @@ GATHER_CHECKED gather_status gather_cli_input_open(const char *argument, const g
                                                    const char *role, gather_cli_input *input, const char **name,
                                                    gather_error *error);
 
-/* gather_cli_input_open, and the tensor of that name; with text_allowed also one that is in pieces in the file. */
+/* gather_cli_input_open, and the tensor of that name; with text_allowed also one that is in pieces in the file, and remote ones are
+ * downloaded. */
 GATHER_CHECKED gather_status gather_cli_input_tensor(const char *argument, const gather_cli_raw *raw, bool text_allowed,
                                                      const char *role, gather_cli_input *input, gather_error *error);
+
+/* Downloads the elements of a remote tensor; does nothing for others. Returns GATHER_UNSUPPORTED if it is too large for that. */
+GATHER_CHECKED gather_status gather_cli_input_load(gather_cli_input *input, const char *role, gather_error *error);
 
 void gather_cli_input_close(gather_cli_input *input);
 

@@ -23,6 +23,7 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
     target_compile_options(gather_flags INTERFACE -Werror)
   endif()
   if(GATHER_SANITIZE)
+    target_compile_definitions(gather_flags INTERFACE GATHER_MAP_GUARDED) # src/format/map_remote.c
     target_compile_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE} -fno-sanitize-recover=all
       -fno-omit-frame-pointer -g)
     target_link_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE})

@@ -54,11 +54,17 @@ typedef struct gather_file_tensor {
 /* How to open a file. Initialise with GATHER_FILE_OPTIONS_INIT; NULL in a call means the defaults. */
 typedef struct gather_file_options {
   size_t size;   /* sizeof(gather_file_options) */
-  bool no_links; /* do not open external data through symbolic links */
+  bool no_links; /* do not open external data through symbolic links; remote files have none */
+  /* Names that are URLs are read over the network, as remote.h says. NULL: every name is that of a local file. Since 0.2. */
+  const struct gather_remote_options *remote;
+  int64_t
+      download_bytes; /* at most so many are downloaded for one call: a tensor (gather_file_find_whole), or a text; 0 = 1 GiB */
+  /* Not NULL: a file that is text (gather_file_is_text) is opened as by gather_file_open_text with this column. Since 0.2. */
+  const char *text_column;
 } gather_file_options;
 
 #define GATHER_FILE_OPTIONS_INIT \
-  { sizeof(gather_file_options), false }
+  { sizeof(gather_file_options), false, NULL, 0, NULL }
 
 /* Opens a file and detects its format from the content. Memory: freed by gather_file_close.
  * Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_FILE_MALFORMED (with file and offset), GATHER_UNSUPPORTED (an
@@ -87,6 +93,10 @@ typedef struct gather_raw {
  * recognised as another format (one that this library reads, or that it knows by at least 4 bytes), unless raw->as_is. */
 GATHER_API GATHER_CHECKED gather_status gather_file_open_raw(const char *path, const gather_raw *raw,
                                                              gather_file **file, gather_error *error);
+/* The same with options. Since 0.2. */
+GATHER_API GATHER_CHECKED gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw,
+                                                                  const gather_file_options *options,
+                                                                  gather_file **file, gather_error *error);
 /* The same for bytes in memory. */
 GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *memory, size_t bytes, const char *name,
                                                                     const gather_raw *raw, gather_file **file,
@@ -111,6 +121,10 @@ GATHER_API GATHER_CHECKED gather_status gather_file_raw_from_memory(const void *
  * (UTF-16, UTF-32), GATHER_USAGE, GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_file_open_text(const char *path, const char *column, gather_file **file,
                                                               gather_error *error);
+/* The same with options. The text of a URL is downloaded, at most download_bytes of it (else GATHER_UNSUPPORTED). Since 0.2. */
+GATHER_API GATHER_CHECKED gather_status gather_file_open_text_with(const char *path, const char *column,
+                                                                   const gather_file_options *options,
+                                                                   gather_file **file, gather_error *error);
 /* The same for bytes in memory, which may be freed afterwards. name: for messages. */
 GATHER_API GATHER_CHECKED gather_status gather_file_text_from_memory(const void *memory, size_t bytes, const char *name,
                                                                      const char *column, gather_file **file,
@@ -121,6 +135,8 @@ GATHER_API bool gather_file_is_text(const void *head, size_t bytes);
 
 /* The name of the format ("npy", "raw"; from gather_file_open_text "text" or "csv"). */
 GATHER_API const char *gather_file_format(const gather_file *file);
+/* Its name: the path as it was given; of a URL without user, query and fragment, which may be secrets. Since 0.2. */
+GATHER_API const char *gather_file_name(const gather_file *file);
 /* How many tensors the file has. */
 GATHER_API int64_t gather_file_len(const gather_file *file);
 /* Tensor number i, 0 <= i < gather_file_len; NULL otherwise. */
@@ -138,6 +154,9 @@ GATHER_API GATHER_CHECKED gather_status gather_file_find_whole(gather_file *file
  * GATHER_OVERFLOW (the external data cannot be mapped), GATHER_FILE_MALFORMED (it is too short), GATHER_UNSUPPORTED (external data of
  * a file from memory). */
 GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error);
+/* Whether a tensor's elements are in a remote file, and not loaded: tensor.data is NULL, gather_file_tensor_check returns
+ * GATHER_UNSUPPORTED, and gather_file_find_whole downloads them. A table reads rows of it. Since 0.2. */
+GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 

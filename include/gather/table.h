@@ -12,7 +12,8 @@
  *
  * Rows that are resident (in the page cache) are copied from the mapped file. Rows that are cached (read by an earlier call) are
  * copied from the table's own cache. The rest is read: each block once per call, adjacent blocks together, many reads in flight.
- * gather_table_statistics counts each kind. Quantised rows may be decoded: see "decoded rows".
+ * gather_table_statistics counts each kind. Quantised rows may be decoded: see "decoded rows". Files may be on other machines: see `remote`
+ * in the options, and remote.h.
  *
  * Errors   An index out of range is found before anything is read or written, with its position. Indices with GATHER_TENSOR_SHARED
  *          are validated again when they are used: an index that has changed gives the same error, and rows of `out` may have been
@@ -28,6 +29,7 @@
 #define GATHER_TABLE_H
 
 #include "gather/file.h"
+#include "gather/remote.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,10 +44,11 @@ typedef enum gather_engine {
   GATHER_ENGINE_AUTO = 0, /* copies resident rows, and reads the rest with the fastest engine of this system */
   GATHER_ENGINE_MMAP,     /* only the mapped file; the system is advised of each batch before its use */
   GATHER_ENGINE_PREAD,    /* threads that read */
-  GATHER_ENGINE_URING     /* io_uring of Linux, with O_DIRECT if the file system supports it */
+  GATHER_ENGINE_URING,    /* io_uring of Linux, with O_DIRECT if the file system supports it */
+  GATHER_ENGINE_HTTP /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
 } gather_engine;
 
-/* "auto", "mmap", "pread", "uring"; NULL for any other number. */
+/* "auto", "mmap", "pread", "uring", "http"; NULL for any other number. */
 GATHER_API const char *gather_engine_name(gather_engine engine);
 /* The engine of a name. Returns GATHER_USAGE for any other name; the message lists the names. */
 GATHER_API GATHER_CHECKED gather_status gather_engine_parse(const char *name, gather_engine *engine,
@@ -72,10 +75,17 @@ typedef struct gather_table_options {
   /* With decode_as: the codec, where the file does not tell it: a name of codec.h. Rows need no side tensors then (blocks, row-wise
    * codes). "biased:4" is the codec "biased" with codes of 4 bits, for files of MLX. NULL or "" = the file tells. */
   const char *codec;
+  /* Paths that are URLs are read over the network, as remote.h says; all paths of a table are URLs or none is (GATHER_UNSUPPORTED).
+   * URL:TENSOR: the tensor begins after the first colon of the URL's path or query; there a colon of the URL itself is written %3A.
+   * The options are copied. NULL = every path is the name of a local file. Since 0.2 */
+  const gather_remote_options *remote;
 } gather_table_options;
 
-#define GATHER_TABLE_OPTIONS_INIT \
-  { sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL }
+#define GATHER_TABLE_OPTIONS_INIT                                                                                  \
+  {                                                                                                                \
+    sizeof(gather_table_options), GATHER_ENGINE_AUTO, 0, -1, 0, false, false, NULL, false, GATHER_TYPE_NONE, NULL, \
+        NULL                                                                                                       \
+  }
 
 enum { GATHER_TABLE_LEAST_MEMORY = 1 << 20 };
 
@@ -267,6 +277,10 @@ typedef struct gather_table_device {
 /* Device number i of a table, in the order of its files; what it did since the table was opened, or since
  * gather_table_statistics_reset. Returns false if i is not below the number of devices. Threads: any, also during takes. */
 GATHER_API bool gather_table_device_at(const gather_table *table, int32_t i, gather_table_device *device);
+
+/* What a table of URLs did on the network: requests, bytes, latencies. Parts of it belong to the connections, which all files of the table
+ * share: opening them counts too. Returns false for a table of local files: then all is 0. Threads: any, also during takes. Since 0.2 */
+GATHER_API bool gather_table_remote_statistics(const gather_table *table, gather_remote_statistics *statistics);
 
 /* Whether this engine can be used: GATHER_OK, or GATHER_UNSUPPORTED with the reason (not in this build, not in this system, not
  * permitted). */

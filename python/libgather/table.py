@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from libgather import _core
 from libgather.check_text import visible
 from libgather.errors import refuse
+from libgather.remote import RemoteStatistics, is_url, remote_options
 from libgather.table_array import TableArray
 from libgather.table_index import TableIndexing
 
@@ -67,7 +68,7 @@ class TableStatistics:
     Attributes
     ----------
     engine : str
-        How rows that are not resident are read: 'mmap', 'pread' or 'uring'.
+        How rows that are not resident are read: 'mmap', 'pread', 'uring' or 'http'.
     direct : bool
         Whether it uses direct I/O, which bypasses the page cache.
     depth : int
@@ -88,6 +89,8 @@ class TableStatistics:
         Memory that the table uses now, the maximum so far, and the limit (0: none).
     seconds, seconds_waiting : float
         Time in takes, summed over threads; of which waiting for reads.
+    remote : RemoteStatistics or None
+        What a table of URLs did on the network.
     """
 
     engine: str
@@ -107,6 +110,7 @@ class TableStatistics:
     memory_ceiling: int
     seconds: float
     seconds_waiting: float
+    remote: RemoteStatistics | None = None
 
     def __str__(self) -> str:
         rows = f"{self.rows_resident} resident, {self.rows_cached} cached, {self.rows_read} read"
@@ -117,6 +121,18 @@ class TableStatistics:
             f"time: {self.seconds:.3f} s, {self.seconds_waiting:.3f} s of it waiting for reads\n"
             f"reads: {self.reads}, {bytes_text(self.bytes_read)} for {bytes_text(self.bytes_useful)} of rows\n"
             f"memory: {bytes_text(self.memory_bytes)}, {bytes_text(self.memory_peak)} at most{ceiling}"
+            f"{self._network()}"
+        )
+
+    def _network(self) -> str:
+        if self.remote is None:
+            return ""
+        r = self.remote
+        return (
+            f"\nnetwork: {r.requests} requests ({r.retries} retries, {r.hedges} hedges), {bytes_text(r.bytes_read)} for "
+            f"{bytes_text(r.bytes_useful)} of rows, {r.connections} connections\n"
+            f"requests: {r.p50 * 1e3:.1f} ms (p50), {r.p99 * 1e3:.1f} ms (p99), {r.in_flight_peak} in flight, "
+            f"gap {bytes_text(r.gap_bytes)}"
         )
 
 
@@ -227,6 +243,7 @@ class Table(_core.Table, TableIndexing, TableArray):
         links: bool = True,
         decode_as: npt.DTypeLike | None = None,
         codec: str | None = None,
+        remote: Mapping[str, Any] | None = None,
     ) -> Table:
         if dtype is None and (shape is not None or offset != 0 or raw):
             raise TypeError("shape, offset and raw need dtype: they describe raw bytes")
@@ -254,10 +271,11 @@ class Table(_core.Table, TableIndexing, TableArray):
             bool(links),
             decoded,
             codec,
+            remote_options(paths, remote, bytes_of),
         )
         self._paths = paths
         self._arguments = {
-            "path": [part if os.path.isabs(part) else os.path.join(os.getcwd(), part) for part in paths],
+            "path": [part if os.path.isabs(part) or is_url(part) else os.path.join(os.getcwd(), part) for part in paths],
             "memory": memory,
             "engine": engine,
             "depth": depth,
@@ -271,6 +289,7 @@ class Table(_core.Table, TableIndexing, TableArray):
             "links": links,
             "decode_as": decoded,
             "codec": codec,
+            "remote": None if remote is None else dict(remote),
         }
         return self
 
@@ -297,7 +316,8 @@ class Table(_core.Table, TableIndexing, TableArray):
 
     def stats(self) -> TableStatistics:
         """Statistics since it was opened, or since reset_stats()."""
-        return TableStatistics(**self._stats())
+        network = self._remote_stats()
+        return TableStatistics(**self._stats(), remote=None if network is None else RemoteStatistics(**network))
 
     def devices(self) -> tuple[TableDevice, ...]:
         """The devices of its files, and what was read from each."""
@@ -345,6 +365,7 @@ def open(
     links: bool = True,
     decode_as: npt.DTypeLike | None = None,
     codec: str | None = None,
+    remote: Mapping[str, Any] | None = None,
 ) -> Table:
     """Opens a table. Reads only headers; the file is never changed or converted.
 
@@ -352,12 +373,14 @@ def open(
     ----------
     path : str, os.PathLike, or list of them
         'FILE' or 'FILE:TENSOR', in any format of `gather info --formats`. A list: parts, concatenated along
-        axis 0, of equal types and row shapes.
+        axis 0, of equal types and row shapes. A URL ('https://host/FILE:TENSOR', also http, s3 and hf) is read
+        over the network, by ranges of bytes: only headers and the rows that are taken.
     memory : int or str, optional
         Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
         without the indices and the result. Default: none.
-    engine : {'auto', 'mmap', 'pread', 'uring'}
-        How rows that are not resident are read. 'auto' uses the fastest available; stats() names it.
+    engine : {'auto', 'mmap', 'pread', 'uring', 'http'}
+        How rows that are not resident are read. 'auto' uses the fastest available; stats() names it. URLs are read by
+        'http'.
     depth : int, optional
         Queue depth: reads in flight, 1 to 4096. Default: automatic.
     cache : int or str, optional
@@ -381,6 +404,11 @@ def open(
         The tensor is quantised: its rows are decoded to this type. See Table.dequantize().
     codec : str, optional
         With decode_as: how the rows are quantised, if the file does not tell: a name of codecs().
+    remote : dict, optional
+        Options of URLs: connections (64), timeout (60: seconds without progress), retries (8), gap ('auto', or the bytes
+        between rows that one request may skip), cache (a folder for blocks on disk) and cache_bytes ('1GiB'), bearer,
+        endpoint, region, key_id, secret, session_token, virtual_host, hub, authorities (a file of certificates), schemes.
+        What is missing comes from the environment (AWS_*, ~/.aws, HF_TOKEN, HF_ENDPOINT, CURL_CA_BUNDLE).
 
     Returns
     -------
@@ -410,4 +438,5 @@ def open(
         links=links,
         decode_as=decode_as,
         codec=codec,
+        remote=remote,
     )

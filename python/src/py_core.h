@@ -219,6 +219,7 @@ enum { GATHER_PY_RELEASE_BYTES = 64 << 10 };
 PyObject *gather_py_infer_shape(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 PyObject *gather_py_ops(PyObject *self, PyObject *none);
 PyObject *gather_py_types(PyObject *self, PyObject *none);
+PyObject *gather_py_is_url(PyObject *self, PyObject *name);
 PyObject *gather_py_info(PyObject *self, PyObject *none);
 PyObject *gather_py_read_ids(PyObject *self, PyObject *args);
 extern PyType_Spec gather_py_plan_spec;

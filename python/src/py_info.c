@@ -45,6 +45,13 @@ PyObject *gather_py_ops(PyObject *self, PyObject *none) {
   return rows;
 }
 
+PyObject *gather_py_is_url(PyObject *self, PyObject *name) {
+  char *text;
+  (void)self;
+  if (PyBytes_AsStringAndSize(name, &text, NULL) < 0) return NULL;
+  return PyBool_FromLong(gather_remote_is_url(text));
+}
+
 PyObject *gather_py_types(PyObject *self, PyObject *none) {
   (void)self, (void)none;
   return types_of(UINT64_MAX);

@@ -119,7 +119,7 @@ static PyObject *get_unreadable(PyObject *self, void *closure) {
   for (int64_t i = 0; pairs && i < gather_file_len(file); i++) {
     gather_error why;
     const gather_file_tensor *tensor = gather_file_at(file, i);
-    if (gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
+    if (gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
     PyObject *pair = Py_BuildValue("(NN)", gather_py_text(tensor->name), gather_py_text(why.message));
     if (!pair || PyList_Append(pairs, pair) < 0) Py_CLEAR(pairs);
     Py_XDECREF(pair);

@@ -13,6 +13,7 @@ typedef struct opening {
   const char *decode_as;           /* the type of decoded rows, or NULL */
   gather_table_options options;
   gather_py_raw raw;
+  gather_remote_options remote;
 } opening;
 
 int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw) {
@@ -26,14 +27,37 @@ int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool a
   return PyErr_Occurred() ? -1 : 0;
 }
 
+/* The options of URLs: libgather/remote.py has made a tuple of them. */
+static int read_remote(PyObject *values, opening *given) {
+  gather_remote_options *to = &given->remote;
+  long long gap, cache;
+  int virtual_host;
+  *to = (gather_remote_options)GATHER_REMOTE_OPTIONS_INIT;
+  if (!PyTuple_Check(values)) {
+    PyErr_SetString(PyExc_TypeError, "the options of URLs must be a tuple");
+    return -1;
+  }
+  if (!PyArg_ParseTuple(values, "iddiLzLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds,
+                        &to->retries, &gap, &to->cache_folder, &cache, &virtual_host, &to->schemes, &to->bearer,
+                        &to->endpoint, &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub,
+                        &to->authorities))
+    return -1;
+  to->gap_bytes = gap;
+  to->cache_bytes = cache;
+  to->virtual_host = virtual_host;
+  given->options.remote = to;
+  return 0;
+}
+
 static int read_opening(PyObject *args, opening *given) {
   gather_error error;
   long long memory, cache, offset;
   int depth, buffered, keep_signals, as_is, links;
   const char *codec;
-  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzz", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
+  PyObject *remote;
+  if (!PyArg_ParseTuple(args, "O!sLLippzO!LOppzzO", &PyTuple_Type, &given->paths, &given->engine, &memory, &cache,
                         &depth, &buffered, &keep_signals, &given->type, &PyTuple_Type, &given->shape, &offset,
-                        &given->dtype, &as_is, &links, &given->decode_as, &codec))
+                        &given->dtype, &as_is, &links, &given->decode_as, &codec, &remote))
     return -1;
   given->options = (gather_table_options)GATHER_TABLE_OPTIONS_INIT;
   given->options.decode_as = gather_type_parse(given->decode_as);
@@ -48,6 +72,7 @@ static int read_opening(PyObject *args, opening *given) {
   given->options.buffered = buffered;
   given->options.keep_signals = keep_signals;
   given->options.no_links = !links;
+  if (remote != Py_None && read_remote(remote, given) < 0) return -1;
   if (!given->type) return 0;
   given->options.raw = &given->raw.raw;
   return gather_py_read_raw(given->type, given->shape, offset, as_is, &given->raw);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/checked.h"
 #include "format/bytes.h"
 
@@ -21,11 +22,13 @@ enum { FOOTER_VERSION, FOOTER_SCHEMA, FOOTER_DICTIONARIES, FOOTER_BATCHES };
 enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 };
 /* A Block of the footer: offset, metadata length (4 bytes, then 4 unused), body length. */
 enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
+/* What is read first of a remote file: most footers are shorter. */
+enum { TAIL_BYTES = 1 << 16 };
 /* Chunk names may use four times the file size and this many bytes more. */
 enum { NAMES_FREE = 16 << 20 };
 
-bool gather_arrow_recognise(const uint8_t *bytes, int64_t size) {
-  return size >= MAGIC_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0;
+bool gather_arrow_recognise(const gather_map *map) {
+  return map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0;
 }
 
 /* ---- the footer */
@@ -33,12 +36,14 @@ bool gather_arrow_recognise(const uint8_t *bytes, int64_t size) {
 static gather_status open_footer(gather_arrow *arrow, gather_flat *flat) {
   const gather_map *map = &arrow->file->map;
   int64_t end = map->size - END_BYTES;
+  gather_map_expect(map, map->size - TAIL_BYTES, TAIL_BYTES);
+  if (end >= START_BYTES) GATHER_TRY(gather_map_need(map, end, END_BYTES, arrow->error));
   if (end < START_BYTES || memcmp(map->bytes + end + LENGTH_BYTES, MAGIC, MAGIC_BYTES) != 0)
     return GATHER_ARROW_WRONG(arrow, map->size,
                               "it is truncated, or its writer was not closed: an Arrow file ends with %s", MAGIC);
   int64_t bytes = gather_read_i32(map->bytes + end);
   *flat = (gather_flat){arrow->file, arrow->error, end - bytes, end};
-  if (bytes > 0 && bytes <= end - START_BYTES) return GATHER_OK;
+  if (bytes > 0 && bytes <= end - START_BYTES) return gather_map_need(map, end - bytes, bytes, arrow->error);
   return GATHER_ARROW_WRONG(arrow, end, "the footer length is %" PRId64 "; only %" PRId64 " bytes are left in the file",
                             bytes, end - START_BYTES);
 }
@@ -57,12 +62,25 @@ static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, g
   return gather_flat_list(flat, &footer, FOOTER_BATCHES, BLOCK_BYTES, blocks);
 }
 
+/* The metadata of all batches of a remote file, by requests at once. */
+static void expect_batches(const gather_arrow *arrow, const gather_flat_vector *blocks) {
+  const gather_map *map = &arrow->file->map;
+  gather_map_range *ranges = gather_map_wants_hints(map) ? gather_alloc(blocks->len * (int64_t)sizeof *ranges) : NULL;
+  for (int64_t i = 0; ranges && i < blocks->len; i++) {
+    const uint8_t *said = map->bytes + blocks->at + BLOCK_BYTES * i;
+    ranges[i] = (gather_map_range){gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA)};
+  }
+  if (ranges) gather_map_expect_all(map, ranges, blocks->len);
+  gather_free(ranges);
+}
+
 /* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
  * fit in memory. */
 static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, const gather_flat_vector *blocks,
                                   gather_arrow_batch **batches) {
   int64_t room = arrow->file->map.size, row = 0;
   GATHER_TRY(gather_arrow_take(arrow, blocks->len, sizeof **batches, batches));
+  expect_batches(arrow, blocks);
   for (int64_t i = 0; i < blocks->len; i++) {
     int64_t at = blocks->at + BLOCK_BYTES * i;
     const uint8_t *said = arrow->file->map.bytes + at;

@@ -48,6 +48,7 @@ typedef struct gather_arrow {
   int64_t len;
   gather_arrow_counts all; /* of all columns */
   int64_t search_room;     /* bytes left to search for nulls: columns may share them */
+  int64_t searches;        /* of remote bitmaps, so far */
 } gather_arrow;
 
 /* Fails and reports a byte of the file. */

@@ -25,11 +25,13 @@ static gather_status open_message(gather_arrow *arrow, const gather_arrow_block 
   if (at < 0 || bytes < PREFIX_BYTES || at > end || bytes > end - at)
     return GATHER_ARROW_WRONG(arrow, block->said_at,
                               "a record batch is outside the file: %" PRId64 " bytes at byte %" PRId64, bytes, at);
+  GATHER_TRY(gather_map_need(&arrow->file->map, at, PREFIX_BYTES, arrow->error));
   const uint8_t *start = arrow->file->map.bytes + at;
   int64_t prefix = gather_read_u32(start) == UINT32_MAX ? PREFIX_BYTES : PREFIX_BYTES / 2;
   int64_t length = gather_read_i32(start + prefix - 4);
   *flat = (gather_flat){arrow->file, arrow->error, at + prefix, at + prefix + length};
-  if (length > 0 && length <= bytes - prefix) return GATHER_OK;
+  if (length > 0 && length <= bytes - prefix)
+    return gather_map_need(&arrow->file->map, at + prefix, length, arrow->error);
   return GATHER_ARROW_WRONG(arrow, at,
                             "the metadata of a record batch are %" PRId64 " bytes long; there is room for %" PRId64,
                             length, bytes - prefix);
@@ -164,6 +166,7 @@ static gather_status look_into(const chunk *of, int64_t *start, int64_t *bytes) 
   const uint8_t *prefix = of->arrow->file->map.bytes + *start;
   if (*bytes < 8)
     return GATHER_ARROW_WRONG(of->arrow, *start, "a compressed buffer is too short: %" PRId64 " bytes", *bytes);
+  GATHER_TRY(gather_map_need(&of->arrow->file->map, *start, 8, of->arrow->error));
   *start += 8;
   *bytes -= 8;
   of->tensor->offset = *start;
@@ -186,12 +189,11 @@ static gather_status place(const chunk *of) {
   of->tensor->offset = start;
   if (of->tensor->bytes == 0) return GATHER_OK;
   if (of->batch->compression >= 0) GATHER_TRY(look_into(of, &start, &bytes));
-  if (of->tensor->unreadable) return GATHER_OK;
+  if (of->tensor->unreadable) return GATHER_OK; /* compressed */
   if (of->tensor->bytes > bytes)
     return GATHER_ARROW_WRONG(of->arrow, at, "column '%.100s' needs %" PRId64 " bytes; its buffer has %" PRId64,
                               column->name, of->tensor->bytes, bytes);
-  of->tensor->tensor.data = (void *)(uintptr_t)(of->arrow->file->map.bytes + start);
-  return GATHER_OK;
+  return gather_file_point(of->arrow->file, &of->arrow->file->map, start, of->tensor, of->arrow->error);
 }
 
 /* The strides of elements whose axes are stored in another order. */
@@ -232,6 +234,15 @@ static gather_status set_shape(const chunk *of, int64_t rows) {
                             column->name);
 }
 
+/* A bitmap of a remote file is read for the message if it is short. Many columns with nulls would be many requests. */
+static bool may_search(const chunk *of, int64_t at, int64_t bytes) {
+  enum { SHORT = 4096, SEARCHES = 16 };
+  gather_arrow *arrow = of->arrow;
+  const gather_map *map = &arrow->file->map;
+  if (!gather_map_has(map, at, bytes) && (bytes > SHORT || arrow->searches++ >= SEARCHES)) return false;
+  return gather_map_need(map, at, bytes, NULL) == GATHER_OK;
+}
+
 /* The row of the file with the first null, from the validity bitmap; -1 if unknown. */
 static int64_t first_null(const chunk *of, const chunk_nulls *nulls) {
   const gather_arrow_batch *batch = of->batch;
@@ -242,6 +253,7 @@ static int64_t first_null(const chunk *of, const chunk_nulls *nulls) {
     return -1;
   const uint8_t *bits = of->arrow->file->map.bytes + batch->body + offset;
   if (bytes > of->arrow->search_room) bytes = of->arrow->search_room;
+  if (!may_search(of, batch->body + offset, bytes)) return -1;
   int64_t i = 0;
   while (i < bytes && bits[i] == 0xff) i++;
   of->arrow->search_room -= i;
@@ -267,7 +279,8 @@ static gather_status read_chunk(const chunk *of) {
   chunk_nulls nulls = {.count = 0};
   GATHER_TRY(check_nodes(of, &nulls));
   GATHER_TRY(place(of));
-  if (nulls.count > 0 && !of->tensor->unreadable) return has_nulls(of, &nulls);
+  bool is_readable = !of->tensor->unreadable || gather_file_is_remote(of->tensor);
+  if (nulls.count > 0 && is_readable) return has_nulls(of, &nulls);
   return set_strides(of);
 }
 

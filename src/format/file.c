@@ -12,32 +12,33 @@
 
 /* ---- opening */
 
-static gather_status open_by_content(gather_file *file, gather_error *error) {
+static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format;
+  enum { TEXT_HEAD = 4096 };
+  if (file->text_column) {
+    const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
+    GATHER_TRY(gather_map_need(&file->map, 0, head, error));
+    if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
+  }
+  GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
-    if (!format->recognise || !format->recognise(file->map.bytes, file->map.size)) continue;
+    if (!format->recognise || !format->recognise(&file->map)) continue;
     file->format = format->name;
     return format->open(file, error);
   }
   return gather_format_unknown(file, error);
 }
 
-gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
-  return gather_file_open_with(path, NULL, file, error);
+static gather_status open_by_content(gather_file *file, gather_error *error) {
+  gather_error failed;
+  gather_status status = read_content(file, error), settled = gather_file_settle(file, &failed);
+  if (settled == GATHER_OK) return status;
+  if (error) *error = failed;
+  return settled;
 }
 
-/* Fields that this version does not know must be zero; fields that the program does not know get their defaults. */
-static gather_status read_options(const gather_file_options *given, gather_file_options *options, gather_error *error) {
-  *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
-  if (!given) return GATHER_OK;
-  size_t known = given->size < sizeof *options ? given->size : sizeof *options;
-  if (known < sizeof given->size)
-    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
-  for (size_t i = sizeof *options; i < given->size; i++)
-    if (((const char *)given)[i] != 0)
-      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not support");
-  memcpy(options, given, known);
-  return GATHER_OK;
+gather_status gather_file_open(const char *path, gather_file **file, gather_error *error) {
+  return gather_file_open_with(path, NULL, file, error);
 }
 
 gather_status gather_file_open_with(const char *path, const gather_file_options *options, gather_file **file,
@@ -46,11 +47,34 @@ gather_status gather_file_open_with(const char *path, const gather_file_options 
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open: path is NULL");
-  GATHER_TRY(read_options(options, &full, error));
+  GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  made->no_links = full.no_links;
-  gather_status status = gather_map_open(path, &made->map, error);
+  gather_status status = gather_file_use_path(made, path, &full, error);
+  if (status == GATHER_OK) status = open_by_content(made, error);
+  return gather_file_finish(status, made, file);
+}
+
+gather_status gather_file_open_by(gather_remote_client *client, const char *url, const gather_file_options *options,
+                                  gather_file **file, gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(url, &made, error));
+  gather_status status = gather_file_use_client(made, client, url, options, error);
+  if (status == GATHER_OK) status = open_by_content(made, error);
+  return gather_file_finish(status, made, file);
+}
+
+gather_status gather_file_from_source(const gather_map_source *source, const char *name, gather_file **file,
+                                      gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  gather_status status = gather_file_make(name, &made, error);
+  if (status != GATHER_OK) {
+    source->close(source->context);
+    return status;
+  }
+  status = gather_map_open_source(source, name, &made->map, error);
   if (status == GATHER_OK) status = open_by_content(made, error);
   return gather_file_finish(status, made, file);
 }
@@ -69,6 +93,7 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
 /* ---- what is in it */
 
 const char *gather_file_format(const gather_file *file) { return file->format; }
+const char *gather_file_name(const gather_file *file) { return file->name; }
 int64_t gather_file_len(const gather_file *file) { return file->len; }
 const gather_file_tensor *gather_file_at(const gather_file *file, int64_t i) {
   return i >= 0 && i < file->len ? &file->tensors[i] : NULL;

@@ -9,7 +9,7 @@
 #include "base/tensor.h"
 #include "format/descr.h"
 #include "format/graph.h"
-#include "format/map.h"
+#include "format/map_remote.h"
 #include "gather/file.h"
 
 /* ---- reading */
@@ -18,7 +18,10 @@ struct gather_file {
   const char *format;
   char *name; /* for messages */
   gather_map map;
-  bool no_links; /* files beside it are not opened through symbolic links */
+  bool no_links;                /* files beside it are not opened through symbolic links */
+  gather_remote_client *client; /* reads the file and those beside it, which have URLs; NULL = they are local */
+  const char *text_column;      /* as in gather_file_options; the caller's, while the file is opened */
+  int64_t download_bytes;       /* most bytes of elements that gather_file_find_whole downloads */
   int64_t len;
   gather_file_tensor *tensors;
   void *single;                     /* formats of one tensor: the heap object with it, else NULL */
@@ -56,6 +59,7 @@ typedef struct gather_sibling {
   struct gather_sibling *next;
   const char *location, *path;
   gather_map map;
+  const gather_unreadable *failure; /* remote: why it could not be opened; it is not asked for again */
 } gather_sibling;
 
 /* ---- sibling_tree.c */
@@ -65,6 +69,23 @@ gather_sibling *gather_sibling_find(const gather_file *file, const char *locatio
 /* Adds a file whose name is new. False: out of memory. */
 bool gather_sibling_add(gather_file *file, gather_sibling *added);
 
+/* ---- beside.c */
+
+/* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. Of a URL, the location is
+ * percent-encoded, and the host is that of the file. NULL: out of memory. */
+char *gather_file_beside(gather_file *file, const char *location);
+
+/* ---- sibling_remote.c */
+
+/* Maps a file beside a remote file, or recalls why that failed. */
+GATHER_CHECKED gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
+                                                    gather_error *error);
+/* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
+ * reason. header: loads what the reader needs first; it is called in other threads. Names that gather_file_check_location refuses are
+ * left out. Does nothing for local files. */
+GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
+                                                      void (*header)(const gather_map *map), gather_error *error);
+
 /* ---- sibling.c */
 
 /* Why a tensor's elements cannot be read, in the arena. */
@@ -72,6 +93,7 @@ struct gather_unreadable {
   gather_status status;
   const char *file, *message;
   int64_t file_offset;
+  const gather_map *map; /* not NULL: they can, but they are in this remote file, at file_offset; message is NULL */
 };
 
 /* Maps the file that `location` names, relative to the file's own folder, for the tensor `name`; each is mapped
@@ -82,17 +104,39 @@ struct gather_unreadable {
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
                                                  const char *name, gather_file_tensor *tensor, const gather_map **map,
                                                  gather_error *error);
-/* The path of a file beside the file, in the arena: the file's folder with its slash, then the location. NULL: out
- * of memory. */
-char *gather_file_beside(gather_file *file, const char *location);
+/* Fails for a name that is not in or below the file's folder. */
+GATHER_CHECKED gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
+                                                        gather_error *error);
+/* Keeps an error in the arena: NULL if out of memory. And returns it again. */
+const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why);
+GATHER_CHECKED gather_status gather_unreadable_recall(const gather_unreadable *kept, gather_error *error);
 /* Marks a tensor as unreadable. why: filled in by gather_fail_file. */
 GATHER_CHECKED gather_status gather_file_unreadable(gather_file *file, const gather_error *why,
                                                     gather_file_tensor *tensor, gather_error *error);
 
+/* ---- place.c */
+
+/* Points a tensor to its elements at `offset` of a mapping, which has all of them; type, shape and size are set. Elements of a remote
+ * file are not loaded: the tensor gets no data, and gather_file_place returns where they are. Small ones of models are loaded before
+ * the file is open, since they decide shapes and can be indices: they have data, but no bytes yet. */
+GATHER_CHECKED gather_status gather_file_point(gather_file *file, const gather_map *map, int64_t offset,
+                                               gather_file_tensor *tensor, gather_error *error);
 /* The file whose mapping holds a tensor's elements, that mapping, and the offset in it; NULL if they are in other
- * memory. The tensor is not empty. */
+ * memory. The tensor is not empty. The mapping may be remote: then gather_map_object reads it. */
 const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
                               int64_t *offset);
+/* gather_file_tensor_check, for callers that read rows of remote tensors: GATHER_OK for these. */
+GATHER_CHECKED gather_status gather_file_rows_check(const gather_file_tensor *tensor, gather_error *error);
+/* text_file.c: reads the mapped file as text; `column` as for gather_file_open_text. */
+GATHER_CHECKED gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error);
+/* Loads what was noted while the file was read. Fails if any of its needs failed, whatever the reader made of it. */
+GATHER_CHECKED gather_status gather_file_settle(gather_file *file, gather_error *error);
+/* Fails if so many bytes of elements may not be downloaded. name: of the tensor. */
+GATHER_CHECKED gather_status gather_file_check_download(const gather_file *file, const char *name, int64_t bytes,
+                                                        gather_error *error);
+/* Downloads the elements of a remote tensor: a copy of the tensor with data, which the file owns; any other tensor as it is. */
+GATHER_CHECKED gather_status gather_file_download(gather_file *file, const gather_file_tensor *tensor,
+                                                  const gather_file_tensor **loaded, gather_error *error);
 
 /* A file of one tensor: the block that gather_file.tensors points to, followed by its text. */
 typedef struct gather_single {
@@ -126,9 +170,12 @@ typedef struct gather_writing_place {
 
 /* ---- the table */
 
+/* What a recogniser may read without asking for it. */
+enum { GATHER_FORMAT_HEAD = 16 };
+
 typedef struct gather_format {
   const char *name, *abilities, *extensions;
-  bool (*recognise)(const uint8_t *bytes, int64_t size);
+  bool (*recognise)(const gather_map *map); /* its first 16 bytes are loaded */
   gather_status (*open)(gather_file *file, gather_error *error);
   bool (*carries)(const gather_type_info *type);
   /* data_bytes: size of the elements, for headers that contain it. */
@@ -149,21 +196,21 @@ const char *gather_format_looks(const gather_file *file, const char **unknown);
 /* Fails for a file of no supported format, with a message about what it seems to be. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 
-bool gather_npy_recognise(const uint8_t *bytes, int64_t size);
+bool gather_npy_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_npy_open(gather_file *file, gather_error *error);
 bool gather_npy_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
-bool gather_npz_recognise(const uint8_t *bytes, int64_t size);
+bool gather_npz_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_npz_open(gather_file *file, gather_error *error);
-bool gather_arrow_recognise(const uint8_t *bytes, int64_t size);
+bool gather_arrow_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_arrow_open(gather_file *file, gather_error *error);
 bool gather_raw_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_raw_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                                gather_error *error);
-bool gather_safetensors_recognise(const uint8_t *bytes, int64_t size); /* one of the next two */
-bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size);
-bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size);
+bool gather_safetensors_recognise(const gather_map *map); /* one of the next two */
+bool gather_safetensors_is_file(const gather_map *map);
+bool gather_safetensors_is_index(const gather_map *map);
 GATHER_CHECKED gather_status gather_safetensors_open(gather_file *file, gather_error *error);
 GATHER_CHECKED gather_status gather_safetensors_index_open(gather_file *file, gather_error *error);
 bool gather_safetensors_carries(const gather_type_info *type);
@@ -174,13 +221,13 @@ GATHER_CHECKED gather_status gather_safetensors_headers(const gather_writing *te
                                                         gather_header *header, gather_error *error);
 /* The tensor's name in the file; "data" if it has none. */
 const char *gather_safetensors_name(const gather_writing *what);
-bool gather_gguf_recognise(const uint8_t *bytes, int64_t size);
+bool gather_gguf_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_gguf_open(gather_file *file, gather_error *error);
-bool gather_ir_recognise(const uint8_t *bytes, int64_t size);
+bool gather_ir_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_ir_open(gather_file *file, gather_error *error);
-bool gather_onnx_recognise(const uint8_t *bytes, int64_t size);
+bool gather_onnx_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_onnx_open(gather_file *file, gather_error *error);
-bool gather_pb_recognise(const uint8_t *bytes, int64_t size);
+bool gather_pb_recognise(const gather_map *map);
 GATHER_CHECKED gather_status gather_pb_open(gather_file *file, gather_error *error);
 bool gather_pb_carries(const gather_type_info *type);
 GATHER_CHECKED gather_status gather_pb_header(const gather_writing *what, int64_t data_bytes, gather_header *header,

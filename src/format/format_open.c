@@ -10,6 +10,20 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* The default of gather_file_options.download_bytes. */
+#define DOWNLOAD_BYTES (INT64_C(1) << 30)
+
+/* The name without the query of a URL, which may be a secret. */
+static gather_status rename_file(gather_file *file, const char *name, gather_error *error) {
+  size_t length = strlen(name);
+  char *copy = gather_alloc((int64_t)length + 1);
+  if (!copy) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
+  memcpy(copy, name, length);
+  gather_free(file->name);
+  file->name = copy;
+  return GATHER_OK;
+}
+
 gather_status gather_file_make(const char *name, gather_file **file, gather_error *error) {
   size_t length = strlen(name);
   gather_file *made = gather_alloc((int64_t)sizeof **file);
@@ -18,6 +32,7 @@ gather_status gather_file_make(const char *name, gather_file **file, gather_erro
     gather_free(made);
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, name, -1, "no memory to open it");
   }
+  made->download_bytes = DOWNLOAD_BYTES;
   memcpy(made->name, name, length);
   *file = made;
   return GATHER_OK;
@@ -28,6 +43,47 @@ gather_status gather_file_finish(gather_status status, gather_file *opened, gath
     *file = opened;
   else
     gather_file_close(opened);
+  return status;
+}
+
+/* Fields that this version does not know must be zero; fields that the program does not know get their defaults. */
+gather_status gather_file_options_read(const gather_file_options *given, gather_file_options *options,
+                                       gather_error *error) {
+  *options = (gather_file_options)GATHER_FILE_OPTIONS_INIT;
+  if (!given) return GATHER_OK;
+  size_t known = given->size < sizeof *options ? given->size : sizeof *options;
+  if (known < sizeof given->size)
+    return gather_fail(error, GATHER_USAGE, "options.size is %zu; start from GATHER_FILE_OPTIONS_INIT", given->size);
+  for (size_t i = sizeof *options; i < given->size; i++)
+    if (((const char *)given)[i] != 0)
+      return gather_fail(error, GATHER_USAGE, "the options have a field that this version does not support");
+  memcpy(options, given, known);
+  if (options->download_bytes >= 0) return GATHER_OK;
+  return gather_fail(error, GATHER_USAGE, "options.download_bytes is negative");
+}
+
+static void use_options(gather_file *file, const gather_file_options *options) {
+  file->no_links = options->no_links;
+  file->text_column = options->text_column;
+  if (options->download_bytes > 0) file->download_bytes = options->download_bytes;
+}
+
+gather_status gather_file_use_client(gather_file *file, gather_remote_client *client, const char *url,
+                                     const gather_file_options *options, gather_error *error) {
+  use_options(file, options);
+  file->client = gather_remote_client_hold(client);
+  GATHER_TRY(gather_map_open_url(client, url, &file->map, error));
+  return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
+}
+
+gather_status gather_file_use_path(gather_file *file, const char *path, const gather_file_options *options,
+                                   gather_error *error) {
+  gather_remote_client *client = NULL;
+  use_options(file, options);
+  if (!options->remote || !gather_remote_is_url(path)) return gather_map_open(path, &file->map, error);
+  GATHER_TRY(gather_remote_client_create(options->remote, &client, error));
+  gather_status status = gather_file_use_client(file, client, path, options, error);
+  gather_remote_client_release(client);
   return status;
 }
 
@@ -60,14 +116,14 @@ gather_status gather_single_place(gather_file *file, gather_single *single, int6
                             "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
                             " bytes in all",
                             tensor->bytes, offset, file->map.size);
-  if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + offset);
-  return GATHER_OK;
+  return gather_file_point(file, &file->map, offset, tensor, error);
 }
 
 void gather_file_close(gather_file *file) {
   if (!file) return;
   gather_map_close(&file->map);
   for (gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) gather_map_close(&sibling->map);
+  gather_remote_client_release(file->client);
   gather_arena_clear(&file->arena);
   gather_free(file->single);
   gather_free(file->name);

@@ -17,7 +17,7 @@ enum { IS_UINT32 = 4, IS_STRING = 8, IS_ARRAY = 9 };
 static const int8_t VALUE_BYTES[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 enum { VALUE_TYPES = sizeof VALUE_BYTES };
 
-bool gather_gguf_recognise(const uint8_t *bytes, int64_t size) { return size >= 4 && memcmp(bytes, "GGUF", 4) == 0; }
+bool gather_gguf_recognise(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "GGUF", 4) == 0; }
 
 /* ---- metadata */
 
@@ -83,8 +83,9 @@ static gather_status read_pair(gather_gguf *gguf) {
   const uint8_t *key = gguf->file->map.bytes + key_at + 8;
   GATHER_TRY(gather_gguf_u32(gguf, &type));
   GATHER_TRY(check_type(gguf, type_at, type));
-  if (key_bytes == (int64_t)sizeof ALIGNMENT - 1 && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0)
-    return read_alignment(gguf, key_at, type);
+  bool may_be = key_bytes == (int64_t)sizeof ALIGNMENT - 1;
+  if (may_be) GATHER_TRY(gather_map_need(&gguf->file->map, key_at + 8, key_bytes, gguf->error));
+  if (may_be && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0) return read_alignment(gguf, key_at, type);
   return skip_value(gguf, type, 1);
 }
 

@@ -11,6 +11,7 @@ static gather_status take(gather_gguf *gguf, int bytes, uint64_t *value) {
   if (map->size - gguf->at < bytes)
     return GATHER_GGUF_WRONG(gguf, map->size, "the file is truncated: expected a number of %d bytes at byte %" PRId64,
                              bytes, gguf->at);
+  GATHER_TRY(gather_map_need(map, gguf->at, bytes, gguf->error));
   *value = 0;
   for (int i = 0; i < bytes; i++) *value = *value << 8 | map->bytes[gguf->at + (gguf->big ? i : bytes - 1 - i)];
   gguf->at += bytes;

@@ -39,6 +39,7 @@ static gather_status no_memory(const gather_gguf *gguf) {
 static gather_status read_name(gather_gguf *gguf, gather_file_tensor *tensor) {
   int64_t bytes = 0;
   GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a tensor's name", &bytes));
+  GATHER_TRY(gather_map_need(&gguf->file->map, gguf->at, bytes, gguf->error));
   const char *text = (const char *)gguf->file->map.bytes + gguf->at;
   int64_t wrong = gather_utf8_check(text, bytes);
   if (wrong >= 0) return GATHER_GGUF_WRONG(gguf, gguf->at + wrong, "a tensor name is not UTF-8");
@@ -150,8 +151,7 @@ static gather_status place_tensor(const gather_gguf *gguf, int64_t data_at, gath
                              "the file is truncated: the tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64,
                              tensor->name, tensor->bytes, tensor->offset);
   span->end += tensor->bytes;
-  tensor->tensor.data = (void *)(uintptr_t)(map->bytes + tensor->offset);
-  return GATHER_OK;
+  return gather_file_point(gguf->file, map, tensor->offset, tensor, gguf->error);
 }
 
 /* Tensors must not overlap. Gaps are allowed: the end of a tensor of unknown type is unknown. */

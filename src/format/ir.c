@@ -34,9 +34,17 @@ static const uint8_t *skip_remark(const uint8_t *at, const uint8_t *end) {
   return found ? found + strlen(last) : NULL;
 }
 
-bool gather_ir_recognise(const uint8_t *bytes, int64_t size) {
-  if (size == 0) return false;
+/* Whether only blanks or a tag are at the start, so that it is worth reading on. */
+static bool may_be_xml(const uint8_t *bytes, int64_t size) {
+  int64_t at = size >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+  while (at < size && is_blank(bytes[at])) at++;
+  return at == size || bytes[at] == '<';
+}
+
+/* *cut: more bytes could change the answer. */
+static bool is_net(const uint8_t *bytes, int64_t size, bool *cut) {
   const uint8_t *at = bytes, *end = bytes + size;
+  *cut = true;
   if (begins(at, end, "\xef\xbb\xbf")) at += 3;
   for (;;) {
     const uint8_t *start = at;
@@ -46,7 +54,22 @@ bool gather_ir_recognise(const uint8_t *bytes, int64_t size) {
     if (at == start) break;
   }
   if (begins(at, end, "<!DOCTYPE net")) return true; /* refused later, with a reason */
+  *cut = end - at < (int64_t)sizeof "<!DOCTYPE net";
   return begins(at, end, "<net") && end - at > 4 && (is_blank(at[4]) || at[4] == '>' || at[4] == '/');
+}
+
+bool gather_ir_recognise(const gather_map *map) {
+  enum { FIRST = 1 << 12, MOST = 1 << 24 }; /* remote: remarks before the root element may be so long */
+  bool cut, found;
+  int64_t size = map->remote && map->size > GATHER_FORMAT_HEAD ? GATHER_FORMAT_HEAD : map->size;
+  if (size == 0) return false;
+  for (;;) {
+    if (gather_map_need(map, 0, size, NULL) != GATHER_OK) return false;
+    found = is_net(map->bytes, size, &cut);
+    if (!cut || size == map->size || size >= MOST || !may_be_xml(map->bytes, size)) return found;
+    size = size < FIRST ? FIRST : 8 * size;
+    if (size > map->size) size = map->size;
+  }
 }
 
 #ifdef GATHER_HAVE_EXPAT

@@ -62,8 +62,12 @@ static gather_status find_bytes(ir_reader *reader, const ir_layer *layer, gather
     return UNREADABLE(reader, layer, tensor,
                       "the constant '%.100s' needs bytes %" PRId64 " to %" PRIu64 " of '%.100s', which has %" PRId64,
                       layer->name, offset, (uint64_t)offset + (uint64_t)*size, bin_name(reader), reader->bin->size);
-  tensor->tensor.data = (void *)(uintptr_t)(reader->bin->bytes + offset);
-  return GATHER_OK;
+  if (is_string) { /* they are decoded now */
+    GATHER_TRY(gather_map_need(reader->bin, offset, *size, reader->error));
+    tensor->tensor.data = (void *)(uintptr_t)(reader->bin->bytes + offset);
+    return GATHER_OK;
+  }
+  return gather_file_point(reader->file, reader->bin, offset, tensor, reader->error);
 }
 
 /* ---- strings: count, offset of each, end of the last, all 32 bits; then the text */

@@ -383,6 +383,8 @@ static gather_status xml_error(ir_parser *p) {
 
 static gather_status feed(ir_parser *p) {
   const gather_map *map = &p->reader->file->map;
+  gather_status loaded = gather_map_need(map, 0, map->size, p->reader->error);
+  if (loaded != GATHER_OK) return loaded;
   for (int64_t at = 0; at < map->size;) {
     int64_t left = map->size - at, piece = left < PIECE_BYTES ? left : PIECE_BYTES;
     enum XML_Status status =

@@ -103,7 +103,8 @@ static bool is_tensor_proto(const gather_map *map) {
 static bool is_readable(const gather_format *format, const gather_map *map) {
   gather_file *file = NULL;
   if (gather_file_make("", &file, NULL) != GATHER_OK) return false;
-  file->map = (gather_map){.bytes = map->bytes, .size = map->size};
+  file->map = *map;
+  file->map.owned = false; /* it stays the caller's */
   file->format = format->name;
   gather_status status = format->open(file, NULL);
   gather_file_close(file);
@@ -112,7 +113,7 @@ static bool is_readable(const gather_format *format, const gather_map *map) {
 
 static bool looks_like(const gather_format *format, const gather_map *map) {
   enum { LEAST_BYTES = 4 }; /* a recogniser may take a shorter file for a truncated one */
-  if (!format->recognise || map->size < LEAST_BYTES || !format->recognise(map->bytes, map->size)) return false;
+  if (!format->recognise || map->size < LEAST_BYTES || !format->recognise(map)) return false;
   bool is_protobuf = strcmp(format->name, "pb") == 0 || strcmp(format->name, "onnx") == 0;
   return !is_protobuf || is_readable(format, map);
 }
@@ -120,6 +121,7 @@ static bool looks_like(const gather_format *format, const gather_map *map) {
 const char *gather_format_looks(const gather_file *file, const char **unknown) {
   enum { LEAST_MAGIC = 4 }; /* bytes; fewer match by chance */
   *unknown = NULL;
+  if (gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK) return NULL; /* gather_file_settle fails */
   for (size_t i = 0; gather_format_at(i); i++)
     if (looks_like(gather_format_at(i), &file->map)) return gather_format_at(i)->name;
   for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS && !*unknown; i++)
@@ -135,7 +137,7 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
     if (matches(&MAGICS[i], &file->map))
       return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
 #ifndef GATHER_HAVE_JANSSON
-  if (gather_safetensors_recognise(file->map.bytes, file->map.size))
+  if (gather_safetensors_recognise(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                             "safetensors is not supported in this build: it has no Jansson");
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/map_remote.h"
 
 gather_status gather_fail_system(gather_error *error, const char *path, int number, const char *doing) {
   char words[128] = "";
@@ -78,6 +79,10 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
 }
 
 void gather_map_close(gather_map *map) {
-  if (map->owned && map->bytes) (void)munmap((void *)(uintptr_t)map->bytes, (size_t)map->size);
+  if (map->remote) {
+    if (map->owned) gather_map_remote_close(map->remote);
+  } else if (map->owned && map->bytes) {
+    (void)munmap((void *)(uintptr_t)map->bytes, (size_t)map->size);
+  }
   *map = (gather_map){0};
 }

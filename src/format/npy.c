@@ -30,7 +30,9 @@ typedef struct npy_header {
 } npy_header;
 
 /* A file that ends within the magic bytes also counts: "truncated" helps more than "unknown format". */
-bool gather_npy_recognise(const uint8_t *bytes, int64_t size) {
+bool gather_npy_recognise(const gather_map *map) { return gather_npy_begins(map->bytes, map->size); }
+
+bool gather_npy_begins(const uint8_t *bytes, int64_t size) {
   return size > 0 && memcmp(bytes, MAGIC, size < MAGIC_BYTES ? (size_t)size : MAGIC_BYTES) == 0;
 }
 
@@ -43,6 +45,7 @@ static gather_status cut_short(const gather_file *file, const npy_header *header
 static gather_status read_frame(const gather_file *file, npy_header *header, gather_error *error) {
   const uint8_t *bytes = file->map.bytes + header->start;
   int64_t size = header->end - header->start;
+  GATHER_TRY(gather_map_need(&file->map, header->start, LENGTH_AT + 4, error));
   if (size < LENGTH_AT + 2) return cut_short(file, header, LENGTH_AT + 2, error);
   uint8_t major = bytes[VERSION_AT], minor = bytes[VERSION_AT + 1];
   if (major < 1 || major > 3 || minor != 0)
@@ -52,6 +55,7 @@ static gather_status read_frame(const gather_file *file, npy_header *header, gat
   if (size < text_at) return cut_short(file, header, text_at, error);
   for (int64_t i = length_bytes - 1; i >= 0; i--) length = length << 8 | bytes[LENGTH_AT + i];
   if (size < text_at + length) return cut_short(file, header, text_at + length, error);
+  GATHER_TRY(gather_map_need(&file->map, header->start + text_at, length, error));
   header->text_at = header->start + text_at;
   header->data_at = header->text_at + length;
   header->is_utf8 = major == 3;
@@ -201,7 +205,7 @@ static gather_status set_texts(gather_file *file, const npy_header *header, gath
   return GATHER_OK;
 }
 
-static gather_status set_place(const gather_file *file, const npy_header *header, gather_file_tensor *tensor,
+static gather_status set_place(gather_file *file, const npy_header *header, gather_file_tensor *tensor,
                                gather_error *error) {
   tensor->offset = header->data_at;
   if (tensor->bytes > header->end - header->data_at)
@@ -209,8 +213,7 @@ static gather_status set_place(const gather_file *file, const npy_header *header
                             "the file is truncated: %" PRId64 " bytes are needed at byte %" PRId64 ", it has %" PRId64
                             " bytes in all",
                             tensor->bytes, header->data_at - header->start, header->end - header->start);
-  if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(file->map.bytes + header->data_at);
-  return GATHER_OK;
+  return gather_file_point(file, &file->map, header->data_at, tensor, error);
 }
 
 gather_status gather_npy_read(gather_file *file, int64_t start, int64_t end, gather_file_tensor *tensor,

@@ -12,8 +12,9 @@
 #include "format/sort.h"
 #include "format/zip.h"
 
-bool gather_npz_recognise(const uint8_t *bytes, int64_t size) {
-  return size >= 4 && (memcmp(bytes, "PK\x03\x04", 4) == 0 || memcmp(bytes, "PK\x05\x06", 4) == 0);
+bool gather_npz_recognise(const gather_map *map) {
+  const uint8_t *bytes = map->bytes;
+  return map->size >= 4 && (memcmp(bytes, "PK\x03\x04", 4) == 0 || memcmp(bytes, "PK\x05\x06", 4) == 0);
 }
 
 /* The state of reading one file: its members by name; of two with the same name the later one comes first and
@@ -93,7 +94,8 @@ static gather_status read_stored(npz_reading *npz, const gather_zip_member *memb
   int64_t at = member->data, end = member->data + member->packed_bytes;
   if (why)
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, member->header, "array '%.100s' %s", name, why);
-  if (!gather_npy_recognise(file->map.bytes + at, member->packed_bytes))
+  GATHER_TRY(gather_map_need(&file->map, at, GATHER_FORMAT_HEAD, error));
+  if (!gather_npy_begins(file->map.bytes + at, member->packed_bytes))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, at,
                             "array '%.100s' does not begin with the magic bytes of .npy", name);
   gather_status status = gather_npy_read(npz->file, at, end, tensor, error);
@@ -135,7 +137,8 @@ static gather_status check_content(const npz_reading *npz, gather_error *error) 
     has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
     has_pickle = has_pickle || ends_in(npz->zip.members[i].name, "/data.pkl");
   }
-  for (int64_t i = 0; i < npz->file->len && !has_array; i++) has_array = !npz->file->tensors[i].unreadable;
+  for (int64_t i = 0; i < npz->file->len && !has_array; i++)
+    has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
   if (has_array) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s",
                           has_pickle ? "a PyTorch file is refused, because it holds a Python pickle, and reading that "

@@ -44,9 +44,9 @@ static void look_at(looks *l, const gather_proto_field *field, bool is_first) {
 }
 
 /* Truncated files are recognised too: opening them reports what is wrong. */
-static looks look(const uint8_t *bytes, int64_t size) {
+static looks look(const gather_map *map) {
   looks l = {.tensor = true, .model = true};
-  gather_proto message = {bytes, 0, size};
+  gather_proto message = {map, 0, map->size};
   for (bool is_first = true;; is_first = false) {
     gather_proto_field field;
     if (gather_proto_next(&message, &field)) return l;
@@ -58,17 +58,17 @@ static looks look(const uint8_t *bytes, int64_t size) {
   return l;
 }
 
-bool gather_onnx_recognise(const uint8_t *bytes, int64_t size) {
-  if (size == 0) return false;
-  looks l = look(bytes, size);
+bool gather_onnx_recognise(const gather_map *map) {
+  if (map->size == 0) return false;
+  looks l = look(map);
   if (!l.model || (l.tensor && l.has_type)) return false;
   return l.has_version || (l.whole && l.has_graph);
 }
 
-bool gather_pb_recognise(const uint8_t *bytes, int64_t size) {
-  if (size == 0) return false;
-  looks l = look(bytes, size);
-  uint8_t first = bytes[0];
+bool gather_pb_recognise(const gather_map *map) {
+  if (map->size == 0) return false;
+  looks l = look(map);
+  uint8_t first = map->bytes[0];
   return l.tensor && l.has_type && (l.whole || first == 0x08 || first == 0x0a || first == 0x10);
 }
 
@@ -76,7 +76,7 @@ bool gather_pb_recognise(const uint8_t *bytes, int64_t size) {
 
 gather_status gather_pb_open(gather_file *file, gather_error *error) {
   gather_onnx onnx = {.file = file, .error = error};
-  gather_proto message = {file->map.bytes, 0, file->map.size};
+  gather_proto message = {&file->map, 0, file->map.size};
   GATHER_TRY(gather_onnx_take(&onnx, 1, sizeof *file->tensors, &file->tensors));
   file->len = 1;
   return gather_onnx_tensor(&onnx, message, &file->tensors[0]);
@@ -121,7 +121,7 @@ static gather_status read_functions(gather_onnx *onnx, gather_proto message, gat
 
 gather_status gather_onnx_open(gather_file *file, gather_error *error) {
   gather_onnx onnx = {.file = file, .error = error};
-  gather_proto message = {file->map.bytes, 0, file->map.size};
+  gather_proto message = {&file->map, 0, file->map.size};
   gather_proto_field graph;
   gather_graph_file *model = NULL;
   onnx.last = &onnx.first;

@@ -95,7 +95,8 @@ static gather_status read_text(gather_onnx *onnx, const parts *p, gather_attribu
   int64_t bytes = field->inner.end - field->inner.at;
   char *copy = NULL;
   GATHER_TRY(gather_onnx_take(onnx, bytes + 1, 1, &copy));
-  memcpy(copy, field->inner.bytes + field->inner.at, (size_t)bytes);
+  GATHER_TRY(gather_map_need(field->inner.map, field->inner.at, bytes, onnx->error));
+  memcpy(copy, field->inner.map->bytes + field->inner.at, (size_t)bytes);
   attribute->text = (gather_string){copy, (size_t)bytes};
   return GATHER_OK;
 }

@@ -11,6 +11,7 @@
 
 gather_status gather_onnx_next(gather_onnx *onnx, gather_proto *message, gather_proto_field *field) {
   const char *wrong = gather_proto_next(message, field);
+  if (wrong) GATHER_TRY(gather_map_failure(message->map, onnx->error));
   return wrong ? GATHER_ONNX_WRONG(onnx, message->at, "%s", wrong) : GATHER_OK;
 }
 
@@ -39,7 +40,8 @@ gather_status gather_onnx_text(gather_onnx *onnx, const gather_proto_field *fiel
   int64_t bytes = field->inner.end - field->inner.at;
   char *copy = NULL;
   GATHER_TRY(gather_onnx_take(onnx, bytes + 1, 1, &copy));
-  memcpy(copy, field->inner.bytes + field->inner.at, (size_t)bytes);
+  GATHER_TRY(gather_map_need(field->inner.map, field->inner.at, bytes, onnx->error));
+  memcpy(copy, field->inner.map->bytes + field->inner.at, (size_t)bytes);
   make_utf8(copy, bytes);
   *text = copy;
   return GATHER_OK;
@@ -111,7 +113,8 @@ gather_status gather_onnx_strings(gather_onnx *onnx, gather_proto message, uint3
     if (field.number != number) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
     int64_t bytes = field.inner.end - field.inner.at;
-    (*strings)[(*count)++] = (gather_string){(const char *)field.inner.bytes + field.inner.at, (size_t)bytes};
+    GATHER_TRY(gather_map_need(field.inner.map, field.inner.at, bytes, onnx->error));
+    (*strings)[(*count)++] = (gather_string){(const char *)field.inner.map->bytes + field.inner.at, (size_t)bytes};
   }
 }
 

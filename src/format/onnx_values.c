@@ -43,12 +43,12 @@ static int64_t list_length(const gather_file_tensor *tensor) {
   return info->kind == GATHER_KIND_COMPLEX ? 2 * len : len;
 }
 
-static void set_view(gather_file_tensor *tensor, const uint8_t *bytes, int64_t offset) {
+static gather_status set_view(gather_onnx *onnx, const gather_map *map, int64_t offset, gather_file_tensor *tensor) {
   const gather_type_info *info = gather_type_get(tensor->tensor.type);
-  tensor->tensor.data = (void *)(uintptr_t)(bytes + offset);
   tensor->offset = offset;
   if (GATHER_BIG_ENDIAN && !gather_type_is_packed(info) && info->bits > 8)
     tensor->tensor.flags |= GATHER_TENSOR_BYTE_SWAPPED;
+  return gather_file_point(onnx->file, map, offset, tensor, onnx->error);
 }
 
 /* The bytes of elements in a file: of the last group of a packed stream only the used ones. */
@@ -60,13 +60,14 @@ static int64_t stored_bytes(const gather_file_tensor *tensor) {
 
 /* A view of `size` bytes at `offset` of a file that has all stored bytes; a copy if the file ends within the last
  * group. */
-static gather_status use_bytes(gather_onnx *onnx, const uint8_t *bytes, int64_t size, int64_t offset,
+static gather_status use_bytes(gather_onnx *onnx, const gather_map *map, int64_t size, int64_t offset,
                                gather_file_tensor *tensor) {
   uint8_t *copy = NULL;
-  set_view(tensor, bytes, offset);
-  if (tensor->bytes <= size - offset) return GATHER_OK;
+  if (tensor->bytes <= size - offset) return set_view(onnx, map, offset, tensor);
+  tensor->offset = offset; /* a packed type, which has no byte order */
   GATHER_TRY(gather_onnx_take(onnx, tensor->bytes, 1, &copy));
-  memcpy(copy, bytes + offset, (size_t)(size - offset));
+  GATHER_TRY(gather_map_need(map, offset, size - offset, onnx->error));
+  memcpy(copy, map->bytes + offset, (size_t)(size - offset));
   tensor->tensor.data = copy;
   return GATHER_OK;
 }
@@ -174,8 +175,7 @@ static gather_status read_list(gather_onnx *onnx, gather_proto message, const ga
   /* One packed list of numbers of fixed size is a view. */
   int64_t bytes = parts->view.end - parts->view.at;
   if ((number == FLOATS || number == DOUBLES) && parts->chunks == 1 && bytes == tensor->bytes) {
-    set_view(tensor, parts->view.bytes, parts->view.at);
-    return GATHER_OK;
+    return set_view(onnx, parts->view.map, parts->view.at, tensor);
   }
   return unpack(onnx, message, number, tensor);
 }
@@ -217,7 +217,7 @@ static gather_status view_raw(gather_onnx *onnx, gather_proto message, gather_fi
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
-    if (field.number == RAW) GATHER_TRY(use_bytes(onnx, field.inner.bytes, field.inner.end, field.inner.at, tensor));
+    if (field.number == RAW) GATHER_TRY(use_bytes(onnx, field.inner.map, field.inner.end, field.inner.at, tensor));
   }
 }
 
@@ -249,8 +249,7 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
   tensor->offset = offset;
   GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
   if (!map) return GATHER_OK;
-  if (offset <= map->size && length <= map->size - offset)
-    return use_bytes(onnx, map->bytes, map->size, offset, tensor);
+  if (offset <= map->size && length <= map->size - offset) return use_bytes(onnx, map, map->size, offset, tensor);
   gather_error why;
   (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
                          "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64,

@@ -8,10 +8,18 @@
 #ifdef GATHER_HAVE_NANOPB
 #include <pb_decode.h>
 
-enum { GROUPS_MAX = 64 };
+/* NUMBER_BYTES: at most in a number or a tag, the rest of one that is too long included. */
+enum { GROUPS_MAX = 64, NUMBER_BYTES = 12 };
+static const char NOT_LOADED[] = "it could not be read";
+
+/* Loads a tag or a number. */
+static bool is_loaded(const gather_proto *message) {
+  int64_t left = message->end - message->at;
+  return gather_map_need(message->map, message->at, left < NUMBER_BYTES ? left : NUMBER_BYTES, NULL) == GATHER_OK;
+}
 
 static pb_istream_t stream_of(const gather_proto *message) {
-  return pb_istream_from_buffer(message->bytes + message->at, (size_t)(message->end - message->at));
+  return pb_istream_from_buffer(message->map->bytes + message->at, (size_t)(message->end - message->at));
 }
 
 static int64_t position(const gather_proto *message, const pb_istream_t *stream) {
@@ -19,6 +27,7 @@ static int64_t position(const gather_proto *message, const pb_istream_t *stream)
 }
 
 static const char *take_tag(gather_proto *message, uint32_t *number, uint32_t *wire) {
+  if (!is_loaded(message)) return NOT_LOADED;
   pb_istream_t stream = stream_of(message);
   pb_wire_type_t type = PB_WT_VARINT;
   bool at_end = false;
@@ -30,6 +39,7 @@ static const char *take_tag(gather_proto *message, uint32_t *number, uint32_t *w
 }
 
 static const char *take_number(gather_proto *message, uint32_t wire, uint64_t *value) {
+  if (!is_loaded(message)) return NOT_LOADED;
   pb_istream_t stream = stream_of(message);
   uint32_t small = 0;
   bool good = false;
@@ -45,10 +55,11 @@ static const char *take_number(gather_proto *message, uint32_t wire, uint64_t *v
 }
 
 static const char *take_bytes(gather_proto *message, gather_proto *inner) {
+  if (!is_loaded(message)) return NOT_LOADED;
   pb_istream_t stream = stream_of(message), content;
   if (!pb_make_string_substream(&stream, &content)) return "a field extends past the end of its message";
   int64_t end = message->end - (int64_t)stream.bytes_left;
-  *inner = (gather_proto){message->bytes, end - (int64_t)content.bytes_left, end};
+  *inner = (gather_proto){message->map, end - (int64_t)content.bytes_left, end};
   message->at = end;
   return NULL;
 }

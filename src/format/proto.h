@@ -6,11 +6,11 @@
 #ifndef GATHER_FORMAT_PROTO_H
 #define GATHER_FORMAT_PROTO_H
 
-#include "gather/gather.h"
+#include "format/map.h"
 
 /* The unread rest of a message: bytes [at, end) of the file. */
 typedef struct gather_proto {
-  const uint8_t *bytes; /* of the whole file */
+  const gather_map *map; /* the whole file */
   int64_t at, end;
 } gather_proto;
 
@@ -30,7 +30,8 @@ typedef struct gather_proto_field {
   gather_proto inner; /* BYTES: its content */
 } gather_proto_field;
 
-/* Reads the next field. Returns NULL, or an error message; message->at is then the wrong byte. */
+/* Reads the next field. Returns NULL, or an error message; message->at is then the wrong byte. The content of BYTES is not loaded. If
+ * a need failed, the message is not the reason: gather_map_failure. */
 const char *gather_proto_next(gather_proto *message, gather_proto_field *field);
 /* Reads the next number of a packed list, which is not at its end. Returns NULL or an error message. */
 const char *gather_proto_packed(gather_proto *list, gather_proto_wire wire, uint64_t *value);

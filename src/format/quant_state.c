@@ -85,6 +85,7 @@ gather_status gather_quant_state_read(const gather_file *file, const gather_file
   if (state->bytes == 0)
     return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, -1, "the state '%.100s' is empty", state->name);
   const char *name = gather_file_place(file, state, &map, &at);
+  if (name) GATHER_TRY(gather_map_need(map, at, state->bytes, error));
   const uint8_t *bytes = name ? map->bytes : state->tensor.data;
   /* Only reads: the file's arena is not used by gather_json_load. */
   quant_state_reading r = {{(gather_file *)(uintptr_t)file, name ? name : file->name, bytes, error}, state, read};

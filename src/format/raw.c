@@ -109,14 +109,64 @@ static gather_status open_raw(gather_file *file, const gather_raw *raw, gather_e
   return gather_single_place(file, single, raw->offset, error);
 }
 
+/* A failure to read the file comes before everything that follows from it. */
+static gather_status open_settled(gather_file *file, const gather_raw *raw, gather_error *error) {
+  gather_error failed;
+  gather_status status = open_raw(file, raw, error), settled = gather_file_settle(file, &failed);
+  if (settled == GATHER_OK) return status;
+  if (error) *error = failed;
+  return settled;
+}
+
 gather_status gather_file_open_raw(const char *path, const gather_raw *raw, gather_file **file, gather_error *error) {
+  return gather_file_open_raw_with(path, raw, NULL, file, error);
+}
+
+gather_status gather_file_open_raw_with(const char *path, const gather_raw *raw, const gather_file_options *options,
+                                        gather_file **file, gather_error *error) {
+  gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_raw: path is NULL");
+  GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   GATHER_TRY(gather_file_make(path, &made, error));
-  gather_status status = gather_map_open(path, &made->map, error);
-  if (status == GATHER_OK) status = open_raw(made, raw, error);
+  gather_status status = gather_file_use_path(made, path, &full, error);
+  if (status == GATHER_OK) status = open_settled(made, raw, error);
+  return gather_file_finish(status, made, file);
+}
+
+/* The length of a row, from its type and the other lengths. */
+static gather_status row_bytes_of(const gather_raw *raw, int64_t *bytes, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK];
+  gather_descr descr;
+  gather_raw one = *raw;
+  if (raw->rank > GATHER_MAX_RANK) return check_raw(raw, &descr, bytes, error);
+  memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
+  shape[0] = 1;
+  one.shape = shape;
+  return check_raw(&one, &descr, bytes, error);
+}
+
+/* As many rows as the file has after the offset. */
+static gather_status open_counted(gather_file *file, const gather_raw *raw, gather_error *error) {
+  int64_t shape[GATHER_MAX_RANK], bytes = 0;
+  gather_raw counted = *raw;
+  if (raw->rank < 1 || !raw->shape || raw->shape[0] != -1) return open_settled(file, raw, error);
+  GATHER_TRY(row_bytes_of(raw, &bytes, error));
+  memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
+  shape[0] = bytes > 0 && raw->offset < file->map.size ? (file->map.size - raw->offset) / bytes : 0;
+  counted.shape = shape;
+  return open_settled(file, &counted, error);
+}
+
+gather_status gather_file_open_raw_by(gather_remote_client *client, const char *url, const gather_raw *raw,
+                                      const gather_file_options *options, gather_file **file, gather_error *error) {
+  gather_file *made = NULL;
+  *file = NULL;
+  GATHER_TRY(gather_file_make(url, &made, error));
+  gather_status status = gather_file_use_client(made, client, url, options, error);
+  if (status == GATHER_OK) status = open_counted(made, raw, error);
   return gather_file_finish(status, made, file);
 }
 

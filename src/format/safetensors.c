@@ -19,7 +19,9 @@ enum { LENGTH_BYTES = 8 };
 static gather_status read_length(gather_safetensors *st, const gather_map *map) {
   const gather_json *json = &st->json;
   int64_t length = 0;
+  st->map = map;
   st->size = map->size;
+  GATHER_TRY(gather_map_need(map, 0, LENGTH_BYTES + 1, json->error));
   if (map->size < LENGTH_BYTES)
     return GATHER_JSON_WRONG(json, map->size, "the file is truncated: it has no complete header");
   for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
@@ -33,7 +35,7 @@ static gather_status read_length(gather_safetensors *st, const gather_map *map) 
                              st->data_at, map->size);
   if (length == 0 || map->bytes[LENGTH_BYTES] != '{')
     return GATHER_JSON_WRONG(json, LENGTH_BYTES, "the header does not begin with '{'");
-  return GATHER_OK;
+  return gather_map_need(map, LENGTH_BYTES, length, json->error);
 }
 
 /* ---- the entry of a tensor */
@@ -146,8 +148,7 @@ static gather_status read_tree(const gather_safetensors *st, const json_t *tree,
   GATHER_TRY(read_place(st, tree, tensor, span));
   GATHER_TRY(check_size(st, tensor, span));
   tensor->offset = st->data_at + span->begin;
-  if (tensor->bytes > 0) tensor->tensor.data = (void *)(uintptr_t)(st->json.bytes + tensor->offset);
-  return GATHER_OK;
+  return gather_file_point(st->json.file, st->map, tensor->offset, tensor, st->json.error);
 }
 
 gather_status gather_safetensors_tensor(const gather_safetensors *st, gather_json_part value,

@@ -64,6 +64,7 @@ GATHER_CHECKED gather_status gather_json_text(const gather_json *json, gather_js
 
 typedef struct gather_safetensors {
   gather_json json;
+  const gather_map *map;
   int64_t size;    /* of the file */
   int64_t data_at; /* the first byte after the header */
   gather_file_tensor *tensors;

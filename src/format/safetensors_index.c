@@ -78,6 +78,7 @@ static gather_status read_index(index_reader *reader) {
   if (file->map.size > GATHER_SAFETENSORS_JSON_MAX)
     return GATHER_JSON_WRONG(json, GATHER_SAFETENSORS_JSON_MAX, "an index of more than %d bytes",
                              GATHER_SAFETENSORS_JSON_MAX);
+  GATHER_TRY(gather_map_need(&file->map, 0, file->map.size, json->error));
   GATHER_TRY(gather_json_check(json, (gather_json_part){0, file->map.size}));
   GATHER_TRY(find_map(reader, &map));
   GATHER_TRY(gather_json_count(json, map, &most));
@@ -117,7 +118,9 @@ static gather_status read_shard(const index_reader *reader, const char *location
   char *path = gather_file_beside(json->file, location);
   if (!path) return GATHER_JSON_NO_MEMORY(json);
   from->st = (gather_safetensors){.json = {.file = json->file, .name = path, .error = &from->why}};
-  if (!gather_safetensors_is_file(from->map->bytes, from->map->size))
+  from->status = gather_map_need(from->map, 0, GATHER_FORMAT_HEAD, &from->why);
+  if (from->status != GATHER_OK) return GATHER_OK;
+  if (!gather_safetensors_is_file(from->map))
     from->status = gather_fail_file(&from->why, GATHER_UNSUPPORTED, path, 0,
                                     "it is not a safetensors file, but the index names it");
   else
@@ -171,12 +174,33 @@ static gather_status chain(index_reader *reader, int64_t **firsts, int64_t *coun
   return GATHER_OK;
 }
 
+/* Loads the header of a remote shard; what is wrong with it is said later. */
+static void load_header(const gather_map *map) {
+  int64_t length = 0;
+  if (gather_map_need(map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK || !gather_safetensors_is_file(map)) return;
+  for (int i = 3; i >= 0; i--) length = length << 8 | map->bytes[i];
+  if (length <= GATHER_SAFETENSORS_JSON_MAX) gather_map_expect(map, 8, length);
+}
+
+/* The shards of a remote index, many at once. */
+static gather_status map_shards(const index_reader *reader, const int64_t *firsts, int64_t count) {
+  gather_file *file = reader->json.file;
+  if (!file->client) return GATHER_OK;
+  const char **locations = gather_alloc(count * (int64_t)sizeof *locations);
+  if (!locations) return GATHER_JSON_NO_MEMORY(&reader->json);
+  for (int64_t i = 0; i < count; i++) locations[i] = reader->entries[firsts[i]].shard;
+  gather_status status = gather_siblings_map_urls(file, locations, count, load_header, reader->json.error);
+  gather_free(locations);
+  return status;
+}
+
 gather_status gather_safetensors_index_open(gather_file *file, gather_error *error) {
   index_reader reader = {.json = {.file = file, .name = file->name, .bytes = file->map.bytes, .error = error}};
   int64_t *firsts = NULL, count = 0;
   file->format = "safetensors"; /* the format of its tensors */
   GATHER_TRY(read_index(&reader));
   GATHER_TRY(chain(&reader, &firsts, &count));
+  GATHER_TRY(map_shards(&reader, firsts, count));
   for (int64_t i = 0; i < count; i++) GATHER_TRY(fill_shard(&reader, firsts[i]));
   return GATHER_OK;
 }

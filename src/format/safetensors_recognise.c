@@ -10,18 +10,28 @@
 enum { HEADER_AT = 8 };
 
 /* The header length in eight bytes, of which a valid one uses four, and the header's first byte. */
-bool gather_safetensors_is_file(const uint8_t *bytes, int64_t size) {
-  return size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
+bool gather_safetensors_is_file(const gather_map *map) {
+  const uint8_t *bytes = map->bytes;
+  return map->size > HEADER_AT && bytes[HEADER_AT] == '{' && memcmp(bytes + 4, "\0\0\0\0", 4) == 0;
 }
 
-/* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. */
-bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size) {
+static bool is_blank(uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/* Whether a byte of a remote file can be read. */
+static bool has(const gather_map *map, int64_t at) { return gather_map_need(map, at, 1, NULL) == GATHER_OK; }
+
+/* JSON with the key "weight_map", anywhere in the object: searches up to the size limit of an index. A longer remote file is none:
+ * nobody wants to download that much of it to find out. */
+bool gather_safetensors_is_index(const gather_map *map) {
   static const char KEY[] = "\"weight_map\"";
   const int64_t most = 100 * 1000 * 1000, key_bytes = (int64_t)sizeof KEY - 1;
-  int64_t at = 0;
-  while (at < size && (bytes[at] == ' ' || bytes[at] == '\t' || bytes[at] == '\n' || bytes[at] == '\r')) at++;
-  if (at == size || bytes[at] != '{') return false;
+  const uint8_t *bytes = map->bytes;
+  int64_t at = 0, size = map->size;
+  while (at < size && has(map, at) && is_blank(bytes[at])) at++;
+  if (at == size || !has(map, at) || bytes[at] != '{') return false;
+  if (size > most && map->remote) return false;
   if (size > most) size = most;
+  if (gather_map_need(map, 0, size, NULL) != GATHER_OK) return false;
   for (const uint8_t *quote; at < size; at = quote - bytes + 1) {
     quote = memchr(bytes + at, '"', (size_t)(size - at));
     if (!quote || size - (quote - bytes) < key_bytes) return false;
@@ -30,6 +40,6 @@ bool gather_safetensors_is_index(const uint8_t *bytes, int64_t size) {
   return false;
 }
 
-bool gather_safetensors_recognise(const uint8_t *bytes, int64_t size) {
-  return gather_safetensors_is_file(bytes, size) || gather_safetensors_is_index(bytes, size);
+bool gather_safetensors_recognise(const gather_map *map) {
+  return gather_safetensors_is_file(map) || gather_safetensors_is_index(map);
 }

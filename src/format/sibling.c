@@ -25,9 +25,10 @@ static bool has_parent_step(const char *location) {
   return false;
 }
 
-static gather_status check_name(const gather_file *file, const char *location, int64_t offset, gather_error *error) {
+gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
+                                         gather_error *error) {
   if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
-  if (location[0] == '/' || has_parent_step(location))
+  if (location[0] == '/' || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
     return refuse(file, offset, location, "it is not below the directory of the model", error);
   return GATHER_OK;
 }
@@ -38,21 +39,11 @@ static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
 }
 
-char *gather_file_beside(gather_file *file, const char *location) {
-  const char *slash = strrchr(file->name, '/');
-  size_t folder = slash ? (size_t)(slash + 1 - file->name) : 0, length = strlen(location);
-  char *path = gather_arena_take(&file->arena, (int64_t)(folder + length) + 1, 1);
-  if (!path) return NULL;
-  memcpy(path, file->name, folder);
-  memcpy(path + folder, location, length);
-  return path;
-}
-
 /* Only mapped files are kept: for the next tensor of a missing file, the system is asked again. */
 static gather_status map_file(gather_file *file, const char *location, int64_t offset, const gather_map **map,
                               gather_error *error) {
   gather_map mapped;
-  if (!file->map.owned && file->map.size > 0)
+  if ((!file->map.owned || file->map.remote) && file->map.size > 0)
     return gather_fail_file(
         error, GATHER_UNSUPPORTED, file->name, offset,
         "its tensor data are in '%.200s', but a model in memory has no directory; open it from a file", location);
@@ -75,10 +66,11 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
                                   gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
   gather_error why;
   const gather_sibling *known = gather_sibling_find(file, location);
-  *map = known ? &known->map : NULL;
-  if (known) return GATHER_OK;
-  GATHER_TRY(check_name(file, location, file_offset, error));
-  gather_status status = map_file(file, location, file_offset, map, &why);
+  *map = known && !known->failure ? &known->map : NULL;
+  if (*map) return GATHER_OK;
+  GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
+  gather_status status = file->client ? gather_sibling_map_url(file, location, map, &why)
+                                      : map_file(file, location, file_offset, map, &why);
   if (status == GATHER_OK) return GATHER_OK;
   if (status == GATHER_OUT_OF_MEMORY) {
     if (error) *error = why;
@@ -89,44 +81,40 @@ gather_status gather_file_sibling(gather_file *file, const char *location, int64
   return gather_file_unreadable(file, &why, tensor, error);
 }
 
-/* ---- where elements are */
-
-static bool is_in(const gather_map *map, const void *data, int64_t *offset) {
-  const uint8_t *at = data;
-  if (!map->owned || !map->bytes || at < map->bytes || at - map->bytes >= map->size) return false;
-  *offset = at - map->bytes;
-  return true;
-}
-
-const char *gather_file_place(const gather_file *file, const gather_file_tensor *tensor, const gather_map **map,
-                              int64_t *offset) {
-  *map = &file->map;
-  if (is_in(*map, tensor->tensor.data, offset)) return file->name;
-  for (const gather_sibling *sibling = file->siblings; sibling; sibling = sibling->next) {
-    *map = &sibling->map;
-    if (is_in(*map, tensor->tensor.data, offset)) return sibling->path;
-  }
-  return NULL;
-}
-
 /* ---- unreadable tensors */
 
-gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
-                                     gather_error *error) {
+const gather_unreadable *gather_unreadable_keep(gather_file *file, const gather_error *why) {
   gather_unreadable *made = gather_arena_take(&file->arena, 1, (int64_t)sizeof *made);
-  if (!made) return no_memory(file, error);
+  if (!made) return NULL;
   *made = (gather_unreadable){.status = why->status, .file = file->name, .file_offset = why->file_offset};
   made->message = gather_arena_text(&file->arena, why->message, strlen(why->message));
   if (strcmp(why->file, file->name) != 0) made->file = gather_arena_text(&file->arena, why->file, strlen(why->file));
-  if (!made->message || !made->file) return no_memory(file, error);
-  tensor->unreadable = made;
-  return GATHER_OK;
+  return made->message && made->file ? made : NULL;
+}
+
+gather_status gather_file_unreadable(gather_file *file, const gather_error *why, gather_file_tensor *tensor,
+                                     gather_error *error) {
+  tensor->unreadable = gather_unreadable_keep(file, why);
+  return tensor->unreadable ? GATHER_OK : no_memory(file, error);
+}
+
+static gather_status fail_remote(const gather_file_tensor *tensor, gather_error *error) {
+  char size[32];
+  return gather_fail_file(
+      error, GATHER_UNSUPPORTED, tensor->unreadable->file, -1,
+      "the elements of '%.100s' (%s) are remote and were not downloaded; read rows of it as a table "
+      "(gather take), or download the file",
+      tensor->name, gather_text_bytes(tensor->bytes, size, sizeof size));
+}
+
+gather_status gather_unreadable_recall(const gather_unreadable *why, gather_error *error) {
+  (void)gather_fail_file(error, why->status, why->file, why->file_offset, " ");
+  if (error) (void)snprintf(error->message, sizeof error->message, "%s", why->message);
+  return why->status;
 }
 
 gather_status gather_file_tensor_check(const gather_file_tensor *tensor, gather_error *error) {
   const gather_unreadable *why = tensor->unreadable;
   if (!why) return GATHER_OK;
-  (void)gather_fail_file(error, why->status, why->file, why->file_offset, " ");
-  if (error) (void)snprintf(error->message, sizeof error->message, "%s", why->message);
-  return why->status;
+  return why->map ? fail_remote(tensor, error) : gather_unreadable_recall(why, error);
 }

@@ -72,13 +72,37 @@ static gather_status read_text(gather_file *file, gather_text_input *in, const c
   return status;
 }
 
+gather_status gather_text_open_map(gather_file *file, const char *column, gather_error *error) {
+  gather_text_input in;
+  GATHER_TRY(gather_file_check_download(file, "the text", file->map.remote ? file->map.size : 0, error));
+  GATHER_TRY(gather_map_fetch(&file->map, 0, file->map.size, error));
+  gather_status status = gather_text_input_memory(&in, file->map.bytes, file->map.size, file->name, error);
+  return status == GATHER_OK ? read_text(file, &in, column, error) : status;
+}
+
+/* The text of a URL is downloaded first. */
+static gather_status open_url(gather_file *file, const char *path, const char *column,
+                              const gather_file_options *options, gather_error *error) {
+  GATHER_TRY(gather_file_use_path(file, path, options, error));
+  return gather_text_open_map(file, column, error);
+}
+
 gather_status gather_file_open_text(const char *path, const char *column, gather_file **file, gather_error *error) {
+  return gather_file_open_text_with(path, column, NULL, file, error);
+}
+
+gather_status gather_file_open_text_with(const char *path, const char *column, const gather_file_options *options,
+                                         gather_file **file, gather_error *error) {
+  gather_file_options full;
   if (!file) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: file is NULL");
   *file = NULL;
   if (!path) return gather_fail(error, GATHER_USAGE, "gather_file_open_text: path is NULL");
+  GATHER_TRY(gather_file_options_read(options, &full, error));
   gather_file *made = NULL;
   gather_text_input in;
   GATHER_TRY(gather_file_make(path, &made, error));
+  if (full.remote && gather_remote_is_url(path))
+    return gather_file_finish(open_url(made, path, column, &full, error), made, file);
   gather_status status = gather_text_input_open(&in, path, error);
   if (status == GATHER_OK) status = read_text(made, &in, column, error);
   gather_text_input_end(&in);

@@ -9,12 +9,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "format/bytes.h"
 #include "format/sort.h"
 
 /* The size of each record without the variable fields after it. */
 enum { END_BYTES = 22, LOCATOR_BYTES = 20, END64_BYTES = 56, ENTRY_BYTES = 46, LOCAL_BYTES = 30 };
+/* What is read first of a remote file: the end records with the longest comment. And what is read of each member: its local header,
+ * and the header of the .npy in it, of which a few hundred bytes are usual. */
+enum { TAIL_BYTES = END_BYTES + UINT16_MAX + LOCATOR_BYTES + END64_BYTES, MEMBER_BYTES = 512 };
 #define END_SIGNATURE UINT32_C(0x06054b50)
 #define LOCATOR_SIGNATURE UINT32_C(0x07064b50)
 #define END64_SIGNATURE UINT32_C(0x06064b50)
@@ -38,6 +42,7 @@ typedef struct directory {
 
 static bool has_signature(const gather_file *file, int64_t at, int64_t bytes, uint32_t signature) {
   return at >= 0 && bytes <= file->map.size && at <= file->map.size - bytes &&
+         gather_map_need(&file->map, at, bytes, NULL) == GATHER_OK &&
          gather_read_u32(file->map.bytes + at) == signature;
 }
 
@@ -97,10 +102,13 @@ static gather_status read_end64(const gather_file *file, directory *found, gathe
 }
 
 static gather_status find_directory(const gather_file *file, directory *found, gather_error *error) {
+  gather_map_expect(&file->map, file->map.size - TAIL_BYTES, TAIL_BYTES);
   int64_t end = find_end(file);
+  GATHER_TRY(gather_map_failure(&file->map, error));
   if (end < 0) return WRONG(file, error, file->map.size, "the file is truncated: a zip file ends with its directory");
   GATHER_TRY(read_end(file, end, found, error));
   GATHER_TRY(read_end64(file, found, error));
+  GATHER_TRY(gather_map_failure(&file->map, error));
   /* The directory directly precedes its end record: extra bytes before it shift all offsets. */
   if (found->bytes > (uint64_t)found->end || found->offset > (uint64_t)found->end - found->bytes)
     return WRONG(file, error, found->end,
@@ -124,6 +132,7 @@ static int64_t entry_bytes(const gather_file *file, const directory *where, int6
 static gather_status count_entries(const gather_file *file, const directory *where, int64_t *count,
                                    gather_error *error) {
   *count = 0;
+  GATHER_TRY(gather_map_need(&file->map, where->start, where->end - where->start, error));
   for (int64_t at = where->start; at < where->end; ++*count) {
     int64_t bytes = entry_bytes(file, where, at);
     if (bytes == 0) return WRONG(file, error, at, "incomplete entry in the zip file's directory");
@@ -197,6 +206,7 @@ static gather_status read_entry(gather_file *file, const directory *where, int64
 static gather_status read_local(const gather_file *file, const directory *where, gather_zip_member *member,
                                 gather_error *error) {
   int64_t at = member->header;
+  GATHER_TRY(gather_map_need(&file->map, at, LOCAL_BYTES, error));
   if (where->start - at < LOCAL_BYTES || gather_read_u32(file->map.bytes + at) != LOCAL_SIGNATURE)
     return WRONG(file, error, at, "no local header here for the zip file's member '%.100s'", member->name);
   const uint8_t *local = file->map.bytes + at;
@@ -205,6 +215,7 @@ static gather_status read_local(const gather_file *file, const directory *where,
   if (member->data > where->start || member->packed_bytes > where->start - member->data)
     return WRONG(file, error, at, "the zip file's member '%.100s' of %" PRId64 " bytes overlaps the directory",
                  member->name, member->packed_bytes);
+  GATHER_TRY(gather_map_need(&file->map, at + LOCAL_BYTES, name_bytes, error));
   if (name_bytes != member->raw_name_bytes || memcmp(local + LOCAL_BYTES, member->raw_name, (size_t)name_bytes) != 0)
     return WRONG(file, error, at + LOCAL_BYTES, "the zip file's member '%.100s' has another name here", member->name);
   if (gather_read_u16(local + 8) != member->method)
@@ -216,6 +227,19 @@ static gather_status read_local(const gather_file *file, const directory *where,
                  "the zip file's member '%.100s' is not compressed, but has %" PRId64 " and %" PRId64 " bytes",
                  member->name, member->packed_bytes, member->unpacked_bytes);
   return GATHER_OK;
+}
+
+/* The local headers of all members of a remote file, by requests at once. Entries with wrong numbers are reported later. */
+static void expect_locals(const gather_file *file, const directory *where, int64_t len) {
+  gather_map_range *ranges = gather_map_wants_hints(&file->map) ? gather_alloc(len * (int64_t)sizeof *ranges) : NULL;
+  for (int64_t i = 0, at = where->start; ranges && i < len; i++) {
+    uint64_t numbers[3] = {0}, room = (uint64_t)(where->start - where->base);
+    if (read_numbers(file, at, numbers, NULL) == GATHER_OK && numbers[2] <= room)
+      ranges[i] = (gather_map_range){where->base + (int64_t)numbers[2], MEMBER_BYTES};
+    at += entry_bytes(file, where, at);
+  }
+  if (ranges) gather_map_expect_all(&file->map, ranges, len);
+  gather_free(ranges);
 }
 
 static bool comes_before(const void *a, const void *b) {
@@ -246,6 +270,7 @@ gather_status gather_zip_read(gather_file *file, gather_zip *zip, gather_error *
   if (!zip->members)
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its directory");
   int64_t at = where.start;
+  expect_locals(file, &where, zip->len);
   for (int64_t i = 0; i < zip->len; i++) {
     gather_zip_member *member = &zip->members[i];
     member->number = i;

@@ -33,8 +33,11 @@ void gather_file_unreadable_lines(const gather_file *file, const char *all, gath
   gather_error why;
   int count = 0;
   int64_t more = 0;
-  for (int64_t i = 0; file && i < gather_file_len(file); i++)
-    if (gather_file_tensor_check(gather_file_at(file, i), &why) != GATHER_OK) more += !add(causes, &count, &why);
+  for (int64_t i = 0; file && i < gather_file_len(file); i++) {
+    const gather_file_tensor *tensor = gather_file_at(file, i);
+    if (gather_file_is_remote(tensor) || gather_file_tensor_check(tensor, &why) == GATHER_OK) continue;
+    more += !add(causes, &count, &why);
+  }
   for (int i = 0; i < count; i++) {
     gather_growing_print(to, "%" PRId64 " %s cannot be read: ", causes[i].count,
                          causes[i].count == 1 ? "tensor" : "tensors");

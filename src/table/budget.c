@@ -15,6 +15,9 @@
 enum {
   MIB = 1 << 20,
   SLOT_BYTES = 64 << 10,
+  MOST_PART = 16 << 20, /* of a read from another machine: then a request costs next to nothing */
+  LEAST_DEPTH = 4,      /* of such reads, which wait long */
+  REMOTE_WORKERS = 4,   /* they share the connections */
   MAPPED_SLOT = 128 << 10,
   LEAST_SLOT = 8 << 10,
   DEPTH = 128,
@@ -78,6 +81,25 @@ static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, boo
   budget->slot_bytes = maps ? SLOT_BYTES : slot_memory;
 }
 
+/* Reads from other machines wait long: as many as there are connections come before longer ones. A few more are begun, so that no
+ * connection waits for the take. */
+static void share_requests(gather_budget *budget, int64_t bytes, int32_t depth, int32_t connections) {
+  enum { MORE = 4 };
+  int64_t slot = MOST_PART;
+  budget->queues = 1;
+  budget->depth = depth > 0 ? depth : connections + connections / MORE + 1;
+  while (slot > LEAST_SLOT && slot * budget->depth > bytes) slot /= 2;
+  while (budget->depth > 1 && slot * budget->depth > bytes) budget->depth = budget->depth * 3 / 4;
+  budget->slot_bytes = slot;
+}
+
+void gather_budget_fit(gather_budget *budget, int64_t row_bytes) {
+  while (budget->slot_bytes < row_bytes && budget->slot_bytes < MOST_PART && budget->depth >= 2 * LEAST_DEPTH) {
+    budget->depth /= 2;
+    budget->slot_bytes *= 2;
+  }
+}
+
 gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
                                  const gather_budget_wishes *wishes, gather_budget *budget, gather_error *error) {
   int64_t ceiling = options->memory_bytes;
@@ -89,7 +111,12 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
   budget->ceiling = ceiling;
   budget->workers = (int32_t)most(1, least(8, bytes / (64 * (int64_t)MIB)));
   const bool maps = engine == GATHER_ENGINE_MMAP;
-  share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, wishes);
+  if (engine == GATHER_ENGINE_HTTP) {
+    budget->workers = (int32_t)least(budget->workers, REMOTE_WORKERS);
+    share_requests(budget, bytes / 4 / budget->workers, options->depth, wishes->connections);
+  } else {
+    share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, wishes);
+  }
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
   const int64_t reads = (int64_t)budget->queues * budget->depth;
   int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES + reads * (maps ? MAPPED_SLOT : budget->slot_bytes));

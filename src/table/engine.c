@@ -25,7 +25,7 @@ gather_status gather_engine_parse(const char *name, gather_engine *engine, gathe
       *engine = (gather_engine)i;
       return GATHER_OK;
     }
-  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread and uring",
+  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread, uring and http",
                      name ? name : "");
 }
 
@@ -34,9 +34,21 @@ gather_status gather_engine_check(gather_engine engine, gather_error *error) {
   return engine == GATHER_ENGINE_AUTO ? GATHER_OK : gather_reader_probe(engine, error);
 }
 
+gather_status gather_engine_fits(gather_engine engine, bool remote, gather_error *error) {
+  if (engine == GATHER_ENGINE_AUTO || (engine == GATHER_ENGINE_HTTP) == remote) return GATHER_OK;
+  if (remote)
+    return gather_fail(error, GATHER_USAGE, "the engine %s reads local files; URLs are read by http",
+                       gather_engine_name(engine));
+  return gather_fail(error, GATHER_USAGE, "the engine http reads URLs, and this is a local file");
+}
+
 /* The engine to use, and why: io_uring, or threads if it is refused. */
-gather_engine gather_engine_choose(const gather_table_options *options, char *why, size_t why_bytes) {
+gather_engine gather_engine_choose(const gather_table_options *options, bool remote, char *why, size_t why_bytes) {
   gather_error error;
+  if (remote) {
+    (void)snprintf(why, why_bytes, "the files are on other machines");
+    return GATHER_ENGINE_HTTP;
+  }
   if (options->engine == GATHER_ENGINE_MMAP || options->engine == GATHER_ENGINE_PREAD) {
     (void)snprintf(why, why_bytes, "it was asked for");
     return options->engine;

@@ -84,7 +84,7 @@ static const layout_row *find_layout(const gather_layout *found) {
 /* ---- side tensors */
 
 static gather_status check_side(const gather_layout *found, const gather_file_tensor *side, gather_error *error) {
-  GATHER_TRY(gather_file_tensor_check(side, error));
+  GATHER_TRY(gather_file_rows_check(side, error));
   if (gather_tensor_is_row_major(&side->tensor)) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
                           "the side tensor '%.100s' is not in row-major order", side->name);
@@ -107,7 +107,7 @@ static gather_status find_sides(gather_layout *found, const layout_row *row, gat
 /* ---- the whole */
 
 static gather_status check_data(const gather_layout *found, gather_error *error) {
-  GATHER_TRY(gather_file_tensor_check(found->data, error));
+  GATHER_TRY(gather_file_rows_check(found->data, error));
   if (gather_tensor_is_row_major(&found->data->tensor)) return GATHER_OK;
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
                           "the tensor '%.100s' is not in row-major order: its quantised rows are not contiguous",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * miss.c: reads rows that are not resident. They are sorted, so that each is read once and neighbours are read
- * together, with the full queue depth in flight on every device; rows are delivered in the order in which reads
- * complete.
+ * together, with the full queue depth in flight on every device; rows are delivered in the order in which reads complete.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -12,123 +11,20 @@
 #include "base/clock.h"
 #include "format/map.h"
 #include "kernel/copy.h"
-#include "kernel/tuning.h"
 #include "plan/plan.h"
-#include "table/table_internal.h"
+#include "table/miss.h"
 #include "table/table_sort.h"
 
 /* A few short rows are not worth a reader: they are read through the page cache, which then also has their
  * neighbours for the next take. */
 enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
-/* A read's tag: the number of its first entry, and how many entries it has. */
-enum { TAG_BITS = 24 };
-
-/* How far a queue has got: its rows among the sorted entries. */
-typedef struct gather_cursor {
-  int64_t next, end; /* entries without a read, of rows of the queue without others between them */
-  int64_t piece;     /* bytes of the row of `next` that already have a read */
-  int64_t flying;
-} gather_cursor;
-
-typedef struct misses {
-  const gather_taking *taking;
-  gather_table *table;
-  gather_worker *worker;
-  int64_t count;
-  int64_t join_bytes;
-  int64_t now;    /* the clock when a read last completed */
-  int64_t flying; /* reads of all queues */
-  bool eager;     /* all rows read may evict cached ones; else only rows wanted twice */
-  gather_cursor cursors[GATHER_MOST_QUEUES];
-} misses;
-
-/* ---- which row, where */
-
-static int64_t row_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
-  return part->offset + gather_taking_offset(taking, part, row);
-}
-
-/* ---- which bytes to read next */
-
-/* The entry after those of one row. */
-static int64_t skip_row(const misses *m, const gather_cursor *at, int64_t entry) {
-  int64_t row = m->worker->entries[entry].row;
-  do entry++;
-  while (entry < at->end && m->worker->entries[entry].row == row);
-  return entry;
-}
-
-/* The first entry from `low` on of this row or a later one. */
-static int64_t find_entry(const misses *m, int64_t low, int64_t row) {
-  int64_t high = m->count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (m->worker->entries[middle].row < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* Moves a queue's cursor to its next entries; false if it has no more. A part is on one device. */
-static bool seek(const misses *m, int32_t queue, gather_cursor *at) {
-  const gather_table *table = m->table;
-  while (at->next == at->end && at->end < m->count) {
-    const gather_part *part = gather_taking_find_part(m->taking, m->worker->entries[at->end].row);
-    const int64_t behind = find_entry(m, at->end, (part->first + part->rows) * m->taking->fold);
-    if (table->sources[part->source].queue != queue) at->next = behind;
-    at->end = behind;
-  }
-  return at->next < at->end;
-}
-
-/* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
- * read. */
-static int64_t join(const misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
-  const gather_taking *taking = m->taking;
-  while (cursor->next < cursor->end) {
-    int64_t row = m->worker->entries[cursor->next].row;
-    if (row - part->first * taking->fold >= part->rows * taking->fold) break;
-    int64_t from = row_offset(taking, part, row), to = from + taking->row_bytes;
-    if (from - end > m->join_bytes || to > limit) break;
-    end = to;
-    cursor->next = skip_row(m, cursor, cursor->next);
-  }
-  return end;
-}
-
-static bool next_read(misses *m, int32_t queue, gather_read *read) {
-  gather_cursor *cursor = &m->cursors[queue];
-  if (cursor->next == cursor->end && !seek(m, queue, cursor)) return false;
-  const gather_table *table = m->table;
-  const int64_t first = cursor->next, row = m->worker->entries[first].row;
-  const gather_part *part = gather_taking_find_part(m->taking, row);
-  const gather_table_source *source = &table->sources[part->source];
-  int64_t begin = row_offset(m->taking, part, row) + cursor->piece;
-  int64_t end = begin - cursor->piece + m->taking->row_bytes;
-  int64_t start = begin - begin % source->block_bytes, limit = start + table->budget.slot_bytes;
-  int64_t behind = skip_row(m, cursor, first);
-  if (end > limit) { /* a long row is read in several pieces */
-    cursor->piece += limit - begin;
-    end = limit;
-  } else {
-    cursor->piece = 0;
-    cursor->next = behind;
-    end = join(m, cursor, part, end, limit);
-    behind = cursor->next;
-  }
-  *read = (gather_read){.source = source, .offset = start, .needed = end - start};
-  read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
-  read->tag = first << TAG_BITS | (behind - first);
-  return true;
-}
 
 /* ---- where they go */
 
-static void deliver_row(const misses *m, const gather_read *read, int64_t entry, const gather_part *part, bool again) {
+static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part,
+                        bool again) {
   const int64_t row_bytes = m->taking->row_bytes, row = m->worker->entries[entry].row;
-  const int64_t at = row_offset(m->taking, part, row), read_end = read->offset + read->needed;
+  const int64_t at = gather_misses_offset(m->taking, part, row), read_end = read->offset + read->needed;
   int64_t from = at > read->offset ? at : read->offset;
   int64_t to = at + row_bytes < read_end ? at + row_bytes : read_end;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
@@ -137,8 +33,9 @@ static void deliver_row(const misses *m, const gather_read *read, int64_t entry,
   gather_table_keep_row(m->table, row, out, m->eager || again);
 }
 
-static void deliver(const misses *m, const gather_read *read) {
-  const int64_t first = read->tag >> TAG_BITS, behind = first + (read->tag & ((1 << TAG_BITS) - 1));
+static void deliver(const gather_misses *m, const gather_read *read) {
+  const int64_t first = read->tag >> GATHER_MISS_TAG_BITS,
+                behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
   const gather_entry *entries = m->worker->entries;
   const gather_part *part = gather_taking_find_part(m->taking, entries[first].row);
   for (int64_t e = first; e < behind; e++) {
@@ -149,7 +46,7 @@ static void deliver(const misses *m, const gather_read *read) {
 
 /* Only for the engine mmap: notes what was read; under a memory limit the pages are unmapped. The system also maps
  * resident pages around the touched ones, so whole regions are unmapped, which is cheap if nothing is mapped. */
-static void settle_mapped(const misses *m, const gather_read *read) {
+static void settle_mapped(const gather_misses *m, const gather_read *read) {
   gather_table *table = m->table;
   if (table->engine != GATHER_ENGINE_MMAP || !table->residency) return;
   gather_residency *residency = &table->residency[read->source - table->sources];
@@ -161,8 +58,9 @@ static void settle_mapped(const misses *m, const gather_read *read) {
 
 /* ---- all of them */
 
-static gather_status fail_read(const misses *m, const gather_read *read, gather_status status, gather_error *error) {
-  int64_t row = m->worker->entries[read->tag >> TAG_BITS].row / m->taking->fold;
+static gather_status fail_read(const gather_misses *m, const gather_read *read, gather_status status,
+                               gather_error *error) {
+  int64_t row = m->worker->entries[read->tag >> GATHER_MISS_TAG_BITS].row / m->taking->fold;
   if (error && error->file_offset >= 0) {
     int32_t source = (int32_t)(read->source - m->table->sources);
     int64_t at = gather_table_row_at(m->table, source, error->file_offset);
@@ -171,13 +69,21 @@ static gather_status fail_read(const misses *m, const gather_read *read, gather_
   return gather_table_blame_row(m->table, row, status, error);
 }
 
+/* A server may take long to answer: a cancelled take does not wait for it. */
+static gather_status await_one(const gather_misses *m, gather_error *error) {
+  enum { WAIT_NANOSECONDS = 20000000 };
+  while (!gather_reader_await(m->worker->reader, WAIT_NANOSECONDS)) GATHER_TRY(gather_taking_go_on(m->taking, error));
+  return GATHER_OK;
+}
+
 /* Waits for a read of any queue, which has room for another one then. */
-static gather_status finish_one(misses *m, int32_t *queue, gather_error *error) {
+static gather_status finish_one(gather_misses *m, int32_t *queue, gather_error *error) {
   gather_table *table = m->table;
   gather_read read = {0};
   gather_error why;
   int number = 0;
   int64_t start = gather_clock();
+  GATHER_TRY(await_one(m, error));
   gather_status status = gather_reader_finish(m->worker->reader, &read, &number, &why);
   m->now = gather_clock();
   atomic_fetch_add_explicit(&table->counts.nanoseconds_waiting, m->now - start, memory_order_relaxed);
@@ -197,11 +103,11 @@ static gather_status finish_one(misses *m, int32_t *queue, gather_error *error) 
 }
 
 /* Begins as many reads of a queue as it has room for. */
-static gather_status begin_reads(misses *m, int32_t queue, gather_error *error) {
+static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *error) {
   gather_reader *reader = m->worker->reader;
   gather_cursor *cursor = &m->cursors[queue];
   gather_read read;
-  while (gather_reader_has_room(reader, queue) && next_read(m, queue, &read)) {
+  while (gather_reader_has_room(reader, queue) && gather_misses_next(m, queue, &read)) {
     read.begun = m->now;
     gather_status status = gather_reader_begin(reader, &read, error);
     if (status != GATHER_OK) return fail_read(m, &read, status, error);
@@ -211,7 +117,7 @@ static gather_status begin_reads(misses *m, int32_t queue, gather_error *error) 
   return GATHER_OK;
 }
 
-static gather_status read_all(misses *m, gather_error *error) {
+static gather_status read_all(gather_misses *m, gather_error *error) {
   m->now = gather_clock();
   for (int32_t queue = 0; queue < m->table->budget.queues; queue++) GATHER_TRY(begin_reads(m, queue, error));
   while (m->flying > 0) {
@@ -226,7 +132,7 @@ static gather_status read_all(misses *m, gather_error *error) {
 /* Copies from a mapping are guarded: if the kernel cannot populate pages before, it reads them when they are
  * touched. */
 typedef struct read_call {
-  misses *m;
+  gather_misses *m;
   gather_status status;
   gather_error *error;
 } read_call;
@@ -236,7 +142,7 @@ static void read_guarded(void *argument) {
   call->status = read_all(call->m, call->error);
 }
 
-static gather_status read_with_reader(misses *m, gather_error *error) {
+static gather_status read_with_reader(gather_misses *m, gather_error *error) {
   gather_table *table = m->table;
   read_call call = {m, GATHER_OK, error};
   int32_t source;
@@ -251,12 +157,12 @@ static gather_status read_with_reader(misses *m, gather_error *error) {
 
 /* ---- a few */
 
-static gather_status read_row(const misses *m, int64_t entry, gather_error *error) {
+static gather_status read_row(const gather_misses *m, int64_t entry, gather_error *error) {
   const gather_table *table = m->table;
   const int64_t row = m->worker->entries[entry].row, row_bytes = m->taking->row_bytes;
   const gather_part *part = gather_taking_find_part(m->taking, row);
   const gather_table_source *source = &table->sources[part->source];
-  int64_t offset = row_offset(m->taking, part, row), done = 0;
+  int64_t offset = gather_misses_offset(m->taking, part, row), done = 0;
   char *out = m->taking->out + m->worker->entries[entry].position * row_bytes;
   while (done < row_bytes) {
     ssize_t got = pread(source->fd, out + done, (size_t)(row_bytes - done), (off_t)(offset + done));
@@ -273,7 +179,7 @@ static gather_status read_row(const misses *m, int64_t entry, gather_error *erro
   return GATHER_OK;
 }
 
-static gather_status read_few(misses *m, gather_error *error) {
+static gather_status read_few(gather_misses *m, gather_error *error) {
   const gather_table *table = m->table;
   const int64_t row_bytes = m->taking->row_bytes;
   const gather_entry *entries = m->worker->entries;
@@ -296,16 +202,15 @@ static gather_status read_few(misses *m, gather_error *error) {
 gather_status gather_taking_read(const gather_taking *taking, gather_worker *worker, int64_t count,
                                  gather_error *error) {
   gather_table *table = taking->table;
-  misses m = {.taking = taking,
-              .table = table,
-              .worker = worker,
-              .count = count,
-              .join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes),
-              .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
-  if (table->budget.queues == 1) m.cursors[0].end = count; /* no other queue has a part of them */
+  gather_misses m = {.taking = taking,
+                     .table = table,
+                     .worker = worker,
+                     .count = count,
+                     .eager = gather_taking_cache(taking) && count <= gather_cache_rows(table->cache) / 2};
   gather_sort_entries(&worker->entries, &worker->spare, count, table->info.rows * taking->fold);
   bool few = count <= FEW_ROWS && count * taking->row_bytes <= FEW_BYTES;
-  if (few && table->options.engine == GATHER_ENGINE_AUTO) return read_few(&m, error);
+  if (few && table->options.engine == GATHER_ENGINE_AUTO && !table->client) return read_few(&m, error);
   GATHER_TRY(gather_worker_ready(table, worker, error));
+  gather_misses_order(&m);
   return read_with_reader(&m, error);
 }

@@ -47,6 +47,25 @@ static gather_status split_path(const char *path, char **file, const char **name
   return gather_fail_system(error, path, failed, "open it");
 }
 
+/* A name is a URL if the caller allows URLs. */
+static bool is_url(const gather_table_options *options, const char *path) {
+  return options->remote && gather_remote_is_url(path);
+}
+
+/* Splits URL or URL:TENSOR, without asking whether there is such a file: at the first colon after the host and its port. */
+static gather_status split_url(const char *path, char **file, const char **name, gather_error *error) {
+  *name = "";
+  *file = gather_alloc((int64_t)strlen(path) + 1);
+  if (!*file) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to open a URL");
+  memcpy(*file, path, strlen(path));
+  char *host = strstr(*file, "://"), *slash = host ? strchr(host + 3, '/') : NULL,
+       *colon = slash ? strchr(slash, ':') : NULL;
+  if (!colon) return GATHER_OK;
+  *colon = '\0';
+  *name = path + (colon + 1 - *file);
+  return GATHER_OK;
+}
+
 /* ---- raw bytes: as many rows as the file has */
 
 static gather_status count_rows(const char *path, const gather_raw *raw, int64_t *shape, gather_raw *counted,
@@ -72,11 +91,20 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   return GATHER_OK;
 }
 
-static gather_status open_raw(const char *path, const gather_raw *raw, gather_file **file, gather_error *error) {
+/* A URL has no size before it is open. */
+static gather_status open_raw(const gather_table *table, const char *path, const gather_file_options *options,
+                              gather_file **file, gather_error *error) {
   gather_raw counted;
   int64_t shape[GATHER_MAX_RANK];
-  GATHER_TRY(count_rows(path, raw, shape, &counted, error));
+  if (table->client) return gather_file_open_raw_by(table->client, path, table->options.raw, options, file, error);
+  GATHER_TRY(count_rows(path, table->options.raw, shape, &counted, error));
   return gather_file_open_raw(path, &counted, file, error);
+}
+
+/* All parts are on other machines, or none is: one engine reads them. */
+static gather_status check_place(const gather_table *table, const char *path, gather_error *error) {
+  if (is_url(&table->options, path) == (table->client != NULL)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED, "the parts of one table are all URLs or all local files");
 }
 
 static gather_status add_path(gather_table *table, const char *path, gather_error *error) {
@@ -85,8 +113,11 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
   gather_file **file = &table->files[table->file_count];
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
   options.no_links = table->options.no_links;
-  GATHER_TRY(split_path(path, &file_name, &name, error));
-  gather_status status = table->options.raw ? open_raw(file_name, table->options.raw, file, error)
+  options.remote = table->options.remote;
+  GATHER_TRY(check_place(table, path, error));
+  GATHER_TRY(table->client ? split_url(path, &file_name, &name, error) : split_path(path, &file_name, &name, error));
+  gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
+                         : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
                                             : gather_file_open_with(file_name, &options, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
@@ -139,9 +170,13 @@ gather_status gather_table_open_parts(const char *const *paths, int32_t count, c
   *table = NULL;
   if (!paths || count < 1) return gather_fail(error, GATHER_USAGE, "gather_table_open: no path");
   GATHER_TRY(read_options(options, &full, error));
-  GATHER_TRY(gather_table_create(&full, count, &made, error));
-  gather_status status = open_all(made, paths, count, error);
-  made->options.raw = NULL, made->options.codec = NULL; /* the caller's */
+  gather_remote_client *client = NULL;
+  if (paths[0] && is_url(&full, paths[0])) GATHER_TRY(gather_remote_client_create(full.remote, &client, error));
+  gather_status status = gather_table_create(&full, client, count, &made, error);
+  gather_remote_client_release(client);
+  GATHER_TRY(status);
+  status = open_all(made, paths, count, error);
+  made->options.raw = NULL, made->options.codec = NULL, made->options.remote = NULL; /* the caller's */
   if (status == GATHER_OK)
     *table = made;
   else

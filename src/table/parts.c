@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/tensor.h"
 #include "format/format.h"
+#include "format/map_remote.h"
 #include "table/table_decode.h"
 
 /* ---- what a tensor is */
@@ -21,7 +22,7 @@ static gather_status check_rows(const char *file, const gather_file_tensor *foun
   const gather_tensor *tensor = &found->tensor;
   const gather_type_info *type = gather_type_row(tensor->type);
   int64_t len;
-  GATHER_TRY(gather_file_tensor_check(found, error));
+  GATHER_TRY(gather_file_rows_check(found, error));
   if (tensor->rank == 0)
     return gather_fail_file(error, GATHER_RANK_MISMATCH, file, -1, "a tensor of rank 0 has no rows");
   if (type->kind == GATHER_KIND_STRING)
@@ -72,6 +73,18 @@ static void describe(gather_table *table, const gather_file *file, const gather_
 
 /* ---- where the rows are */
 
+/* A file on another machine. It is not opened again: requests name its version. */
+static gather_status find_remote(gather_table *table, const char *path, gather_remote_object *object, int32_t *number,
+                                 gather_error *error) {
+  for (*number = 0; *number < table->source_count; ++*number)
+    if (table->sources[*number].object == object) return GATHER_OK;
+  gather_table_source *made = &table->sources[*number];
+  GATHER_TRY(gather_table_source_open_remote(path, object, gather_remote_object_size(object), made, error));
+  table->source_count++;
+  gather_devices_add(table, made); /* all of them are one, which reads are counted by */
+  return GATHER_OK;
+}
+
 /* The file was opened a second time by name and may have been replaced. */
 static gather_status check_same(const gather_table_source *source, const gather_map *map, gather_error *error) {
   struct stat about;
@@ -83,6 +96,8 @@ static gather_status check_same(const gather_table_source *source, const gather_
 
 static gather_status find_source(gather_table *table, const char *path, const gather_map *map, int32_t *number,
                                  gather_error *error) {
+  gather_remote_object *object = gather_map_object(map);
+  if (object) return find_remote(table, path, object, number, error);
   const bool reads_maps = table->options.engine == GATHER_ENGINE_AUTO || table->options.engine == GATHER_ENGINE_MMAP;
   gather_table_source_wishes wishes = {.direct = table->engine != GATHER_ENGINE_MMAP && !table->options.buffered,
                                        .mapped = !table->options.keep_signals && reads_maps};

@@ -15,6 +15,7 @@ static void abandon(gather_table *table) {
     if (worker->reader) gather_reader_abandon(worker->reader);
     gather_free(worker->entries);
     gather_free(worker->spare);
+    gather_free(worker->gaps);
     gather_free(worker);
   }
   /* Busy workers and jobs belong to threads of the parent, and may be on their stacks: they are abandoned. */
@@ -24,6 +25,7 @@ static void abandon(gather_table *table) {
   table->running_jobs = NULL;
   table->threads = table->threads_idle = 0;
   gather_table_init_waiting(table);
+  if (table->client) gather_remote_client_enter(table->client);
   if (table->cache) gather_cache_reset(table->cache);
   if (table->decoding) gather_scratch_abandon(table->decoding);
   atomic_store_explicit(&table->counts.memory, 0, memory_order_relaxed);

@@ -159,6 +159,10 @@ static gather_status fail_read(const gather_slot *slot, gather_error *error) {
                           "the file ends at byte %" PRId64 ": it was truncated while it was open", end);
 }
 
+bool gather_reader_await(gather_reader *reader, int64_t nanoseconds) {
+  return reader->flying == 0 || !reader->engine->await || reader->engine->await(reader, nanoseconds);
+}
+
 gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number, gather_error *error) {
   *number = 0;
   if (reader->flying == 0) return gather_fail(error, GATHER_USAGE, "no read is in flight");
@@ -169,6 +173,7 @@ gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int
   if (slot->refused) reader->refusing[slot->read.source->queue] = slot->read.source;
   if (reader->buffers) gather_slot_locate(slot);
   *read = slot->read;
+  if (slot->result == GATHER_READ_FAILED) return reader->engine->fail(reader, i, error);
   if (slot->result != GATHER_READ_FINE) {
     if (slot->result > 0) *number = slot->result;
     return fail_read(slot, error);

@@ -24,10 +24,11 @@ typedef struct gather_reader gather_reader;
 
 /* The parameters of a reader. */
 typedef struct gather_reader_plan {
-  gather_engine engine; /* MMAP, PREAD or URING */
+  gather_engine engine; /* MMAP, PREAD, URING or HTTP */
   int32_t depth;        /* reads in flight at most, of each queue; at least 1 */
   int64_t slot_bytes;   /* the longest read, a multiple of 4096 */
   int32_t queues;       /* one for each device, so that reads of a slow one do not hold up the others; 0 = 1 */
+  struct gather_remote_client *client; /* HTTP: who sends the requests */
 } gather_reader_plan;
 
 /* Creates a reader: queues * depth * slot_bytes of buffers (none for MMAP), aligned to 4096, and what the engine needs
@@ -49,10 +50,13 @@ bool gather_reader_has_room(const gather_reader *reader, int32_t queue);
  * gather_reader_finish, so that many reads go to the system in one call. Returns GATHER_IO_ERROR if the read cannot
  * even be submitted. */
 GATHER_CHECKED gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);
+/* Waits at most so long until gather_reader_finish would not wait: false if it still would. Engines whose reads are always quick do not
+ * wait: true. */
+bool gather_reader_await(gather_reader *reader, int64_t nanoseconds);
 /* Waits until a read has completed (in any order), and returns it. A read must be in flight. Interrupted calls are
  * retried and short reads continued, so all needed bytes are present. On failure *read is set (without data) and the
  * status is GATHER_IO_ERROR: the error names the file and the byte, and *number is the errno, 0 if the file ends too
- * early. */
+ * early. HTTP: the status and the error are those of the request, and *number is 0. */
 GATHER_CHECKED gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int *number,
                                                   gather_error *error);
 /* Releases a finished read (also a failed one): its data is no longer needed. */

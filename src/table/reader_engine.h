@@ -9,7 +9,11 @@
 #include "table/reader.h"
 
 /* The result of a read; above 0 an errno. */
-enum { GATHER_READ_FINE = 0, GATHER_READ_SHORT = -1 /* the file ends too early */ };
+enum {
+  GATHER_READ_FINE = 0,
+  GATHER_READ_SHORT = -1 /* the file ends too early */,
+  GATHER_READ_FAILED = -2 /* `fail` knows why */
+};
 
 typedef enum gather_slot_state { GATHER_SLOT_FREE, GATHER_SLOT_READING, GATHER_SLOT_HELD } gather_slot_state;
 
@@ -33,6 +37,10 @@ typedef struct gather_reader_engine {
   gather_status (*begin)(gather_reader *reader, int32_t slot, gather_error *error);
   /* Waits for a read to complete; returns its slot, with the result set. */
   int32_t (*finish)(gather_reader *reader);
+  /* Waits at most so long for a read to complete: whether finish would not wait. NULL: reads are quick. */
+  bool (*await)(gather_reader *reader, int64_t nanoseconds);
+  /* Fails with the reason of a slot whose result is GATHER_READ_FAILED. NULL: no result is. */
+  gather_status (*fail)(const gather_reader *reader, int32_t slot, gather_error *error);
   /* Drops reads that were not submitted yet, and returns how many. Submitted ones must still be finished. */
   int32_t (*cancel)(gather_reader *reader);
   /* Fails if the system does not support it; NULL: always supported. */
@@ -54,7 +62,7 @@ struct gather_reader {
   const gather_table_source **refusing; /* of each queue: the last source whose direct_fd refused a read */
 };
 
-extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring;
+extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http;
 
 /* Continues with pread until all needed bytes are read, on the calling thread; sets the result. */
 void gather_slot_read(gather_slot *slot);

@@ -14,6 +14,7 @@
 static gather_status make_residency(gather_table *table, gather_error *error) {
   bool mapped = false;
   table->map_use.most_bytes = table->budget.map_bytes;
+  if (table->client) return GATHER_OK;
   if (table->options.engine != GATHER_ENGINE_AUTO && table->options.engine != GATHER_ENGINE_MMAP) return GATHER_OK;
   table->residency = gather_alloc((int64_t)sizeof *table->residency * (table->source_count + 1));
   if (!table->residency) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
@@ -27,22 +28,31 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   return mapped ? gather_guard_install(error) : GATHER_OK;
 }
 
+/* How many requests may be in flight at most; the client begins with fewer. */
+static int32_t connections_of(const gather_table_options *options) {
+  enum { CONNECTIONS = 64 };
+  return options->remote && options->remote->connections > 0 ? options->remote->connections : CONNECTIONS;
+}
+
 static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
   if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
   if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
-  table->engine = gather_engine_choose(&table->options, table->why, sizeof table->why);
-  return gather_budget_make(&table->options, table->engine, &(gather_budget_wishes){.queues = 1}, &table->budget,
-                            error);
+  GATHER_TRY(gather_engine_fits(table->options.engine, table->client != NULL, error));
+  table->engine = gather_engine_choose(&table->options, table->client != NULL, table->why, sizeof table->why);
+  const gather_budget_wishes wishes = {.queues = 1, .connections = connections_of(&table->options)};
+  return gather_budget_make(&table->options, table->engine, &wishes, &table->budget, error);
 }
 
-gather_status gather_table_create(const gather_table_options *options, int32_t count, gather_table **table,
-                                  gather_error *error) {
+gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client, int32_t count,
+                                  gather_table **table, gather_error *error) {
   gather_table *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   made->options = *options;
+  made->client = client ? gather_remote_client_hold(client) : NULL;
+  made->gap_given = options->remote ? options->remote->gap_bytes : -1;
   made->queue_end = &made->queue;
   atomic_init(&made->process, (int64_t)getpid());
   gather_table_init_waiting(made);
@@ -55,7 +65,9 @@ gather_status gather_table_create(const gather_table_options *options, int32_t c
 }
 
 gather_status gather_table_complete(gather_table *table, gather_error *error) {
-  GATHER_TRY(gather_devices_complete(table, error));
+  GATHER_TRY(gather_devices_complete(table, connections_of(&table->options), error));
+  if (table->client) gather_budget_fit(&table->budget, table->info.row_bytes);
+  table->options.remote = NULL; /* the caller's */
   table->info.rows = table->shape[0];
   table->info.parts = table->part_count;
   table->cache = gather_cache_create(table->info.row_bytes, table->info.rows, table->budget.cache_bytes);
@@ -95,6 +107,7 @@ void gather_table_close(gather_table *table) {
     gather_table_source_close(&table->sources[i]);
   }
   for (int32_t i = 0; i < table->file_count; i++) gather_file_close(table->files[i]);
+  gather_remote_client_release(table->client);
   gather_cache_destroy(table->cache);
   gather_free(table->residency);
   gather_free(table->sources);

@@ -15,7 +15,8 @@
 #include "format/swap.h"
 
 enum {
-  BLOCK_BYTES = 1 << 20, /* of scratch memory: many reads at a time, and it stays in a cache */
+  BLOCK_BYTES = 1 << 20,         /* of scratch memory: many reads at a time, and it stays in a cache */
+  REMOTE_BLOCK_BYTES = 32 << 20, /* of rows on other machines: each block waits for its requests */
   MOST_ROWS = 16384,
   SCRATCH_SHARE = 4, /* of the memory limit */
   DATA_WEIGHT = 3    /* of the rest, the quantised rows get so many times the share of a side tensor */
@@ -91,27 +92,42 @@ typedef struct shares {
   gather_table_options data, side;
 } shares;
 
-static gather_status open_rows(const gather_table_options *options, const gather_piece *piece,
-                               const gather_file_tensor *tensor, int64_t rows, int64_t row_bytes, gather_table **table,
-                               gather_error *error) {
-  GATHER_TRY(gather_table_create(options, 1, table, error));
+static gather_status open_rows(const gather_table_options *options, gather_remote_client *client,
+                               const gather_piece *piece, const gather_file_tensor *tensor, int64_t rows,
+                               int64_t row_bytes, gather_table **table, gather_error *error) {
+  GATHER_TRY(gather_table_create(options, client, 1, table, error));
   (*table)->rows_before = piece->first;
   GATHER_TRY(gather_table_add_bytes(*table, piece->layout.file, tensor, rows, row_bytes, error));
   return gather_table_complete(*table, error);
 }
 
 /* A whole side tensor in memory, in this machine's byte order. */
-static gather_status load(gather_table *table, const gather_file_tensor *tensor, gather_decode_side *side,
-                          gather_error *error) {
+/* Its elements, which are downloaded if they are on another machine. */
+static gather_status find_elements(const gather_file *file, const gather_file_tensor *tensor, const void **elements,
+                                   gather_error *error) {
+  const gather_map *map;
+  int64_t at;
+  *elements = tensor->tensor.data;
+  if (tensor->bytes == 0 || !gather_file_is_remote(tensor)) return GATHER_OK;
+  (void)gather_file_place(file, tensor, &map, &at);
+  GATHER_TRY(gather_map_fetch(map, at, tensor->bytes, error));
+  *elements = map->bytes + at;
+  return GATHER_OK;
+}
+
+static gather_status load(gather_table *table, const gather_file *file, const gather_file_tensor *tensor,
+                          gather_decode_side *side, gather_error *error) {
+  const void *elements;
   const int64_t unit = gather_type_get(tensor->tensor.type)->bits / 8;
   if (table->budget.ceiling > 0 && tensor->bytes > table->budget.ceiling / SCRATCH_SHARE)
     return gather_fail(error, GATHER_USAGE,
                        "a memory limit of %" PRId64 " bytes is too small; the %" PRId64
                        " bytes of the side tensor '%.100s' must be in memory",
                        table->budget.ceiling, tensor->bytes, tensor->name);
+  GATHER_TRY(find_elements(file, tensor, &elements, error));
   side->constant = gather_alloc(tensor->bytes > 0 ? tensor->bytes : 1);
   if (!side->constant) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for side tensors");
-  if (tensor->bytes > 0) memcpy(side->constant, tensor->tensor.data, (size_t)tensor->bytes);
+  if (tensor->bytes > 0) memcpy(side->constant, elements, (size_t)tensor->bytes);
   if (tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) gather_swap(side->constant, tensor->bytes, unit);
   gather_table_count_memory(table, tensor->bytes);
   side->tensor = (gather_tensor){.type = tensor->tensor.type, .rank = 1};
@@ -129,7 +145,7 @@ static gather_status open_side(gather_table *table, gather_piece *piece, int rol
   const gather_file_tensor *tensor = layout->side[role];
   gather_decode_side *side = &piece->side[role];
   if (!tensor || role == GATHER_SIDE_STATE || role == GATHER_SIDE_TABLE) return GATHER_OK;
-  if (!is_by_rows(layout, role)) return load(table, tensor, side, error);
+  if (!is_by_rows(layout, role)) return load(table, layout->file, tensor, side, error);
   const int64_t each = layout->rows_per_scale, rows = piece->rows / each + (piece->rows % each != 0);
   side->tensor = (gather_tensor){.type = tensor->tensor.type, .rank = 2};
   side->tensor.flags = tensor->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED;
@@ -137,7 +153,7 @@ static gather_status open_side(gather_table *table, gather_piece *piece, int rol
   if (!gather_tensor_len_bytes(&tensor->tensor, layout->groups, &side->row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
                             "the length of a row of scales does not fit in 63 bits");
-  GATHER_TRY(open_rows(&given->side, piece, tensor, rows, side->row_bytes, &side->table, error));
+  GATHER_TRY(open_rows(&given->side, table->client, piece, tensor, rows, side->row_bytes, &side->table, error));
   side->table->rows_each = each;
   return GATHER_OK;
 }
@@ -188,7 +204,8 @@ static gather_status divide_memory(gather_table *table, int64_t constants, share
   gather_decoded *decoding = table->decoding;
   const int64_t ceiling = table->budget.ceiling, scratch = ceiling / SCRATCH_SHARE;
   const int64_t tables = count_tables(decoding), least = tables * GATHER_TABLE_LEAST_MEMORY;
-  choose_block(decoding, ceiling > 0 && scratch < BLOCK_BYTES ? scratch : BLOCK_BYTES);
+  const int64_t block_most = table->client ? REMOTE_BLOCK_BYTES : BLOCK_BYTES;
+  choose_block(decoding, ceiling > 0 && scratch < block_most ? scratch : block_most);
   decoding->scratch_most = MOST_SCRATCH;
   made->data = table->options;
   made->data.decode_as = GATHER_TYPE_NONE, made->data.codec = NULL, made->data.raw = NULL;
@@ -218,7 +235,8 @@ static int64_t count_constants(const gather_decoded *decoding) {
 
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
-  GATHER_TRY(open_rows(&given->data, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
+  GATHER_TRY(
+      open_rows(&given->data, table->client, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
   return GATHER_OK;
 }

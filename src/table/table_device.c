@@ -18,9 +18,10 @@ void gather_devices_add(gather_table *table, gather_table_source *source) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-gather_status gather_devices_complete(gather_table *table, gather_error *error) {
+gather_status gather_devices_complete(gather_table *table, int32_t connections, gather_error *error) {
   const int64_t tuned = gather_tuned(GATHER_TUNING_table_queues), most = least(table->device_count, GATHER_MOST_QUEUES);
-  gather_budget_wishes wishes = {.queues = (int32_t)(least(tuned, most) > 1 ? least(tuned, most) : 1)};
+  gather_budget_wishes wishes = {.queues = (int32_t)(least(tuned, most) > 1 ? least(tuned, most) : 1),
+                                 .connections = connections};
   for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
     if (table->sources[i].block_bytes > wishes.block_bytes) wishes.block_bytes = table->sources[i].block_bytes;
   GATHER_TRY(gather_budget_make(&table->options, table->engine, &wishes, &table->budget, error));
@@ -94,7 +95,7 @@ static bool is_first(const gather_table *table, int32_t last, uint64_t number) {
 static const gather_device *find_device(const gather_table *table, int32_t i) {
   for (int32_t n = 0; n < read_table_count(table); n++) {
     const gather_table *one = read_table(table, n);
-    for (int32_t d = 0; one && d < one->device_count; d++)
+    for (int32_t d = 0; one && !one->client && d < one->device_count; d++)
       if (is_first(table, n, one->devices[d].number) && i-- == 0) return &one->devices[d];
   }
   return NULL;

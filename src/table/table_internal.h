@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "gather/table.h"
 #include "plan/shared.h"
+#include "remote/remote_gap.h"
 #include "table/cache.h"
 #include "table/guard.h"
 #include "table/reader.h"
@@ -47,6 +48,7 @@ typedef struct gather_worker {
   struct gather_worker *next;
   gather_reader *reader;
   gather_entry *entries, *spare; /* the second one for sorting */
+  gather_remote_gaps *gaps;      /* between the rows; NULL unless the files are on other machines */
 } gather_worker;
 
 typedef struct gather_table_counts {
@@ -71,6 +73,10 @@ struct gather_table {
   gather_device *devices; /* at most one for each source */
   int32_t device_count;
 
+  /* Files on other machines; NULL = all are local. */
+  gather_remote_client *client;
+  int64_t gap_given;            /* -1 = chosen by the model */
+  _Atomic int64_t gap_bytes;    /* of the latest take */
   _Atomic gather_engine engine; /* that reads */
   char why[160];
   gather_budget budget;
@@ -130,9 +136,10 @@ typedef struct gather_taking {
 
 /* ---- table_create.c */
 
-/* Creates a table without parts, with room for so many files. options: all fields set. */
-GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, int32_t count,
-                                                 gather_table **table, gather_error *error);
+/* Creates a table without parts, with room for so many files. options: all fields set. client: for files on other machines, which the
+ * table holds; NULL = local ones. */
+GATHER_CHECKED gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client,
+                                                 int32_t count, gather_table **table, gather_error *error);
 /* After the last part. */
 GATHER_CHECKED gather_status gather_table_complete(gather_table *table, gather_error *error);
 
@@ -151,12 +158,15 @@ GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_
 typedef struct gather_budget_wishes {
   int32_t queues;      /* of each worker; fewer if the memory is too little */
   int64_t block_bytes; /* of the longest blocks: reads are at least as long */
+  int32_t connections; /* to other machines, which one worker alone may use */
 } gather_budget_wishes;
 
 /* Divides the memory. Returns GATHER_USAGE if the limit is too low. */
 GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
                                                 const gather_budget_wishes *wishes, gather_budget *budget,
                                                 gather_error *error);
+/* Makes reads from other machines longer and fewer, until a row is one read. */
+void gather_budget_fit(gather_budget *budget, int64_t row_bytes);
 
 /* ---- statistics.c */
 

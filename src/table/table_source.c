@@ -144,13 +144,28 @@ static gather_status open_all(const gather_table_source_wishes *wishes, gather_t
   return wishes->mapped ? map_file(source, error) : GATHER_OK;
 }
 
-gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
-                                       gather_table_source *source, gather_error *error) {
+static gather_status begin(const char *path, gather_table_source *source, gather_error *error) {
   *source = (gather_table_source){.fd = -1, .direct_fd = -1, .block_bytes = BLOCK_BYTES};
   size_t bytes = strlen(path) + 1;
   source->path = gather_alloc((int64_t)bytes);
   if (!source->path) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory for its name");
   memcpy(source->path, path, bytes);
+  return GATHER_OK;
+}
+
+/* Ranges of bytes begin and end anywhere. */
+gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object, int64_t size,
+                                              gather_table_source *source, gather_error *error) {
+  GATHER_TRY(begin(path, source, error));
+  source->object = object;
+  source->block_bytes = 1;
+  source->size = size;
+  return GATHER_OK;
+}
+
+gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
+                                       gather_table_source *source, gather_error *error) {
+  GATHER_TRY(begin(path, source, error));
   gather_status status = open_all(wishes, source, error);
   if (status != GATHER_OK) gather_table_source_close(source);
   return status;

@@ -18,6 +18,8 @@ typedef struct gather_table_source {
   uint64_t device_number; /* of its file system: st_dev */
   int32_t device;         /* the table's: number of its device */
   int32_t queue;          /* the table's: a reader's queue for its reads */
+  struct gather_remote_object
+      *object; /* the file is on another machine, and has none of the above; belongs to the file. NULL = local */
 } gather_table_source;
 
 /* How a file is to be opened. */
@@ -29,6 +31,10 @@ typedef struct gather_table_source_wishes {
  * mapping is an error. Returns GATHER_FILE_NOT_FOUND, GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_table_source_open(const char *path, const gather_table_source_wishes *wishes,
                                                       gather_table_source *source, gather_error *error);
+/* The same for a file on another machine, which must outlive the source. Returns GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_table_source_open_remote(const char *path, struct gather_remote_object *object,
+                                                             int64_t size, gather_table_source *source,
+                                                             gather_error *error);
 /* The descriptor to read from: the direct one if available. */
 int gather_table_source_fd(const gather_table_source *source);
 /* Closes and unmaps; an all-zero source with fd and direct_fd -1 is closed already. */

@@ -12,6 +12,7 @@ static int64_t entries_bytes(const gather_table *table) {
 
 static int64_t worker_bytes(const gather_table *table, const gather_worker *worker) {
   return (worker->entries ? entries_bytes(table) : 0) + (worker->spare ? entries_bytes(table) : 0) +
+         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) +
          (worker->reader ? gather_reader_memory(worker->reader) : 0);
 }
 
@@ -20,6 +21,7 @@ void gather_worker_destroy(gather_table *table, gather_worker *worker) {
   gather_reader_destroy(worker->reader);
   gather_free(worker->entries);
   gather_free(worker->spare);
+  gather_free(worker->gaps);
   gather_free(worker);
 }
 
@@ -27,7 +29,8 @@ void gather_worker_destroy(gather_table *table, gather_worker *worker) {
  * filter): then threads read, and the statistics say so. */
 static gather_status create_reader(gather_table *table, gather_worker *worker, gather_error *error) {
   gather_error why;
-  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues};
+  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues,
+                             table->client};
   gather_status status = gather_reader_create(&plan, &worker->reader, &why);
   if (status == GATHER_UNSUPPORTED && plan.engine == GATHER_ENGINE_URING) {
     plan.engine = GATHER_ENGINE_PREAD;
@@ -43,8 +46,9 @@ static gather_status create(gather_table *table, gather_worker **worker, gather_
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
   made->entries = gather_alloc(entries_bytes(table));
   made->spare = gather_alloc(entries_bytes(table));
-  gather_status status =
-      made->entries && made->spare ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
+  if (table->client) made->gaps = gather_alloc((int64_t)sizeof *made->gaps);
+  const bool complete = made->entries && made->spare && (made->gaps || !table->client);
+  gather_status status = complete ? GATHER_OK : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to read rows");
   gather_table_count_memory(table, worker_bytes(table, made));
   if (status == GATHER_OK)
     *worker = made;

@@ -22,6 +22,9 @@ void fuzz_walk(gather_status status, gather_file *file, const gather_error *erro
 /* Holds the tensors of a file of any format to what they all promise; the file stays open. */
 void fuzz_walk_tensor(const gather_file_tensor *t);
 void fuzz_walk_all(const gather_file *file);
+/* Opens the bytes once more as a remote file, of which only what the reader asks for can be read: it must be the same. */
+void fuzz_delivered(const uint8_t *bytes, size_t size);
+gather_status fuzz_open_delivered(const uint8_t *bytes, size_t size, gather_file **file, gather_error *error);
 /* Opens bytes as an OpenVINO model with a .bin beside it; false where they do not look like one. */
 bool fuzz_open_ir(const uint8_t *bytes, size_t size, gather_file **file, gather_status *status, gather_error *error);
 /* Reads everything that a model's graph says; NULL does nothing. */

@@ -45,5 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     check_pieces(file);
   }
   fuzz_walk(status, file, &error, bytes, size);
+  fuzz_delivered(bytes, size);
   return 0;
 }

@@ -12,5 +12,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (!fuzz_open_ir(bytes, size, &file, &status, &error)) return 0;
   if (status == GATHER_OK) fuzz_walk_model(gather_file_graph(file));
   fuzz_walk(status, file, &error, bytes, size);
+  fuzz_delivered(bytes, size);
   return 0;
 }

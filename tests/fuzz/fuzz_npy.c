@@ -28,5 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
   if (status == GATHER_OK && strcmp(gather_file_format(file), "npy") == 0) write_again(gather_file_at(file, 0));
   fuzz_walk(status, file, &error, bytes, size);
+  fuzz_delivered(bytes, size);
   return 0;
 }

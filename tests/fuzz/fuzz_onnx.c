@@ -11,5 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   gather_status status = gather_file_from_memory(bytes, size, "fuzz", &file, &error);
   if (status == GATHER_OK) fuzz_walk_model(gather_file_graph(file));
   fuzz_walk(status, file, &error, bytes, size);
+  fuzz_delivered(bytes, size);
   return 0;
 }

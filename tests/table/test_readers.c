@@ -63,7 +63,7 @@ static void open_source(gather_table_source *source, const char *path, const str
 static gather_reader *make_reader(gather_engine engine, int32_t depth, int64_t slot_bytes) {
   gather_error error = {0};
   gather_reader *reader;
-  const gather_reader_plan plan = {engine, depth, slot_bytes, 1};
+  const gather_reader_plan plan = {engine, depth, slot_bytes, 1, NULL};
   if (gather_reader_create(&plan, &reader, &error) != GATHER_OK) fail_msg("%s", error.message);
   assert_int_equal(gather_reader_memory(reader), engine == GATHER_ENGINE_MMAP ? 0 : depth * slot_bytes);
   return reader;
@@ -244,7 +244,7 @@ static int be_child(gather_reader *reader, const gather_table_source *source, ga
 #if defined(GATHER_TEST_EMULATED) /* qemu's processes crash where a child of fork() starts a thread */
   if (engine == GATHER_ENGINE_PREAD) return 0;
 #endif
-  const gather_reader_plan plan = {engine, 4, BLOCK, 1};
+  const gather_reader_plan plan = {engine, 4, BLOCK, 1, NULL};
   gather_reader *own;
   if (gather_reader_create(&plan, &own, NULL) != GATHER_OK) return 2;
   gather_read read = {.source = source, .offset = BLOCK, .bytes = BLOCK, .needed = BLOCK};
@@ -318,15 +318,15 @@ static void test_misuse(void **state) {
   gather_table_source source;
   open_source(&source, known_file("a", SIZE), &WAYS[1]);
   gather_reader *reader;
-  const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK, 1},
-                                    {GATHER_ENGINE_PREAD, 0, BLOCK, 1},
-                                    {GATHER_ENGINE_PREAD, 1, 0, 1},
-                                    {(gather_engine)9, 1, BLOCK, 1}};
+  const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK, 1, NULL},
+                                    {GATHER_ENGINE_PREAD, 0, BLOCK, 1, NULL},
+                                    {GATHER_ENGINE_PREAD, 1, 0, 1, NULL},
+                                    {(gather_engine)9, 1, BLOCK, 1, NULL}};
   for (int n = 0; n < 4; n++) {
     assert_int_equal(gather_reader_create(&bad[n], &reader, NULL), GATHER_USAGE);
     assert_null(reader);
   }
-  const gather_reader_plan huge = {GATHER_ENGINE_PREAD, 4096, INT64_MAX / BLOCK * BLOCK, 1};
+  const gather_reader_plan huge = {GATHER_ENGINE_PREAD, 4096, INT64_MAX / BLOCK * BLOCK, 1, NULL};
   assert_int_equal(gather_reader_create(&huge, &reader, NULL), GATHER_OUT_OF_MEMORY);
   assert_int_equal(gather_reader_probe((gather_engine)9, NULL), GATHER_USAGE);
   assert_int_equal(gather_reader_probe(GATHER_ENGINE_AUTO, NULL), GATHER_OK);

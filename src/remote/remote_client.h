@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote.h: reads byte ranges of files on other machines. This layer knows URLs and bytes; neither formats nor rows.
+ * remote_client.h: reads byte ranges of files on other machines. This layer knows URLs and bytes; neither formats nor rows.
  *
  *   client   connections, their thread, limits, statistics, the block cache; shared by all objects that are opened with it
  *   object   one remote file: where it is, its size, its version
  *   request  one range of an object, into memory of the caller
  *   queue    where the finished requests of one reader arrive
  */
-#ifndef GATHER_REMOTE_INTERNAL_H
-#define GATHER_REMOTE_INTERNAL_H
+#ifndef GATHER_REMOTE_CLIENT_H
+#define GATHER_REMOTE_CLIENT_H
 
 #include "gather/remote.h"
 
@@ -25,10 +25,13 @@ GATHER_CHECKED gather_status gather_remote_client_create(const gather_remote_opt
 /* One more owner; one less: the last one ends its thread and closes its connections. NULL does nothing. */
 gather_remote_client *gather_remote_client_hold(gather_remote_client *client);
 void gather_remote_client_release(gather_remote_client *client);
-/* In a child of fork(): abandons the parent's thread and connections; the next request begins its own. */
+/* In a child of fork(): abandons the parent's thread and connections; the next request begins its own. Requests that were unfinished
+ * stay the parent's: in the child their queues may only be destroyed, or used again for other requests. Every function below calls it. */
 void gather_remote_client_enter(gather_remote_client *client);
-void gather_remote_client_statistics(const gather_remote_client *client, gather_remote_statistics *statistics);
+void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics);
 void gather_remote_client_statistics_reset(gather_remote_client *client);
+/* Adds to bytes_useful: the client sees ranges, its caller knows which bytes of them are rows. */
+void gather_remote_client_useful(gather_remote_client *client, int64_t bytes);
 
 /* ---- objects */
 
@@ -44,9 +47,13 @@ const char *gather_remote_object_name(const gather_remote_object *object);
 const char *gather_remote_object_head(const gather_remote_object *object, int64_t *bytes);
 /* The version: a strong ETag in quotes; "" if the server sends none (then Last-Modified holds the version, if there is one). */
 const char *gather_remote_object_version(const gather_remote_object *object);
-/* Reads a range, and waits. */
+/* Reads a range, and waits. Long ones are read in parallel parts; what the open read is copied. */
 GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
                                                        void *data, gather_error *error);
+/* Reads a whole document of at most `limit` bytes, such as a listing, and waits. text: gather_free frees it; a zero byte follows it.
+ * Returns what gather_remote_object_open does. */
+GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit,
+                                                    char **text, int64_t *bytes, gather_error *error);
 
 /* ---- requests */
 
@@ -56,9 +63,19 @@ typedef struct gather_remote_request {
   char *data;            /* room for them */
   void *owner;           /* the caller's own */
   gather_status status;  /* set when it is finished */
-  gather_error error; /* the URL as file, the byte as file_offset; message has the status and how often it was tried */
-  struct gather_remote_request *next; /* the client's own */
-  void *transfer;                     /* likewise */
+  gather_error
+      error; /* set unless status is GATHER_OK: the URL as file, the byte as file_offset; message has the status of HTTP
+                            and how often it was tried */
+  /* The client's own, set when the request begins. */
+  struct gather_remote_request *next;
+  gather_remote_queue *queue;
+  struct gather_remote_state {
+    struct gather_remote_transfer *transfers[2]; /* the second is the hedge */
+    int64_t arrived;                             /* bytes, from the first on, that need not be asked for again */
+    int64_t begun, progress, not_before;         /* clocks; 0 = never */
+    int32_t tries, doubts;                       /* that failed */
+    bool renews, renewed, hedged, document;
+  } state;
 } gather_remote_request;
 
 GATHER_CHECKED gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,
@@ -70,6 +87,8 @@ void gather_remote_queue_destroy(gather_remote_queue *queue);
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request);
 /* Waits for a finished request of the queue, in any order. One must have begun. */
 gather_remote_request *gather_remote_finish(gather_remote_queue *queue);
+/* Waits at most so long: whether gather_remote_finish would not wait. */
+bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds);
 /* Ends all requests of the queue early: each still arrives in gather_remote_finish, most with GATHER_CANCELLED. */
 void gather_remote_cancel(gather_remote_queue *queue);
 
@@ -78,10 +97,11 @@ void gather_remote_cancel(gather_remote_queue *queue);
 typedef struct gather_remote_costs {
   double latency;      /* seconds to the first byte */
   double bandwidth;    /* bytes a second, all connections together */
-  int32_t connections; /* requests in flight that are allowed now */
+  int32_t connections; /* requests in flight that are allowed soon: all, unless the server has refused some */
+  double rate;         /* requests a second that the servers accept; 0 = no limit is known */
 } gather_remote_costs;
 
 /* Measured so far; before that, careful guesses. */
-void gather_remote_client_costs(const gather_remote_client *client, gather_remote_costs *costs);
+void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs);
 
 #endif

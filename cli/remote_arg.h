@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote_arg.h: URLs on the command line: --connections, --cache, --cache-bytes, --gap and --timeout, and what the environment says.
+ */
+#ifndef GATHER_CLI_REMOTE_ARG_H
+#define GATHER_CLI_REMOTE_ARG_H
+
+#include <stdio.h>
+
+#include "args.h"
+#include "gather/remote.h"
+
+struct gather_cli_json;
+
+/* Reads the options, for all URLs of the line. GATHER_USAGE. */
+GATHER_CHECKED gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error *error);
+/* How to open an argument of the line: NULL unless it is a URL. The options last as long as the program. Returns GATHER_USAGE,
+ * GATHER_IO_ERROR (credentials cannot be read). */
+GATHER_CHECKED gather_status gather_cli_remote(const char *argument, const gather_remote_options **remote,
+                                               gather_error *error);
+/* The same for several, which are opened together. */
+GATHER_CHECKED gather_status gather_cli_remote_all(const char *const *arguments, int32_t count,
+                                                   const gather_remote_options **remote, gather_error *error);
+/* One of the options of URLs that the line has, without its dashes; NULL. */
+const char *gather_cli_remote_asked(const gather_cli_args *args);
+
+/* The object "remote" of an answer. */
+void gather_cli_json_remote(struct gather_cli_json *json, const gather_remote_statistics *statistics);
+/* Prints them in two lines. */
+void gather_cli_remote_text(FILE *to, const gather_remote_statistics *statistics);
+
+/* ---- remote_env.c: the environment. The library itself reads none. */
+
+/* Sets what the environment says about the servers of these URLs. Strings that were made here last as long as the program. */
+GATHER_CHECKED gather_status gather_cli_remote_environment(const char *const *arguments, int32_t count,
+                                                           gather_remote_options *options, gather_error *error);
+
+#endif

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+#
+# remote.py: tables on other machines: the options of their URLs, what the environment says
+# about servers, and the statistics of the network.
+"""How URLs are read."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libgather import _core
+
+_HUB = "https://huggingface.co"
+_TEXTS = ("schemes", "bearer", "endpoint", "region", "key_id", "secret", "session_token", "hub", "authorities")
+_NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_bytes", "virtual_host")
+
+
+@dataclass(frozen=True)
+class RemoteStatistics:
+    """What a table of URLs did on the network since it was opened, or since reset_stats().
+
+    Attributes
+    ----------
+    requests, retries, hedges : int
+        Sent, those below included; sent again after an error; sent a second time because the first was slow.
+    bytes_useful, bytes_read : int
+        Of rows that were asked for; received.
+    cache_hits : int
+        Blocks found in the folder of the option cache.
+    connections, in_flight_peak, depth : int
+        Opened; most requests at a time; most that are allowed now.
+    gap_bytes : int
+        Rows at most so far apart were read by one request, in the latest take.
+    latency, bandwidth : float
+        Measured: seconds to the first byte, the median; bytes a second, all connections together.
+    p50, p99 : float
+        Seconds of whole requests: half of them, and 99 of 100, took at most so long.
+    """
+
+    requests: int
+    retries: int
+    hedges: int
+    bytes_useful: int
+    bytes_read: int
+    cache_hits: int
+    connections: int
+    in_flight_peak: int
+    depth: int
+    gap_bytes: int
+    latency: float
+    bandwidth: float
+    p50: float
+    p99: float
+
+
+def is_url(name: str) -> bool:
+    """Whether a name begins like a URL that the library may read."""
+    return _core._is_url(os.fsencode(name))
+
+
+# ---- the environment ---------------------------------------------------------------------------------------------------
+
+
+def _variable(*names: str) -> str | None:
+    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+
+
+def _section(variable: str, file: str, name: str) -> Mapping[str, str]:
+    """A section of one of the files that programs for S3 share; empty if there is none."""
+    path = os.environ.get(variable) or os.path.join(os.path.expanduser("~"), ".aws", file)
+    parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+    try:
+        with open(path, encoding="utf-8") as stream:
+            parser.read_file(stream)
+    except FileNotFoundError:
+        return {}
+    except (configparser.Error, UnicodeDecodeError) as error:  # the message of the parser would show a line of the file
+        raise ValueError(f"{path} cannot be read: {type(error).__name__}") from None
+    return parser[name] if parser.has_section(name) else {}
+
+
+def _s3() -> dict[str, Any]:
+    """Credentials and places: the variables first, then the files of the profile."""
+    profile = _variable("AWS_PROFILE") or "default"
+    keys = _section("AWS_SHARED_CREDENTIALS_FILE", "credentials", profile)
+    config = _section("AWS_CONFIG_FILE", "config", profile if profile == "default" else f"profile {profile}")
+    found = {
+        "endpoint": _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or config.get("endpoint_url"),
+        "region": _variable("AWS_REGION", "AWS_DEFAULT_REGION") or config.get("region"),
+    }
+    if _variable("AWS_ACCESS_KEY_ID"):
+        source: Mapping[str, str | None] = {
+            "aws_access_key_id": _variable("AWS_ACCESS_KEY_ID"),
+            "aws_secret_access_key": _variable("AWS_SECRET_ACCESS_KEY"),
+            "aws_session_token": _variable("AWS_SESSION_TOKEN"),
+        }
+    else:
+        source = keys if keys.get("aws_access_key_id") else config
+    if source.get("aws_access_key_id"):
+        found["key_id"] = source.get("aws_access_key_id")
+        found["secret"] = source.get("aws_secret_access_key")
+        found["session_token"] = source.get("aws_session_token")
+    return found
+
+
+def _environment(urls: Sequence[str]) -> dict[str, Any]:
+    hub = _variable("HF_ENDPOINT")
+    found: dict[str, Any] = {"hub": hub, "authorities": _variable("CURL_CA_BUNDLE", "SSL_CERT_FILE")}
+    if any(url.startswith("s3://") for url in urls):
+        found |= _s3()
+    of_hub = ("hf://", (hub or _HUB).rstrip("/") + "/")
+    if all(url.startswith(of_hub) for url in urls):  # the token is for the hub alone
+        found["bearer"] = _variable("HF_TOKEN")
+    return found
+
+
+# ---- options -----------------------------------------------------------------------------------------------------------
+
+
+def _number(value: Any, name: str, least: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+        raise ValueError(f"remote: {name} must be a number of at least {least:g}, not {value!r}")
+    return value
+
+
+def remote_options(paths: Sequence[str], given: Mapping[str, Any] | None, bytes_of: Any) -> tuple | None:
+    """The values for the extension: None if no path is a URL."""
+    urls = [path for path in paths if is_url(path)]
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"remote must be a dict of options, not {type(given).__name__}")
+    for name in given or ():
+        if name not in _NAMES:
+            raise TypeError(f"remote has no option {name!r}; it has {', '.join(sorted(_NAMES))}")
+    if not urls:
+        if given is not None:
+            raise ValueError("remote is for URLs, and there is none")
+        return None
+    chosen = {name: value for name, value in _environment(urls).items() if value}
+    chosen |= {name: value for name, value in (given or {}).items() if value is not None}
+    for name in _TEXTS:
+        if not isinstance(chosen.get(name, ""), str):
+            raise TypeError(f"remote: {name} must be a str")
+    timeout = _number(chosen.get("timeout", 0), "timeout", 0)
+    gap, cache = chosen.get("gap", "auto"), chosen.get("cache")
+    if "cache_bytes" in chosen and cache is None:
+        raise ValueError("remote: cache_bytes needs cache, the folder")
+    return (
+        int(_number(chosen.get("connections", 0), "connections", 0)),
+        min(20.0, timeout / 3),
+        float(timeout),
+        int(_number(chosen.get("retries", -1), "retries", -1)),
+        -1 if gap == "auto" else bytes_of(gap, "gap"),
+        None if cache is None else os.fsencode(cache),
+        bytes_of(chosen.get("cache_bytes", 0), "cache_bytes"),
+        bool(chosen.get("virtual_host", False)),
+        *(chosen.get(name) for name in _TEXTS),
+    )

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote_locate.h: where the bytes of a URL are, and who is told to be asking.
+ */
+#ifndef GATHER_REMOTE_LOCATE_H
+#define GATHER_REMOTE_LOCATE_H
+
+#include "base/growing.h"
+#include "remote/remote_options.h"
+#include "remote/remote_url.h"
+
+/* What proves to the server who asks. Sent only to the origin of `url`. */
+typedef enum gather_remote_proof {
+  GATHER_REMOTE_ANONYMOUS,
+  GATHER_REMOTE_USER,   /* Authorization: Basic, with the URL's own user */
+  GATHER_REMOTE_BEARER, /* Authorization: Bearer */
+  GATHER_REMOTE_SIGNED  /* S3's signature of each request */
+} gather_remote_proof;
+
+/* A URL of any scheme, translated. */
+typedef struct gather_remote_place {
+  gather_remote_url url; /* of https or http: where to ask first */
+  const char *name;      /* as the user wrote it, without user, query and fragment */
+  gather_remote_proof proof;
+  bool own_address; /* the user's URL names the host as a metadata address: then it is meant */
+} gather_remote_place;
+
+/* Translates a URL. Returns GATHER_UNSUPPORTED (a scheme that settings do not allow), GATHER_USAGE (no URL, or one that is malformed),
+ * GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena,
+                                                  const char *text, gather_remote_place *place, gather_error *error);
+
+/* Translates s3:// and hf://: fills in place->url and place->proof. */
+GATHER_CHECKED gather_status gather_remote_locate_s3(const gather_remote_settings *settings, gather_arena *arena,
+                                                     const char *text, gather_remote_place *place, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_locate_hub(const gather_remote_settings *settings, gather_arena *arena,
+                                                      const char *text, gather_remote_place *place,
+                                                      gather_error *error);
+
+/* The header lines that prove who asks, each "Name: value" and a zero byte, for one GET of `url`, which is of the origin of the
+ * place. seconds: since 1970, for signatures. Returns GATHER_OUT_OF_MEMORY. */
+GATHER_CHECKED gather_status gather_remote_sign(const gather_remote_settings *settings,
+                                                const gather_remote_place *place, const gather_remote_url *url,
+                                                int64_t seconds, gather_growing *lines, gather_error *error);
+
+#endif

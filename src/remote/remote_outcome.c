@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote_outcome.c: what follows from a transfer that ended: a finished request, another try, another address, or an exact error.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#if defined(GATHER_HAVE_CURL)
+#include "remote/remote_internal.h"
+
+/* Of one connection: what arrived at once, out of somebody's buffer, measures nothing. */
+static const double MOST_BANDWIDTH = 1.25e9, LEAST_SECONDS = 0.002;
+enum { LEAST_MEASURED = 16384 };
+
+/* ---- ends of requests */
+
+static void end(gather_remote_request *request, gather_status status) {
+  gather_remote_client *client = request->object->client;
+  if (request->object->renewing == request) request->object->renewing = NULL;
+  for (int i = 0; i < 2; i++)
+    if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
+  request->status = status;
+  gather_remote_deliver(client, request);
+}
+
+void gather_remote_fail(gather_remote_request *request, gather_status status, const char *format, ...) {
+  char why[2 * GATHER_ANSWER_WHY], times[48] = "";
+  va_list arguments;
+  va_start(arguments, format);
+  (void)vsnprintf(why, sizeof why, format, arguments);
+  va_end(arguments);
+  int64_t byte = request->object->size < 0 ? -1 : request->offset + request->state.arrived;
+  if (request->state.tries > 1) (void)snprintf(times, sizeof times, "; tried %d times", (int)request->state.tries);
+  (void)gather_fail_file(&request->error, status, request->object->place.name, byte, "%s%s", why, times);
+  end(request, status);
+}
+
+/* ---- success */
+
+/* How much all connections deliver together. A round in which they also waited for requests has a lower rate, which says nothing: so
+ * the best one counts, and fades slowly. With the lock held. */
+static void measure_all(gather_remote_client *client, int64_t bytes, int64_t now) {
+  static const double FADING = 0.98;
+  client->round_bytes += bytes;
+  if (--client->round_left > 0) return;
+  const double seconds = (double)(now - client->round_began) * 1e-9;
+  const double rate = client->round_began > 0 && seconds > 0 ? (double)client->round_bytes / seconds : 0;
+  client->bandwidth_all *= FADING;
+  if (rate > client->bandwidth_all) client->bandwidth_all = rate;
+  client->round_began = now;
+  client->round_bytes = 0;
+  client->round_left = client->depth_now;
+}
+
+static void measure(gather_remote_transfer *transfer, int64_t now) {
+  gather_remote_client *client = transfer->client;
+  double seconds = (double)(now - transfer->answered) * 1e-9;
+  const double each = seconds > 0 ? (double)transfer->got / seconds : 0;
+  gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
+  (void)pthread_mutex_lock(&client->lock);
+  gather_histogram_add(&client->durations, now - transfer->request->state.begun);
+  if (transfer->got >= LEAST_MEASURED && seconds >= LEAST_SECONDS && each <= MOST_BANDWIDTH)
+    client->bandwidth_each = client->bandwidth_each > 0 ? 0.75 * client->bandwidth_each + 0.25 * each : each;
+  measure_all(client, transfer->got, now);
+  (void)pthread_mutex_unlock(&client->lock);
+}
+
+/* The place, or where its redirects led, is asked from now on. */
+static void adopt_target(gather_remote_transfer *transfer) {
+  gather_remote_object *object = transfer->request->object;
+  object->redirected = transfer->hops > 0;
+  gather_arena_clear(&object->target_arena);
+  if (object->redirected) {
+    object->target_arena = transfer->arena;
+    transfer->arena = (gather_arena){0};
+    object->target = transfer->hop;
+  } else {
+    object->target = object->place.url;
+  }
+  object->generation++;
+}
+
+static void learn_version(gather_remote_object *object, const gather_remote_transfer *transfer) {
+  object->size = transfer->verdict == GATHER_ANSWER_EMPTY ? 0 : transfer->answer.size;
+  object->head_bytes = transfer->got;
+  memcpy(object->etag, transfer->answer.etag, sizeof object->etag);
+  memcpy(object->last_modified, transfer->answer.last_modified, sizeof object->last_modified);
+}
+
+static void succeed(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  measure(transfer, gather_clock());
+  if (request->state.document) {
+    request->bytes = transfer->got;
+  } else {
+    if (transfer->from_place) adopt_target(transfer);
+    if (request->object->size < 0) learn_version(request->object, transfer);
+  }
+  end(request, GATHER_OK);
+}
+
+/* ---- another try */
+
+static void count_retry(gather_remote_client *client) {
+  (void)pthread_mutex_lock(&client->lock);
+  client->counts.retries++;
+  (void)pthread_mutex_unlock(&client->lock);
+}
+
+/* What arrived of a version that is known by its bytes need not be asked for again. */
+static void keep_arrived(gather_remote_transfer *transfer, int64_t now) {
+  gather_remote_request *request = transfer->request;
+  if (transfer->verdict != GATHER_ANSWER_ACCEPTED || transfer->overflow) return;
+  if (transfer->got - transfer->window_got >= GATHER_REMOTE_LEAST_PROGRESS) request->state.progress = now;
+  if (request->object->size >= 0 && gather_tag_is_strong(request->object->etag))
+    request->state.arrived += transfer->got;
+}
+
+/* Tries again later: after `asked` seconds at least, if the server said so. */
+static void again(gather_remote_transfer *transfer, bool is_doubtful, int64_t asked, const char *why) {
+  gather_remote_request *request = transfer->request;
+  gather_remote_client *client = transfer->client;
+  const gather_remote_options *options = &client->settings.given;
+  int64_t now = gather_clock();
+  request->state.tries++;
+  request->state.doubts += is_doubtful;
+  if (request->state.transfers[!transfer->is_hedge] && !request->state.transfers[!transfer->is_hedge]->lost) {
+    gather_remote_drop(transfer); /* the other one may still do it */
+    return;
+  }
+  keep_arrived(transfer, now);
+  gather_remote_drop(transfer);
+  int64_t wait = gather_backoff_wait(&client->backoff, request->state.tries, asked);
+  bool too_late = (double)(now + wait - request->state.progress) * 1e-9 > options->take_seconds;
+  if (request->state.tries > options->retries || request->state.doubts > GATHER_REMOTE_MOST_DOUBTS) {
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+  } else if (too_late && asked > 0) {
+    gather_remote_fail(request, GATHER_IO_ERROR,
+                       "%s; it asks to wait for %" PRId64 " s, and no progress for %g s ends a read", why, asked,
+                       options->take_seconds);
+  } else if (too_late) {
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s; no progress for %g s", why, options->take_seconds);
+  } else {
+    count_retry(client);
+    request->state.not_before = now + wait;
+    gather_remote_list_add(&client->waiting, request);
+  }
+}
+
+/* ---- other addresses */
+
+static void send_now(gather_remote_request *request) {
+  request->state.not_before = 0;
+  gather_remote_list_add(&request->object->client->waiting, request);
+}
+
+/* The address that redirects led to is not served any more: one request asks at the place again; the others wait for it. */
+static void renew(gather_remote_transfer *transfer, const char *why) {
+  gather_remote_request *request = transfer->request;
+  gather_remote_object *object = request->object;
+  bool is_old = transfer->generation != object->generation;
+  if (!is_old && !object->renewing && request->state.renewed) {
+    request->state.tries++;
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s, also after its address was renewed", why);
+    return;
+  }
+  if (!is_old && !object->renewing) {
+    request->state.renews = request->state.renewed = true;
+    request->state.tries++;
+    object->renewing = request;
+    count_retry(transfer->client);
+  }
+  for (int i = 0; i < 2; i++)
+    if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
+  send_now(request);
+}
+
+/* Why a redirect is not followed; NULL if it is. */
+static const char *why_not(const gather_remote_transfer *transfer, const gather_remote_url *to) {
+  if (transfer->hop.https && !to->https) return "a redirect from https to http is not followed";
+  if (!transfer->own_address && gather_remote_names_metadata(to->host))
+    return "a redirect to an address that hands out credentials is not followed";
+  return NULL;
+}
+
+static void follow(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  gather_remote_client *client = transfer->client;
+  gather_remote_url to;
+  gather_error error;
+  if (++transfer->hops > GATHER_REMOTE_MOST_HOPS) {
+    again(transfer, true, -1, "more than 8 redirects in a row");
+    return;
+  }
+  gather_status status =
+      gather_remote_url_resolve(&transfer->arena, &transfer->hop, transfer->answer.location.text, &to, &error);
+  if (status != GATHER_OK) {
+    gather_remote_fail(request, status == GATHER_OUT_OF_MEMORY ? status : GATHER_IO_ERROR,
+                       "a redirect leads nowhere: %s", error.message);
+    return;
+  }
+  const char *why = why_not(transfer, &to);
+  if (why) {
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+    return;
+  }
+  transfer->hop = to;
+  transfer->own_address = request->object->place.own_address && strcmp(to.host, request->object->place.url.host) == 0;
+  (void)client->curl->multi_remove_handle(client->multi, transfer->easy);
+  transfer->is_added = false;
+  status = gather_remote_send_hop(transfer, &error);
+  if (status != GATHER_OK) gather_remote_fail(request, status, "%s", error.message);
+}
+
+/* ---- transfers without an answer */
+
+static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
+  char why[GATHER_ANSWER_WHY];
+  const char *text = transfer->client->curl->easy_strerror(code);
+  bool is_open = transfer->request->object->size < 0;
+  switch (code) {
+    case CURLE_OUT_OF_MEMORY: /* it says so of a line above 100 KB, too */
+      again(transfer, true, -1, "out of memory for the answer, or one of its headers is longer than 100 KB");
+      return;
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+      for (char *c = transfer->problem; *c; c++)
+        if ((unsigned char)*c < 0x20) *c = ' ';
+      gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", transfer->problem[0] ? transfer->problem : text);
+      return;
+    case CURLE_COULDNT_CONNECT:
+      if (transfer->refused_address) {
+        gather_remote_fail(
+            transfer->request, GATHER_IO_ERROR,
+            "the host has an address that hands out credentials; it is not asked unless the URL names it");
+        return;
+      }
+      break;
+    default:
+      break;
+  }
+  bool is_doubtful = (is_open && (code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST)) ||
+                     code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY ||
+                     code == CURLE_SSL_CONNECT_ERROR;
+  (void)snprintf(why, sizeof why, "%s", code == CURLE_OK ? "the server closed the connection without an answer" : text);
+  again(transfer, is_doubtful, -1, why);
+}
+
+/* ---- transfers with one */
+
+static void accepted(gather_remote_transfer *transfer, CURLcode code) {
+  char why[GATHER_ANSWER_WHY];
+  bool document = transfer->request->state.document;
+  if (transfer->overflow && document) {
+    gather_remote_fail(transfer->request, GATHER_IO_ERROR,
+                       "the document has more than the %" PRId64 " bytes that are read", transfer->wanted);
+  } else if (transfer->overflow) {
+    again(transfer, true, -1, "the server sent more bytes than it announced");
+  } else if (document ? code == CURLE_OK : transfer->got == transfer->wanted) {
+    succeed(transfer);
+  } else {
+    (void)snprintf(why, sizeof why, "the answer ended after %" PRId64 " of %" PRId64 " bytes (%s)", transfer->got,
+                   transfer->wanted,
+                   code == CURLE_OK ? "without an error" : transfer->client->curl->easy_strerror(code));
+    again(transfer, false, -1, why);
+  }
+}
+
+void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
+  gather_remote_request *request = transfer->request;
+  char why[GATHER_ANSWER_WHY];
+  if (!transfer->answer.complete && !transfer->answer.broken) {
+    unanswered(transfer, code);
+    return;
+  }
+  (void)snprintf(why, sizeof why, "%s", transfer->why);
+  bool is_open = request->object->size < 0 || request->state.document;
+  switch (transfer->verdict) {
+    case GATHER_ANSWER_ACCEPTED:
+      accepted(transfer, code);
+      return;
+    case GATHER_ANSWER_EMPTY:
+      succeed(transfer);
+      return;
+    case GATHER_ANSWER_REDIRECT:
+      if (transfer->from_place)
+        follow(transfer);
+      else
+        renew(transfer, "the server redirects");
+      return;
+    case GATHER_ANSWER_DENIED:
+      if (!is_open && !transfer->from_place && request->object->redirected)
+        renew(transfer, why);
+      else
+        gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+      return;
+    case GATHER_ANSWER_BUSY:
+      gather_depth_refused(&transfer->client->depth, transfer->sent, gather_clock());
+      again(transfer, false, gather_answer_wait(&transfer->answer), why);
+      return;
+    case GATHER_ANSWER_AGAIN:
+      again(transfer, false, gather_answer_wait(&transfer->answer), why);
+      return;
+    case GATHER_ANSWER_DOUBTFUL:
+      again(transfer, true, -1, why);
+      return;
+    case GATHER_ANSWER_MISSING:
+      gather_remote_fail(request, GATHER_FILE_NOT_FOUND, "%s", why);
+      return;
+    case GATHER_ANSWER_CHANGED:
+    case GATHER_ANSWER_REFUSED:
+      gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+      return;
+  }
+}
+
+void gather_remote_expired(gather_remote_transfer *transfer, int64_t now) {
+  char why[GATHER_ANSWER_WHY];
+  double seconds = (double)(now - transfer->window_began) * 1e-9;
+  int64_t news = transfer->got - transfer->window_got;
+  if (!transfer->answer.complete) {
+    (void)snprintf(why, sizeof why, "no answer in %.3g s", seconds);
+    again(transfer, false, -1, why);
+  } else if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
+    gather_remote_ended(transfer, CURLE_OPERATION_TIMEDOUT); /* only its reasons are slow */
+  } else if (news >= GATHER_REMOTE_LEAST_PROGRESS) {
+    transfer->window_began = transfer->request->state.progress = now;
+    transfer->window_got = transfer->got;
+  } else {
+    (void)snprintf(why, sizeof why, "only %" PRId64 " bytes in %.3g s", news, seconds);
+    again(transfer, false, -1, why);
+  }
+}
+
+#endif

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Files by URL for the tests of formats: opened from a server of the test's own, and compared with the same bytes opened locally."""
+from __future__ import annotations
+
+import ctypes as c
+import itertools
+import re
+from contextlib import contextmanager
+from typing import Iterator
+
+import gather_files as g
+from gather_files import LIB, FileTensor, GatherError, P, check
+from support.http_server import HttpServer
+from tensor_files import Opened
+
+
+class RemoteOptions(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("schemes", c.c_char_p),
+        ("connections", c.c_int32),
+        ("try_seconds", c.c_double),
+        ("take_seconds", c.c_double),
+        ("retries", c.c_int32),
+        ("gap_bytes", c.c_int64),
+    ]
+
+
+class FileOptions(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t),
+        ("no_links", c.c_bool),
+        ("remote", c.POINTER(RemoteOptions)),
+        ("download_bytes", c.c_int64),
+        ("text_column", c.c_char_p),
+    ]
+
+
+E = c.POINTER(g.Error)
+for name, result, arguments in (
+    ("gather_file_open_with", c.c_int, [c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
+    ("gather_file_open_raw_with", c.c_int, [c.c_char_p, c.POINTER(g.Raw), c.POINTER(FileOptions), c.POINTER(P), E]),
+    ("gather_file_open_text_with", c.c_int, [c.c_char_p, c.c_char_p, c.POINTER(FileOptions), c.POINTER(P), E]),
+    ("gather_file_is_remote", c.c_bool, [c.POINTER(FileTensor)]),
+    ("gather_file_name", c.c_char_p, [P]),
+    ("gather_remote_check", c.c_int, [E]),
+):
+    getattr(LIB, name).restype, getattr(LIB, name).argtypes = result, arguments
+
+
+def why_no_urls() -> str | None:
+    """Why this build cannot read URLs; None: it can."""
+    error = g.Error()
+    return error.message.decode() if LIB.gather_remote_check(c.byref(error)) else None
+
+
+def options(**more) -> FileOptions:
+    """Retries are few and quick: a test that needs them says so."""
+    remote = RemoteOptions(c.sizeof(RemoteOptions), None, 8, 5, 10, 2, -1)
+    return FileOptions(c.sizeof(FileOptions), False, c.pointer(remote), **more)
+
+
+@contextmanager
+def handle(url: str, raw: g.Raw | None = None, **more) -> Iterator[P]:
+    file, error, given = P(), g.Error(), options(**more)
+    if raw is not None:
+        status = LIB.gather_file_open_raw_with(url.encode(), c.byref(raw), c.byref(given), c.byref(file), c.byref(error))
+    else:
+        status = LIB.gather_file_open_with(url.encode(), c.byref(given), c.byref(file), c.byref(error))
+    check(status, error)
+    try:
+        yield file
+    finally:
+        LIB.gather_file_close(file)
+
+
+@contextmanager
+def opened(url: str, **more) -> Iterator[Opened]:
+    with handle(url, **more) as file:
+        yield Opened(file)
+
+
+def whole(file, name: str) -> FileTensor:
+    """A tensor with its elements: downloaded, if it is remote."""
+    found, error = c.POINTER(FileTensor)(), g.Error()
+    check(LIB.gather_file_find_whole(file, name.encode(), c.byref(found), c.byref(error)), error)
+    return found.contents
+
+
+# ---- both say the same
+
+def is_remote(tensor: FileTensor) -> bool:
+    return LIB.gather_file_is_remote(c.byref(tensor))
+
+
+def without_row(message: str) -> str:
+    """The row of the first null is said of local files, and of remote ones where finding it is cheap."""
+    return re.sub(r" \((the first in )?row \d+\)", "", message) if "null" in message else message
+
+
+def described(file: Opened, name: str) -> list:
+    """Everything that a file says of its tensors, with `name` for its own name."""
+    rows = [file.format]
+    for key, tensor in zip(file.names, file.all, strict=True):
+        why, data = None, None
+        if tensor.unreadable and not is_remote(tensor):
+            found = tensor.complaint
+            assert found is not None
+            why = (found.status, without_row(found.message.replace(name, "FILE")), found.offset)
+            if "has no directory" in found.message or "; the data of tensor" in found.message:
+                why = "external data that is missing"  # memory has no folder, the server has no such file
+        elif tensor.type_name != b"string":
+            data = g.content(whole(file.file, key)) if tensor.bytes and file.names.count(key) == 1 else b""
+        rows.append((key, tensor.type_name, tensor.descr, tensor.tensor.type, tensor.tensor.item_bytes, tensor.shape,
+                     tensor.strides, tensor.swapped, tensor.offset, tensor.bytes, why, data))
+    return rows
+
+
+def outcome(open_it, name: str) -> list | tuple:
+    try:
+        with open_it() as file:
+            return described(file, name)
+    except GatherError as error:
+        return error.status, error.message.replace(name, "FILE"), error.offset
+
+
+class Twins:
+    """Opens bytes locally and from a server, and compares all that is said of them."""
+
+    def __init__(self, server: HttpServer) -> None:
+        self.server, self.numbers, self.count, self.errors = server, itertools.count(), 0, 0
+
+    def compare(self, data: bytes, local) -> list | tuple:
+        """local: opens the same bytes as a local file of the name "memory"."""
+        path = f"/{next(self.numbers)}"
+        self.server.put(path, data)
+        url = self.server.url(path)
+        ours, theirs = outcome(local, "memory"), outcome(lambda: opened(url), url)
+        assert theirs == ours, data[:64]
+        self.count += 1
+        self.errors += isinstance(ours, tuple)
+        self.server.remove(path)
+        return ours

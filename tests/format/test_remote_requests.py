@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""What opening a URL costs in each format: requests and bytes, counted by the server. Elements are not read."""
+from __future__ import annotations
+
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+import remote_files
+from gather_files import GatherError, Raw, content, lengths
+from gguf_files import ARRAY, STRING, UINT32, Gguf
+from remote_files import handle, is_remote, opened, whole
+from support.http_server import HttpServer
+from support.skip import skip_test
+from tensor_files import Opened, formats, safetensors
+
+HEAD = 1 << 16  # bytes of the first request
+BIG = 3 << 20  # bytes of a tensor that nobody wants to download
+
+
+@pytest.fixture(autouse=True)
+def urls_are_read() -> None:
+    if why := remote_files.why_no_urls():
+        skip_test("http", why)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with HttpServer() as server:
+        yield server
+
+
+def cost(server: HttpServer, data, path: str = "/file", **more) -> tuple[Opened, int, int]:
+    """A file opened by its URL: what is in it, the requests and the bytes. It is closed already: only names and shapes are left."""
+    server.put(path, data)
+    server.reset_counts()
+    with opened(server.url(path), **more) as file:
+        for tensor in file.all:
+            assert tensor.bytes < 1 << 15 or is_remote(tensor)
+        return file, server.requests, server.body_bytes
+
+
+def npy(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def need(format: str) -> None:
+    if format not in formats():
+        skip_test(format, f"this build reads no {format}")
+
+
+def test_npy(server) -> None:
+    file, requests, read = cost(server, npy(np.arange(BIG // 4, dtype=np.float32)))
+    assert (file.format, requests) == ("npy", 1) and read <= HEAD
+
+
+def test_raw(server) -> None:
+    server.put("/raw", bytes(BIG))
+    server.reset_counts()
+    raw = Raw(b"float32", 2, lengths((BIG // 16, 4)), 0, True)
+    with handle(server.url("/raw"), raw) as file:
+        assert is_remote(Opened(file).all[0])
+    assert server.requests == 1 and server.body_bytes <= HEAD
+
+
+def test_empty(server) -> None:
+    with pytest.raises(GatherError, match="empty"):
+        cost(server, b"")
+    assert server.requests == 1
+
+
+def test_unknown_content_is_not_read_on(server) -> None:
+    """Not even if it begins like JSON or XML, or could be a long protobuf."""
+    for start in (b"\0\1\2\3", b"{ no JSON", b"<no XML", b"\x0a\xff\xff\xff\x7f"):
+        with pytest.raises(GatherError) as caught:
+            cost(server, start + bytes(200 << 20 if start[:1] == b"{" else BIG))
+        assert caught.value.status == "unsupported"
+        assert server.requests <= 2 and server.body_bytes <= 3 * HEAD
+
+
+def test_npz(server) -> None:
+    """The first bytes, the last ones, and the headers of all members at once."""
+    out = io.BytesIO()
+    np.savez(out, **{f"a{i}": np.full(BIG // 8, i) for i in range(5)})
+    file, requests, read = cost(server, out.getvalue())
+    assert file.names == [f"a{i}" for i in range(5)] and requests <= 2 + 4 and read <= 3 * HEAD
+    small = io.BytesIO()
+    np.savez(small, a=np.arange(9), b=np.eye(3))
+    assert cost(server, small.getvalue())[1] == 1
+
+
+def test_npz_of_many_members_joins_requests(server) -> None:
+    out = io.BytesIO()
+    np.savez(out, **{f"a{i}": np.arange(16) for i in range(2000)})
+    file, requests, _ = cost(server, out.getvalue())
+    assert len(file.names) == 2000 and requests <= 6
+
+
+@pytest.mark.parametrize("tensors,most", [(3, 1), (3000, 2)])
+def test_safetensors(server, tensors: int, most: int) -> None:
+    need("safetensors")
+    each = BIG // tensors
+    header = {f"model.layers.{i}.weight": {"dtype": "U8", "shape": [each], "data_offsets": [i * each, (i + 1) * each]}
+              for i in range(tensors)}
+    source = safetensors(json.dumps(header).encode(), bytes(each * tensors))
+    file, requests, read = cost(server, source)
+    assert len(file.names) == tensors and requests <= most and read <= HEAD + len(source) - each * tensors + HEAD
+
+
+def shard(name: str, size: int, padding: int = 0) -> bytes:
+    header = {name: {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}, "__metadata__": {"x": " " * padding}}
+    return safetensors(json.dumps(header).encode(), bytes(size))
+
+
+@pytest.mark.parametrize("padding,most", [(0, 1), (100_000, 2)])
+def test_sharded_safetensors(server, padding: int, most: int) -> None:
+    """The index, and a request for each shard, of which many are on their way at once."""
+    need("safetensors")
+    names = [f"model-{i:05}-of-00060.safetensors" for i in range(60)]
+    for i, name in enumerate(names):
+        server.put(f"/model/{name}", shard(f"w{i}", 1 << 18, padding))
+    index = json.dumps({"weight_map": {f"w{i}": name for i, name in enumerate(names)}}).encode()
+    file, requests, _ = cost(server, index, "/model/model.safetensors.index.json")
+    assert (file.format, len(file.names), requests) == ("safetensors", 60, 1 + 60 * most)
+    assert 4 <= server.peak <= 16
+
+
+def test_shards_that_are_missing_are_asked_for_once(server) -> None:
+    need("safetensors")
+    server.put("/lost/there.safetensors", shard("a", 4))
+    weights = {"a": "there.safetensors", "b": "gone.safetensors", "c": "gone.safetensors", "d": "gone.safetensors"}
+    server.put("/lost/index.json", json.dumps({"weight_map": weights}).encode())
+    server.reset_counts()
+    with opened(server.url("/lost/index.json")) as file:
+        assert is_remote(file["a"])
+        complaints = [file[name].complaint for name in "bcd"]
+    assert [found.status for found in complaints] == ["file_not_found"] * 3
+    assert all("gone.safetensors" in str(found) and f"the data of tensor '{name}'" in str(found)
+               for name, found in zip("bcd", complaints, strict=True))
+    assert server.requests == 3
+
+
+def test_gguf_with_a_long_tokenizer(server) -> None:
+    """Metadata of 9 MB: the steps grow, so it is a handful of requests."""
+    words = [f"token{i:08}" for i in range(420_000)]
+    model = Gguf().add("general.architecture", STRING, "t").add("tokenizer.ggml.tokens", ARRAY, (STRING, words))
+    model.add("general.alignment", UINT32, 32).tensor("emb", [64, BIG // 256], 0, 0)
+    source = model.file(bytes(BIG), 32)
+    file, requests, read = cost(server, source)
+    assert file.names == ["emb"] and requests <= 5 and read <= len(source) - BIG + (8 << 20)
+
+
+def test_arrow(server) -> None:
+    """The first bytes, the last ones, and the metadata of the batches at once."""
+    pa = pytest.importorskip("pyarrow")
+    batches = 6
+    table = pa.table({"a": np.arange(BIG // 8), "b": np.ones(BIG // 8, np.float32)})
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table, max_chunksize=-(-len(table) // batches))
+    file, requests, read = cost(server, out.getvalue())
+    assert len(file.names) == 2 * batches and requests <= 2 + batches and read <= 4 * HEAD * batches
+    with handle(server.url("/file")) as file:
+        assert content(whole(file, "a")) == np.arange(BIG // 8).tobytes()
+
+
+def test_onnx(server) -> None:
+    """Weights inside the model are passed over; what is small is read."""
+    need("onnx")
+    onnx = pytest.importorskip("onnx")
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    weights = [numpy_helper.from_array(np.full(BIG // 4, i, np.float32), f"w{i}") for i in range(4)]
+    ids = numpy_helper.from_array(np.array([0, 2], np.int64), "ids")
+    graph = helper.make_graph([helper.make_node("Gather", ["w0", "ids"], ["y"], "g")], "m", [],
+                              [helper.make_tensor_value_info("y", 1, [2])], [*weights, ids])
+    source = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString()
+    file, requests, read = cost(server, source)
+    assert file.names == ["w0", "w1", "w2", "w3", "ids"] and requests <= 8 and read <= 8 * (1 << 20)
+    with opened(server.url("/file")) as file:
+        assert content(file["ids"]) == np.array([0, 2]).tobytes() and is_remote(file["w1"])
+        assert content(whole(file.file, "w3")) == weights[3].raw_data
+
+
+def test_onnx_with_external_data(server) -> None:
+    """A request for the model and one for the file beside it."""
+    need("onnx")
+    onnx = pytest.importorskip("onnx")
+    protos = []
+    for i in range(3):
+        proto = onnx.TensorProto(data_type=onnx.TensorProto.UINT8, dims=[BIG], name=f"w{i}", data_location=1)
+        for key, value in (("location", "weights of it.bin"), ("offset", str(i * BIG)), ("length", str(BIG))):
+            proto.external_data.add(key=key, value=value)
+        protos.append(proto)
+    graph = onnx.helper.make_graph([], "m", [], [], protos)
+    server.put("/deep/weights of it.bin", bytes(range(256)) * (3 * BIG // 256))
+    file, requests, read = cost(server, onnx.helper.make_model(graph).SerializeToString(), "/deep/m.onnx")
+    assert file.names == ["w0", "w1", "w2"] and requests == 2 and read <= 2 * HEAD
+    with opened(server.url("/deep/m.onnx")) as file:
+        assert content(whole(file.file, "w2"))[:300] == (bytes(range(256)) * 2)[:300]
+
+
+def test_openvino(server) -> None:
+    need("ir")
+    layer = ('<layer id="{0}" name="w{0}" type="Const" version="opset1"><data element_type="u8" shape="{1}" offset="{2}" size="{1}"/>'
+             '<output><port id="0" precision="U8"><dim>{1}</dim></port></output></layer>')
+    layers = "".join(layer.format(i, BIG if i < 2 else 16, i * BIG) for i in range(3))
+    xml = f'<?xml version="1.0"?><net name="m" version="11"><layers>{layers}</layers><edges/></net>'.encode()
+    server.put("/ov/m.bin", bytes(2 * BIG) + bytes(range(16)))
+    file, requests, _ = cost(server, xml, "/ov/m.xml")
+    assert file.names == ["w0", "w1", "w2"] and requests <= 3  # the small constant is read
+    with opened(server.url("/ov/m.xml")) as file:
+        assert content(file["w2"]) == bytes(range(16)) and is_remote(file["w0"])
+
+
+def test_tensor_proto(server) -> None:
+    need("pb")
+    onnx = pytest.importorskip("onnx")
+    source = onnx.numpy_helper.from_array(np.zeros(BIG, np.uint8), "t").SerializeToString()
+    file, requests, read = cost(server, source)
+    assert (file.format, file.names, requests) == ("pb", ["t"], 1) and read <= HEAD
+
+
+# ---- downloads
+
+def test_a_tensor_is_downloaded_whole(server) -> None:
+    data = np.random.default_rng(7).integers(0, 255, 20 << 20, np.uint8)
+    server.put("/big.npy", npy(data))
+    server.reset_counts()
+    with handle(server.url("/big.npy")) as file:
+        assert content(whole(file, "")) == data.tobytes()
+    assert server.requests <= 4 and server.body_bytes <= len(data) + 2 * HEAD  # parts of 8 MiB
+
+
+def test_a_download_has_a_limit(server) -> None:
+    server.put("/big.npy", npy(np.zeros(BIG, np.uint8)))
+    server.reset_counts()
+    with handle(server.url("/big.npy"), download_bytes=BIG - 1) as file, pytest.raises(GatherError) as caught:
+        whole(file, "")
+    assert caught.value.status == "unsupported" and "3.00 MiB" in caught.value.message
+    assert server.requests == 1
+    with handle(server.url("/big.npy"), download_bytes=BIG) as file:
+        whole(file, "")
+
+
+def test_text(server) -> None:
+    numbers = np.arange(40_000)
+    server.put("/ids.txt", "\n".join(map(str, numbers)).encode())
+    server.reset_counts()
+    with opened(server.url("/ids.txt"), text_column=b"") as file:
+        assert file.format == "text" and content(file.all[0]) == numbers.tobytes()
+    assert server.requests <= 2
+    with pytest.raises(GatherError, match="are downloaded at once"), opened(server.url("/ids.txt"), text_column=b"", download_bytes=99):
+        pass
+
+
+# ---- what a server can do to a reader
+
+def test_metadata_are_bounded(server) -> None:
+    """A GGUF file of 2 TB whose metadata never end, and a header of safetensors that lies: the limit, not the disk of the server."""
+    class Endless:
+        size = 1 << 41
+
+        def read(self, offset: int, count: int) -> bytes:
+            start = b"GGUF" + struct.pack("<IQQ", 3, 1, 1 << 36)
+            entry = struct.pack("<Q", 1) + b"a" + struct.pack("<IQ", 8, 1 << 20)  # a string of 1 MiB
+            period = entry + bytes(1 << 20)
+            data = bytearray()
+            while len(data) < count:
+                at = offset + len(data)
+                data += start[at:] if at < len(start) else period[(at - len(start)) % len(period):][: 1 << 20]
+            return bytes(data[:count])
+
+    with pytest.raises(GatherError) as caught:
+        cost(server, Endless())
+    assert caught.value.status == "unsupported" and "256 MiB" in caught.value.message
+    assert server.requests <= 16384 and server.body_bytes <= 257 << 20
+
+
+def test_a_name_has_no_query(server) -> None:
+    server.put("/a.npy", npy(np.arange(3)))
+    with handle(server.url("/a.npy?secret=1")) as file:
+        assert remote_files.LIB.gather_file_name(file).decode() == server.url("/a.npy")
+    with pytest.raises(GatherError) as caught, opened(server.url("/gone.npy?secret=1")):
+        pass
+    assert caught.value.status == "file_not_found" and "secret" not in str(caught.value)
+
+
+def test_without_permission_a_url_is_the_name_of_a_file(server) -> None:
+    with pytest.raises(GatherError) as caught, remote_files.g.opened(server.url("/a.npy")):
+        pass
+    assert caught.value.status == "file_not_found" and "cannot open it" in caught.value.message

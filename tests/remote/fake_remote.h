@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fake_remote.h: stands in for the client of src/remote in a test program: one file in memory, whose requests are answered in a scripted
+ * order by whoever waits for them. No network, no thread.
+ */
+#ifndef GATHER_TESTS_REMOTE_FAKE_REMOTE_H
+#define GATHER_TESTS_REMOTE_FAKE_REMOTE_H
+
+#include "remote/remote_client.h"
+
+enum { FAKE_MOST_REQUESTS = 4096 };
+
+#define FAKE_URL "https://fake.example/table.npy"
+
+/* What the network is like, and what it saw. Not changed while requests are in flight. */
+typedef struct fake_network {
+  const char *bytes; /* the file */
+  int64_t size;
+  gather_remote_costs costs;
+  bool last_first; /* requests are answered in reverse */
+  int64_t stalled; /* requests that contain this byte are not answered until they are cancelled; -1 = none */
+  int64_t broken;  /* those that contain this byte fail */
+  /* Seen. */
+  int clients, clients_open, objects_open, queues_open; /* made, and now */
+  int opened;                                           /* objects */
+  int count;                                            /* requests, in the order in which they began: */
+  int64_t offset[FAKE_MOST_REQUESTS], length[FAKE_MOST_REQUESTS];
+  int in_flight, peak; /* now, and at most */
+  int cancelled, waits;
+} fake_network;
+
+extern fake_network fake;
+
+/* A network with this file and nothing seen. */
+void fake_begin(const char *bytes, int64_t size);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_remote_answer.c: header lines, ranges and dates, and what an answer means.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "remote/answer.h"
+
+/* Feeds header lines, separated by '\n'; returns whether all were taken. */
+static bool feed(gather_remote_answer *answer, const char *lines) {
+  while (*lines) {
+    size_t length = strcspn(lines, "\n");
+    char line[300];
+    (void)snprintf(line, sizeof line, "%.*s\r\n", (int)length, lines);
+    if (!gather_answer_line(answer, line, strlen(line))) return false;
+    lines += length + (lines[length] == '\n');
+  }
+  return gather_answer_line(answer, "\r\n", 2);
+}
+
+static const char TAG[] = "\"v1\"", DATE[] = "Sun, 06 Nov 1994 08:49:37 GMT";
+
+/* How a request for bytes 100 to 199 of 1000 is answered. */
+static gather_remote_verdict judged(const char *lines, gather_remote_question question, char *why) {
+  gather_remote_answer answer = {0};
+  (void)feed(&answer, lines);
+  gather_remote_verdict verdict = gather_answer_judge(&answer, &question, why);
+  gather_answer_clear(&answer);
+  return verdict;
+}
+
+static void test_judged(void **state) {
+#define RANGE "HTTP/1.1 206 Partial\nContent-Range: bytes 100-199/1000\n"
+#define DATED "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\n"
+  static const struct {
+    const char *lines, *etag;
+    gather_remote_verdict verdict;
+    const char *why;
+  } CASES[] = {
+      {RANGE "Content-Length: 100\nETag: \"v1\"\n", TAG, GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE, TAG, GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE "ETag: \"v2\"\n", TAG, GATHER_ANSWER_CHANGED, "its ETag was \"v1\" and is \"v2\""},
+      {RANGE "ETag: W/\"1\"\n", "W/\"1\"", GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE "ETag: W/\"2\"\n", "W/\"1\"", GATHER_ANSWER_CHANGED, "ETag"},
+      {RANGE DATED, "", GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE "Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT\n", "", GATHER_ANSWER_CHANGED, "last modified"},
+      {RANGE "Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT\nETag: \"v1\"\n", TAG, GATHER_ANSWER_ACCEPTED, ""},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/1001\n", "", GATHER_ANSWER_CHANGED, "had 1000 bytes and has 1001"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/*\n", "", GATHER_ANSWER_ACCEPTED, ""},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not 100-199"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-198"},
+      {"HTTP/1.1 206 x\n", "", GATHER_ANSWER_DOUBTFUL, "without a Content-Range"},
+      {"HTTP/1.1 206 x\nContent-Type: multipart/byteranges; boundary=x\n", "", GATHER_ANSWER_DOUBTFUL, "several parts"},
+      {RANGE "Content-Length: 99\n", "", GATHER_ANSWER_DOUBTFUL, "99 bytes"},
+      {RANGE "Content-Encoding: gzip\n", "", GATHER_ANSWER_DOUBTFUL, "compressed"},
+      {RANGE "Content-Encoding: identity\n", "", GATHER_ANSWER_ACCEPTED, ""},
+      {RANGE "Content-Length: 100\nContent-Length: 5\n", "", GATHER_ANSWER_DOUBTFUL, "two different Content-Length"},
+      {RANGE "Content-Range: bytes 100-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "two Content-Range"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes a-b/c\n", "", GATHER_ANSWER_DOUBTFUL, "malformed"},
+      {"HTTP/1.1 200 OK\nContent-Length: 1000\n", "", GATHER_ANSWER_REFUSED, "does not serve ranges"},
+      {"HTTP/1.1 200 OK\nETag: \"v2\"\n", TAG, GATHER_ANSWER_CHANGED, "ETag"},
+      {"HTTP/1.1 200 OK\nContent-Length: 0\n", "", GATHER_ANSWER_REFUSED, "200"},
+      {"HTTP/1.1 302 Found\nLocation: /x\n", "", GATHER_ANSWER_REDIRECT, ""},
+      {"HTTP/1.1 302 Found\n", "", GATHER_ANSWER_DOUBTFUL, "without a Location"},
+      {"HTTP/1.1 304 Not Modified\n", "", GATHER_ANSWER_REFUSED, "status 304"},
+      {"HTTP/1.1 401 x\n", "", GATHER_ANSWER_DENIED, "401"},
+      {"HTTP/1.1 403 x\n", "", GATHER_ANSWER_DENIED, "403"},
+      {"HTTP/1.1 404 x\n", "", GATHER_ANSWER_MISSING, "404"},
+      {"HTTP/1.1 410 x\n", "", GATHER_ANSWER_MISSING, "410"},
+      {"HTTP/1.1 412 x\n", "", GATHER_ANSWER_CHANGED, "412"},
+      {"HTTP/1.1 416 x\nContent-Range: bytes */50\n", "", GATHER_ANSWER_CHANGED, "has 50"},
+      {"HTTP/1.1 416 x\nContent-Range: bytes */1000\n", "", GATHER_ANSWER_REFUSED, "416"},
+      {"HTTP/1.1 429 x\n", "", GATHER_ANSWER_BUSY, "429"},
+      {"HTTP/1.1 503 x\n", "", GATHER_ANSWER_BUSY, "503"},
+      {"HTTP/1.1 500 x\n", "", GATHER_ANSWER_AGAIN, "500"},
+      {"HTTP/1.1 418 x\n", "", GATHER_ANSWER_REFUSED, "418"},
+      {"HTTP/1.1 20\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
+      {"HTTP/1.1 2000 x\n", "", GATHER_ANSWER_DOUBTFUL, "no number"},
+  };
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char why[GATHER_ANSWER_WHY];
+    gather_remote_question question = {
+        .first = 100, .bytes = 100, .size = 1000, .etag = CASES[i].etag, .last_modified = DATE};
+    gather_remote_verdict verdict = judged(CASES[i].lines, question, why);
+    if (verdict != CASES[i].verdict || !strstr(why, CASES[i].why))
+      fail_msg("%s: verdict %d, why '%s'", CASES[i].lines, (int)verdict, why);
+  }
+}
+
+static void test_judged_at_open(void **state) {
+  static const struct {
+    const char *lines;
+    gather_remote_verdict verdict;
+  } CASES[] = {{"HTTP/1.1 206 x\nContent-Range: bytes 0-99/1000\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-49/50\n", GATHER_ANSWER_ACCEPTED},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-48/50\n", GATHER_ANSWER_DOUBTFUL},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/*\n", GATHER_ANSWER_REFUSED},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_REFUSED},
+               {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
+               {"HTTP/1.1 200 x\nContent-Length: 1\n", GATHER_ANSWER_REFUSED},
+               {"HTTP/1.1 200 x\n", GATHER_ANSWER_REFUSED}};
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char why[GATHER_ANSWER_WHY];
+    gather_remote_question question = {.first = 0, .bytes = 100, .size = -1, .etag = "", .last_modified = ""};
+    assert_int_equal(judged(CASES[i].lines, question, why), CASES[i].verdict);
+  }
+  char why[GATHER_ANSWER_WHY];
+  gather_remote_question whole = {.bytes = 100, .size = -1, .etag = "", .last_modified = "", .whole = true};
+  assert_int_equal(judged("HTTP/1.1 200 x\n", whole, why), GATHER_ANSWER_ACCEPTED);
+  assert_int_equal(judged("HTTP/1.1 200 x\nContent-Length: 100\n", whole, why), GATHER_ANSWER_ACCEPTED);
+  assert_int_equal(judged("HTTP/1.1 200 x\nContent-Length: 101\n", whole, why), GATHER_ANSWER_REFUSED);
+  assert_int_equal(judged("HTTP/1.1 200 x\nContent-Encoding: br\n", whole, why), GATHER_ANSWER_DOUBTFUL);
+  assert_int_equal(judged("HTTP/1.1 206 x\nContent-Range: bytes 0-9/10\n", whole, why), GATHER_ANSWER_DOUBTFUL);
+}
+
+static void test_ranges(void **state) {
+  static const struct {
+    const char *text;
+    bool good;
+    int64_t first, last, size;
+  } CASES[] = {{"bytes 0-0/1", true, 0, 0, 1},
+               {"Bytes  5-9/*", true, 5, 9, -1},
+               {"bytes 999999999999999998-999999999999999998/999999999999999999", true, 999999999999999998,
+                999999999999999998, 999999999999999999},
+               {"bytes 0-9/9", false, 0, 0, 0},
+               {"bytes 9-0/10", false, 0, 0, 0},
+               {"bytes -1-0/10", false, 0, 0, 0},
+               {"bytes 0-1/10 ", false, 0, 0, 0},
+               {"bytes 0-1", false, 0, 0, 0},
+               {"bytes=0-1/2", false, 0, 0, 0},
+               {"bytes */*", false, 0, 0, 0},
+               {"bytes */*5", false, 0, 0, 0},
+               {"bytes 0-1/9999999999999999999", false, 0, 0, 0},
+               {"rows 0-1/10", false, 0, 0, 0},
+               {"bytes 0x0-1/10", false, 0, 0, 0},
+               {"", false, 0, 0, 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_remote_answer answer = {0};
+    assert_int_equal(gather_content_range(CASES[i].text, &answer), CASES[i].good);
+    if (!CASES[i].good) continue;
+    assert_int_equal(answer.first, CASES[i].first);
+    assert_int_equal(answer.last, CASES[i].last);
+    assert_int_equal(answer.size, CASES[i].size);
+  }
+}
+
+static void test_dates(void **state) {
+  static const char *const WRONG[] = {"Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+                                      "Sun, 06 Nov 1994 08:49:37 UTC",  "Sun, 06 Nox 1994 08:49:37 GMT",
+                                      "Sun, 00 Nov 1994 08:49:37 GMT",  "Sun, 06 Nov 1994 24:49:37 GMT",
+                                      "Sun, 06 Nov 1994 08:49:37 GMTx", ""};
+  (void)state;
+  int64_t seconds = -1;
+  assert_true(gather_http_date(DATE, &seconds));
+  assert_int_equal(seconds, 784111777);
+  assert_true(gather_http_date("Thu, 01 Jan 1970 00:00:00 GMT", &seconds));
+  assert_int_equal(seconds, 0);
+  assert_true(gather_http_date("Tue, 29 Feb 2028 23:59:59 GMT", &seconds));
+  assert_int_equal(seconds, 1835481599);
+  assert_true(gather_http_date("Fri, 31 Dec 9999 23:59:59 GMT", &seconds));
+  assert_int_equal(seconds, 253402300799);
+  for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) assert_false(gather_http_date(WRONG[i], &seconds));
+}
+
+static int64_t wait_of(const char *lines) {
+  gather_remote_answer answer = {0};
+  assert_true(feed(&answer, lines));
+  int64_t wait = gather_answer_wait(&answer);
+  gather_answer_clear(&answer);
+  return wait;
+}
+
+static void test_retry_after(void **state) {
+  (void)state;
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 7\n"), 7);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nretry-after:\t0 \n"), 0);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\n"), -1);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: soon\n"), -1);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: -5\n"), -1);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: 99999999999999999999\n"), -1);
+  assert_int_equal(
+      wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:49:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 7);
+  assert_int_equal(
+      wait_of("HTTP/1.1 503 x\nDate: Sun, 06 Nov 1994 08:50:30 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), 0);
+  assert_int_equal(wait_of("HTTP/1.1 503 x\nRetry-After: Sun, 06 Nov 1994 08:49:37 GMT\n"), -1);
+}
+
+/* Tags that are not well-formed, or too long to be kept, are as none. */
+static void test_tags(void **state) {
+  static const struct {
+    const char *line, *tag;
+  } CASES[] = {{"ETag: \"a\"\n", "\"a\""}, {"etag: W/\"a\" \n", "W/\"a\""}, {"ETag: a\n", ""},
+               {"ETag: \"\n", ""},         {"ETag: \"a\"b\"\n", ""},        {"ETag: \"\"\n", "\"\""},
+               {"ETag: w/\"a\"\n", ""},    {"ETag: \"a\x01\"\n", ""}};
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    gather_remote_answer answer = {0};
+    assert_true(feed(&answer, "HTTP/1.1 206 x\n") || true);
+    gather_answer_clear(&answer);
+    assert_true(feed(&answer, CASES[i].line) || true);
+    assert_string_equal(answer.etag, CASES[i].tag);
+    gather_answer_clear(&answer);
+  }
+  char line[400] = "ETag: \"";
+  memset(line + 7, 'x', 300);
+  (void)snprintf(line + 307, 3, "\"");
+  gather_remote_answer answer = {0};
+  assert_true(gather_answer_line(&answer, line, strlen(line)));
+  assert_string_equal(answer.etag, "");
+  assert_true(gather_tag_is_strong("\"a\""));
+  assert_false(gather_tag_is_strong("W/\"a\""));
+  assert_false(gather_tag_is_strong(""));
+}
+
+static void test_blocks(void **state) {
+  (void)state;
+  gather_remote_answer answer = {0};
+  /* An informational answer is not the answer, and its headers are forgotten. */
+  assert_true(gather_answer_line(&answer, "HTTP/1.1 100 Continue\r\n", 23));
+  assert_true(gather_answer_line(&answer, "ETag: \"x\"\r\n", 11));
+  assert_true(gather_answer_line(&answer, "\r\n", 2));
+  assert_false(answer.complete);
+  assert_true(gather_answer_line(&answer, "HTTP/1.1 206 x\r\n", 16));
+  assert_string_equal(answer.etag, "");
+  assert_true(gather_answer_line(&answer, "no colon\r\n", 10));
+  assert_true(gather_answer_line(&answer, "\r\n", 2));
+  assert_true(answer.complete);
+  /* What follows a body in chunks changes nothing. */
+  assert_true(gather_answer_line(&answer, "ETag: \"y\"\r\n", 11));
+  assert_string_equal(answer.etag, "");
+  gather_answer_clear(&answer);
+  assert_false(gather_answer_line(&answer, "A: \0b\r\n", 7));
+  assert_non_null(strstr(answer.broken, "zero byte"));
+  gather_answer_clear(&answer);
+  static char line[GATHER_ANSWER_HEADER_BYTES + 1];
+  memset(line, 'x', sizeof line);
+  assert_false(gather_answer_line(&answer, line, GATHER_ANSWER_LINE_BYTES + 1));
+  gather_answer_clear(&answer);
+  int taken = 0;
+  while (gather_answer_line(&answer, line, 1000)) taken++;
+  assert_int_equal(taken, GATHER_ANSWER_HEADER_BYTES / 1000);
+  assert_false(gather_answer_line(&answer, "", 0)); /* and it stays so */
+  gather_answer_clear(&answer);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_judged),      cmocka_unit_test(test_judged_at_open),
+                                     cmocka_unit_test(test_ranges),      cmocka_unit_test(test_dates),
+                                     cmocka_unit_test(test_retry_after), cmocka_unit_test(test_tags),
+                                     cmocka_unit_test(test_blocks)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

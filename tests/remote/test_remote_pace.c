@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_remote_pace.c: how long a retry waits, how many requests are in flight, and percentiles.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "remote/backoff.h"
+#include "remote/depth.h"
+#include "remote/histogram.h"
+
+static const int64_t SECOND = 1000000000;
+
+static void test_backoff(void **state) {
+  (void)state;
+  gather_backoff one, same, other;
+  gather_backoff_seed(&one, 1);
+  gather_backoff_seed(&same, 1);
+  gather_backoff_seed(&other, 2);
+  int differ = 0;
+  for (int32_t tries = 1; tries < 40; tries++) {
+    int64_t whole = tries < 8 ? (SECOND / 10) << (tries - 1) : 10 * SECOND;
+    if (whole > 10 * SECOND) whole = 10 * SECOND;
+    int64_t wait = gather_backoff_wait(&one, tries, -1);
+    assert_true(wait >= whole / 2 && wait <= whole);
+    assert_true(wait == gather_backoff_wait(&same, tries, -1));
+    differ += wait != gather_backoff_wait(&other, tries, -1);
+  }
+  assert_true(differ > 30);
+  /* What the server asks for is waited, and a little more, so that not all come back at once. */
+  assert_in_range(gather_backoff_wait(&one, 1, 3), 3 * SECOND + SECOND / 200, 3 * SECOND + SECOND / 100);
+  assert_true(gather_backoff_wait(&one, 1, INT64_MAX) < 100000 * SECOND);
+}
+
+/* Plays rounds of a network: `rate` gives the requests a second at a depth. Returns the depth after so many answers. */
+static int32_t play(gather_depth *depth, int answers, double (*rate)(int32_t depth), int64_t *now) {
+  for (int i = 0; i < answers; i++) {
+    *now += (int64_t)(1e9 / rate(depth->now));
+    gather_depth_answered(depth, 512, true, *now);
+    assert_in_range(depth->now, 1, depth->limit);
+  }
+  return depth->now;
+}
+
+static double by_latency(int32_t depth) { return depth / 0.04; }
+static double saturated(int32_t depth) { return depth < 32 ? depth / 0.04 : 800; }
+
+static void test_depth_grows(void **state) {
+  (void)state;
+  int64_t now = 5;
+  gather_depth depth;
+  gather_depth_init(&depth, 64, now);
+  assert_int_equal(depth.now, 16);
+  assert_int_equal(play(&depth, 16 + 32, by_latency, &now), 64); /* doubled in each round trip */
+  gather_depth_init(&depth, 4, now);
+  assert_int_equal(depth.now, 4);
+  assert_int_equal(play(&depth, 1000, by_latency, &now), 4);
+}
+
+/* Where throughput does not grow, neither does the depth, but it goes on trying from time to time. */
+static void test_depth_stays(void **state) {
+  (void)state;
+  int64_t now = 5;
+  gather_depth depth;
+  gather_depth_init(&depth, 1024, now);
+  (void)play(&depth, 16 + 32 + 64 + 128, saturated, &now);
+  int32_t reached = depth.now;
+  assert_in_range(reached, 64, 128);
+  assert_int_equal(play(&depth, reached * 5, saturated, &now), reached);
+  assert_true(play(&depth, reached * 20, saturated, &now) > reached);
+}
+
+static void test_depth_halves(void **state) {
+  (void)state;
+  int64_t now = 5;
+  gather_depth depth;
+  gather_depth_init(&depth, 64, now);
+  (void)play(&depth, 48, by_latency, &now);
+  assert_int_equal(depth.now, 64);
+  /* All requests that were in flight together halve it once. */
+  int64_t sent = now;
+  for (int i = 0; i < 64; i++) gather_depth_refused(&depth, sent, ++now);
+  assert_int_equal(depth.now, 32);
+  gather_depth_refused(&depth, now, now + 1);
+  assert_int_equal(depth.now, 16);
+  /* Then it grows slowly. */
+  now += 10;
+  int32_t before = depth.now;
+  (void)play(&depth, before, by_latency, &now);
+  assert_in_range(depth.now, before + 1, before + 2);
+  for (int i = 0; i < 20; i++) {
+    now += 10;
+    gather_depth_refused(&depth, now, now + 1);
+  }
+  assert_int_equal(depth.now, 1);
+}
+
+/* A take that ends measures nothing. */
+static void test_depth_starved(void **state) {
+  (void)state;
+  gather_depth depth;
+  gather_depth_init(&depth, 64, 0);
+  for (int i = 0; i < 200; i++) gather_depth_answered(&depth, 512, i % 16 != 3, i * SECOND);
+  assert_int_equal(depth.now, 16);
+}
+
+static void test_histogram(void **state) {
+  (void)state;
+  static gather_histogram histogram;
+  assert_int_equal(gather_histogram_share(&histogram, 0.5), 0);
+  for (int64_t i = 1; i <= 1000; i++) gather_histogram_add(&histogram, i * 1000000);
+  assert_in_range(gather_histogram_share(&histogram, 0.5), 485000000, 515000000);
+  assert_in_range(gather_histogram_share(&histogram, 0.99), 960000000, 1020000000);
+  assert_in_range(gather_histogram_share(&histogram, 1), 960000000, 1040000000);
+  assert_in_range(gather_histogram_share(&histogram, 0), 970000, 1030000);
+  static gather_histogram ends;
+  gather_histogram_add(&ends, INT64_MAX);
+  gather_histogram_add(&ends, -1);
+  gather_histogram_add(&ends, 0);
+  assert_int_equal(gather_histogram_share(&ends, 0.5), 0);
+  assert_true(gather_histogram_share(&ends, 1) > 3600 * SECOND);
+  static gather_histogram small;
+  for (int64_t i = 0; i < 64; i++) {
+    small = (gather_histogram){0};
+    gather_histogram_add(&small, i);
+    assert_in_range(gather_histogram_share(&small, 0.5), i > 1 ? i - 1 : 0, i + 1);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_backoff),       cmocka_unit_test(test_depth_grows),
+                                     cmocka_unit_test(test_depth_stays),   cmocka_unit_test(test_depth_halves),
+                                     cmocka_unit_test(test_depth_starved), cmocka_unit_test(test_histogram)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
