@@ -175,7 +175,7 @@ static PyObject *shuffle(shuffle_call *given) {
 }
 
 /* _shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, raw_type, raw_shape,
- * raw_offset, raw_as_is, links, progress) */
+ * raw_offset, raw_as_is, links, progress, align) */
 PyObject *gather_py_shuffle(PyObject *self, PyObject *args) {
   shuffle_call given = {0};
   PyObject *result = NULL;

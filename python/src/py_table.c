@@ -175,110 +175,112 @@ static PyObject *table_devices(PyObject *object, PyObject *none) {
   }
   gather_py_handle_leave(&self->handle);
   return devices;
-  /* None for a table of local files. */
-  static PyObject *table_remote_stats(PyObject * object, PyObject * none) {
-    gather_py_table *self = (gather_py_table *)object;
-    gather_remote_statistics s;
-    bool remote = false;
-    (void)none;
-    PyThreadState *state = PyEval_SaveThread();
-    gather_table *table = gather_py_handle_enter(&self->handle);
-    if (table) {
-      remote = gather_table_remote_statistics(table, &s);
-      gather_py_handle_leave(&self->handle);
-    }
-    PyEval_RestoreThread(state);
-    if (!table) return gather_py_table_closed();
-    if (!remote) Py_RETURN_NONE;
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
-                         "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful",
-                         (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "cache_hits",
-                         (long long)s.cache_hits, "connections", (long long)s.connections, "in_flight_peak",
-                         (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes", (long long)s.gap_bytes, "latency",
-                         s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
-  }
+}
 
-  static PyObject *table_reset_stats(PyObject * object, PyObject * none) {
-    gather_py_table *self = (gather_py_table *)object;
-    (void)none;
-    PyThreadState *state = PyEval_SaveThread();
-    gather_table *table = gather_py_handle_enter(&self->handle);
-    if (table) {
-      gather_table_statistics_reset(table);
-      gather_py_handle_leave(&self->handle);
-    }
-    PyEval_RestoreThread(state);
-    if (!table) return gather_py_table_closed();
-    Py_RETURN_NONE;
+/* None for a table of local files. */
+static PyObject *table_remote_stats(PyObject *object, PyObject *none) {
+  gather_py_table *self = (gather_py_table *)object;
+  gather_remote_statistics s;
+  bool remote = false;
+  (void)none;
+  PyThreadState *state = PyEval_SaveThread();
+  gather_table *table = gather_py_handle_enter(&self->handle);
+  if (table) {
+    remote = gather_table_remote_statistics(table, &s);
+    gather_py_handle_leave(&self->handle);
   }
+  PyEval_RestoreThread(state);
+  if (!table) return gather_py_table_closed();
+  if (!remote) Py_RETURN_NONE;
+  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
+                       "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful",
+                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "cache_hits",
+                       (long long)s.cache_hits, "connections", (long long)s.connections, "in_flight_peak",
+                       (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes", (long long)s.gap_bytes, "latency",
+                       s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
+}
 
-  /* ---- the types ---- */
+static PyObject *table_reset_stats(PyObject *object, PyObject *none) {
+  gather_py_table *self = (gather_py_table *)object;
+  (void)none;
+  PyThreadState *state = PyEval_SaveThread();
+  gather_table *table = gather_py_handle_enter(&self->handle);
+  if (table) {
+    gather_table_statistics_reset(table);
+    gather_py_handle_leave(&self->handle);
+  }
+  PyEval_RestoreThread(state);
+  if (!table) return gather_py_table_closed();
+  Py_RETURN_NONE;
+}
+
+/* ---- the types ---- */
 
 #define FAST (METH_FASTCALL | METH_KEYWORDS)
-  static PyMethodDef methods[] = {
-      {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
-      {"gather_nd", (PyCFunction)(void (*)(void))gather_py_table_gather_nd, FAST, gather_py_doc_table_nd},
-      {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},
-      {"close", table_close, METH_NOARGS,
-       "close()\n--\n\nWaits for calls and jobs in progress, and closes the files. Properties can still be "
-       "read.\nMay be called again."},
-      {"cancel_jobs", table_cancel, METH_NOARGS,
-       "cancel_jobs()\n--\n\nCancels all unfinished jobs of the table, as their cancel() does, and "
-       "returns at once."},
-      {"reset_stats", table_reset_stats, METH_NOARGS,
-       "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
-      {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
-      {"_devices", table_devices, METH_NOARGS, "_devices()\n--\n\nThe fields of each TableDevice: a list of tuples."},
-      {"_remote_stats", table_remote_stats, METH_NOARGS,
-       "_remote_stats()\n--\n\nThe fields of RemoteStatistics: a dict; None for local files."},
-      {"_parts", table_parts, METH_NOARGS, "_parts()\n--\n\nThe fields of each TablePart: a tuple of tuples."},
-      {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {
+    {"take", (PyCFunction)(void (*)(void))gather_py_table_take, FAST, gather_py_doc_table_take},
+    {"gather_nd", (PyCFunction)(void (*)(void))gather_py_table_gather_nd, FAST, gather_py_doc_table_nd},
+    {"submit", (PyCFunction)(void (*)(void))gather_py_table_submit, FAST, gather_py_doc_table_submit},
+    {"close", table_close, METH_NOARGS,
+     "close()\n--\n\nWaits for calls and jobs in progress, and closes the files. Properties can still be "
+     "read.\nMay be called again."},
+    {"cancel_jobs", table_cancel, METH_NOARGS,
+     "cancel_jobs()\n--\n\nCancels all unfinished jobs of the table, as their cancel() does, and "
+     "returns at once."},
+    {"reset_stats", table_reset_stats, METH_NOARGS,
+     "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
+    {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
+    {"_devices", table_devices, METH_NOARGS, "_devices()\n--\n\nThe fields of each TableDevice: a list of tuples."},
+    {"_remote_stats", table_remote_stats, METH_NOARGS,
+     "_remote_stats()\n--\n\nThe fields of RemoteStatistics: a dict; None for local files."},
+    {"_parts", table_parts, METH_NOARGS, "_parts()\n--\n\nThe fields of each TablePart: a tuple of tuples."},
+    {NULL, NULL, 0, NULL}};
 
 #define OFFSET(member) (void *)(uintptr_t)offsetof(gather_py_table, member)
-  static PyGetSetDef getters[] = {
-      {"closed", get_closed, NULL, "Whether the table is closed.", NULL},
-      {"shape", get_shape, NULL, "The shape: a tuple of int.", NULL},
-      {"ndim", get_ndim, NULL, "The number of dimensions, at least 1.", NULL},
-      {"size", get_size, NULL, "The number of elements.", NULL},
-      {"itemsize", get_itemsize, NULL, "The bytes of one element of the rows that a take returns.", NULL},
-      {"dtype", get_dtype, NULL, "The dtype of the rows that a take returns, in the file's byte order.", NULL},
-      {"type", get_text, NULL, "The name of the element type, also if NumPy has no dtype for it.", OFFSET(type)},
-      {"rows", get_rows, NULL, "The number of rows: len(table).", NULL},
-      {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
-      {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
-      {"format", get_text, NULL, "The format of the (first) file.", OFFSET(format)},
-      {"codec", get_text, NULL, "The codec of decoded rows (see codecs()); None for rows as they are in the file.",
-       OFFSET(codec)},
-      {"name", get_text, NULL, "The name of the tensor in its file; '' if it has none.", OFFSET(name)},
-      {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef getters[] = {
+    {"closed", get_closed, NULL, "Whether the table is closed.", NULL},
+    {"shape", get_shape, NULL, "The shape: a tuple of int.", NULL},
+    {"ndim", get_ndim, NULL, "The number of dimensions, at least 1.", NULL},
+    {"size", get_size, NULL, "The number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "The bytes of one element of the rows that a take returns.", NULL},
+    {"dtype", get_dtype, NULL, "The dtype of the rows that a take returns, in the file's byte order.", NULL},
+    {"type", get_text, NULL, "The name of the element type, also if NumPy has no dtype for it.", OFFSET(type)},
+    {"rows", get_rows, NULL, "The number of rows: len(table).", NULL},
+    {"row_bytes", get_row_bytes, NULL, "The bytes of one row.", NULL},
+    {"nbytes", get_nbytes, NULL, "The bytes of all rows in the file.", NULL},
+    {"format", get_text, NULL, "The format of the (first) file.", OFFSET(format)},
+    {"codec", get_text, NULL, "The codec of decoded rows (see codecs()); None for rows as they are in the file.",
+     OFFSET(codec)},
+    {"name", get_text, NULL, "The name of the tensor in its file; '' if it has none.", OFFSET(name)},
+    {NULL, NULL, NULL, NULL, NULL}};
 
-  static char doc[] = "An open table; the base of libgather.Table.";
+static char doc[] = "An open table; the base of libgather.Table.";
 
-  static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(gather_py_table_new)},
-                                {Py_tp_dealloc, GATHER_PY_SLOT(table_free)},
-                                {Py_mp_subscript, GATHER_PY_SLOT(gather_py_table_subscript)},
-                                {Py_mp_length, GATHER_PY_SLOT(length)},
-                                {Py_tp_methods, methods},
-                                {Py_tp_getset, getters},
-                                {Py_tp_doc, doc},
-                                {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_new, GATHER_PY_SLOT(gather_py_table_new)},
+                              {Py_tp_dealloc, GATHER_PY_SLOT(table_free)},
+                              {Py_mp_subscript, GATHER_PY_SLOT(gather_py_table_subscript)},
+                              {Py_mp_length, GATHER_PY_SLOT(length)},
+                              {Py_tp_methods, methods},
+                              {Py_tp_getset, getters},
+                              {Py_tp_doc, doc},
+                              {0, NULL}};
 
-  static PyType_Spec spec = {"libgather._core.Table", sizeof(gather_py_table), 0,
-                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE, slots};
+static PyType_Spec spec = {"libgather._core.Table", sizeof(gather_py_table), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
-  static int add_type(PyObject * module, const char *name, PyType_Spec *made_of, PyTypeObject **type) {
-    PyObject *made = PyType_FromModuleAndSpec(module, made_of, NULL);
-    if (!made || PyModule_AddObjectRef(module, name, made) < 0) {
-      Py_XDECREF(made);
-      return -1;
-    }
-    Py_XDECREF((PyObject *)*type); /* the module may be imported again */
-    *type = (PyTypeObject *)made;
-    return 0;
+static int add_type(PyObject *module, const char *name, PyType_Spec *made_of, PyTypeObject **type) {
+  PyObject *made = PyType_FromModuleAndSpec(module, made_of, NULL);
+  if (!made || PyModule_AddObjectRef(module, name, made) < 0) {
+    Py_XDECREF(made);
+    return -1;
   }
+  Py_XDECREF((PyObject *)*type); /* the module may be imported again */
+  *type = (PyTypeObject *)made;
+  return 0;
+}
 
-  int gather_py_table_init(PyObject * module) {
-    if (gather_py_handle_init() < 0) return -1;
-    if (add_type(module, "Table", &spec, &gather_py_table_type) < 0) return -1;
-    return add_type(module, "TableJob", &gather_py_job_spec, &gather_py_job_type);
-  }
+int gather_py_table_init(PyObject *module) {
+  if (gather_py_handle_init() < 0) return -1;
+  if (add_type(module, "Table", &spec, &gather_py_table_type) < 0) return -1;
+  return add_type(module, "TableJob", &gather_py_job_spec, &gather_py_job_type);
+}
