@@ -12,6 +12,7 @@
 #include "gather/remote.h"
 #include "gather/table.h"
 #include "info_codec.h"
+#include "info_list.h"
 #include "info_plugins.h"
 #include "json.h"
 #include "report.h"
@@ -202,7 +203,8 @@ static void text_formats(void) {
 }
 
 /* The engines of tables, and why one of them does not work here. */
-static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING};
+static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
+                                        GATHER_ENGINE_HTTP};
 enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 static void json_engines(gather_cli_json *json) {
@@ -285,6 +287,8 @@ int gather_cli_cmd_info(const gather_cli_args *args) {
     gather_cli_info_plugins(args->value[GATHER_CLI_JSON] != NULL);
   else if (status == GATHER_OK && args->argument_count == 0)
     info_program(args);
+  else if (status == GATHER_OK && gather_remote_is_folder(args->argument[0]))
+    status = gather_cli_info_list(args, &error);
   else if (status == GATHER_OK)
     status = info_file(args, &input, &error);
   gather_cli_input_close(&input);

@@ -52,7 +52,7 @@ gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error 
     return gather_cli_fail(error, GATHER_USAGE, "--cache-bytes needs --cache DIR");
   if (of_line.cache_folder && !*of_line.cache_folder)
     return gather_cli_fail(error, GATHER_USAGE, "--cache takes the name of a folder, not ''");
-  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_CACHE_BYTES, 1 << 20, 0, &of_line.cache_bytes, error));
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_CACHE_BYTES, 1 << 21, 0, &of_line.cache_bytes, error));
   GATHER_CLI_TRY(read_gap(args, error));
   return read_timeout(args, error);
 }
@@ -84,6 +84,9 @@ void gather_cli_json_remote(gather_cli_json *json, const gather_remote_statistic
   gather_cli_json_int(json, "bytes_useful", statistics->bytes_useful);
   gather_cli_json_int(json, "bytes_read", statistics->bytes_read);
   gather_cli_json_int(json, "cache_hits", statistics->cache_hits);
+  gather_cli_json_int(json, "cache_stored", statistics->cache_stored);
+  gather_cli_json_int(json, "cache_failures", statistics->cache_failures);
+  if (statistics->cache_why[0]) gather_cli_json_string(json, "cache_why", statistics->cache_why);
   gather_cli_json_int(json, "connections", statistics->connections);
   gather_cli_json_int(json, "in_flight_peak", statistics->in_flight_peak);
   gather_cli_json_int(json, "depth", statistics->depth);
@@ -103,6 +106,7 @@ void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
           gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
           s->connections == 1 ? "connection" : "connections");
   if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);
+  if (s->cache_why[0]) fprintf(to, "\nnetwork: nothing is kept on disk: %s", s->cache_why);
   fprintf(to, "\nnetwork: requests take %.1f ms (p50), %.1f ms (p99); %" PRId32 " in flight, gap %s\n", s->p50 * 1e3,
           s->p99 * 1e3, s->in_flight_peak, gather_cli_size_text(gap, sizeof gap, s->gap_bytes));
 }

@@ -81,6 +81,8 @@ typedef struct gather_remote_statistics {
   int64_t bytes_useful;   /* of rows that were asked for */
   int64_t bytes_read;     /* bodies received */
   int64_t cache_hits;     /* blocks found on disk */
+  int64_t cache_stored;   /* blocks written to disk */
+  int64_t cache_failures; /* blocks that could not be written, or were found damaged */
   int64_t connections;    /* opened */
   int32_t in_flight_peak; /* requests at once */
   int32_t depth;          /* requests in flight that are allowed now */
@@ -88,7 +90,36 @@ typedef struct gather_remote_statistics {
   double latency;         /* measured: to the first byte, the median */
   double bandwidth;       /* measured: bytes a second, all connections together */
   double p50, p99;        /* of whole requests */
+  char cache_why[160];    /* why blocks are not stored on disk; "" if they are, or no folder was given */
 } gather_remote_statistics;
+
+/* ---- what a bucket or a repository contains ----------------------------------------------------------------------------- */
+
+typedef struct gather_remote_entry {
+  const char *name; /* below the URL that was listed; of a folder with its "/" */
+  int64_t bytes;    /* of a file; 0 for a folder */
+  bool folder;
+} gather_remote_entry;
+
+/* Initialise with zeros. The memory belongs to the listing until gather_remote_listing_clear. */
+typedef struct gather_remote_listing {
+  gather_remote_entry *entries;
+  int64_t count;
+  bool more;    /* there are more than were asked for */
+  int64_t room; /* the library's own */
+} gather_remote_listing;
+
+/* Whether a URL names what can be listed: "s3://bucket", "s3://bucket/folder/", "hf://owner/repo", "hf://owner/repo/folder/". Threads:
+ * any. */
+GATHER_API bool gather_remote_is_folder(const char *url);
+/* Lists at most `most` files and folders at a URL, in the server's order, one request for each 1000. Folders are not entered. Returns
+ * the errors of opening a URL, GATHER_USAGE (not such a URL; most below 1), GATHER_FILE_MALFORMED (the server's answer). After an error
+ * the listing is empty. Threads: any. */
+GATHER_API GATHER_CHECKED gather_status gather_remote_listing_read(const char *url,
+                                                                   const gather_remote_options *options, int64_t most,
+                                                                   gather_remote_listing *listing, gather_error *error);
+/* Frees the entries. NULL does nothing. */
+GATHER_API void gather_remote_listing_clear(gather_remote_listing *listing);
 
 #ifdef __cplusplus
 }

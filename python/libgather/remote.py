@@ -15,6 +15,9 @@ from typing import Any
 from libgather import _core
 
 _HUB = "https://huggingface.co"
+_MOST_FILE = 1 << 20
+# How profiles get credentials that are not in these files.
+_OTHERS = ("sso_session", "sso_start_url", "role_arn", "credential_process", "web_identity_token_file")
 _TEXTS = ("schemes", "bearer", "endpoint", "region", "key_id", "secret", "session_token", "hub", "authorities")
 _NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_bytes", "virtual_host")
 
@@ -29,8 +32,10 @@ class RemoteStatistics:
         Sent, those below included; sent again after an error; sent a second time because the first was slow.
     bytes_useful, bytes_read : int
         Of rows that were asked for; received.
-    cache_hits : int
-        Blocks found in the folder of the option cache.
+    cache_hits, cache_stored, cache_failures : int
+        Blocks found in the folder of the option cache; written there; not written, or found damaged.
+    cache_why : str
+        Why blocks are not kept there; "" if they are.
     connections, in_flight_peak, depth : int
         Opened; most requests at a time; most that are allowed now.
     gap_bytes : int
@@ -47,6 +52,9 @@ class RemoteStatistics:
     bytes_useful: int
     bytes_read: int
     cache_hits: int
+    cache_stored: int
+    cache_failures: int
+    cache_why: str
     connections: int
     in_flight_peak: int
     depth: int
@@ -69,15 +77,27 @@ def _variable(*names: str) -> str | None:
     return next((os.environ[name] for name in names if os.environ.get(name)), None)
 
 
+def _small_file(path: str) -> bytes | None:
+    """A file of at most 1 MiB, as files of credentials are; None if there is none."""
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read(_MOST_FILE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if len(content) > _MOST_FILE:
+        raise ValueError(f"{path} is larger than 1 MiB")
+    return content
+
+
 def _section(variable: str, file: str, name: str) -> Mapping[str, str]:
     """A section of one of the files that programs for S3 share; empty if there is none."""
     path = os.environ.get(variable) or os.path.join(os.path.expanduser("~"), ".aws", file)
     parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
-    try:
-        with open(path, encoding="utf-8") as stream:
-            parser.read_file(stream)
-    except FileNotFoundError:
+    text = _small_file(path)
+    if text is None:
         return {}
+    try:
+        parser.read_string(text.decode("utf-8"))
     except (configparser.Error, UnicodeDecodeError) as error:  # the message of the parser would show a line of the file
         raise ValueError(f"{path} cannot be read: {type(error).__name__}") from None
     return parser[name] if parser.has_section(name) else {}
@@ -88,9 +108,12 @@ def _s3() -> dict[str, Any]:
     profile = _variable("AWS_PROFILE") or "default"
     keys = _section("AWS_SHARED_CREDENTIALS_FILE", "credentials", profile)
     config = _section("AWS_CONFIG_FILE", "config", profile if profile == "default" else f"profile {profile}")
-    found = {
-        "endpoint": _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or config.get("endpoint_url"),
-        "region": _variable("AWS_REGION", "AWS_DEFAULT_REGION") or config.get("region"),
+    if _variable("AWS_PROFILE") and not keys and not config:
+        raise ValueError(f"there is no profile {profile!r} (AWS_PROFILE)")
+    found: dict[str, Any] = {
+        "endpoint": _variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL") or keys.get("endpoint_url") or config.get("endpoint_url"),
+        "region": _variable("AWS_REGION", "AWS_DEFAULT_REGION") or keys.get("region") or config.get("region"),
+        "virtual_host": "addressing_style=virtual" in (config.get("s3") or "").replace(" ", "").split(),
     }
     if _variable("AWS_ACCESS_KEY_ID"):
         source: Mapping[str, str | None] = {
@@ -100,11 +123,27 @@ def _s3() -> dict[str, Any]:
         }
     else:
         source = keys if keys.get("aws_access_key_id") else config
+        other = next((name for name in _OTHERS if keys.get(name) or config.get(name)), None)
+        if other and not source.get("aws_access_key_id"):
+            raise ValueError(
+                f"the profile {profile!r} gets its credentials by {other}, which is not supported: run 'aws configure "
+                "export-credentials --format env' and set what it prints"
+            )
     if source.get("aws_access_key_id"):
         found["key_id"] = source.get("aws_access_key_id")
         found["secret"] = source.get("aws_secret_access_key")
         found["session_token"] = source.get("aws_session_token")
     return found
+
+
+def _token() -> str | None:
+    """HF_TOKEN, or the file in which the hub's own tools keep the token."""
+    if token := _variable("HF_TOKEN"):
+        return token
+    cache = _variable("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    path = _variable("HF_TOKEN_PATH") or os.path.join(_variable("HF_HOME") or os.path.join(cache, "huggingface"), "token")
+    lines = (_small_file(path) or b"").decode("utf-8", "replace").splitlines()
+    return (lines[0].strip() if lines else "") or None
 
 
 def _environment(urls: Sequence[str]) -> dict[str, Any]:
@@ -114,7 +153,7 @@ def _environment(urls: Sequence[str]) -> dict[str, Any]:
         found |= _s3()
     of_hub = ("hf://", (hub or _HUB).rstrip("/") + "/")
     if all(url.startswith(of_hub) for url in urls):  # the token is for the hub alone
-        found["bearer"] = _variable("HF_TOKEN")
+        found["bearer"] = _token()
     return found
 
 

@@ -192,12 +192,13 @@ static PyObject *table_remote_stats(PyObject *object, PyObject *none) {
   PyEval_RestoreThread(state);
   if (!table) return gather_py_table_closed();
   if (!remote) Py_RETURN_NONE;
-  return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
-                       "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful",
-                       (long long)s.bytes_useful, "bytes_read", (long long)s.bytes_read, "cache_hits",
-                       (long long)s.cache_hits, "connections", (long long)s.connections, "in_flight_peak",
-                       (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes", (long long)s.gap_bytes, "latency",
-                       s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
+  return Py_BuildValue(
+      "{s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:L,s:s,s:L,s:i,s:i,s:L,s:d,s:d,s:d,s:d}", "requests", (long long)s.requests,
+      "retries", (long long)s.retries, "hedges", (long long)s.hedges, "bytes_useful", (long long)s.bytes_useful,
+      "bytes_read", (long long)s.bytes_read, "cache_hits", (long long)s.cache_hits, "cache_stored",
+      (long long)s.cache_stored, "cache_failures", (long long)s.cache_failures, "cache_why", s.cache_why, "connections",
+      (long long)s.connections, "in_flight_peak", (int)s.in_flight_peak, "depth", (int)s.depth, "gap_bytes",
+      (long long)s.gap_bytes, "latency", s.latency, "bandwidth", s.bandwidth, "p50", s.p50, "p99", s.p99);
 }
 
 static PyObject *table_reset_stats(PyObject *object, PyObject *none) {

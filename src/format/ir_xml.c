@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "format/ir.h"
 
 /* PIECE_BYTES: expat takes an int. */
@@ -49,34 +50,6 @@ typedef struct ir_parser {
   char dim[DIM_BYTES];           /* the text of the <dim> that is open */
   size_t dim_bytes;
 } ir_parser;
-
-/* ---- expat's memory: our allocator needs the old size */
-
-typedef union ir_block {
-  size_t bytes;
-  max_align_t align;
-} ir_block;
-
-static void *xml_alloc(size_t bytes) {
-  if (bytes > PTRDIFF_MAX - sizeof(ir_block)) return NULL;
-  ir_block *block = gather_alloc((int64_t)(bytes + sizeof *block));
-  if (!block) return NULL;
-  block->bytes = bytes;
-  return block + 1;
-}
-
-static void xml_free(void *memory) {
-  if (memory) gather_free((ir_block *)memory - 1);
-}
-
-static void *xml_realloc(void *memory, size_t bytes) {
-  void *larger = xml_alloc(bytes);
-  if (!larger || !memory) return larger;
-  size_t before = ((ir_block *)memory - 1)->bytes;
-  memcpy(larger, memory, before < bytes ? before : bytes);
-  xml_free(memory);
-  return larger;
-}
 
 /* ---- errors and attributes */
 
@@ -396,7 +369,7 @@ static gather_status feed(ir_parser *p) {
 }
 
 gather_status gather_ir_parse(ir_reader *reader) {
-  static const XML_Memory_Handling_Suite MEMORY = {xml_alloc, xml_realloc, xml_free};
+  static const XML_Memory_Handling_Suite MEMORY = {gather_heap_malloc, gather_heap_realloc, gather_heap_free};
   ir_parser *p = gather_alloc((int64_t)sizeof *p);
   if (!p) return GATHER_IR_NO_MEMORY(reader);
   p->reader = reader;

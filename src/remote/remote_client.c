@@ -37,11 +37,15 @@ gather_status gather_remote_client_create(const gather_remote_options *options, 
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a client of URLs");
   gather_status status = gather_curl_load(&made->curl, error);
   if (status == GATHER_OK) status = gather_remote_settings_take(options, &made->settings, error);
+  const gather_remote_options *given = &made->settings.given;
+  if (status == GATHER_OK && given->cache_folder[0])
+    status = gather_block_cache_open(given->cache_folder, given->cache_bytes, &made->cache, error);
   if (status == GATHER_OK && pthread_mutex_init(&made->lock, NULL) != 0) {
-    gather_remote_settings_clear(&made->settings);
     status = gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a lock");
   }
   if (status != GATHER_OK) {
+    gather_block_cache_close(made->cache);
+    gather_remote_settings_clear(&made->settings);
     gather_free(made);
     return status;
   }
@@ -88,6 +92,7 @@ void gather_remote_client_release(gather_remote_client *client) {
   (void)pthread_mutex_unlock(&client->lock);
   if (!last) return;
   gather_remote_network_end(client);
+  gather_block_cache_close(client->cache);
   (void)pthread_mutex_destroy(&client->lock);
   gather_remote_settings_clear(&client->settings);
   gather_free(client);
@@ -98,10 +103,10 @@ void gather_remote_client_release(gather_remote_client *client) {
  * too few bytes too many times is the cheaper mistake. */
 static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
   const double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
-  const double each = client->bandwidth_each, all = client->bandwidth_all, most = each > all ? each : all;
+  const double each = client->bandwidth_each > 0 ? client->bandwidth_each : GUESSED_BANDWIDTH;
   *costs = (gather_remote_costs){
       .latency = latency > 0 ? latency : GUESSED_LATENCY,
-      .bandwidth = most > 0 ? most : GUESSED_BANDWIDTH,
+      .bandwidth = each > client->bandwidth_seen ? each : client->bandwidth_seen,
       .connections = client->depth_grows ? client->settings.given.connections : client->depth_now};
 }
 
@@ -118,9 +123,10 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   (void)pthread_mutex_lock(&client->lock);
   *statistics = client->counts;
   statistics->depth = client->depth_now;
+  gather_remote_cache_counts(client, statistics);
   take_costs(client, &costs);
   statistics->latency = client->first_bytes.count ? costs.latency : 0;
-  statistics->bandwidth = client->bandwidth_each > 0 || client->bandwidth_all > 0 ? costs.bandwidth : 0;
+  statistics->bandwidth = client->bandwidth_seen > 0 ? costs.bandwidth : 0;
   statistics->p50 = (double)gather_histogram_share(&client->durations, 0.50) * 1e-9;
   statistics->p99 = (double)gather_histogram_share(&client->durations, 0.99) * 1e-9;
   (void)pthread_mutex_unlock(&client->lock);
@@ -131,6 +137,7 @@ void gather_remote_client_statistics_reset(gather_remote_client *client) {
   (void)pthread_mutex_lock(&client->lock);
   client->counts = (gather_remote_statistics){0};
   client->durations = (gather_histogram){0};
+  gather_block_cache_state_get(client->cache, &client->cache_before);
   (void)pthread_mutex_unlock(&client->lock);
 }
 

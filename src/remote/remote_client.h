@@ -50,10 +50,11 @@ const char *gather_remote_object_version(const gather_remote_object *object);
 /* Reads a range, and waits. Long ones are read in parallel parts; what the open read is copied. */
 GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
                                                        void *data, gather_error *error);
-/* Reads a whole document of at most `limit` bytes, such as a listing, and waits. text: gather_free frees it; a zero byte follows it.
+/* Reads a whole document of at most `limit` bytes, such as a listing, and waits. address: what is asked for in place of the URL's own
+ * address, with its credentials if the host is the same; NULL = that one. text: gather_free frees it; a zero byte follows it.
  * Returns what gather_remote_object_open does. */
-GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit,
-                                                    char **text, int64_t *bytes, gather_error *error);
+GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address,
+                                                    int64_t limit, char **text, int64_t *bytes, gather_error *error);
 
 /* ---- requests */
 
@@ -75,6 +76,9 @@ typedef struct gather_remote_request {
     int64_t begun, progress, not_before;         /* clocks; 0 = never */
     int32_t tries, doubts;                       /* that failed */
     bool renews, renewed, hedged, document;
+    struct gather_remote_request *covered; /* those for which this one fetches whole blocks */
+    int64_t from_disk;                     /* bytes, from the first on, that were cached */
+    bool cover, stores;                    /* it does; its whole blocks are stored on disk */
   } state;
 } gather_remote_request;
 

@@ -29,10 +29,10 @@ static int class_of(int64_t gap) {
 }
 
 /* The longest gap of a class. */
-static int64_t class_end(int class) {
-  if (class == 0) return 0;
-  const int log = (class - 1) / STEPS;
-  const uint64_t next = (uint64_t)STEPS + (uint64_t)((class - 1) % STEPS) + 1;
+static int64_t class_end(int number) {
+  if (number == 0) return 0;
+  const int log = (number - 1) / STEPS;
+  const uint64_t next = (uint64_t)STEPS + (uint64_t)((number - 1) % STEPS) + 1;
   if (log >= STEP_BITS) return (int64_t)((next << (log - STEP_BITS)) - 1);
   return (int64_t)((next + (1u << (STEP_BITS - log)) - 1) >> (STEP_BITS - log)) - 1;
 }
@@ -46,9 +46,9 @@ void gather_remote_gaps_add(gather_remote_gaps *gaps, int64_t bytes, int64_t gap
   gaps->ranges++;
   gaps->bytes = add(gaps->bytes, bytes);
   if (gap < 0) return;
-  const int class = class_of(gap);
-  gaps->count[class]++;
-  gaps->sum[class] = add(gaps->sum[class], gap);
+  const int number = class_of(gap);
+  gaps->count[number]++;
+  gaps->sum[number] = add(gaps->sum[number], gap);
 }
 
 /* ---- the model */
@@ -96,12 +96,12 @@ void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_cost
   double best = -1;
   for (int pass = 0; pass < 2; pass++) { /* the best time, then the least gap that is as good */
     int64_t ranges = gaps->ranges, bytes = gaps->bytes;
-    for (int class = 0; class < GATHER_REMOTE_GAP_CLASSES; class ++) {
-      if (class > 0 && gaps->count[class] == 0) continue;
-      ranges -= gaps->count[class];
-      bytes = add(bytes, gaps->sum[class]);
+    for (int number = 0; number < GATHER_REMOTE_GAP_CLASSES; number++) {
+      if (number > 0 && gaps->count[number] == 0) continue;
+      ranges -= gaps->count[number];
+      bytes = add(bytes, gaps->sum[number]);
       evaluate(costs, most_bytes, ranges, bytes, joining);
-      joining->gap_bytes = class_end(class);
+      joining->gap_bytes = class_end(number);
       if (pass == 0 && (best < 0 || joining->seconds < best)) best = joining->seconds;
       if (pass == 1 && joining->seconds <= best * AS_GOOD) return;
     }
@@ -111,9 +111,10 @@ void gather_remote_join(const gather_remote_gaps *gaps, const gather_remote_cost
 void gather_remote_join_by(const gather_remote_gaps *gaps, const gather_remote_costs *costs, int64_t most_bytes,
                            int64_t gap_bytes, gather_remote_joining *joining) {
   int64_t ranges = gaps->ranges, bytes = gaps->bytes;
-  for (int class = 0; class < GATHER_REMOTE_GAP_CLASSES && class_end(class) <= gap_bytes; class ++) {
-    ranges -= gaps->count[class];
-    bytes = add(bytes, gaps->sum[class]);
+  const int last = class_of(gap_bytes);
+  for (int number = 0; number <= last; number++) {
+    ranges -= gaps->count[number];
+    bytes = add(bytes, gaps->sum[number]);
   }
   evaluate(costs, most_bytes, ranges, bytes, joining);
   joining->gap_bytes = gap_bytes;

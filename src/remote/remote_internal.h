@@ -14,9 +14,11 @@
 
 #include "remote/answer.h"
 #include "remote/backoff.h"
+#include "remote/block_cache.h"
 #include "remote/curl_library.h"
 #include "remote/depth.h"
 #include "remote/histogram.h"
+#include "remote/origin.h"
 #include "remote/remote_client.h"
 #include "remote/remote_locate.h"
 
@@ -46,6 +48,9 @@ struct gather_remote_object {
   char etag[GATHER_ANSWER_TAG], last_modified[GATHER_ANSWER_DATE];
   char *head; /* GATHER_REMOTE_HEAD_BYTES */
   int64_t head_bytes;
+  bool cached; /* blocks are looked for on disk, and stored there */
+  gather_block_file blocks;
+  char linked_etag[200]; /* of the hub's first answer */
   /* network */
   gather_remote_url target; /* what is asked: the place, or where its redirects led */
   gather_arena target_arena;
@@ -63,7 +68,10 @@ typedef struct gather_remote_transfer {
   struct curl_slist *headers;
   gather_arena arena;    /* of hop */
   gather_remote_url hop; /* what is asked now */
-  bool from_place;       /* it began at the place, not at the target: redirects are followed */
+  /* hop is of the place's origin. hop itself may be a target that was renewed meanwhile: only a transfer from the place, whose hops are its
+   * own, may look at it once it was sent. */
+  bool at_place;
+  bool from_place; /* it began at the place, not at the target: redirects are followed */
   int32_t hops, generation;
   bool is_hedge, lost; /* lost: the other transfer of the request was faster */
   bool own_address, refused_address;
@@ -73,6 +81,8 @@ typedef struct gather_remote_transfer {
   gather_remote_verdict verdict; /* once answer.complete */
   char why[GATHER_ANSWER_WHY];
   char problem[CURL_ERROR_SIZE];
+  gather_remote_notes notes;                        /* of the answers of the place; only of s3:// and hf:// */
+  gather_growing refusal;                           /* the first bytes of a body that says why; likewise */
   bool overflow;                                    /* more bytes than asked for */
   int64_t first, wanted, got;                       /* the range, and how much of it came */
   int64_t discarded;                                /* bytes of bodies that say why */
@@ -83,6 +93,7 @@ struct gather_remote_client {
   _Atomic int64_t process;
   const gather_curl *curl;
   gather_remote_settings settings;
+  gather_block_cache *cache; /* NULL: none */
   /* lock */
   pthread_mutex_t lock;
   int64_t owners;
@@ -90,12 +101,11 @@ struct gather_remote_client {
   pthread_t thread;
   gather_remote_list intake;
   gather_remote_statistics counts;
+  gather_block_cache_state cache_before; /* when the counts began */
   gather_histogram first_bytes, durations;
   double bandwidth_each; /* bytes a second of one connection; 0: not measured */
-  double
-      bandwidth_all; /* of all together: the most in a round of as many answers as requests are allowed; 0: not measured */
-  int64_t round_began, round_bytes, round_left;
-  bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
+  double bandwidth_seen; /* the most of all together in a tenth of a second */
+  bool depth_grows;      /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
   /* network */
   CURLM *multi;
@@ -106,8 +116,9 @@ struct gather_remote_client {
   gather_backoff backoff;
   int64_t hedge_after; /* nanoseconds without an answer; 0: not known yet */
   int64_t sent_count, hedge_count;
-  int64_t checked;   /* when transfers were last checked for time limits */
-  int sockets[1200]; /* open ones, -1 elsewhere: a child of fork() closes its copies */
+  int64_t window_bytes, window_began; /* bodies since then */
+  int64_t checked;                    /* when transfers were last checked for time limits */
+  int sockets[1200];                  /* open ones, -1 elsewhere: a child of fork() closes its copies */
 };
 
 struct gather_remote_queue {
@@ -116,6 +127,7 @@ struct gather_remote_queue {
   pthread_cond_t changed;
   /* lock */
   gather_remote_list finished;
+  gather_remote_request *cover; /* the latest that fetches whole blocks for others, if it is unfinished */
   int64_t unfinished;
   bool cancelled;
 };
@@ -131,8 +143,28 @@ GATHER_CHECKED gather_status gather_remote_queue_init(gather_remote_client *clie
 void gather_remote_queue_clear(gather_remote_queue *queue);
 /* Begins a request; document: for all of what is there, of at most request->bytes, and request->bytes becomes how much that is. */
 void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document);
+/* Hands a request whose state is set to the network thread. */
+void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *request);
 /* network: hands a request over to its queue, with its status set. */
 void gather_remote_deliver(gather_remote_client *client, gather_remote_request *request);
+
+/* ---- remote_cached.c: blocks on disk, on the caller's threads */
+/* Begins a request for which blocks on disk may be enough, or for which whole blocks are fetched. Returns false if it is not one. */
+bool gather_remote_begin_cached(gather_remote_queue *queue, gather_remote_request *request);
+/* Stores the blocks that a finished request fetched. If it did so for others, these are finished with it: returns the first of them, and
+ * puts the rest into the queue; the request is freed. With the lock of the client not held. */
+gather_remote_request *gather_remote_finish_cached(gather_remote_queue *queue, gather_remote_request *request);
+/* After the open of an object: decides whether it is cached, and stores its head. */
+void gather_remote_cache_head(gather_remote_object *object);
+/* network: the room for the bytes of a request for whole blocks, which it gets when it is sent. Returns false if out of memory. */
+bool gather_remote_cover_room(gather_remote_request *request);
+/* Counts of blocks; with the lock held. */
+void gather_remote_cache_counts(const gather_remote_client *client, gather_remote_statistics *statistics);
+
+/* ---- remote_reason.c: network. What a refusal of S3 or the hub means, in the place of a sentence about its status. */
+void gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]);
+/* Whether a transfer asks the place itself, and not where it redirected to. */
+bool gather_remote_asks_place(const gather_remote_transfer *transfer);
 
 /* ---- remote_network.c: the thread. Starts it unless it runs; with the lock held. */
 GATHER_CHECKED gather_status gather_remote_network_start(gather_remote_client *client, gather_error *error);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "remote/origin.h"
 
 /* A password is sent as the user wrote it; a token of the options over TLS only, or within this machine. */
 static gather_status locate_http(const gather_remote_settings *settings, gather_arena *arena, const char *text,
@@ -42,6 +43,7 @@ gather_status gather_remote_locate(const gather_remote_settings *settings, gathe
   *place = (gather_remote_place){.proof = GATHER_REMOTE_ANONYMOUS};
   GATHER_TRY(locate(settings, arena, text, place, error));
   place->own_address = gather_remote_names_metadata(place->url.host);
+  if (place->origin) return GATHER_OK; /* its keys and paths may have a '?' */
   size_t length = strlen(text);
   char *name = gather_arena_take(arena, (int64_t)length + 1, 1);
   if (!name) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a URL");
@@ -66,8 +68,9 @@ static void write_base64(gather_growing *to, const char *from) {
 gather_status gather_remote_sign(const gather_remote_settings *settings, const gather_remote_place *place,
                                  const gather_remote_url *url, int64_t seconds, gather_growing *lines,
                                  gather_error *error) {
-  (void)url, (void)seconds;
-  if (place->proof == GATHER_REMOTE_USER) {
+  if (place->origin && place->proof != GATHER_REMOTE_ANONYMOUS) {
+    gather_remote_origin_headers(place->origin, &settings->given, url->text, seconds, lines);
+  } else if (place->proof == GATHER_REMOTE_USER) {
     gather_growing_text(lines, "Authorization: Basic ");
     write_base64(lines, place->url.user);
     gather_growing_char(lines, '\0');

@@ -17,11 +17,15 @@ typedef enum gather_remote_proof {
   GATHER_REMOTE_SIGNED  /* S3's signature of each request */
 } gather_remote_proof;
 
-/* A URL of any scheme, translated. */
+struct gather_remote_origin;
+
+/* A URL of any scheme, translated. gather_remote_place_clear frees what is not in the arena. */
 typedef struct gather_remote_place {
   gather_remote_url url; /* of https or http: where to ask first */
   const char *name;      /* as the user wrote it, without user, query and fragment */
   gather_remote_proof proof;
+  struct gather_remote_origin
+      *origin;      /* of s3:// and hf://, which knows what refusals mean; else NULL. name is its own then */
   bool own_address; /* the user's URL names the host as a metadata address: then it is meant */
 } gather_remote_place;
 
@@ -30,12 +34,18 @@ typedef struct gather_remote_place {
 GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena,
                                                   const char *text, gather_remote_place *place, gather_error *error);
 
-/* Translates s3:// and hf://: fills in place->url and place->proof. */
+/* Translates s3:// and hf://: fills in all but own_address. */
 GATHER_CHECKED gather_status gather_remote_locate_s3(const gather_remote_settings *settings, gather_arena *arena,
                                                      const char *text, gather_remote_place *place, gather_error *error);
 GATHER_CHECKED gather_status gather_remote_locate_hub(const gather_remote_settings *settings, gather_arena *arena,
                                                       const char *text, gather_remote_place *place,
                                                       gather_error *error);
+
+/* Names the commit that the hub's first answer is of, in the place of a branch or a tag: see gather_remote_origin_pin. */
+GATHER_CHECKED gather_status gather_remote_place_pin(const gather_remote_settings *settings, gather_arena *arena,
+                                                     gather_remote_place *place, const char *commit,
+                                                     gather_error *error);
+void gather_remote_place_clear(gather_remote_place *place);
 
 /* The header lines that prove who asks, each "Name: value" and a zero byte, for one GET of `url`, which is of the origin of the
  * place. seconds: since 1970, for signatures. Returns GATHER_OUT_OF_MEMORY. */

@@ -11,14 +11,16 @@
 
 enum { PART = 4 << 20, PARTS = 16 }; /* long ranges are read in parallel parts */
 
-static gather_status make(gather_remote_client *client, const char *url, gather_remote_object **object,
-                          gather_error *error) {
+/* address: what is asked for in place of the URL's own; NULL. */
+static gather_status make(gather_remote_client *client, const char *url, const char *address,
+                          gather_remote_object **object, gather_error *error) {
   gather_remote_object *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   *object = NULL;
   made->size = -1;
   made->client = gather_remote_client_hold(client);
   gather_status status = gather_remote_locate(&client->settings, &made->arena, url, &made->place, error);
+  if (status == GATHER_OK && address) status = gather_remote_url_parse(&made->arena, address, &made->place.url, error);
   if (status == GATHER_OK)
     *object = made;
   else
@@ -28,6 +30,7 @@ static gather_status make(gather_remote_client *client, const char *url, gather_
 
 void gather_remote_object_close(gather_remote_object *object) {
   if (!object) return;
+  gather_remote_place_clear(&object->place);
   gather_arena_clear(&object->arena);
   gather_arena_clear(&object->target_arena);
   gather_free(object->head);
@@ -52,13 +55,15 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
                                         gather_error *error) {
   gather_remote_object *made = NULL;
   *object = NULL;
-  GATHER_TRY(make(client, url, &made, error));
+  if (gather_remote_is_folder(url))
+    return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
+  GATHER_TRY(make(client, url, NULL, &made, error));
   made->head = gather_alloc(GATHER_REMOTE_HEAD_BYTES);
   gather_remote_request request = {.bytes = GATHER_REMOTE_HEAD_BYTES, .data = made->head};
   gather_status status = made->head ? ask(made, &request, false, error)
                                     : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
   if (status == GATHER_OK)
-    *object = made;
+    gather_remote_cache_head(*object = made);
   else
     gather_remote_object_close(made);
   return status;
@@ -127,12 +132,12 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
   return read_parts(object, offset, bytes, data, error);
 }
 
-gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit, char **text,
-                                     int64_t *bytes, gather_error *error) {
+gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
+                                     char **text, int64_t *bytes, gather_error *error) {
   gather_remote_object *object = NULL;
   *text = NULL;
   *bytes = 0;
-  GATHER_TRY(make(client, url, &object, error));
+  GATHER_TRY(make(client, url, address, &object, error));
   char *data = limit >= 0 && limit < INT64_MAX ? gather_alloc(limit + 1) : NULL;
   gather_remote_request request = {.bytes = limit, .data = data};
   gather_status status = data ? ask(object, &request, true, error)

@@ -41,21 +41,6 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
 
 /* ---- success */
 
-/* How much all connections deliver together. A round in which they also waited for requests has a lower rate, which says nothing: so
- * the best one counts, and fades slowly. With the lock held. */
-static void measure_all(gather_remote_client *client, int64_t bytes, int64_t now) {
-  static const double FADING = 0.98;
-  client->round_bytes += bytes;
-  if (--client->round_left > 0) return;
-  const double seconds = (double)(now - client->round_began) * 1e-9;
-  const double rate = client->round_began > 0 && seconds > 0 ? (double)client->round_bytes / seconds : 0;
-  client->bandwidth_all *= FADING;
-  if (rate > client->bandwidth_all) client->bandwidth_all = rate;
-  client->round_began = now;
-  client->round_bytes = 0;
-  client->round_left = client->depth_now;
-}
-
 static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
   double seconds = (double)(now - transfer->answered) * 1e-9;
@@ -65,7 +50,6 @@ static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_histogram_add(&client->durations, now - transfer->request->state.begun);
   if (transfer->got >= LEAST_MEASURED && seconds >= LEAST_SECONDS && each <= MOST_BANDWIDTH)
     client->bandwidth_each = client->bandwidth_each > 0 ? 0.75 * client->bandwidth_each + 0.25 * each : each;
-  measure_all(client, transfer->got, now);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -89,16 +73,41 @@ static void learn_version(gather_remote_object *object, const gather_remote_tran
   object->head_bytes = transfer->got;
   memcpy(object->etag, transfer->answer.etag, sizeof object->etag);
   memcpy(object->last_modified, transfer->answer.last_modified, sizeof object->last_modified);
+  memcpy(object->linked_etag, transfer->notes.linked_etag, sizeof object->linked_etag);
+}
+
+/* What the hub says about the file that it redirects to must be what is there, and stay so. Returns why not; NULL if it is. */
+static const char *hub_differs(const gather_remote_object *object, const gather_remote_transfer *transfer) {
+  const gather_remote_notes *notes = &transfer->notes;
+  if (!transfer->from_place || transfer->hops == 0) return NULL;
+  if (object->size >= 0 && notes->linked_etag[0] && object->linked_etag[0] &&
+      strcmp(notes->linked_etag, object->linked_etag) != 0)
+    return "the file changed while it was read: the hub names another content";
+  if (notes->linked_bytes > 0 && notes->linked_bytes - 1 != transfer->answer.size)
+    return "the hub says that the file has another size than its storage does";
+  return NULL;
 }
 
 static void succeed(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
+  gather_remote_object *object = request->object;
+  gather_error error;
   measure(transfer, gather_clock());
   if (request->state.document) {
     request->bytes = transfer->got;
   } else {
+    const char *why = hub_differs(object, transfer);
+    if (why) {
+      gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+      return;
+    }
+    if (object->size < 0 && gather_remote_place_pin(&transfer->client->settings, &object->arena, &object->place,
+                                                    transfer->notes.commit, &error) != GATHER_OK) {
+      gather_remote_fail(request, GATHER_OUT_OF_MEMORY, "%s", error.message);
+      return;
+    }
     if (transfer->from_place) adopt_target(transfer);
-    if (request->object->size < 0) learn_version(request->object, transfer);
+    if (object->size < 0) learn_version(object, transfer);
   }
   end(request, GATHER_OK);
 }
@@ -271,6 +280,14 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   }
 }
 
+/* S3 refuses with 400 what may pass, too. */
+static bool may_pass(const gather_remote_transfer *transfer) {
+  const gather_remote_origin *origin = transfer->request->object->place.origin;
+  return origin && gather_remote_asks_place(transfer) &&
+         gather_remote_origin_again(origin, transfer->answer.status, transfer->refusal.text, transfer->refusal.bytes) ==
+             1;
+}
+
 void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
   gather_remote_request *request = transfer->request;
   char why[GATHER_ANSWER_WHY];
@@ -279,6 +296,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
     return;
   }
   (void)snprintf(why, sizeof why, "%s", transfer->why);
+  gather_remote_reason(transfer, why);
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
     case GATHER_ANSWER_ACCEPTED:
@@ -288,13 +306,18 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       succeed(transfer);
       return;
     case GATHER_ANSWER_REDIRECT:
-      if (transfer->from_place)
+      /* A signature is for one host, and S3 redirects to other regions. */
+      if (request->object->place.origin && request->object->place.origin->scheme == GATHER_REMOTE_S3)
+        gather_remote_fail(request, GATHER_IO_ERROR, "%s", why[0] ? why : "the server redirects, which S3 does not");
+      else if (transfer->from_place)
         follow(transfer);
       else
         renew(transfer, "the server redirects");
       return;
     case GATHER_ANSWER_DENIED:
-      if (!is_open && !transfer->from_place && request->object->redirected)
+      if (may_pass(transfer))
+        again(transfer, false, -1, why);
+      else if (!is_open && !transfer->from_place && request->object->redirected)
         renew(transfer, why);
       else
         gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);

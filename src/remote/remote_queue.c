@@ -90,17 +90,17 @@ static void enter(gather_remote_queue *queue) {
   queue->unfinished = 0;
   queue->cancelled = false;
   gather_remote_list_init(&queue->finished);
+  queue->cover = NULL;
   (void)init_changed(queue);
 }
 
-void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document) {
+void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *request) {
   gather_remote_client *client = queue->client;
-  enter(queue);
   request->queue = queue;
   request->status = GATHER_OK;
-  request->state = (struct gather_remote_state){.document = document};
   (void)pthread_mutex_lock(&client->lock);
   if (queue->unfinished++ == 0) queue->cancelled = false;
+  if (request->state.cover) queue->cover = request;
   gather_status status = gather_remote_network_start(client, &request->error);
   if (status == GATHER_OK) {
     bool sleeps = client->intake.first == NULL;
@@ -113,8 +113,16 @@ void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *r
   (void)pthread_mutex_unlock(&client->lock);
 }
 
+void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document) {
+  enter(queue);
+  request->state = (struct gather_remote_state){.document = document};
+  gather_remote_enqueue(queue, request);
+}
+
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
-  gather_remote_begin_as(queue, request, false);
+  enter(queue);
+  request->state = (struct gather_remote_state){.document = false};
+  if (!gather_remote_begin_cached(queue, request)) gather_remote_enqueue(queue, request);
 }
 
 gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
@@ -124,8 +132,10 @@ gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
   while (!queue->finished.first && queue->unfinished > 0) (void)pthread_cond_wait(&queue->changed, &client->lock);
   gather_remote_request *request = gather_remote_list_take(&queue->finished);
   if (request) queue->unfinished--;
+  if (request == queue->cover) queue->cover = NULL;
   (void)pthread_mutex_unlock(&client->lock);
-  return request;
+  return request && (request->state.cover || request->state.stores) ? gather_remote_finish_cached(queue, request)
+                                                                    : request;
 }
 
 bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {

@@ -50,6 +50,10 @@ static void measure_answer(gather_remote_transfer *transfer) {
 static size_t take_header(char *line, size_t one, size_t count, void *argument) {
   gather_remote_transfer *transfer = argument;
   (void)one;
+  const char *colon = memchr(line, ':', count);
+  if (colon && !transfer->answer.complete && gather_remote_asks_place(transfer))
+    gather_remote_notes_header(&transfer->notes, line, (size_t)(colon - line), colon + 1,
+                               count - (size_t)(colon - line) - 1);
   if (transfer->lost || transfer->answer.complete) return transfer->lost ? 0 : count;
   if (!gather_answer_line(&transfer->answer, line, count)) {
     gather_remote_question broken = question_of(transfer);
@@ -74,7 +78,10 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
   (void)one;
   gather_remote_request *request = transfer->request;
   if (transfer->lost) return 0;
+  transfer->client->window_bytes += (int64_t)count;
   if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
+    if (gather_remote_asks_place(transfer) && transfer->refusal.bytes + count <= GATHER_REMOTE_BODY)
+      gather_growing_write(&transfer->refusal, bytes, count);
     transfer->discarded += (int64_t)count;
     return transfer->discarded > MOST_DISCARDED ? 0 : count;
   }
@@ -149,7 +156,7 @@ static bool add_condition(gather_remote_transfer *transfer) {
 static gather_status add_proof(gather_remote_transfer *transfer, gather_error *error) {
   const gather_remote_object *object = transfer->request->object;
   gather_growing lines = {0};
-  if (strcmp(transfer->hop.origin, object->place.url.origin) != 0) return GATHER_OK;
+  if (!transfer->at_place) return GATHER_OK;
   gather_status status = gather_remote_sign(&transfer->client->settings, &object->place, &transfer->hop,
                                             (int64_t)time(NULL), &lines, error);
   for (size_t at = 0; status == GATHER_OK && at < lines.bytes; at += strlen(lines.text + at) + 1)
@@ -166,6 +173,7 @@ static void reset(gather_remote_transfer *transfer) {
   transfer->why[0] = transfer->problem[0] = '\0';
   transfer->overflow = transfer->refused_address = false;
   transfer->got = transfer->discarded = 0;
+  gather_growing_clear(&transfer->refusal);
   transfer->client->curl->slist_free_all(transfer->headers);
   transfer->headers = NULL;
 }
@@ -187,6 +195,7 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
 gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error) {
   gather_remote_client *client = transfer->client;
   reset(transfer);
+  transfer->at_place = strcmp(transfer->hop.origin, transfer->request->object->place.url.origin) == 0;
   GATHER_TRY(set_this(transfer, error));
   transfer->sent = transfer->window_began = gather_clock();
   if (client->curl->multi_add_handle(client->multi, transfer->easy) != CURLM_OK)
@@ -229,12 +238,14 @@ static gather_remote_transfer *take_idle(gather_remote_client *client) {
 gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge,
                                  gather_error *error) {
   gather_remote_object *object = request->object;
+  if (!gather_remote_cover_room(request)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a block");
   gather_remote_transfer *transfer = take_idle(client);
   if (!transfer) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a request");
   transfer->request = request;
   transfer->is_hedge = is_hedge;
   transfer->lost = false;
   transfer->hops = 0;
+  transfer->notes = (gather_remote_notes){{0}, {0}, {0}, {0}, 0, 0};
   transfer->generation = object->generation;
   transfer->from_place = object->size < 0 || request->state.document || request->state.renews;
   transfer->hop = transfer->from_place ? object->place.url : object->target;

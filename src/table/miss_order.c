@@ -131,7 +131,7 @@ static int length_class(int64_t bytes) {
 }
 
 /* The next read that begins with a row; its first entry. The further pieces of a long row follow their first. */
-static bool next_whole(gather_misses *m, int64_t *first, int *class) {
+static bool next_whole(gather_misses *m, int64_t *first, int *number) {
   gather_read read;
   bool further;
   do {
@@ -139,21 +139,21 @@ static bool next_whole(gather_misses *m, int64_t *first, int *class) {
     if (!gather_misses_next(m, 0, &read)) return false;
   } while (further);
   *first = read.tag >> GATHER_MISS_TAG_BITS;
-  *class = length_class(read.needed);
+  *number = length_class(read.needed);
   return true;
 }
 
 static void sort_longest_first(gather_misses *m) {
   int64_t places[LENGTH_CLASSES] = {0}, place = 0, first;
-  int class;
-  while (next_whole(m, &first, &class)) places[class]++;
+  int number;
+  while (next_whole(m, &first, &number)) places[number]++;
   for (int c = 0; c < LENGTH_CLASSES; c++) {
     const int64_t reads = places[c];
     places[c] = place;
     place += reads;
   }
   m->cursors[0].next = 0;
-  while (next_whole(m, &first, &class)) m->worker->spare[places[class]++].row = first;
+  while (next_whole(m, &first, &number)) m->worker->spare[places[number]++].row = first;
   m->cursors[0].next = 0;
   m->order_count = place;
   m->ordered = true;

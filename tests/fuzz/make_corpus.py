@@ -12,6 +12,7 @@ from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
 from corpus_quantised_models import quantised_model_files
 from corpus_responses import responses
+from corpus_s3 import aws_files, s3_files
 
 DESCRS = [
     "'<f4'", "'>i8'", "'|b1'", "'|S5'", "'<U3'", "'>U2'", "'|V12'", "'<M8[ns]'", "'>m8[25s]'", "'<c16'", "'<f2'",
@@ -457,7 +458,8 @@ def main() -> None:
                         ("explain", check_files() + operand_files() + tuple_files() + quantized),
                         ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
-                        ("arrow", arrow_files()), ("shuffle", shuffle_journals()), ("response", responses())):
+                        ("arrow", arrow_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
+                        ("aws_files", aws_files()), ("response", responses())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)

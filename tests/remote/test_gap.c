@@ -172,6 +172,16 @@ static void test_given(void **unused) {
   gather_remote_joining joining;
   draw_places(&p, 1000, 100000, 512);
   const gather_remote_gaps gaps = summed(&p);
+  for (int32_t connections = 1; connections <= 64;
+       connections *= 8) { /* the parts are long enough for what the gap joins */
+    const gather_remote_costs few = {0.0001, 1e6, connections, 0};
+    gather_remote_gaps even = {0};
+    for (int i = 0; i < 100; i++) gather_remote_gaps_add(&even, 512, i == 0 ? -1 : 9728);
+    gather_remote_join_by(&even, &few, 16 * MIB, 9728, &joining);
+    assert_int_equal(joining.requests, connections);
+    gather_remote_join_by(&even, &few, 16 * MIB, 9000, &joining);
+    assert_int_equal(joining.bytes, 51200);
+  }
   gather_remote_join_by(&gaps, &costs, MIB, 0, &joining);
   assert_int_equal(joining.bytes, gaps.bytes);
   gather_remote_join_by(&gaps, &costs, INT64_MAX, INT64_MAX, &joining);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_s3_list.c: listings of S3, good, malformed and hostile.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "remote/s3_list.h"
+#include "unit/support.h"
+
+#define HEAD "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+#define TAIL "</ListBucketResult>"
+#define OBJECT(key, size) "<Contents><Key>" key "</Key><ETag>&quot;e&quot;</ETag><Size>" size "</Size></Contents>"
+
+static gather_remote_origin *origin_of(const char *url) {
+  gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
+  gather_remote_origin *origin;
+  gather_error error;
+  options.endpoint = "http://h";
+  if (gather_remote_origin_create(&options, url, &origin, &error) != GATHER_OK) fail_msg("%s", error.message);
+  return origin;
+}
+
+static gather_status read_list(const char *url, const char *body, size_t bytes, gather_remote_listing *listing,
+                               char **token) {
+  gather_remote_origin *origin = origin_of(url);
+  gather_error error;
+  gather_status status = gather_s3_list_read(origin, body, bytes, listing, token, &error);
+  if (status != GATHER_OK) assert_error(&error, status);
+  gather_remote_origin_destroy(origin);
+  return status;
+}
+
+static void assert_address(const char *url, const char *token, const char *want) {
+  gather_remote_origin *origin = origin_of(url);
+  gather_growing address = {0};
+  gather_s3_list_address(origin, token, 1000, &address);
+  assert_string_equal(address.text, want);
+  gather_growing_clear(&address);
+  gather_remote_origin_destroy(origin);
+}
+
+static void addresses(void **state) {
+  (void)state;
+  assert_address("s3://b", "", "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=");
+  assert_address("s3://b/a b/", "",
+                 "http://h/b/?delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=a%20b%2F");
+  assert_address(
+      "s3://b/p/", "t/+=",
+      "http://h/b/"
+      "?continuation-token=t%2F%2B%3D&delimiter=%2F&encoding-type=url&list-type=2&max-keys=1000&prefix=p%2F");
+}
+
+#ifdef GATHER_HAVE_EXPAT
+static void entries(void **state) {
+  (void)state;
+  static const char BODY[] =
+      HEAD "<Name>b</Name><Prefix>a+b%2F</Prefix><KeyCount>4</KeyCount><IsTruncated>true</IsTruncated>" OBJECT("a+b%2F", "0")
+          OBJECT("a+b%2Fx%2By.bin", "12345678901") OBJECT("a%20b/%C3%A4&amp;", "0")
+              "<CommonPrefixes><Prefix>a+b%2Fdeep%2F</Prefix></CommonPrefixes>"
+              "<NextContinuationToken>1/&lt;+=</NextContinuationToken>" TAIL;
+  gather_remote_listing listing = {NULL, 0, false, 0};
+  char *token;
+  assert_status(read_list("s3://b/a b/", BODY, strlen(BODY), &listing, &token), GATHER_OK);
+  assert_string_equal(token, "1/<+=");
+  gather_text_free(token);
+  assert_int_equal(listing.count, 3);
+  assert_string_equal(listing.entries[0].name, "x+y.bin");
+  assert_int_equal(listing.entries[0].bytes, 12345678901);
+  assert_string_equal(listing.entries[1].name, "\xc3\xa4&");
+  assert_string_equal(listing.entries[2].name, "deep/");
+  assert_true(listing.entries[2].folder);
+  assert_false(listing.entries[0].folder);
+  gather_remote_listing_clear(&listing);
+  assert_int_equal(listing.count, 0);
+}
+
+static void refused(void **state) {
+  (void)state;
+  static const char *const BODIES[] = {
+      "",
+      "<html></html>",
+      HEAD,
+      HEAD OBJECT("p/a", "1"),
+      HEAD "<IsTruncated>true</IsTruncated>" TAIL, /* it would never end */
+      HEAD OBJECT("q/a", "1") TAIL,
+      HEAD OBJECT("p/%zz", "1") TAIL,
+      HEAD OBJECT("p/%00", "1") TAIL,
+      HEAD OBJECT("p/a", "-1") TAIL,
+      HEAD OBJECT("p/a", "1x") TAIL,
+      HEAD OBJECT("p/a", "") TAIL,
+      HEAD OBJECT("p/a", "1234567890123456789012") TAIL,
+      HEAD "<Contents><Size>1</Size></Contents>" TAIL,
+      HEAD "<Contents><Key>p/a</Key></Contents>" TAIL,
+      HEAD "<CommonPrefixes></CommonPrefixes>" TAIL,
+      "<!DOCTYPE a [<!ENTITY b \"p/\"><!ENTITY c \"&b;&b;\">]>" HEAD OBJECT("&c;", "1") TAIL,
+      HEAD "<a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a>" TAIL,
+  };
+  for (size_t i = 0; i < COUNT(BODIES); i++) {
+    gather_remote_listing listing = {NULL, 0, false, 0};
+    char *token;
+    if (read_list("s3://b/p/", BODIES[i], strlen(BODIES[i]), &listing, &token) != GATHER_FILE_MALFORMED)
+      fail_msg("accepted: %s", BODIES[i]);
+    assert_null(token);
+    gather_remote_listing_clear(&listing);
+  }
+}
+
+/* Every beginning of an answer, and an element that never ends. */
+static void cut_off(void **state) {
+  (void)state;
+  static const char BODY[] = HEAD "<IsTruncated>false</IsTruncated>" OBJECT("p/a", "1") TAIL;
+  for (size_t bytes = 0; bytes < strlen(BODY); bytes++) {
+    gather_remote_listing listing = {NULL, 0, false, 0};
+    char *token;
+    assert_status(read_list("s3://b/p/", BODY, bytes, &listing, &token), GATHER_FILE_MALFORMED);
+    gather_remote_listing_clear(&listing);
+  }
+  gather_growing body = {0};
+  gather_growing_text(&body, HEAD "<Contents><Key>");
+  for (int i = 0; i < 100000; i++) gather_growing_text(&body, "aaaaaaaaaa");
+  gather_remote_listing listing = {NULL, 0, false, 0};
+  char *token;
+  assert_status(read_list("s3://b/p/", body.text, body.bytes, &listing, &token), GATHER_FILE_MALFORMED);
+  gather_growing_clear(&body);
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(addresses),
+#ifdef GATHER_HAVE_EXPAT
+      cmocka_unit_test(entries),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(cut_off),
+#endif
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
