@@ -12,7 +12,8 @@
 enum {
   GATHER_CLI_BENCH_ROUNDS = 5, /* of each measurement; the median counts */
   GATHER_CLI_BENCH_WAYS = 20,
-  GATHER_CLI_BENCH_DEPTHS = 4
+  GATHER_CLI_BENCH_DEPTHS = 4,
+  GATHER_CLI_BENCH_DEVICES = 16 /* of which a method keeps what they did */
 };
 
 /* If a larger share of a file stays in the page cache, it is not cold. */
@@ -39,6 +40,8 @@ typedef struct gather_cli_bench_way {
   double blocks_per_row; /* needed in the last cold round: less than 1 if rows share blocks; 0 = not counted */
   double amplification;  /* cold: bytes read per byte needed */
   gather_table_statistics statistics; /* of the last cold round */
+  gather_table_device devices[GATHER_CLI_BENCH_DEVICES];
+  int32_t device_count;
 } gather_cli_bench_way;
 
 /* A file whose rows are measured. */
@@ -58,6 +61,8 @@ typedef struct gather_cli_bench_part {
 
 typedef struct gather_cli_bench {
   const gather_cli_args *args;
+  const char **paths; /* of the line: FILE and --part */
+  int32_t path_count;
   gather_cli_table_options options;
   gather_cli_raw raw;
   bool one_engine; /* --engine was given */

@@ -74,6 +74,21 @@ static void text_ways(const gather_cli_bench *bench) {
     if (bench->ways[i].kind != GATHER_CLI_BENCH_SWEEP) text_way(bench, &bench->ways[i]);
 }
 
+/* What the devices did for the fastest engine, if there are several. */
+static void text_devices(const gather_cli_bench *bench) {
+  const gather_cli_bench_way *way = bench->best;
+  if (!way || way->device_count < 2) return;
+  printf("\n%s by device:\n", gather_engine_name(way->statistics.engine));
+  for (int32_t i = 0; i < way->device_count; i++) {
+    const gather_table_device *device = &way->devices[i];
+    printf("%9" PRId64 " reads, %4" PRId32 " in flight at most, %8.0f us each: ", device->reads, device->most_in_flight,
+           device->reads > 0 ? device->seconds_reading * 1e6 / (double)device->reads : 0.0);
+    gather_cli_put(stdout, device->path ? device->path : "?");
+    if (device->files > 1) printf(" and %" PRId32 " more", device->files - 1);
+    putchar('\n');
+  }
+}
+
 static void text_depths(const gather_cli_bench *bench) {
   bool any = false;
   for (int i = 0; i < bench->way_count; i++) {
@@ -136,6 +151,7 @@ void gather_cli_bench_answer(const gather_cli_bench *bench) {
   text_cold(bench);
   text_ways(bench);
   text_limit(bench);
+  text_devices(bench);
   text_depths(bench);
   text_advice(bench);
 }

@@ -89,7 +89,9 @@ gather_status gather_cli_bench_describe(gather_cli_bench *bench, gather_error *e
   options.depth = bench->options.depth;
   options.no_links = gather_cli_no_links();
   options.raw = bench->raw.raw.type ? &bench->raw.raw : NULL;
-  GATHER_CLI_TRY(gather_table_open(bench->args->argument[0], &options, &table, error));
+  bench->paths = gather_cli_table_paths(bench->args, bench->args->argument[0], &bench->path_count);
+  if (!bench->paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
+  GATHER_CLI_TRY(gather_table_open_parts(bench->paths, bench->path_count, &options, &table, error));
   gather_status status = describe(bench, table, error);
   gather_table_close(table);
   return status;

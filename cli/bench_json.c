@@ -29,6 +29,9 @@ static void json_way(gather_cli_json *json, const char *key, const gather_cli_be
     gather_cli_json_string(json, "why", way->statistics.why);
     gather_cli_json_double(json, "bytes_read_per_useful", way->amplification);
     gather_cli_json_int(json, "memory_peak", way->statistics.memory_peak);
+    gather_cli_json_array(json, "devices");
+    for (int32_t i = 0; i < way->device_count; i++) gather_cli_json_device(json, &way->devices[i]);
+    gather_cli_json_array_end(json);
   }
   json_rate(json, "cold", way->cold, way->rounds);
   if (way->kind == GATHER_CLI_BENCH_LIMIT) {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -36,11 +37,21 @@ static void make_ids(gather_cli_bench *bench, int64_t rows, int round, int64_t t
   for (int64_t i = 0; i < rows; i++) bench->ids[i] = (int64_t)(next_random(&state) % (uint64_t)table_rows);
 }
 
-/* The table of a method: for the disk limit the largest file as blocks. */
+/* All files as blocks: what the disks deliver. Files of different kinds may lie side by side. */
+static gather_status open_blocks(const gather_cli_bench *bench, const gather_table_options *options,
+                                 gather_table **table, gather_error *error) {
+  const char **paths = calloc((size_t)bench->file_count, sizeof *paths);
+  if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
+  for (int32_t i = 0; i < bench->file_count; i++) paths[i] = bench->files[i].path;
+  gather_status status = gather_table_open_parts(paths, bench->file_count, options, table, error);
+  free(paths);
+  return status;
+}
+
+/* The table of a method: for the disk limit all files as blocks. */
 static gather_status open_table(const gather_cli_bench *bench, const gather_cli_bench_way *way, bool buffered,
                                 gather_table **table, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  const char *path = bench->args->argument[0];
   const int64_t shape[2] = {-1, bench->block_bytes};
   const gather_raw blocks = {"uint8", 2, shape, 0, true};
   options.engine = way->engine;
@@ -52,9 +63,9 @@ static gather_status open_table(const gather_cli_bench *bench, const gather_cli_
   if (way->kind == GATHER_CLI_BENCH_LIMIT) {
     options.raw = &blocks;
     options.memory_bytes = 0;
-    path = bench->largest->path;
+    return open_blocks(bench, &options, table, error);
   }
-  return gather_table_open(path, &options, table, error);
+  return gather_table_open_parts(bench->paths, bench->path_count, &options, table, error);
 }
 
 /* Takes all rows, as many at a time as fit into the output; *seconds: the time. */
@@ -170,6 +181,19 @@ static double count_blocks(gather_cli_bench *bench, int64_t rows, int round) {
   return (double)bench->needed / (double)rows;
 }
 
+/* What each device did. The names are kept by `bench`: those of the table end with it. */
+static void keep_devices(const gather_cli_bench *bench, const gather_table *table, gather_cli_bench_way *way) {
+  gather_table_device device;
+  way->device_count = 0;
+  while (way->device_count < GATHER_CLI_BENCH_DEVICES && gather_table_device_at(table, way->device_count, &device)) {
+    const char *path = NULL;
+    for (int32_t i = 0; i < bench->file_count && !path; i++)
+      if (strcmp(bench->files[i].path, device.path) == 0) path = bench->files[i].path;
+    device.path = path;
+    way->devices[way->device_count++] = device;
+  }
+}
+
 gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_way *way, int round, int64_t rows,
                                     gather_error *error) {
   gather_table *table = NULL;
@@ -187,7 +211,7 @@ gather_status gather_cli_bench_cold(gather_cli_bench *bench, gather_cli_bench_wa
       status = gather_cli_bench_drop(bench, error);
     }
     if (status == GATHER_OK) status = take_all(bench, table, rows, &seconds, error);
-    if (status == GATHER_OK) gather_table_statistics_get(table, &way->statistics);
+    if (status == GATHER_OK) gather_table_statistics_get(table, &way->statistics), keep_devices(bench, table, way);
     gather_table_close(table);
   }
   GATHER_CLI_TRY(status);

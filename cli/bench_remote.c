@@ -147,7 +147,7 @@ static void answer_json(const remote_bench *bench, double seconds) {
   gather_cli_json_double(&json, "least", rate.least);
   gather_cli_json_double(&json, "most", rate.most);
   gather_cli_json_double(&json, "rows_per_second_one_at_a_time", bench->single);
-  gather_cli_json_table(&json, &bench->statistics);
+  gather_cli_json_table(&json, NULL, &bench->statistics);
   gather_cli_json_remote(&json, &bench->network);
   gather_cli_json_double(&json, "seconds", seconds);
   gather_cli_json_finish(&json);

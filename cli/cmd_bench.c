@@ -204,6 +204,7 @@ static gather_status measure_all(gather_cli_bench *bench, gather_error *error) {
 static void clear(gather_cli_bench *bench) {
   for (int32_t i = 0; i < bench->file_count; i++) free(bench->files[i].path);
   free(bench->files);
+  free(bench->paths);
   free(bench->parts);
   free(bench->type_name);
   free(bench->format);

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "report.h"
 #include "signals.h"
+#include "size.h"
 #include "source.h"
 #include "take.h"
 #include "value.h"
@@ -58,6 +59,7 @@ gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error) 
                                   .name = job->out.name ? job->out.name : data->name,
                                   .rank = 1, /* without elements, until the shape is known */
                                   .shape = job->shape};
+  GATHER_CLI_TRY(gather_cli_size(job->args, GATHER_CLI_ALIGN, 1, 0, &job->writing.align_bytes, error));
   GATHER_CLI_TRY(keep_descr(job, error));
   gather_status status = job->format ? gather_writer_check(&job->writing, error) : GATHER_OK;
   return job->to_stdout || status == GATHER_UNSUPPORTED || status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
@@ -123,6 +125,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
                                     &job->plan, error));
   GATHER_CLI_TRY(gather_cli_job_table_check(job, error));
   job->writing.rank = gather_plan_shape(job->plan, job->shape);
+  GATHER_CLI_TRY(gather_cli_job_pad(job, error));
   gather_tensor out = {
       .type = job->writing.type, .rank = job->writing.rank, .shape = job->shape, .item_bytes = job->writing.item_bytes};
   job->bytes = gather_tensor_bytes(&out);

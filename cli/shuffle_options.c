@@ -8,6 +8,7 @@
 #include "gather/remote.h"
 #include "report.h"
 #include "shuffle_job.h"
+#include "size.h"
 #include "source.h"
 #include "table_arg.h"
 
@@ -86,6 +87,7 @@ gather_status gather_cli_shuffle_options(gather_cli_shuffle *job, gather_error *
   GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_PASSES, 1, 2, 0, &passes, error));
   job->options.passes = (int32_t)passes;
   GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_THREADS, 1, MOST_THREADS, 0, &job->threads, error));
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_ALIGN, 1, 0, &job->options.align_bytes, error));
   GATHER_CLI_TRY(read_output(job, error));
   GATHER_CLI_TRY(read_table(job, error));
   GATHER_CLI_TRY(read_order(job, error));

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "choices.h"
@@ -34,7 +35,32 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
                          gather_cli_choice_hint(GATHER_CLI_ENGINE, args->command, engine, hint, sizeof hint));
 }
 
-void gather_cli_json_table(gather_cli_json *json, const gather_table_statistics *statistics) {
+const char **gather_cli_table_paths(const gather_cli_args *args, const char *first, int32_t *count) {
+  const char **paths = calloc((size_t)args->given_count + 1, sizeof *paths);
+  if (!paths) return NULL;
+  paths[0] = first;
+  *count = 1;
+  for (const char *path; (path = gather_cli_value_at(args, GATHER_CLI_PART, *count - 1)); ++*count)
+    paths[*count] = path;
+  return paths;
+}
+
+void gather_cli_json_device(gather_cli_json *json, const gather_table_device *device) {
+  const double mean = device->reads > 0 ? device->seconds_reading / (double)device->reads : 0;
+  gather_cli_json_object(json, NULL);
+  gather_cli_json_string(json, "file", device->path);
+  gather_cli_json_int(json, "files", device->files);
+  gather_cli_json_bool(json, "direct", device->direct);
+  gather_cli_json_int(json, "depth", device->depth);
+  gather_cli_json_int(json, "most_in_flight", device->most_in_flight);
+  gather_cli_json_int(json, "reads", device->reads);
+  gather_cli_json_int(json, "bytes_read", device->bytes_read);
+  gather_cli_json_double(json, "seconds_per_read", mean);
+  gather_cli_json_object_end(json);
+}
+
+void gather_cli_json_table(gather_cli_json *json, const gather_table *table,
+                           const gather_table_statistics *statistics) {
   gather_cli_json_object(json, "table");
   gather_cli_json_string(json, "engine", gather_engine_name(statistics->engine));
   gather_cli_json_bool(json, "direct", statistics->direct);
@@ -49,6 +75,10 @@ void gather_cli_json_table(gather_cli_json *json, const gather_table_statistics 
   gather_cli_json_int(json, "bytes_read", statistics->bytes_read);
   gather_cli_json_int(json, "memory_peak", statistics->memory_peak);
   gather_cli_json_int(json, "memory_ceiling", statistics->memory_ceiling);
+  gather_table_device device;
+  gather_cli_json_array(json, "devices");
+  for (int32_t i = 0; table && gather_table_device_at(table, i, &device); i++) gather_cli_json_device(json, &device);
+  gather_cli_json_array_end(json);
   gather_cli_json_object_end(json);
 }
 

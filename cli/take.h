@@ -20,6 +20,8 @@ typedef struct gather_cli_take_table {
   gather_type decode_as;   /* of --as; GATHER_TYPE_NONE without it */
   gather_file_codec codec; /* with --as: of DATA */
   int64_t rows, row_bytes; /* what the indices select: rows of the table, or what is below a tuple */
+  int64_t padded_bytes;    /* of a row in the output, more than row_bytes with --pad-rows */
+  int64_t lines;           /* of a row, each of which is padded: products of its dimensions but the last */
   int64_t part_bytes;      /* of each of the two buffers of the output */
   int64_t window_bytes;    /* of the output, how much may wait for the disk; 0 = up to the system */
   gather_table_statistics statistics;
@@ -73,6 +75,10 @@ GATHER_CHECKED gather_status gather_cli_job_inputs(gather_cli_job *job, gather_e
 /* Opens the files and makes the plan: then types, ranks, axis, batch_dims and shapes are valid, and the output may be
  * written. */
 GATHER_CHECKED gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error);
+/* --pad-rows: lengthens the last axis of the output. */
+GATHER_CHECKED gather_status gather_cli_job_pad(gather_cli_job *job, gather_error *error);
+/* Moves `count` rows apart, which have room for it, and puts zeros between them. */
+void gather_cli_take_spread(const gather_cli_take_table *through, char *rows, int64_t count);
 /* DATA is not a single tensor of its file (error says so): opens the table that has all of it, such as a column in many pieces. Returns
  * the status of error if there is none, or not for this job. */
 GATHER_CHECKED gather_status gather_cli_job_table_find(gather_cli_job *job, gather_error *error);

@@ -18,7 +18,7 @@ static void table_json(gather_cli_json *json, const gather_cli_job *job) {
   gather_table_statistics statistics = through->statistics;
   statistics.memory_peak += 2 * (job->bytes < through->part_bytes ? job->bytes : through->part_bytes);
   if (through->options.memory_bytes > 0) statistics.memory_ceiling = through->options.memory_bytes;
-  gather_cli_json_table(json, &statistics);
+  gather_cli_json_table(json, through->table, &statistics);
   if (through->remote) gather_cli_json_remote(json, &through->network);
 }
 
@@ -55,6 +55,12 @@ static void answer_json(const gather_cli_job *job) {
   if (job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
   gather_cli_json_int(&json, "bad", job->bad_count);
   gather_cli_json_object_end(&json);
+  if (job->through.padded_bytes > job->through.row_bytes) {
+    gather_cli_json_object(&json, "padding");
+    gather_cli_json_int(&json, "row_bytes", job->through.row_bytes);
+    gather_cli_json_int(&json, "padded_bytes", job->through.padded_bytes);
+    gather_cli_json_object_end(&json);
+  }
   gather_cli_json_string(&json, "plan", job->plan_text);
   gather_cli_json_double(&json, "seconds", job->seconds);
   gather_cli_json_bool(&json, "dry_run", job->args->value[GATHER_CLI_DRY_RUN] != NULL);
@@ -72,7 +78,24 @@ static void answer_text(const gather_cli_job *job, FILE *to) {
           job->bytes, job->bytes == 1 ? "byte" : "bytes");
   count_text(job, to);
   if (job->bad_count) fprintf(to, ", %" PRId64 " out of range and repaired", job->bad_count);
+  if (job->through.padded_bytes > job->through.row_bytes)
+    fprintf(to, "; rows padded with zeros from %" PRId64 " to %" PRId64 " bytes", job->through.row_bytes,
+            job->through.padded_bytes);
   fputc('\n', to);
+}
+
+/* What each device did, if there are several. */
+static void devices_text(const gather_table *table) {
+  gather_table_device device;
+  if (!gather_table_device_at(table, 1, &device)) return;
+  for (int32_t i = 0; gather_table_device_at(table, i, &device); i++) {
+    fprintf(stderr, "device %" PRId32 " (", i);
+    gather_cli_put(stderr, device.path);
+    if (device.files > 1) fprintf(stderr, " and %" PRId32 " more", device.files - 1);
+    fprintf(stderr, "): %" PRId64 " reads, %" PRId64 " bytes read, %" PRId32 " in flight at most, %.0f us each\n",
+            device.reads, device.bytes_read, device.most_in_flight,
+            device.reads > 0 ? device.seconds_reading * 1e6 / (double)device.reads : 0.0);
+  }
 }
 
 static void table_text(const gather_table_statistics *s) {
@@ -96,7 +119,7 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);
   if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])
-    table_text(&job->through.statistics);
+    table_text(&job->through.statistics), devices_text(job->through.table);
   if (args->value[GATHER_CLI_PLAN] && job->through.remote && !args->value[GATHER_CLI_DRY_RUN])
     gather_cli_remote_text(stderr, &job->through.network);
 }

@@ -112,7 +112,8 @@ static gather_status take_part(rows *r, int64_t first, int64_t len, gather_error
   GATHER_CLI_TRY(blame_change(gather_table_take(job->through.table, &indices, &out, &options, error), error));
   if (job->through.options.memory_bytes > 0 && indices_are_mapped(job))
     gather_cli_drop_pages(job->indices.tensor.tensor.data, job->indices.tensor.bytes);
-  return gather_cli_behind_hand(&r->behind, len * job->through.row_bytes, error);
+  gather_cli_take_spread(&job->through, out.data, len);
+  return gather_cli_behind_hand(&r->behind, len * job->through.padded_bytes, error);
 }
 
 static gather_status take_parts(rows *r, gather_error *error) {
@@ -128,7 +129,8 @@ static gather_status take_parts(rows *r, gather_error *error) {
 }
 
 static int64_t rows_of_part(const gather_cli_job *job) {
-  int64_t most = job->through.part_bytes / job->through.row_bytes;
+  int64_t most = job->through.part_bytes / job->through.padded_bytes;
+  if (most == 0) most = 1; /* it was divided for rows that are not padded */
   return most < job->through.rows ? most : job->through.rows;
 }
 
@@ -142,7 +144,7 @@ static gather_status start(rows *r, gather_error *error) {
   r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
   r->next_tick = job->begin + FIRST_MS * 1e-3;
   for (int32_t i = r->selected; i < data->rank; i++) r->out_shape[i - r->selected + 1] = data->shape[i];
-  return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.row_bytes, error);
+  return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.padded_bytes, error);
 }
 
 gather_status gather_cli_job_table_rows(gather_cli_job *job, const gather_executor *executor, gather_error *error) {

@@ -78,16 +78,6 @@ static int64_t row_bytes_of(const gather_cli_job *job) {
   return bytes;
 }
 
-static const char **part_paths(const gather_cli_job *job, int32_t *count) {
-  const char **paths = calloc((size_t)job->args->given_count + 1, sizeof *paths);
-  if (!paths) return NULL;
-  paths[0] = gather_cli_job_data(job);
-  *count = 1;
-  for (const char *path; (path = gather_cli_value_at(job->args, GATHER_CLI_PART, *count - 1)); ++*count)
-    paths[*count] = path;
-  return paths;
-}
-
 /* Threads of the table must not take the signals that the temporary file needs. */
 static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather_error *error) {
   gather_cli_take_table *through = &job->through;
@@ -107,7 +97,7 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
   if (memory_bytes > 0 && (row_bytes > memory_bytes / PARTS_IN_MEMORY ||
                            through->part_bytes * PARTS_IN_MEMORY + options.memory_bytes > memory_bytes))
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
-  const char **paths = part_paths(job, &count);
+  const char **paths = gather_cli_table_paths(job->args, gather_cli_job_data(job), &count);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
   gather_cli_signals_hold();
   gather_status status = gather_cli_remote_all(paths, count, &options.remote, error);

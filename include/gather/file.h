@@ -203,6 +203,11 @@ typedef struct gather_writing {
       *name; /* of the tensor, if the format has names: TensorProto (NULL = ""), safetensors (NULL or "" = "data") */
   int32_t rank;
   const int64_t *shape;
+  /* The elements begin at a multiple of so many bytes in the file, such as 4096, the block of most disks: then a row whose length divides
+   * the block, or is a multiple of it, is in as few blocks as possible. A power of two; 0 = where the format puts them. npy (at most
+   * 8192: NumPy refuses longer headers) and safetensors (one tensor) pad their header with spaces, raw files have none; other formats
+   * return GATHER_UNSUPPORTED. */
+  int64_t align_bytes;
 } gather_writing;
 
 /* Creates a file in the target's folder, writes its header and reserves room for all elements, so a full disk is reported here.

@@ -84,12 +84,13 @@ typedef struct gather_shuffle_options {
    * quick and must not use the shuffle. NULL = the work cannot be cancelled. */
   bool (*stop)(void *context);
   void *stop_context;
+  int64_t align_bytes; /* as gather_writing.align_bytes */
 } gather_shuffle_options;
 
 #define GATHER_SHUFFLE_OPTIONS_INIT                                                                               \
   {                                                                                                               \
     sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, \
-        NULL, NULL, NULL                                                                                          \
+        NULL, NULL, NULL, 0                                                                                       \
   }
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */

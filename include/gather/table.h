@@ -63,7 +63,7 @@ typedef struct gather_table_options {
    * pages, and buffers, scratch and cache stay below 2 GiB and below an eighth of the memory that this process may use. */
   int64_t memory_bytes;
   int64_t cache_bytes; /* at most this much of it for the row cache; -1 = automatic, 0 = no cache */
-  int32_t depth;       /* queue depth: reads in flight, 1 to 4096; 0 = automatic */
+  int32_t depth;       /* queue depth: reads in flight on each device, 1 to 4096; 0 = automatic */
   bool buffered;       /* read through the page cache, never with O_DIRECT */
   bool keep_signals;   /* do not read through mappings: then no SIGBUS handler is installed */
   const gather_raw *
@@ -234,7 +234,7 @@ GATHER_API GATHER_CHECKED gather_status gather_table_wait(gather_table_job *job,
 typedef struct gather_table_statistics {
   gather_engine engine;  /* the engine in use, never AUTO */
   bool direct;           /* reads with O_DIRECT */
-  int32_t depth;         /* queue depth */
+  int32_t depth;         /* queue depth, of each device */
   char why[160];         /* why this engine was chosen, or why not the requested one; one sentence */
   int64_t takes;         /* successful calls and jobs */
   int64_t rows;          /* rows delivered by them: the next three, and filled rows */
@@ -255,6 +255,28 @@ typedef struct gather_table_statistics {
 GATHER_API void gather_table_statistics_get(const gather_table *table, gather_table_statistics *statistics);
 /* Sets all counts to 0; memory_peak becomes memory_bytes. */
 GATHER_API void gather_table_statistics_reset(gather_table *table);
+
+/* A device that a table reads from: its files with one device number (st_dev). Each device has a queue of reads of its own, so
+ * that a slow one does not hold up the others; beyond 16 devices, or if the memory limit is low, several share a queue.
+ * A mount point has its own device number: a RAID is one device, and so is a pool of disks. Rows that are decoded (decode_as) are read
+ * file after file. */
+typedef struct gather_table_device {
+  uint64_t number;        /* st_dev */
+  const char *path;       /* of its first file; valid until the table is closed */
+  int32_t files;          /* how many of the table's files are on it */
+  bool direct;            /* all of them are read with O_DIRECT */
+  int32_t depth;          /* queue depth */
+  int32_t most_in_flight; /* the most reads that one take had in flight here */
+  int64_t reads;          /* as in gather_table_statistics; the sum over all devices is that of the table */
+  int64_t bytes_read;
+  double
+      seconds_reading; /* of all reads, each from its begin to its end: divided by reads, the mean latency; divided by the seconds of
+                             the takes, the mean number of reads in flight */
+} gather_table_device;
+
+/* Device number i of a table, in the order of its files; what it did since the table was opened, or since
+ * gather_table_statistics_reset. Returns false if i is not below the number of devices. Threads: any, also during takes. */
+GATHER_API bool gather_table_device_at(const gather_table *table, int32_t i, gather_table_device *device);
 
 /* What a table of URLs did on the network: requests, bytes, latencies. Parts of it belong to the connections, which all files of the table
  * share: opening them counts too. Returns false for a table of local files: then all is 0. Threads: any, also during takes. Since 0.2 */

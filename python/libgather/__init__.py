@@ -50,7 +50,7 @@ from libgather.model import Model, check, run
 from libgather.quantised import Quantized
 from libgather.shuffle_file import Shuffled, shuffle
 from libgather.stablehlo import stablehlo_gather
-from libgather.table import Table, TablePart, TableStatistics, open
+from libgather.table import Table, TableDevice, TablePart, TableStatistics, open
 
 
 def __getattr__(name: str) -> _Any:
@@ -82,6 +82,7 @@ __all__ = [
     "Quantized",
     "Shuffled",
     "Table",
+    "TableDevice",
     "TableJob",
     "TablePart",
     "TableStatistics",

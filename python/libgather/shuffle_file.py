@@ -83,6 +83,7 @@ def shuffle(
     memory: int | str | None = None,
     passes: int | None = None,
     name: str | None = None,
+    align: int | str | None = None,
     replace: bool = False,
     resume: bool = False,
     dry_run: bool = False,
@@ -118,6 +119,10 @@ def shuffle(
         1: take each block of the output from the table. 2: read the table once and sort it in buckets. Default: the faster one.
     name : str, optional
         Name of the tensor in the output, if the format has names. Default: the table's.
+    align : int or str, optional
+        The elements of the output begin at a multiple of so many bytes in the file, a power of two such as 4096: then a row whose
+        length divides it, or is a multiple of it, is in as few blocks of the disk as possible. .npy (up to 8192), .safetensors and
+        raw files can do so. A resumed run needs it again.
     replace : bool, default False
         Replace an existing output, and what an unfinished run left.
     resume : bool, default False
@@ -182,5 +187,6 @@ def shuffle(
         bool(raw),
         bool(links),
         progress,
+        0 if align is None else bytes_of(align, "align"),
     )
     return Shuffled(None if target is None else os.fsdecode(target), *facts)

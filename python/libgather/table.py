@@ -25,6 +25,24 @@ from libgather.table_index import TableIndexing
 Path = str | bytes | os.PathLike
 
 
+class TableDevice(NamedTuple):
+    """A device that a table reads from: its files with one device number (`st_dev`), which have a queue of reads of their own.
+
+    Since the table was opened, or since reset_stats(): how many reads one take had in flight here at most, the reads, the bytes
+    read, and the seconds of all reads from begin to end: divided by reads, the mean latency.
+    """
+
+    number: int
+    path: str  # of its first file
+    files: int
+    direct: bool
+    depth: int
+    most_in_flight: int
+    reads: int
+    bytes_read: int
+    seconds_reading: float
+
+
 class TablePart(NamedTuple):
     """A part of a table: its rows `first` to `first + rows`, from the byte `offset` of the file."""
 
@@ -54,7 +72,7 @@ class TableStatistics:
     direct : bool
         Whether it uses direct I/O, which bypasses the page cache.
     depth : int
-        Queue depth: maximum number of reads in flight.
+        Queue depth: maximum number of reads in flight on each device.
     why : str
         Why this engine, or why not the requested one.
     takes : int
@@ -300,6 +318,10 @@ class Table(_core.Table, TableIndexing, TableArray):
         """Statistics since it was opened, or since reset_stats()."""
         network = self._remote_stats()
         return TableStatistics(**self._stats(), remote=None if network is None else RemoteStatistics(**network))
+
+    def devices(self) -> tuple[TableDevice, ...]:
+        """The devices of its files, and what was read from each."""
+        return tuple(TableDevice(*device) for device in self._devices())
 
     def __repr__(self) -> str:
         path = self._paths[0] + (f" and {len(self._paths) - 1} more" if len(self._paths) > 1 else "")

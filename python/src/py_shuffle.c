@@ -39,13 +39,13 @@ static int read_engine(shuffle_call *given) {
 static int read_call(PyObject *args, shuffle_call *given) {
   gather_shuffle_options *options = &given->options;
   PyObject *output;
-  long long seed, memory, offset;
+  long long seed, memory, offset, align;
   int passes, depth, replace, resume, threads, dry_run, as_is, links;
   *options = (gather_shuffle_options)GATHER_SHUFFLE_OPTIONS_INIT;
-  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppO", &PyTuple_Type, &given->paths, &output, &given->name,
+  if (!PyArg_ParseTuple(args, "O!OzOLLisippipzO!LppOL", &PyTuple_Type, &given->paths, &output, &given->name,
                         &given->order, &seed, &memory, &passes, &given->engine, &depth, &replace, &resume, &threads,
-                        &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links,
-                        &given->progress))
+                        &dry_run, &given->type, &PyTuple_Type, &given->shape, &offset, &as_is, &links, &given->progress,
+                        &align))
     return -1;
   if (output != Py_None && PyBytes_AsStringAndSize(output, &given->output, NULL) < 0) return -1;
   options->name = given->name;
@@ -53,6 +53,7 @@ static int read_call(PyObject *args, shuffle_call *given) {
   options->memory_bytes = memory;
   options->passes = passes;
   options->depth = depth;
+  options->align_bytes = align;
   options->replace = replace;
   options->resume = resume;
   options->no_links = !links;
@@ -174,7 +175,7 @@ static PyObject *shuffle(shuffle_call *given) {
 }
 
 /* _shuffle(paths, output, name, order, seed, memory, passes, engine, depth, replace, resume, threads, dry_run, raw_type, raw_shape,
- * raw_offset, raw_as_is, links, progress) */
+ * raw_offset, raw_as_is, links, progress, align) */
 PyObject *gather_py_shuffle(PyObject *self, PyObject *args) {
   shuffle_call given = {0};
   PyObject *result = NULL;

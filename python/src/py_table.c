@@ -155,6 +155,28 @@ static PyObject *table_stats(PyObject *object, PyObject *none) {
                        (long long)s.memory_ceiling, "seconds", s.seconds, "seconds_waiting", s.seconds_waiting);
 }
 
+static PyObject *device_of(const gather_table_device *d) {
+  return Py_BuildValue("(NNiNiiLLd)", PyLong_FromUnsignedLongLong((unsigned long long)d->number),
+                       PyUnicode_DecodeFSDefault(d->path), (int)d->files, PyBool_FromLong(d->direct), (int)d->depth,
+                       (int)d->most_in_flight, (long long)d->reads, (long long)d->bytes_read, d->seconds_reading);
+}
+
+static PyObject *table_devices(PyObject *object, PyObject *none) {
+  gather_py_table *self = (gather_py_table *)object;
+  gather_table *table = gather_py_handle_enter(&self->handle);
+  gather_table_device device;
+  (void)none;
+  if (!table) return gather_py_table_closed();
+  PyObject *devices = PyList_New(0);
+  for (int32_t i = 0; devices && gather_table_device_at(table, i, &device); i++) {
+    PyObject *one = device_of(&device);
+    if (!one || PyList_Append(devices, one) < 0) Py_CLEAR(devices);
+    Py_XDECREF(one);
+  }
+  gather_py_handle_leave(&self->handle);
+  return devices;
+}
+
 /* None for a table of local files. */
 static PyObject *table_remote_stats(PyObject *object, PyObject *none) {
   gather_py_table *self = (gather_py_table *)object;
@@ -209,6 +231,7 @@ static PyMethodDef methods[] = {
     {"reset_stats", table_reset_stats, METH_NOARGS,
      "reset_stats()\n--\n\nSets all counts of stats() to 0, and memory_peak to memory_bytes."},
     {"_stats", table_stats, METH_NOARGS, "_stats()\n--\n\nThe fields of TableStatistics: a dict."},
+    {"_devices", table_devices, METH_NOARGS, "_devices()\n--\n\nThe fields of each TableDevice: a list of tuples."},
     {"_remote_stats", table_remote_stats, METH_NOARGS,
      "_remote_stats()\n--\n\nThe fields of RemoteStatistics: a dict; None for local files."},
     {"_parts", table_parts, METH_NOARGS, "_parts()\n--\n\nThe fields of each TablePart: a tuple of tuples."},

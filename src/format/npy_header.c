@@ -13,7 +13,14 @@
 
 /* Data begins at a multiple of ALIGN; the first length has space to grow to GROWTH digits in place (both as in
  * NumPy). */
-enum { ALIGN = 64, GROWTH = 21, PREFIX_V1 = 10, PREFIX_V2 = 12, SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8 };
+enum {
+  ALIGN = 64,
+  MOST_ALIGNED = 8192,
+  GROWTH = 21,
+  PREFIX_V1 = 10,
+  PREFIX_V2 = 12,
+  SHAPE_BYTES = GATHER_MAX_RANK * 22 + 8
+};
 
 bool gather_npy_carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
 
@@ -52,6 +59,9 @@ static void shape_text(const gather_writing *what, char *text, size_t bytes) {
   (void)snprintf(text + at, bytes - at, what->rank == 1 ? ",)" : ")");
 }
 
+/* Data begins at a multiple of it. */
+static int64_t align_of(const gather_writing *what) { return what->align_bytes > ALIGN ? what->align_bytes : ALIGN; }
+
 /* The dictionary as text of `*size` bytes, with blanks to grow into; space for the padding follows it. */
 static char *dictionary(const gather_writing *what, int64_t *size) {
   char own[40], shape[SHAPE_BYTES], first[24] = "";
@@ -59,7 +69,7 @@ static char *dictionary(const gather_writing *what, int64_t *size) {
   shape_text(what, shape, sizeof shape);
   if (what->rank > 0) (void)snprintf(first, sizeof first, "%" PRId64, what->shape[0]);
   const char *descr = what->descr ? what->descr : own;
-  size_t room = strlen(descr) + sizeof shape + 128 + GROWTH + ALIGN;
+  size_t room = strlen(descr) + sizeof shape + 128 + GROWTH + (size_t)align_of(what);
   char *text = gather_alloc((int64_t)room + PREFIX_V2);
   if (!text) return NULL;
   int blanks = what->rank > 0 ? GROWTH - (int)strlen(first) : 0;
@@ -68,9 +78,9 @@ static char *dictionary(const gather_writing *what, int64_t *size) {
 }
 
 /* Puts magic, version and length before the text, padding and a newline after it. */
-static void frame(gather_header *header, int version) {
+static void frame(gather_header *header, int version, int64_t align) {
   int64_t prefix = version == 1 ? PREFIX_V1 : PREFIX_V2;
-  int64_t padding = ALIGN - (prefix + header->size + 1) % ALIGN, length = header->size + padding + 1;
+  int64_t padding = align - (prefix + header->size + 1) % align, length = header->size + padding + 1;
   memmove(header->bytes + prefix, header->bytes, (size_t)header->size);
   memcpy(header->bytes, "\x93NUMPY", 6);
   header->bytes[6] = (char)version;
@@ -82,11 +92,24 @@ static void frame(gather_header *header, int version) {
 }
 
 /* The longest text whose length, padded, fits in the two bytes of version 1.0. */
-static bool fits_version_1(int64_t size) { return size + 1 + ALIGN - (PREFIX_V1 + size + 1) % ALIGN <= UINT16_MAX; }
+static bool fits_version_1(int64_t size, int64_t align) {
+  return size + 1 + align - (PREFIX_V1 + size + 1) % align <= UINT16_MAX;
+}
+
+/* NumPy refuses to load headers of more than 10,000 bytes, unless told otherwise. */
+static gather_status check_aligned(const gather_writing *what, const gather_header *header, gather_error *error) {
+  if (what->align_bytes <= ALIGN || header->size <= MOST_ALIGNED) return GATHER_OK;
+  return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                           "elements aligned to %" PRId64 " bytes need a header of .npy of %" PRId64
+                           " bytes, and NumPy reads at most 10000; use at most %d, or safetensors or raw",
+                           what->align_bytes, header->size, MOST_ALIGNED);
+}
 
 gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, gather_header *header,
                                 gather_error *error) {
   (void)data_bytes;
+  const gather_header aligned = {.size = align_of(what)};
+  GATHER_TRY(check_aligned(what, &aligned, error));
   if (what->descr) {
     GATHER_TRY(check_descr(what, error));
     if (strlen(what->descr) > INT32_MAX / 2)
@@ -96,6 +119,6 @@ gather_status gather_npy_header(const gather_writing *what, int64_t data_bytes, 
   if (!header->bytes) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for the file's header");
   int64_t latin1 = gather_latin1_from_utf8(header->bytes, header->size);
   if (latin1 >= 0) header->size = latin1;
-  frame(header, latin1 < 0 ? 3 : fits_version_1(header->size) ? 1 : 2);
-  return GATHER_OK;
+  frame(header, latin1 < 0 ? 3 : fits_version_1(header->size, align_of(what)) ? 1 : 2, align_of(what));
+  return check_aligned(what, header, error);
 }

@@ -94,14 +94,15 @@ static char *put_tensor(char *at, const char *end, const gather_writing *what, c
 }
 
 /* The maximum bytes of a header; -1 if readers would refuse it. */
-static int64_t room_of(const gather_writing *tensors, int64_t count) {
-  int64_t room = LENGTH_BYTES + ALIGN + 3;
+static int64_t room_of(const gather_writing *tensors, int64_t count, int64_t align) {
+  int64_t room = LENGTH_BYTES + 3;
   for (int64_t i = 0; i < count; i++) {
     int64_t name = (int64_t)strlen(gather_safetensors_name(&tensors[i]));
     room += name * 6 + FRAME_BYTES + tensors[i].rank * NUMBER_BYTES;
     if (name > HEADER_MAX / 6 || room > HEADER_MAX) return -1;
   }
-  return room;
+  room = (room + align) / align * align;
+  return room - LENGTH_BYTES <= HEADER_MAX ? room : -1;
 }
 
 static gather_status check_tensors(const gather_writing *tensors, int64_t count, gather_error *error) {
@@ -115,7 +116,13 @@ static gather_status check_tensors(const gather_writing *tensors, int64_t count,
 gather_status gather_safetensors_headers(const gather_writing *tensors, const gather_writing_place *const *order,
                                          int64_t count, gather_header *header, gather_error *error) {
   GATHER_TRY(check_tensors(tensors, count, error));
-  int64_t room = room_of(tensors, count);
+  const int64_t align = tensors[0].align_bytes > ALIGN ? tensors[0].align_bytes : ALIGN;
+  if (align > HEADER_MAX)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                             "the header of a safetensors file has at most %d bytes: its elements cannot be aligned to "
+                             "%" PRId64,
+                             HEADER_MAX, align);
+  int64_t room = room_of(tensors, count, align);
   if (room < 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                              "the header of a safetensors file has at most %d bytes, and these names are too long",
@@ -129,7 +136,7 @@ gather_status gather_safetensors_headers(const gather_writing *tensors, const ga
     at = put_tensor(at, header->bytes + room, &tensors[order[i]->number], order[i]);
   }
   *at++ = '}';
-  while ((at - header->bytes) % ALIGN != 0) *at++ = ' ';
+  while ((at - header->bytes) % align != 0) *at++ = ' ';
   header->size = at - header->bytes;
   uint64_t length = (uint64_t)(header->size - LENGTH_BYTES);
   for (int i = 0; i < LENGTH_BYTES; i++) header->bytes[i] = (char)(unsigned char)(length >> (8 * i) & 0xff);

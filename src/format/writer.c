@@ -88,17 +88,34 @@ void gather_writing_plan_clear(gather_writing_plan *plan) {
   *plan = (gather_writing_plan){0};
 }
 
+static gather_status check_align(const gather_writing *what, gather_error *error) {
+  const int64_t align = what->align_bytes;
+  if (align >= 0 && (align & (align - 1)) == 0) return GATHER_OK;
+  return gather_fail_input(error, GATHER_USAGE, "output", "the alignment must be a power of two, not %" PRId64, align);
+}
+
+/* A header that cannot be padded is as long as it is. */
+static gather_status check_aligned(const gather_writing *what, const gather_writing_plan *plan, gather_error *error) {
+  if (what->align_bytes == 0 || plan->header.size % what->align_bytes == 0) return GATHER_OK;
+  return gather_fail_input(
+      error, GATHER_UNSUPPORTED, "output",
+      "the header of a %s file cannot be padded to align the elements; use npy, safetensors or raw",
+      plan->format->name);
+}
+
 gather_status gather_writing_plan_make(const gather_writing *what, gather_writing_plan *plan, gather_error *error) {
   const gather_format *format;
   *plan = (gather_writing_plan){0};
   if (!what) return gather_fail(error, GATHER_USAGE, "the tensor to write is NULL");
   GATHER_TRY(choose_format(what, &format, error));
   GATHER_TRY(check_shape(what, &plan->data_bytes, error));
+  GATHER_TRY(check_align(what, error));
   const gather_type_info *type = gather_type_get(what->type);
   if (!format->carries(type)) return fail_carry(format, type, error);
   plan->format = format;
   if (strcmp(format->name, "npy") != 0) GATHER_TRY(gather_swap_unit(what, &plan->swap_unit, error));
   gather_status status = format->header(what, plan->data_bytes, &plan->header, error);
+  if (status == GATHER_OK) status = check_aligned(what, plan, error);
   int64_t total;
   if (status == GATHER_OK && !gather_add(plan->header.size, plan->data_bytes, &total))
     status = gather_fail_input(error, GATHER_OVERFLOW, "output", "the size of the file does not fit in 64 bits");

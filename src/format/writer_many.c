@@ -95,6 +95,10 @@ static gather_status make_plan(const gather_writing *tensors, int64_t count, gat
     if (tensors[i].type == GATHER_TYPE_STRING)
       return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
                                "strings cannot be written together with other tensors");
+  for (int64_t i = 0; i < count; i++)
+    if (tensors[i].align_bytes > 0)
+      return gather_fail_input(error, GATHER_UNSUPPORTED, "output",
+                               "several tensors in one file cannot be aligned: there must be no gaps between them");
   plan->places = gather_mul(count, (int64_t)sizeof *plan->places, &bytes) ? gather_alloc(bytes) : NULL;
   if (!plan->places) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for %" PRId64 " tensors", count);
   gather_status status = plan_each(tensors, count, plan, error);

@@ -60,7 +60,8 @@ static gather_status describe_output(gather_shuffle *job, gather_error *error) {
                                   .byte_swapped = (data->tensor.flags & GATHER_TENSOR_BYTE_SWAPPED) != 0,
                                   .name = job->options.name ? job->options.name : data->name,
                                   .rank = data->tensor.rank,
-                                  .shape = job->out_shape};
+                                  .shape = job->out_shape,
+                                  .align_bytes = job->options.align_bytes};
   for (int32_t i = 0; i < data->tensor.rank; i++) job->shape[i] = job->out_shape[i] = data->tensor.shape[i];
   return keep_descr(job, error);
 }

@@ -15,6 +15,7 @@ enum {
   MAPPED_SLOT = 128 << 10,
   LEAST_SLOT = 8 << 10,
   DEPTH = 128,
+  MOST_READS = 32768, /* of all queues; the entries that a ring of Linux may have */
   MOST_ENTRIES = 1 << 20
 };
 enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* sorting needs a second copy */ };
@@ -22,13 +23,17 @@ enum { ENTRY_BYTES = 2 * (int)sizeof(gather_entry) /* sorting needs a second cop
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Divides the memory of one worker for its reads: makes reads shorter first, then fewer. Through a mapping, a read
- * of any length brings the 64 KiB around it, and perhaps the next. */
-static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, bool maps) {
-  int64_t slot_memory = maps ? MAPPED_SLOT : SLOT_BYTES;
-  budget->depth = depth;
-  while (!maps && slot_memory > LEAST_SLOT && slot_memory * budget->depth > bytes) slot_memory /= 2;
-  while (budget->depth > 1 && slot_memory * budget->depth > bytes) budget->depth /= 2;
+/* Divides the memory of one worker for its reads: makes reads shorter first, then fewer in each queue, then lets
+ * devices share queues. Through a mapping, a read of any length brings the 64 KiB around it, and perhaps the next. */
+static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, bool maps,
+                        const gather_budget_wishes *wishes) {
+  const int64_t least_slot = most(LEAST_SLOT, wishes->block_bytes);
+  int64_t slot_memory = maps ? MAPPED_SLOT : most(SLOT_BYTES, wishes->block_bytes);
+  budget->queues = wishes->queues;
+  budget->depth = (int32_t)least(depth, MOST_READS / budget->queues);
+  while (!maps && slot_memory > least_slot && slot_memory * budget->depth * budget->queues > bytes) slot_memory /= 2;
+  while (budget->depth > 1 && slot_memory * budget->depth * budget->queues > bytes) budget->depth /= 2;
+  while (budget->queues > 1 && slot_memory * budget->queues > bytes) budget->queues--;
   budget->slot_bytes = maps ? SLOT_BYTES : slot_memory;
 }
 
@@ -37,6 +42,7 @@ static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, boo
 static void share_requests(gather_budget *budget, int64_t bytes, int32_t depth, int32_t connections) {
   enum { MORE = 4 };
   int64_t slot = MOST_PART;
+  budget->queues = 1;
   budget->depth = depth > 0 ? depth : connections + connections / MORE + 1;
   while (slot > LEAST_SLOT && slot * budget->depth > bytes) slot /= 2;
   while (budget->depth > 1 && slot * budget->depth > bytes) budget->depth = budget->depth * 3 / 4;
@@ -50,8 +56,8 @@ void gather_budget_fit(gather_budget *budget, int64_t row_bytes) {
   }
 }
 
-gather_status gather_budget_make(const gather_table_options *options, gather_engine engine, int32_t connections,
-                                 gather_budget *budget, gather_error *error) {
+gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
+                                 const gather_budget_wishes *wishes, gather_budget *budget, gather_error *error) {
   int64_t ceiling = options->memory_bytes;
   if (ceiling != 0 && ceiling < GATHER_TABLE_LEAST_MEMORY)
     return gather_fail(error, GATHER_USAGE,
@@ -63,13 +69,13 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
   const bool maps = engine == GATHER_ENGINE_MMAP;
   if (engine == GATHER_ENGINE_HTTP) {
     budget->workers = (int32_t)least(budget->workers, REMOTE_WORKERS);
-    share_requests(budget, bytes / 4 / budget->workers, options->depth, connections);
+    share_requests(budget, bytes / 4 / budget->workers, options->depth, wishes->connections);
   } else {
-    share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps);
+    share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, wishes);
   }
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
-  int64_t taken =
-      budget->workers * (budget->entries * ENTRY_BYTES + budget->depth * (maps ? MAPPED_SLOT : budget->slot_bytes));
+  const int64_t reads = (int64_t)budget->queues * budget->depth;
+  int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES + reads * (maps ? MAPPED_SLOT : budget->slot_bytes));
   int64_t cache = maps ? 0 : bytes / 2;
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * miss.c: reads rows that are not resident. They are sorted, so that each is read once and neighbours are read
- * together, with the full queue depth in flight; rows are delivered in the order in which reads complete.
+ * together, with the full queue depth in flight on every device; rows are delivered in the order in which reads complete.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -18,6 +18,7 @@
 /* A few short rows are not worth a reader: they are read through the page cache, which then also has their
  * neighbours for the next take. */
 enum { FEW_ROWS = 8, FEW_BYTES = 64 << 10 };
+
 /* ---- where they go */
 
 static void deliver_row(const gather_misses *m, const gather_read *read, int64_t entry, const gather_part *part,
@@ -75,44 +76,55 @@ static gather_status await_one(const gather_misses *m, gather_error *error) {
   return GATHER_OK;
 }
 
-static gather_status finish_one(gather_misses *m, gather_error *error) {
-  gather_table_counts *counts = &m->table->counts;
+/* Waits for a read of any queue, which has room for another one then. */
+static gather_status finish_one(gather_misses *m, int32_t *queue, gather_error *error) {
+  gather_table *table = m->table;
   gather_read read = {0};
   gather_error why;
   int number = 0;
   int64_t start = gather_clock();
   GATHER_TRY(await_one(m, error));
   gather_status status = gather_reader_finish(m->worker->reader, &read, &number, &why);
-  atomic_fetch_add_explicit(&counts->nanoseconds_waiting, gather_clock() - start, memory_order_relaxed);
+  m->now = gather_clock();
+  atomic_fetch_add_explicit(&table->counts.nanoseconds_waiting, m->now - start, memory_order_relaxed);
   if (status != GATHER_OK) {
     status = fail_read(m, &read, status, &why);
     if (error) *error = why;
     return status;
   }
+  gather_device_count_wait(&table->devices[read.source->device], m->now - read.begun);
   deliver(m, &read);
   settle_mapped(m, &read);
   gather_reader_release(m->worker->reader, &read);
+  *queue = read.source->queue;
+  m->cursors[*queue].flying--;
+  m->flying--;
+  return GATHER_OK;
+}
+
+/* Begins as many reads of a queue as it has room for. */
+static gather_status begin_reads(gather_misses *m, int32_t queue, gather_error *error) {
+  gather_reader *reader = m->worker->reader;
+  gather_cursor *cursor = &m->cursors[queue];
+  gather_read read;
+  while (gather_reader_has_room(reader, queue) && gather_misses_next(m, queue, &read)) {
+    read.begun = m->now;
+    gather_status status = gather_reader_begin(reader, &read, error);
+    if (status != GATHER_OK) return fail_read(m, &read, status, error);
+    cursor->flying++, m->flying++;
+    gather_device_count_read(&m->table->devices[read.source->device], read.bytes, cursor->flying);
+  }
   return GATHER_OK;
 }
 
 static gather_status read_all(gather_misses *m, gather_error *error) {
-  gather_reader *reader = m->worker->reader;
-  gather_table_counts *counts = &m->table->counts;
-  int64_t in_flight = 0;
-  bool more = true;
-  while (more || in_flight > 0) {
-    gather_read read;
-    while (more && gather_reader_has_room(reader) && (more = gather_misses_next(m, &read))) {
-      gather_status status = gather_reader_begin(reader, &read, error);
-      if (status != GATHER_OK) return fail_read(m, &read, status, error);
-      atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
-      atomic_fetch_add_explicit(&counts->bytes_read, read.bytes, memory_order_relaxed);
-      in_flight++;
-    }
-    if (in_flight == 0) break;
+  m->now = gather_clock();
+  for (int32_t queue = 0; queue < m->table->budget.queues; queue++) GATHER_TRY(begin_reads(m, queue, error));
+  while (m->flying > 0) {
+    int32_t queue = 0;
     GATHER_TRY(gather_taking_go_on(m->taking, error));
-    GATHER_TRY(finish_one(m, error));
-    in_flight--;
+    GATHER_TRY(finish_one(m, &queue, error));
+    GATHER_TRY(begin_reads(m, queue, error));
   }
   return GATHER_OK;
 }
@@ -168,7 +180,7 @@ static gather_status read_row(const gather_misses *m, int64_t entry, gather_erro
 }
 
 static gather_status read_few(gather_misses *m, gather_error *error) {
-  gather_table_counts *counts = &m->table->counts;
+  const gather_table *table = m->table;
   const int64_t row_bytes = m->taking->row_bytes;
   const gather_entry *entries = m->worker->entries;
   for (int64_t e = 0; e < m->count; e++) {
@@ -177,9 +189,12 @@ static gather_status read_few(gather_misses *m, gather_error *error) {
       memcpy(out, m->taking->out + entries[e - 1].position * row_bytes, (size_t)row_bytes);
       continue;
     }
+    const gather_part *part = gather_taking_find_part(m->taking, entries[e].row);
+    gather_device *device = &table->devices[table->sources[part->source].device];
+    const int64_t start = gather_clock();
     GATHER_TRY(read_row(m, e, error));
-    atomic_fetch_add_explicit(&counts->reads, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&counts->bytes_read, row_bytes, memory_order_relaxed);
+    gather_device_count_read(device, row_bytes, 1);
+    gather_device_count_wait(device, gather_clock() - start);
   }
   return GATHER_OK;
 }

@@ -7,17 +7,25 @@
 
 #include "table/table_internal.h"
 
+/* How far a queue has got: its rows among the sorted entries. */
+typedef struct gather_cursor {
+  int64_t next, end; /* entries without a read, of rows of the queue without others between them */
+  int64_t piece;     /* bytes of the row of `next` that already have a read */
+  int64_t flying;    /* reads */
+} gather_cursor;
+
 typedef struct gather_misses {
   const gather_taking *taking;
   gather_table *table;
   gather_worker *worker; /* its entries: the rows, in file order */
   int64_t count;
-  int64_t next;       /* the first entry without a read */
-  int64_t piece;      /* bytes of its row that already have a read */
   int64_t join_bytes; /* rows at most so far apart share a read */
   int64_t read_bytes; /* the longest read */
   bool eager;         /* all rows read may evict cached ones; else only rows wanted twice */
-  /* The order of the reads, as numbers of their first entries: the worker's spare entries. */
+  int64_t now;        /* the clock when a read last completed */
+  int64_t flying;     /* reads of all queues */
+  gather_cursor cursors[GATHER_MOST_QUEUES];
+  /* Files of other machines, which have one queue: the order of the reads, as numbers of their first entries: the worker's spare entries. */
   bool ordered;
   int64_t order_next, order_count;
 } gather_misses;
@@ -30,8 +38,8 @@ enum { GATHER_MISS_TAG_BITS = 24 };
 /* How rows are joined: files of this machine by a tuning parameter, in file order. Files of others by the model of remote_gap.h, and the
  * longest reads first: they take longest. After the entries are sorted. */
 void gather_misses_order(gather_misses *misses);
-/* The next read; false: there is none. */
-bool gather_misses_next(gather_misses *misses, gather_read *read);
+/* The next read of a queue; false: there is none. */
+bool gather_misses_next(gather_misses *misses, int32_t queue, gather_read *read);
 /* Where a row of the take is in its file. */
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row);
 

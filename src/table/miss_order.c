@@ -12,47 +12,75 @@ int64_t gather_misses_offset(const gather_taking *taking, const gather_part *par
 /* ---- one read after the other */
 
 /* The entry after those of one row. */
-static int64_t skip_row(const gather_misses *m, int64_t entry) {
+static int64_t skip_row(const gather_misses *m, int64_t entry, int64_t end) {
   int64_t row = m->worker->entries[entry].row;
   do entry++;
-  while (entry < m->count && m->worker->entries[entry].row == row);
+  while (entry < end && m->worker->entries[entry].row == row);
   return entry;
+}
+
+/* The first entry from `low` on of this row or a later one. */
+static int64_t find_entry(const gather_misses *m, int64_t low, int64_t row) {
+  int64_t high = m->count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->worker->entries[middle].row < row)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Moves a queue's cursor to its next entries; false if it has no more. A part is on one device. */
+static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
+  const gather_table *table = m->table;
+  while (at->next == at->end && at->end < m->count) {
+    const gather_part *part = gather_taking_find_part(m->taking, m->worker->entries[at->end].row);
+    const int64_t behind = find_entry(m, at->end, (part->first + part->rows) * m->taking->fold);
+    if (table->sources[part->source].queue != queue) at->next = behind;
+    at->end = behind;
+  }
+  return at->next < at->end;
 }
 
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
-static int64_t join(gather_misses *m, const gather_part *part, int64_t end, int64_t limit) {
+static int64_t join(const gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end,
+                    int64_t limit) {
   const gather_taking *taking = m->taking;
-  while (m->next < m->count) {
-    int64_t row = m->worker->entries[m->next].row;
+  while (cursor->next < cursor->end) {
+    int64_t row = m->worker->entries[cursor->next].row;
     if (row - part->first * taking->fold >= part->rows * taking->fold) break;
     int64_t from = gather_misses_offset(taking, part, row), to = from + taking->row_bytes;
     if (from - end > m->join_bytes || to > limit) break;
     end = to;
-    m->next = skip_row(m, m->next);
+    cursor->next = skip_row(m, cursor->next, cursor->end);
   }
   return end;
 }
 
-bool gather_misses_next(gather_misses *m, gather_read *read) {
-  if (m->ordered && m->piece == 0)
-    m->next = m->order_next < m->order_count ? m->worker->spare[m->order_next++].row : m->count;
-  if (m->next >= m->count) return false;
+bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
+  gather_cursor *cursor = &m->cursors[queue];
+  if (m->ordered && cursor->piece == 0)
+    cursor->next = m->order_next < m->order_count ? m->worker->spare[m->order_next++].row : m->count;
+  if (cursor->next == cursor->end && !seek(m, queue, cursor)) return false;
   const gather_table *table = m->table;
-  const int64_t first = m->next, row = m->worker->entries[first].row;
+  const int64_t first = cursor->next, row = m->worker->entries[first].row;
   const gather_part *part = gather_taking_find_part(m->taking, row);
   const gather_table_source *source = &table->sources[part->source];
-  int64_t begin = gather_misses_offset(m->taking, part, row) + m->piece, end = begin - m->piece + m->taking->row_bytes;
+  int64_t begin = gather_misses_offset(m->taking, part, row) + cursor->piece;
+  int64_t end = begin - cursor->piece + m->taking->row_bytes;
   int64_t start = begin - begin % source->block_bytes, limit = start + m->read_bytes;
-  int64_t behind = skip_row(m, first);
+  int64_t behind = skip_row(m, first, cursor->end);
   if (end > limit) { /* a long row is read in several pieces */
-    m->piece += limit - begin;
+    cursor->piece += limit - begin;
     end = limit;
   } else {
-    m->piece = 0;
-    m->next = behind;
-    end = join(m, part, end, limit);
-    behind = m->next;
+    cursor->piece = 0;
+    cursor->next = behind;
+    end = join(m, cursor, part, end, limit);
+    behind = cursor->next;
   }
   *read = (gather_read){.source = source, .offset = start, .needed = end - start};
   read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
@@ -67,7 +95,7 @@ static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
   const gather_part *before = NULL;
   int64_t end = 0;
   *gaps = (gather_remote_gaps){0};
-  for (int64_t e = 0; e < m->count; e = skip_row(m, e)) {
+  for (int64_t e = 0; e < m->count; e = skip_row(m, e, m->count)) {
     const int64_t row = m->worker->entries[e].row;
     const gather_part *part = gather_taking_find_part(taking, row);
     const int64_t from = gather_misses_offset(taking, part, row);
@@ -107,8 +135,8 @@ static bool next_whole(gather_misses *m, int64_t *first, int *number) {
   gather_read read;
   bool further;
   do {
-    further = m->piece > 0;
-    if (!gather_misses_next(m, &read)) return false;
+    further = m->cursors[0].piece > 0;
+    if (!gather_misses_next(m, 0, &read)) return false;
   } while (further);
   *first = read.tag >> GATHER_MISS_TAG_BITS;
   *number = length_class(read.needed);
@@ -124,9 +152,9 @@ static void sort_longest_first(gather_misses *m) {
     places[c] = place;
     place += reads;
   }
-  m->next = 0;
+  m->cursors[0].next = 0;
   while (next_whole(m, &first, &number)) m->worker->spare[places[number]++].row = first;
-  m->next = 0;
+  m->cursors[0].next = 0;
   m->order_count = place;
   m->ordered = true;
 }
@@ -134,6 +162,7 @@ static void sort_longest_first(gather_misses *m) {
 void gather_misses_order(gather_misses *m) {
   m->read_bytes = m->table->budget.slot_bytes;
   m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
+  if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */
   if (!m->table->client) return;
   choose_joining(m);
   sort_longest_first(m);

@@ -81,6 +81,7 @@ static gather_status find_remote(gather_table *table, const char *path, gather_r
   gather_table_source *made = &table->sources[*number];
   GATHER_TRY(gather_table_source_open_remote(path, object, gather_remote_object_size(object), made, error));
   table->source_count++;
+  gather_devices_add(table, made); /* all of them are one, which reads are counted by */
   return GATHER_OK;
 }
 
@@ -105,6 +106,7 @@ static gather_status find_source(gather_table *table, const char *path, const ga
   gather_table_source *made = &table->sources[*number];
   GATHER_TRY(gather_table_source_open(path, &wishes, made, error));
   table->source_count++;
+  gather_devices_add(table, made);
   return check_same(made, map, error);
 }
 

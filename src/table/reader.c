@@ -35,33 +35,36 @@ static const gather_reader_engine *find_engine(gather_engine engine) {
  * after a fork these may be the child's. */
 static gather_status make_buffers(gather_reader *reader, gather_error *error) {
   int64_t bytes = 0;
-  if (gather_mul(reader->plan.depth, reader->plan.slot_bytes, &bytes)) reader->buffers = gather_pages_create(bytes);
+  if (gather_mul(reader->slot_count, reader->plan.slot_bytes, &bytes)) reader->buffers = gather_pages_create(bytes);
   if (!reader->buffers)
     return gather_fail(error, GATHER_OUT_OF_MEMORY,
-                       "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes", reader->plan.depth,
+                       "no memory for the buffers of %" PRId32 " reads of %" PRId64 " bytes", reader->slot_count,
                        reader->plan.slot_bytes);
 #if defined(MADV_DONTFORK)
   reader->buffers_private = madvise(reader->buffers, (size_t)bytes, MADV_DONTFORK) == 0;
 #endif
-  for (int32_t i = 0; i < reader->plan.depth; i++)
+  for (int32_t i = 0; i < reader->slot_count; i++)
     reader->slots[i].data = reader->buffers + i * reader->plan.slot_bytes;
   return GATHER_OK;
 }
 
 static void free_all_slots(gather_reader *reader) {
-  reader->free_count = reader->plan.depth;
-  for (int32_t i = 0; i < reader->plan.depth; i++) {
+  reader->free_count = reader->slot_count;
+  for (int32_t i = 0; i < reader->slot_count; i++) {
     reader->slots[i].state = GATHER_SLOT_FREE;
-    reader->free_slots[i] = reader->plan.depth - 1 - i;
+    reader->free_slots[i] = reader->slot_count - 1 - i;
   }
+  for (int32_t q = 0; q < reader->plan.queues; q++) reader->used[q] = 0;
 }
 
 static gather_status make_all(gather_reader *reader, gather_error *error) {
-  int32_t depth = reader->plan.depth;
-  reader->slots = gather_alloc(depth * (int64_t)sizeof *reader->slots);
-  reader->free_slots = gather_alloc(depth * (int64_t)sizeof *reader->free_slots);
-  if (!reader->slots || !reader->free_slots)
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %" PRId32 " reads", depth);
+  const int64_t count = reader->slot_count, queues = reader->plan.queues;
+  reader->slots = gather_alloc(count * (int64_t)sizeof *reader->slots);
+  reader->free_slots = gather_alloc((count + queues) * (int64_t)sizeof *reader->free_slots);
+  reader->refusing = gather_alloc(queues * (int64_t)sizeof *reader->refusing);
+  if (!reader->slots || !reader->free_slots || !reader->refusing)
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %" PRId32 " reads", reader->slot_count);
+  reader->used = reader->free_slots + count;
   free_all_slots(reader);
   if (reader->engine->buffers) GATHER_TRY(make_buffers(reader, error));
   return reader->engine->create ? reader->engine->create(reader, error) : GATHER_OK;
@@ -71,19 +74,24 @@ static void free_memory(gather_reader *reader, bool buffers) {
   if (buffers) gather_pages_destroy(reader->buffers, gather_reader_memory(reader));
   gather_free(reader->slots);
   gather_free(reader->free_slots);
+  gather_free(reader->refusing);
   gather_free(reader);
 }
 
 gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader **reader, gather_error *error) {
   *reader = NULL;
   const gather_reader_engine *engine = find_engine(plan->engine);
-  if (!engine || plan->depth < 1 || plan->slot_bytes < 1)
-    return gather_fail(error, GATHER_USAGE, "invalid reader: engine %d, depth %" PRId32 ", %" PRId64 " bytes",
-                       (int)plan->engine, plan->depth, plan->slot_bytes);
+  const int32_t queues = plan->queues == 0 ? 1 : plan->queues;
+  if (!engine || plan->depth < 1 || plan->slot_bytes < 1 || queues < 1 || plan->depth > INT32_MAX / queues)
+    return gather_fail(error, GATHER_USAGE,
+                       "invalid reader: engine %d, %" PRId32 " queues, depth %" PRId32 ", %" PRId64 " bytes",
+                       (int)plan->engine, queues, plan->depth, plan->slot_bytes);
   gather_reader *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a reader");
   made->engine = engine;
   made->plan = *plan;
+  made->plan.queues = queues;
+  made->slot_count = queues * plan->depth;
   gather_status status = make_all(made, error);
   if (status != GATHER_OK)
     free_memory(made, true);
@@ -105,14 +113,17 @@ void gather_reader_abandon(gather_reader *reader) {
 }
 
 int64_t gather_reader_memory(const gather_reader *reader) {
-  return reader->buffers ? reader->plan.depth * reader->plan.slot_bytes : 0;
+  return reader->buffers ? reader->slot_count * reader->plan.slot_bytes : 0;
 }
 
-bool gather_reader_has_room(const gather_reader *reader) { return reader->free_count > 0; }
+bool gather_reader_has_room(const gather_reader *reader, int32_t queue) {
+  return reader->used[queue] < reader->plan.depth;
+}
 
 gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error) {
-  if (reader->free_count == 0 || read->needed < 1 || read->needed > read->bytes ||
-      (reader->buffers && read->bytes > reader->plan.slot_bytes))
+  const int32_t queue = read->source->queue;
+  if (queue >= reader->plan.queues || !gather_reader_has_room(reader, queue) || read->needed < 1 ||
+      read->needed > read->bytes || (reader->buffers && read->bytes > reader->plan.slot_bytes))
     return gather_fail(error, GATHER_USAGE, "no free slot for a read of %" PRId64 " bytes", read->bytes);
   int32_t i = reader->free_slots[reader->free_count - 1];
   gather_slot *slot = &reader->slots[i];
@@ -122,10 +133,11 @@ gather_status gather_reader_begin(gather_reader *reader, const gather_read *read
   slot->done = 0;
   slot->result = GATHER_READ_FINE;
   slot->refused = false;
-  slot->fd = read->source == reader->refusing ? read->source->fd : gather_table_source_fd(read->source);
+  slot->fd = read->source == reader->refusing[queue] ? read->source->fd : gather_table_source_fd(read->source);
   GATHER_TRY(reader->engine->begin(reader, i, error));
   slot->state = GATHER_SLOT_READING;
   reader->free_count--;
+  reader->used[queue]++;
   reader->flying++;
   return GATHER_OK;
 }
@@ -158,7 +170,7 @@ gather_status gather_reader_finish(gather_reader *reader, gather_read *read, int
   gather_slot *slot = &reader->slots[i];
   slot->state = GATHER_SLOT_HELD;
   reader->flying--;
-  if (slot->refused) reader->refusing = slot->read.source;
+  if (slot->refused) reader->refusing[slot->read.source->queue] = slot->read.source;
   if (reader->buffers) gather_slot_locate(slot);
   *read = slot->read;
   if (slot->result == GATHER_READ_FAILED) return reader->engine->fail(reader, i, error);
@@ -175,6 +187,7 @@ void gather_reader_release(gather_reader *reader, const gather_read *read) {
   if (slot->state != GATHER_SLOT_HELD) return;
   slot->state = GATHER_SLOT_FREE;
   reader->free_slots[reader->free_count++] = read->slot;
+  reader->used[slot->read.source->queue]--;
 }
 
 void gather_reader_drain(gather_reader *reader) {

@@ -15,6 +15,7 @@ typedef struct gather_read {
   const gather_table_source *source;
   int64_t offset, bytes, needed;
   int64_t tag;      /* the caller's own */
+  int64_t begun;    /* likewise */
   const char *data; /* set by gather_reader_finish: `needed` bytes or more, until gather_reader_release */
   int32_t slot;     /* the reader's own */
 } gather_read;
@@ -23,13 +24,14 @@ typedef struct gather_reader gather_reader;
 
 /* The parameters of a reader. */
 typedef struct gather_reader_plan {
-  gather_engine engine;                /* MMAP, PREAD, URING or HTTP */
-  int32_t depth;                       /* reads in flight at most, at least 1 */
-  int64_t slot_bytes;                  /* the longest read, a multiple of 4096 */
+  gather_engine engine; /* MMAP, PREAD, URING or HTTP */
+  int32_t depth;        /* reads in flight at most, of each queue; at least 1 */
+  int64_t slot_bytes;   /* the longest read, a multiple of 4096 */
+  int32_t queues;       /* one for each device, so that reads of a slow one do not hold up the others; 0 = 1 */
   struct gather_remote_client *client; /* HTTP: who sends the requests */
 } gather_reader_plan;
 
-/* Creates a reader: depth * slot_bytes of buffers (none for MMAP), aligned to 4096, and what the engine needs
+/* Creates a reader: queues * depth * slot_bytes of buffers (none for MMAP), aligned to 4096, and what the engine needs
  * (threads, a ring). Returns GATHER_OUT_OF_MEMORY, GATHER_UNSUPPORTED (the system refuses the engine; the message
  * says why), GATHER_IO_ERROR. */
 GATHER_CHECKED gather_status gather_reader_create(const gather_reader_plan *plan, gather_reader **reader,
@@ -42,9 +44,9 @@ void gather_reader_abandon(gather_reader *reader);
 /* The bytes it keeps resident: its buffers. */
 int64_t gather_reader_memory(const gather_reader *reader);
 
-/* Whether another read can begin: fewer than depth reads were begun and not released. */
-bool gather_reader_has_room(const gather_reader *reader);
-/* Begins a read; gather_reader_has_room must be true. The structure is copied. Submission may be delayed until
+/* Whether another read can begin in a queue: fewer than depth of its reads were begun and not released. */
+bool gather_reader_has_room(const gather_reader *reader, int32_t queue);
+/* Begins a read in the queue of its source, which must have room. The structure is copied. Submission may be delayed until
  * gather_reader_finish, so that many reads go to the system in one call. Returns GATHER_IO_ERROR if the read cannot
  * even be submitted. */
 GATHER_CHECKED gather_status gather_reader_begin(gather_reader *reader, const gather_read *read, gather_error *error);

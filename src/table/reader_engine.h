@@ -51,13 +51,15 @@ struct gather_reader {
   const gather_reader_engine *engine;
   void *own; /* the engine's */
   gather_reader_plan plan;
-  gather_slot *slots;                  /* depth of them */
-  int32_t *free_slots;                 /* a stack */
-  int32_t free_count;                  /* free slots */
-  int32_t flying;                      /* reads begun and not finished */
-  char *buffers;                       /* slot_bytes for each slot; NULL = none */
-  bool buffers_private;                /* not inherited by a child of fork() */
-  const gather_table_source *refusing; /* the last source whose direct_fd refused a read */
+  gather_slot *slots;
+  int32_t slot_count;                   /* depth of each queue; any queue may use any slot */
+  int32_t *free_slots;                  /* a stack */
+  int32_t free_count;                   /* free slots */
+  int32_t flying;                       /* reads begun and not finished */
+  char *buffers;                        /* slot_bytes for each slot; NULL = none */
+  bool buffers_private;                 /* not inherited by a child of fork() */
+  int32_t *used;                        /* of each queue: reads begun and not released */
+  const gather_table_source **refusing; /* of each queue: the last source whose direct_fd refused a read */
 };
 
 extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http;

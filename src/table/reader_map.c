@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "table/reader_engine.h"
 
-/* Reads in the order they were begun, in a ring of `depth` places. */
+/* Reads in the order they were begun, in a ring of as many places as slots. */
 typedef struct map_reader {
   int32_t *slots;
   int32_t first, count;
@@ -31,14 +31,14 @@ static void destroy(gather_reader *reader) {
 static gather_status create(gather_reader *reader, gather_error *error) {
   map_reader *own = gather_alloc((int64_t)sizeof *own);
   reader->own = own;
-  if (own) own->slots = gather_alloc(reader->plan.depth * (int64_t)sizeof *own->slots);
+  if (own) own->slots = gather_alloc(reader->slot_count * (int64_t)sizeof *own->slots);
   if (own && own->slots) {
     long page = sysconf(_SC_PAGESIZE);
     own->page_bytes = page > 0 ? page : 4096;
     return GATHER_OK;
   }
   gather_free(own);
-  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %d reads", (int)reader->plan.depth);
+  return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory to track %d reads", (int)reader->slot_count);
 }
 
 /* Advice on the pages of [offset, end) of a mapping; an errno. */
@@ -59,7 +59,7 @@ static gather_status begin(gather_reader *reader, int32_t i, gather_error *error
                             "%lld bytes here are outside the mapping", (long long)slot->read.needed);
   const int64_t offset = slot->read.offset;
   (void)advise(own, source, offset, offset + slot->read.needed, MADV_WILLNEED); /* only a hint */
-  own->slots[(own->first + own->count++) % reader->plan.depth] = i;
+  own->slots[(own->first + own->count++) % reader->slot_count] = i;
   return GATHER_OK;
 }
 
@@ -105,7 +105,7 @@ static int check_size(const gather_read *read, int result) {
 static int32_t finish(gather_reader *reader) {
   map_reader *own = reader->own;
   int32_t i = own->slots[own->first];
-  own->first = (own->first + 1) % reader->plan.depth;
+  own->first = (own->first + 1) % reader->slot_count;
   own->count--;
   gather_slot *slot = &reader->slots[i];
   slot->data = slot->read.source->map + slot->read.offset;

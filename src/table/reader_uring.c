@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * reader_uring.c: reads by Linux's io_uring. Begun reads are only prepared; they are submitted many at a time, when
- * the caller waits. Reads that io_uring does not complete at once are finished by pread.
+ * the caller waits. Reads that io_uring does not complete at once are finished by pread. The queues of all devices
+ * share one ring, so that one wait sees whichever read completes first.
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
@@ -95,8 +96,8 @@ static gather_status check_use(struct io_uring *ring, gather_error *error) {
   return answer < 0 ? fail_setup(error, -answer) : GATHER_OK;
 }
 
-static gather_status open_ring(struct io_uring *ring, int32_t depth, gather_error *error) {
-  int answer = start_ring(ring, (unsigned)depth);
+static gather_status open_ring(struct io_uring *ring, int32_t entries, gather_error *error) {
+  int answer = start_ring(ring, (unsigned)entries);
   if (answer < 0) return fail_setup(error, -answer);
   gather_status status = check_operations(ring, error);
   if (status == GATHER_OK) status = check_use(ring, error);
@@ -128,14 +129,14 @@ static void destroy(gather_reader *reader) {
 /* Buffers and files are not registered with the ring: that saved no measurable time, and locks the buffers in
  * memory. */
 static gather_status create(gather_reader *reader, gather_error *error) {
-  int32_t depth = reader->plan.depth;
+  const int32_t count = reader->slot_count;
   uring_reader *own = gather_alloc((int64_t)sizeof *own);
   if (!own) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
   reader->own = own;
-  own->prepared = gather_alloc(depth * (int64_t)sizeof *own->prepared);
-  own->by_hand = gather_alloc(depth * (int64_t)sizeof *own->by_hand);
+  own->prepared = gather_alloc(count * (int64_t)sizeof *own->prepared);
+  own->by_hand = gather_alloc(count * (int64_t)sizeof *own->by_hand);
   gather_status status = own->prepared && own->by_hand
-                             ? open_ring(&own->ring, depth, error)
+                             ? open_ring(&own->ring, count, error)
                              : gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a ring");
   if (status != GATHER_OK) free_own(reader);
   return status;

@@ -66,9 +66,7 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
                                           .rows_resident = READ(rows_resident),
                                           .rows_cached = READ(rows_cached),
                                           .rows_read = READ(rows_read),
-                                          .reads = READ(reads),
                                           .bytes_useful = READ(bytes_useful),
-                                          .bytes_read = READ(bytes_read),
                                           .memory_bytes = READ(memory) + READ_MAPPED(bytes),
                                           .memory_peak = READ(memory_peak) + READ_MAPPED(peak_bytes),
                                           .memory_ceiling = table->budget.ceiling,
@@ -80,6 +78,7 @@ void gather_table_statistics_get(const gather_table *table, gather_table_statist
   statistics->depth = table->budget.depth;
   (void)snprintf(statistics->why, sizeof statistics->why, "%s", table->why);
   (void)pthread_mutex_unlock(&locked->lock);
+  gather_devices_sum(table, &statistics->reads, &statistics->bytes_read);
   if (table->decoding) add_decoding(table->decoding, statistics);
 }
 
@@ -111,13 +110,12 @@ static void reset_decoding(const gather_decoded *decoding) {
 
 void gather_table_statistics_reset(gather_table *table) {
   gather_table_counts *counts = &table->counts;
-  _Atomic int64_t *const all[] = {&counts->takes,         &counts->rows,
-                                  &counts->rows_resident, &counts->rows_cached,
-                                  &counts->rows_read,     &counts->reads,
-                                  &counts->bytes_useful,  &counts->bytes_read,
-                                  &counts->nanoseconds,   &counts->nanoseconds_waiting};
+  _Atomic int64_t *const all[] = {
+      &counts->takes,     &counts->rows,         &counts->rows_resident, &counts->rows_cached,
+      &counts->rows_read, &counts->bytes_useful, &counts->nanoseconds,   &counts->nanoseconds_waiting};
   gather_table_enter(table);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) atomic_store_explicit(all[i], 0, memory_order_relaxed);
+  gather_devices_reset(table);
   atomic_store_explicit(&counts->memory_peak, READ(memory), memory_order_relaxed);
   atomic_store_explicit(&table->map_use.peak_bytes, atomic_load(&table->map_use.bytes), memory_order_relaxed);
   if (table->client) gather_remote_client_statistics_reset(table->client);

@@ -38,9 +38,12 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   table->files = gather_alloc(count * (int64_t)sizeof *table->files);
   table->sources = gather_alloc(count * (int64_t)sizeof *table->sources);
   if (!table->files || !table->sources) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
+  table->devices = gather_alloc(count * (int64_t)sizeof *table->devices);
+  if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   GATHER_TRY(gather_engine_fits(table->options.engine, table->client != NULL, error));
   table->engine = gather_engine_choose(&table->options, table->client != NULL, table->why, sizeof table->why);
-  return gather_budget_make(&table->options, table->engine, connections_of(&table->options), &table->budget, error);
+  const gather_budget_wishes wishes = {.queues = 1, .connections = connections_of(&table->options)};
+  return gather_budget_make(&table->options, table->engine, &wishes, &table->budget, error);
 }
 
 gather_status gather_table_create(const gather_table_options *options, gather_remote_client *client, int32_t count,
@@ -62,9 +65,7 @@ gather_status gather_table_create(const gather_table_options *options, gather_re
 }
 
 gather_status gather_table_complete(gather_table *table, gather_error *error) {
-  for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
-    if (table->sources[i].block_bytes > table->budget.slot_bytes)
-      table->budget.slot_bytes = table->sources[i].block_bytes;
+  GATHER_TRY(gather_devices_complete(table, connections_of(&table->options), error));
   if (table->client) gather_budget_fit(&table->budget, table->info.row_bytes);
   table->options.remote = NULL; /* the caller's */
   table->info.rows = table->shape[0];
@@ -110,6 +111,7 @@ void gather_table_close(gather_table *table) {
   gather_cache_destroy(table->cache);
   gather_free(table->residency);
   gather_free(table->sources);
+  gather_free(table->devices);
   gather_free(table->parts);
   gather_free(table->files);
   (void)pthread_cond_destroy(&table->changed);

@@ -18,6 +18,7 @@
 #include "table/guard.h"
 #include "table/reader.h"
 #include "table/resident.h"
+#include "table/table_device.h"
 #include "table/table_sort.h"
 #include "table/table_source.h"
 
@@ -34,7 +35,8 @@ typedef struct gather_part {
 typedef struct gather_budget {
   int64_t ceiling; /* 0 = none */
   int32_t workers; /* takes that read at once */
-  int32_t depth;   /* reads in flight of each */
+  int32_t queues;  /* of each of them */
+  int32_t depth;   /* reads in flight of each queue */
   int64_t slot_bytes;
   int64_t entries; /* rows that a worker sorts at a time */
   int64_t cache_bytes;
@@ -50,8 +52,8 @@ typedef struct gather_worker {
 } gather_worker;
 
 typedef struct gather_table_counts {
-  _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, reads, bytes_useful, bytes_read, nanoseconds,
-      nanoseconds_waiting, memory, memory_peak;
+  _Atomic int64_t takes, rows, rows_resident, rows_cached, rows_read, bytes_useful, nanoseconds, nanoseconds_waiting,
+      memory, memory_peak;
 } gather_table_counts;
 
 /* One take; below. */
@@ -68,6 +70,8 @@ struct gather_table {
   gather_table_source *sources;
   gather_residency *residency; /* one for each source */
   int32_t source_count;
+  gather_device *devices; /* at most one for each source */
+  int32_t device_count;
 
   /* Files on other machines; NULL = all are local. */
   gather_remote_client *client;
@@ -150,9 +154,17 @@ GATHER_CHECKED gather_status gather_table_add_bytes(gather_table *table, const g
 GATHER_CHECKED gather_status gather_table_add(gather_table *table, const gather_file *file, const char *name,
                                               gather_error *error);
 
-/* Divides the memory. Returns GATHER_USAGE if the limit is too low. connections: to other machines, which one worker alone may use. */
+/* What the files of a table want of its memory. */
+typedef struct gather_budget_wishes {
+  int32_t queues;      /* of each worker; fewer if the memory is too little */
+  int64_t block_bytes; /* of the longest blocks: reads are at least as long */
+  int32_t connections; /* to other machines, which one worker alone may use */
+} gather_budget_wishes;
+
+/* Divides the memory. Returns GATHER_USAGE if the limit is too low. */
 GATHER_CHECKED gather_status gather_budget_make(const gather_table_options *options, gather_engine engine,
-                                                int32_t connections, gather_budget *budget, gather_error *error);
+                                                const gather_budget_wishes *wishes, gather_budget *budget,
+                                                gather_error *error);
 /* Makes reads from other machines longer and fewer, until a row is one read. */
 void gather_budget_fit(gather_budget *budget, int64_t row_bytes);
 

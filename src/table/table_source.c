@@ -135,6 +135,7 @@ static gather_status open_all(const gather_table_source_wishes *wishes, gather_t
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "find out its size");
   GATHER_TRY(check_kind(source->path, about.st_mode, error));
   source->size = (int64_t)about.st_size;
+  source->device_number = (uint64_t)about.st_dev;
   let_block(source->fd);
 #if defined(POSIX_FADV_RANDOM)
   (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);

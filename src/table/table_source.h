@@ -15,6 +15,9 @@ typedef struct gather_table_source {
   int64_t block_bytes; /* alignment of offsets, lengths and memory of reads: 4096, or more if the system requires it */
   int64_t size;        /* when opened */
   char *map;           /* the whole file, read-only, advised as random access; NULL = not mapped */
+  uint64_t device_number; /* of its file system: st_dev */
+  int32_t device;         /* the table's: number of its device */
+  int32_t queue;          /* the table's: a reader's queue for its reads */
   struct gather_remote_object
       *object; /* the file is on another machine, and has none of the above; belongs to the file. NULL = local */
 } gather_table_source;

@@ -29,7 +29,8 @@ void gather_worker_destroy(gather_table *table, gather_worker *worker) {
  * filter): then threads read, and the statistics say so. */
 static gather_status create_reader(gather_table *table, gather_worker *worker, gather_error *error) {
   gather_error why;
-  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->client};
+  gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues,
+                             table->client};
   gather_status status = gather_reader_create(&plan, &worker->reader, &why);
   if (status == GATHER_UNSUPPORTED && plan.engine == GATHER_ENGINE_URING) {
     plan.engine = GATHER_ENGINE_PREAD;

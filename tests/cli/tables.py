@@ -17,7 +17,7 @@ MIB = 1 << 20
 ENGINES = ["auto", "mmap", "pread", "uring"]
 TABLE_KEYS = {
     "engine", "direct", "depth", "why", "rows", "rows_resident", "rows_cached", "rows_read", "reads",
-    "bytes_useful", "bytes_read", "memory_peak", "memory_ceiling",
+    "bytes_useful", "bytes_read", "memory_peak", "memory_ceiling", "devices",
 }  # fmt: skip
 
 

@@ -134,7 +134,7 @@ def test_complaints(gather, file):
     gather.fails("usage", "bench", file, "another")
     assert "pipe" in gather.fails("usage", "bench", "-")["message"]
     for words in (("--rows", "0"), ("--rows", "x"), ("--rows", "99999999999"), ("--seed", "-1"), ("--engine", "x"),
-                  ("--depth", "0"), ("--memory", "lots"), ("--part", file), ("-o", "y.npy")):  # fmt: skip
+                  ("--depth", "0"), ("--memory", "lots"), ("--order", "0"), ("-o", "y.npy")):  # fmt: skip
         gather.fails("usage", "bench", file, *words)
     gather.fails("usage", "bench", gather.save("e.npy", np.zeros((0, 4))))
     gather.fails("usage", "bench", gather.save("n.npy", np.zeros((4, 0))))

@@ -312,6 +312,17 @@ def test_a_disk_that_is_full_in_the_middle(ready, data, moment):
     assert (ready.load("o.npy") == expected_of(ready, data, None, ("--seed", 9))).all()
 
 
+def test_an_aligned_output(ready, data):
+    """The rows on the disk are where the alignment put them: a run with another one is another shuffle."""
+    leave(ready, "--seed", 3, "--align", 4096)
+    for other in ((), ("--align", 8192)):
+        error = ready.fails("usage", *WORDS, "--resume", "--seed", 3, *other)
+        assert "another shuffle" in error["message"]
+    assert ready.json(*WORDS, "--resume", "--align", 4096)["resumed"]
+    assert ready.json("info", "o.npy")["tensors"][0]["offset"] == 4096
+    assert (ready.load("o.npy") == expected_of(ready, data, None, ("--seed", 3))).all()
+
+
 def sum_of(text: bytes) -> bytes:
     value = len(text)
     for byte in text:

@@ -72,6 +72,7 @@ class Writing(c.Structure):
         ("name", c.c_char_p),
         ("rank", c.c_int32),
         ("shape", c.POINTER(c.c_int64)),
+        ("align_bytes", c.c_int64),
     ]
 
 

@@ -342,3 +342,15 @@ def test_an_order_that_changes_is_no_crash(folder):
     finally:
         ended.set()
         thread.join()
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.safetensors", "out.raw"])
+def test_aligned(folder, data, name):
+    """The elements begin at a block; the bytes are those of an output that is not aligned."""
+    libgather.shuffle(folder / "x.npy", folder / name, seed=4, align="4KiB")
+    libgather.shuffle(folder / "x.npy", folder / "plain.npy", seed=4)
+    content, plain = (folder / name).read_bytes(), np.load(folder / "plain.npy")
+    assert content.endswith(plain.tobytes()) and (len(content) - plain.nbytes) % 4096 == 0
+    for align, words in ((-1, "align"), ("much", "align"), (3000, "power of two")):
+        with pytest.raises(ValueError, match=words):
+            libgather.shuffle(folder / "x.npy", folder / ("other" + name), seed=4, align=align)

@@ -263,7 +263,7 @@ def test_close(path):
     assert same(job.wait(), X[[1]])
     table.close()
     for call in (lambda: table[0], lambda: table[[]], lambda: table.take([0]), lambda: table.submit([0]), table.stats, table.reset_stats,
-                 lambda: table.parts, lambda: np.asarray(table)):
+                 lambda: table.parts, table.devices, lambda: np.asarray(table)):
         with pytest.raises(libgather.GatherValueError, match="the table is closed"):
             call()
 
@@ -314,6 +314,20 @@ def test_stats(path):
             assert repr(stats).startswith(f"TableStatistics(engine='{stats.engine}', ") and pickle.loads(pickle.dumps(stats)) == stats
             table.reset_stats()
             assert table.stats().takes == table.stats().rows == 0
+
+
+def test_devices(tmp_path, path):
+    with libgather.open([path, path], engine="pread", cache=0) as table:
+        (device,) = table.devices()
+        assert (device.path, device.files, device.reads, device.depth) == (str(path), 1, 0, table.stats().depth)
+        assert device.number == os.stat(path).st_dev
+        table[[1, 12]]
+        (device,), stats = table.devices(), table.stats()
+        assert isinstance(device, libgather.TableDevice) and isinstance(device.direct, bool)
+        assert (device.reads, device.bytes_read) == (stats.reads, stats.bytes_read) and device.reads > 0
+        assert 0 < device.most_in_flight <= device.depth and device.seconds_reading > 0
+        table.reset_stats()
+        assert table.devices()[0].reads == table.devices()[0].most_in_flight == 0
 
 
 def test_engines(path):

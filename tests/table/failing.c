@@ -10,10 +10,13 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "table/failing_rules.h"
@@ -25,8 +28,11 @@ static struct {
   int64_t most_bytes; /* INT64_MAX = all */
   int64_t bad_offset; /* -1 = none */
   int bad_number;
-  int storm, wind; /* wind: interrupted calls since the last that was not */
+  int devices;
+  int until, made, gave_up; /* of failing_hold */
+  int storm, wind;          /* wind: interrupted calls since the last that was not */
 } rule = {.most_bytes = INT64_MAX, .bad_offset = -1};
+static pthread_cond_t read_made = PTHREAD_COND_INITIALIZER;
 static int mappings;
 
 static void enter(void) { (void)pthread_mutex_lock(&lock); }
@@ -63,11 +69,33 @@ void failing_storm(int times) {
   leave();
 }
 
+void failing_devices(int on) {
+  enter();
+  rule.devices = on;
+  leave();
+}
+
+void failing_hold(int until) {
+  enter();
+  rule.until = until, rule.made = rule.gave_up = 0;
+  (void)pthread_cond_broadcast(&read_made);
+  leave();
+}
+
+int failing_gave_up(void) {
+  enter();
+  int count = rule.gave_up;
+  leave();
+  return count;
+}
+
 void failing_clear(void) {
   failing_set(NULL, 0, 0, 0);
   failing_short(INT64_MAX);
   failing_at(-1, 0);
   failing_storm(0);
+  failing_devices(0);
+  failing_hold(0);
 }
 
 int failing_mappings(void) {
@@ -143,9 +171,26 @@ int WRAP(open)(const char *path, int flags, ...) {
   return fails("open") || ((flags & O_DIRECT) && fails("open direct")) ? -1 : REAL(open)(path, flags, mode);
 }
 
+/* The last digit of the name of an open file, and one more; 0 = it has none. */
+static int last_digit(int fd) {
+  char link[64], name[PATH_MAX];
+  (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, name, sizeof name);
+  char last = length > 0 ? name[length - 1] : 'x';
+  return last >= '0' && last <= '9' ? last - '0' + 1 : 0;
+}
+
 int REAL(fstat)(int fd, struct stat *about);
 int WRAP(fstat)(int fd, struct stat *about);
-int WRAP(fstat)(int fd, struct stat *about) { return fails("fstat") ? -1 : REAL(fstat)(fd, about); }
+int WRAP(fstat)(int fd, struct stat *about) {
+  if (fails("fstat")) return -1;
+  int answer = REAL(fstat)(fd, about);
+  enter();
+  int devices = rule.devices;
+  leave();
+  if (answer == 0 && devices) about->st_dev += (dev_t)last_digit(fd);
+  return answer;
+}
 
 int __real_statx(int folder, const char *path, int flags, unsigned mask, void *about);
 int __wrap_statx(int folder, const char *path, int flags, unsigned mask, void *about);
@@ -212,6 +257,21 @@ int WRAP(posix_fadvise)(int fd, off_t start, off_t bytes, int advice) {
   return number != 0 ? number : REAL(posix_fadvise)(fd, start, bytes, advice);
 }
 
+/* Waits, or counts for those that wait. */
+static void hold_back(int fd) {
+  enum { SECONDS = 20, LAST = 10 };
+  struct timespec end;
+  (void)clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += SECONDS;
+  enter();
+  const bool counts = rule.until > 0 && last_digit(fd) == LAST;
+  if (counts) rule.made++, (void)pthread_cond_broadcast(&read_made);
+  int number = 0;
+  while (!counts && rule.made < rule.until && number == 0) number = pthread_cond_timedwait(&read_made, &lock, &end);
+  rule.gave_up += number != 0;
+  leave();
+}
+
 ssize_t REAL(pread)(int fd, void *bytes, size_t size, off_t offset);
 ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset);
 ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
@@ -219,6 +279,7 @@ ssize_t WRAP(pread)(int fd, void *bytes, size_t size, off_t offset) {
     errno = EINTR;
     return -1;
   }
+  hold_back(fd);
   ssize_t got = REAL(pread)(fd, bytes, size, offset);
   if (got < 0) return got;
   int64_t answer = failing_answer("pread", fd, (int64_t)offset, bytes, (int64_t)size, (int64_t)got);

@@ -22,6 +22,12 @@ void failing_short(int64_t bytes);
 void failing_at(int64_t offset, int number);
 /* Before each call that may be interrupted is done, it is interrupted so many times. */
 void failing_storm(int times);
+/* Files whose names end in a digit are on devices of their own, one for each digit. */
+void failing_devices(int on);
+/* Reads of files whose names do not end in 9 wait until so many of the others have been made; 0 = they do not wait. */
+void failing_hold(int until);
+/* How many of them gave up waiting, after 20 seconds. */
+int failing_gave_up(void);
 /* All is well again. */
 void failing_clear(void);
 /* Mappings that the library has made and not ended. */

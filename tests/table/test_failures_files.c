@@ -29,7 +29,7 @@ static void cut(int w, int64_t size) {
   const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
   failing_set("pthread_create", 0, INT_MAX, EAGAIN);
   assert_int_equal(gather_table_source_open(path, &wishes, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, NULL}, &reader, NULL),
+  assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), BLOCKS, BLOCK, 1, NULL}, &reader, NULL),
                    GATHER_OK);
   for (int64_t n = 0; n < BLOCKS; n++) {
     int64_t left = SIZE - n * BLOCK;
@@ -94,8 +94,9 @@ static void test_bad_block(void **state) {
     if (!works(w)) continue;
     assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = w & DIRECT}, &source, NULL),
                      GATHER_OK);
-    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, NULL}, &reader, NULL),
-                     GATHER_OK);
+    assert_int_equal(
+        gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL),
+        GATHER_OK);
     for (int64_t block = 0; block < BLOCKS; block++) {
       gather_error error = {0};
       failing_at(block * BLOCK + 50, EIO);
@@ -122,8 +123,9 @@ static void test_short_direct(void **state) {
     if (!works(w)) continue;
     assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){.direct = true}, &source, NULL),
                      GATHER_OK);
-    assert_int_equal(gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, NULL}, &reader, NULL),
-                     GATHER_OK);
+    assert_int_equal(
+        gather_reader_create(&(gather_reader_plan){engine_of(w), 2, BLOCKS * BLOCK, 1, NULL}, &reader, NULL),
+        GATHER_OK);
     failing_short(1000);
     assert_int_equal(read_whole(reader, &source, NULL), GATHER_OK);
     failing_clear();
@@ -156,8 +158,9 @@ static void test_refusals(void **state) {
     assert_int_equal(gather_reader_probe(GATHER_ENGINE_URING, &error), GATHER_UNSUPPORTED);
     if (!strstr(error.message, REFUSALS[n].words)) fail_msg("%s", error.message);
     error.message[0] = '\0';
-    assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_URING, 1, BLOCK, NULL}, &reader, &error),
-                     GATHER_UNSUPPORTED);
+    assert_int_equal(
+        gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_URING, 1, BLOCK, 1, NULL}, &reader, &error),
+        GATHER_UNSUPPORTED);
     assert_non_null(strstr(error.message, REFUSALS[n].words));
     assert_null(reader);
   }

@@ -48,7 +48,7 @@ static void finish(gather_reader *reader, outcome *all) {
 
 static void read_blocks(gather_reader *reader, const gather_table_source *source, outcome *all) {
   for (int64_t n = 0, ended = 0; ended < BLOCKS; ended++) {
-    for (; n < BLOCKS && gather_reader_has_room(reader); n++) {
+    for (; n < BLOCKS && gather_reader_has_room(reader, 0); n++) {
       int64_t left = SIZE - n * BLOCK;
       gather_read read = {.source = source,
                           .offset = n * BLOCK,
@@ -67,7 +67,7 @@ static outcome read_file(int w, const char *path) {
   gather_reader *reader;
   int mappings = failing_mappings();
   const gather_table_source_wishes wishes = {.direct = w & DIRECT, .mapped = w == MAP};
-  const gather_reader_plan plan = {engine_of(w), DEPTH, BLOCK, NULL};
+  const gather_reader_plan plan = {engine_of(w), DEPTH, BLOCK, 1, NULL};
   all.opened = gather_table_source_open(path, &wishes, &source, &all.error);
   if (all.opened == GATHER_OK) {
     all.created = gather_reader_create(&plan, &reader, &all.error);
@@ -305,7 +305,7 @@ static void test_never(void **state) {
   gather_error error = {0};
   int number;
   assert_int_equal(gather_table_source_open(path, &(gather_table_source_wishes){0}, &source, NULL), GATHER_OK);
-  assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_PREAD, 1, BLOCK, NULL}, &reader, NULL),
+  assert_int_equal(gather_reader_create(&(gather_reader_plan){GATHER_ENGINE_PREAD, 1, BLOCK, 1, NULL}, &reader, NULL),
                    GATHER_OK);
   failing_set("pread", 0, INT_MAX, EAGAIN);
   gather_read read = {.source = &source, .bytes = BLOCK, .needed = BLOCK};

@@ -63,7 +63,7 @@ static void open_source(gather_table_source *source, const char *path, const str
 static gather_reader *make_reader(gather_engine engine, int32_t depth, int64_t slot_bytes) {
   gather_error error = {0};
   gather_reader *reader;
-  const gather_reader_plan plan = {engine, depth, slot_bytes, NULL};
+  const gather_reader_plan plan = {engine, depth, slot_bytes, 1, NULL};
   if (gather_reader_create(&plan, &reader, &error) != GATHER_OK) fail_msg("%s", error.message);
   assert_int_equal(gather_reader_memory(reader), engine == GATHER_ENGINE_MMAP ? 0 : depth * slot_bytes);
   return reader;
@@ -75,7 +75,7 @@ static void begin(gather_reader *reader, const gather_table_source *source, int6
   int64_t left = source->size - offset;
   gather_read read = {
       .source = source, .offset = offset, .bytes = bytes, .needed = bytes < left ? bytes : left, .tag = tag};
-  assert_true(gather_reader_has_room(reader));
+  assert_true(gather_reader_has_room(reader, 0));
   if (gather_reader_begin(reader, &read, &error) != GATHER_OK) fail_msg("%s", error.message);
 }
 
@@ -100,12 +100,12 @@ static void read_many(gather_reader *reader, const gather_table_source *source, 
                       int count) {
   int64_t begun = 0, ended = 0;
   for (int n = 0, done = 0; done < count; done++) {
-    for (; n < count && gather_reader_has_room(reader); n++) {
+    for (; n < count && gather_reader_has_room(reader, 0); n++) {
       int64_t offset = random_block(source);
       begin(reader, source, offset, (known_random(slot_bytes / BLOCK) + 1) * BLOCK, offset);
       begun += offset;
     }
-    assert_int_equal(gather_reader_has_room(reader), n - done < depth);
+    assert_int_equal(gather_reader_has_room(reader, 0), n - done < depth);
     gather_read read = finish(reader);
     ended += read.offset;
     gather_reader_release(reader, &read);
@@ -171,9 +171,9 @@ static void test_held(void **state) {
     gather_reader *reader = make_reader(WAYS[w].engine, DEPTH, BLOCK);
     gather_read held[DEPTH];
     for (int n = 0; n < DEPTH; n++) begin(reader, &source, n * BLOCK, BLOCK, n * BLOCK);
-    assert_false(gather_reader_has_room(reader));
+    assert_false(gather_reader_has_room(reader, 0));
     for (int n = 0; n < DEPTH; n++) held[n] = finish(reader);
-    assert_false(gather_reader_has_room(reader));
+    assert_false(gather_reader_has_room(reader, 0));
     for (int n = 0; n < ROUNDS; n++) {
       int out = (int)known_random(DEPTH);
       gather_reader_release(reader, &held[out]);
@@ -185,7 +185,7 @@ static void test_held(void **state) {
     gather_reader_drain(reader);                                             /* also what is held, */
     for (int n = 0; n < DEPTH; n++) gather_reader_release(reader, &held[n]); /* so that this does nothing */
     for (int n = 0; n < DEPTH; n++) begin(reader, &source, n * BLOCK, BLOCK, n * BLOCK);
-    assert_false(gather_reader_has_room(reader));
+    assert_false(gather_reader_has_room(reader, 0));
     gather_reader_drain(reader);
     read_many(reader, &source, DEPTH, BLOCK, 40);
     gather_reader_destroy(reader);
@@ -202,7 +202,7 @@ typedef struct {
 static void *use(void *argument) {
   const user *u = argument;
   for (int n = 0; n < 60; n++) {
-    while (gather_reader_has_room(u->reader)) {
+    while (gather_reader_has_room(u->reader, 0)) {
       const gather_table_source *source = &u->sources[known_random(2)];
       int64_t offset = random_block(source);
       begin(u->reader, source, offset, BLOCK, offset);
@@ -244,7 +244,7 @@ static int be_child(gather_reader *reader, const gather_table_source *source, ga
 #if defined(GATHER_TEST_EMULATED) /* qemu's processes crash where a child of fork() starts a thread */
   if (engine == GATHER_ENGINE_PREAD) return 0;
 #endif
-  const gather_reader_plan plan = {engine, 4, BLOCK, NULL};
+  const gather_reader_plan plan = {engine, 4, BLOCK, 1, NULL};
   gather_reader *own;
   if (gather_reader_create(&plan, &own, NULL) != GATHER_OK) return 2;
   gather_read read = {.source = source, .offset = BLOCK, .bytes = BLOCK, .needed = BLOCK};
@@ -318,15 +318,15 @@ static void test_misuse(void **state) {
   gather_table_source source;
   open_source(&source, known_file("a", SIZE), &WAYS[1]);
   gather_reader *reader;
-  const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK, NULL},
-                                    {GATHER_ENGINE_PREAD, 0, BLOCK, NULL},
-                                    {GATHER_ENGINE_PREAD, 1, 0, NULL},
-                                    {(gather_engine)9, 1, BLOCK, NULL}};
+  const gather_reader_plan bad[] = {{GATHER_ENGINE_AUTO, 1, BLOCK, 1, NULL},
+                                    {GATHER_ENGINE_PREAD, 0, BLOCK, 1, NULL},
+                                    {GATHER_ENGINE_PREAD, 1, 0, 1, NULL},
+                                    {(gather_engine)9, 1, BLOCK, 1, NULL}};
   for (int n = 0; n < 4; n++) {
     assert_int_equal(gather_reader_create(&bad[n], &reader, NULL), GATHER_USAGE);
     assert_null(reader);
   }
-  const gather_reader_plan huge = {GATHER_ENGINE_PREAD, 4096, INT64_MAX / BLOCK * BLOCK, NULL};
+  const gather_reader_plan huge = {GATHER_ENGINE_PREAD, 4096, INT64_MAX / BLOCK * BLOCK, 1, NULL};
   assert_int_equal(gather_reader_create(&huge, &reader, NULL), GATHER_OUT_OF_MEMORY);
   assert_int_equal(gather_reader_probe((gather_engine)9, NULL), GATHER_USAGE);
   assert_int_equal(gather_reader_probe(GATHER_ENGINE_AUTO, NULL), GATHER_OK);
@@ -347,7 +347,7 @@ static void test_misuse(void **state) {
   gather_error error = {0};
   reader = make_reader(GATHER_ENGINE_MMAP, 1, BLOCK);
   assert_int_equal(gather_reader_begin(reader, &read, &error), GATHER_IO_ERROR); /* it is not mapped */
-  assert_true(gather_reader_has_room(reader));
+  assert_true(gather_reader_has_room(reader, 0));
   gather_reader_destroy(reader);
   gather_table_source_close(&source);
 }
