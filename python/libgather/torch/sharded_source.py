@@ -23,6 +23,8 @@ from libgather.torch.dataset import dtype_of, open_table, tensor_of
 
 __all__ = ["Nothing", "Row", "Source", "source_of"]
 
+_PLAIN = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -54,12 +56,17 @@ class Row:
             values = Quantized(self.codec, rows).take(inverse.numpy(), dtype=str(self.dtype).removeprefix("torch."))
             out.copy_(_tensor(values, self.dtype).reshape(out.shape))
         else:
-            _core.take(self.typed(rows), inverse, axis=0, out=out)
+            _core.take(_plain(self.typed(rows)), inverse, axis=0, out=_plain(out))
         return out
 
     def __str__(self) -> str:
         coded = f" of {self.codec}" if self.codec else ""
         return f"{str(self.dtype).removeprefix('torch.')} {list(self.shape)}{coded}"
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    """The elements as integers of their size (complex numbers for 16 bytes): PyTorch exports not every type. Strides are kept."""
+    return tensor.detach().view(_PLAIN[tensor.dtype.itemsize])
 
 
 def _tensor(values: Any, dtype: torch.dtype) -> Tensor:
@@ -108,10 +115,11 @@ class Memory(Source):
         self.row = Row(data.dtype, tuple(data.shape[1:]))
 
     def gather(self, ids: Tensor, memory: Tensor) -> None:
-        _core.take(self.data.detach(), ids, axis=0, negative=False, out=self.row.typed(memory))
+        _core.take(_plain(self.data), ids, axis=0, negative=False, out=_plain(self.row.typed(memory)))
 
     def take(self, ids: Tensor, out: Tensor) -> Tensor:
-        return _core.take(self.data.detach(), ids, axis=0, out=out)
+        _core.take(_plain(self.data), ids, axis=0, out=_plain(out))
+        return out
 
 
 def _kind(data: Tensor) -> str:
