@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mpi_link.c: operations of MPI that end, with a result or with an error.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "mpi_internal.h"
+
+double gather_mpi_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_error *error) {
+  if (result == MPI_SUCCESS) return GATHER_OK;
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int length = 0;
+  if (MPI_Error_string(result, text, &length) != MPI_SUCCESS) length = 0;
+  text[length] = '\0';
+  for (int i = 0; i < length; i++)
+    if (text[i] == '\n') text[i] = ' ';
+  link->broken = true;
+  return gather_error_set(error, GATHER_IO_ERROR, "rank %d: MPI reports an error: %s", link->rank,
+                          length ? text : "no text");
+}
+
+gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error) {
+  double end = -1;
+  for (int looks = 0;; looks++) {
+    int done = 0;
+    const gather_status status = gather_mpi_link_check(link, MPI_Test(request, &done, MPI_STATUS_IGNORE), error);
+    if (status != GATHER_OK || done) return status;
+    /* Others may need this CPU to make progress: without this, more ranks than CPUs wait for each other's time slices. */
+    if (looks % 4 == 3) sched_yield();
+    if (link->seconds < 0 || looks % 64 != 63) continue;
+    const double now = gather_mpi_now();
+    if (end < 0) end = now + link->seconds;
+    if (now < end) continue;
+    link->broken = true;
+    return gather_error_set(
+        error, GATHER_IO_ERROR,
+        "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
+        link->seconds);
+  }
+}
+
+gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *numbers, int len, gather_error *error) {
+  MPI_Request request;
+  gather_status status = gather_mpi_link_check(
+      link, MPI_Iallreduce(MPI_IN_PLACE, numbers, len, MPI_INT64_T, MPI_MAX, link->comm, &request), error);
+  return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;
+}
+
+gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all,
+                                     gather_error *error) {
+  MPI_Request request;
+  gather_status status = gather_mpi_link_check(
+      link, MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, link->comm, &request), error);
+  return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;
+}
+
+bool gather_mpi_reserve(gather_mpi_buffer *buffer, int64_t count, int64_t item) {
+  if (item > 0 && count > INT64_MAX / item) return false;
+  const uint64_t bytes = (uint64_t)(count * item);
+  if (buffer->data && bytes <= buffer->bytes) return true;
+  free(buffer->data);
+  *buffer = (gather_mpi_buffer){0};
+  if (bytes > SIZE_MAX / 2) return false;
+  buffer->data = malloc(bytes > 0 ? (size_t)bytes : 1);
+  if (buffer->data) buffer->bytes = (size_t)bytes;
+  /* A hint only; memory of small buffers is not worth the call. */
+  if (buffer->data && bytes >= (size_t)4 << 20) (void)gather_advise_huge_pages(buffer->data, buffer->bytes);
+  return buffer->data != NULL;
+}
