@@ -11,6 +11,7 @@ import os
 import struct
 import sys
 import traceback
+import warnings
 from pathlib import Path
 
 os.environ["GLOO_SOCKET_IFNAME"] = "lo"
@@ -122,6 +123,10 @@ def dtypes() -> None:
     assert seen >= 18, seen
 
 
+def no_memory(*_) -> torch.Tensor:
+    raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+
 def errors() -> None:
     full = table_of(40, (4,), torch.float32, 2)
     lengths = [40 // SIZE] * (SIZE - 1) + [40 - 40 // SIZE * (SIZE - 1)]
@@ -145,6 +150,9 @@ def errors() -> None:
     fails(TypeError, "rank 0: out must be a tensor", table.take, [1, 2], out=np.zeros((2, 4)))
     fails(libgather.GatherNotSupportedError, "rank 0: ids must be a plain tensor", table.take, torch.zeros(2, dtype=torch.int64, device="meta"))
     assert table.stats() == before, "something moved"
+    rows, table._buffers.rows = table._buffers.rows, no_memory if RANK == last else table._buffers.rows
+    fails(MemoryError, f"rank {last}: no memory for the rows of", table.take, [0, 39])
+    table._buffers.rows = rows
     assert same(table.take([3, 39]), full[[3, 39]])
     fails(libgather.GatherNotSupportedError, "belongs to the processes of its group", __import__("pickle").dumps, table)
     empty = ShardedTable(None, torch.zeros(0, 3))
@@ -328,6 +336,7 @@ def run(scenario: str, rank: int, size: int, folder: str) -> None:
     global RANK, SIZE, FOLDER
     RANK, SIZE, FOLDER = rank, size, Path(folder)
     torch.set_num_threads(1)
+    warnings.simplefilter("ignore")  # of complex32
     dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous-{scenario}", rank=rank, world_size=size, timeout=datetime.timedelta(seconds=60))
     for name in scenario.split(","):
         globals()[name]()

@@ -36,7 +36,7 @@ class ShardedTableStatistics:
     unique, remote : int
         Different ids, each call for itself, and how many of them are another process's.
     sent_bytes, received_bytes : int
-        Ids and rows to other processes, and from them, without the headers of each call (32 bytes to each process).
+        Ids and rows to other processes, and from them, without the headers of each call (a few words to each process).
     buffer_bytes : int
         The buffers that are kept for the next call.
     """
@@ -187,8 +187,8 @@ class ShardedTable:
     def exchange(self, request: Request, gradients: bool) -> tuple[Tensor, Route]:
         """The rows, and the way that they went, for the way back. For this package. gradients: whether there will be one."""
         route = settle(self._group, self._layout, request, gradients)
-        wanted = move_ids(self._group, route)
-        rows = move_rows(self._group, self._buffers, self._source, self._layout.row, route, wanted)
+        wanted = move_ids(self._group, self._buffers, self._layout.row, route)
+        rows = move_rows(self._group, self._buffers, self._source, self._layout, route, wanted)
         out = self._layout.row.place(rows, route.inverse.reshape(request.shape), request.result(self._layout.row))
         self._count(request, route)
         return out, replace(route, wanted=wanted)

@@ -5,8 +5,8 @@
 # 1. Ids are checked, made keys (the place of a row when all parts are put one after another), deduplicated and sorted: so they are in
 #    the order of their owners. Keys of this process go last; they are gathered without the group.
 # 2. One all-to-all of numbers: how many ids for each, and whether something is wrong. An error ends the call in all processes.
-# 3. Ids to their owners: offsets within the owner's part, of 4 bytes where they fit.
-# 4. Each owner gathers its rows in the order of arrival. Files may fail, so the processes agree once more.
+# 3. Ids to their owners: offsets within the owner's part, of 4 bytes where they fit; and whether there is memory for the rows.
+# 4. Each owner gathers its rows in the order of arrival. Where parts are files, which may fail, the processes agree once more.
 # 5. Rows back, and to their places.
 """The exchange of ids and rows."""
 
@@ -188,29 +188,51 @@ def _own_last(keys: Tensor, first: int, last: int, rows: int) -> Tensor:
     return torch.where(keys < first, keys, torch.where(keys < last, keys + (rows - last), keys - (last - first)))
 
 
-def move_ids(group: Group, route: Route) -> Tensor:
-    """The ids that the others want of this process."""
+def move_ids(group: Group, buffers: Buffers, row: Row, route: Route) -> Tensor:
+    """The ids that the others want of this process. Before the ids for a process there is a word that says whether this one has the memory
+    for the rows: so that costs no message of its own."""
+    failure = None
+    try:
+        buffers.rows("sent", sum(route.arrived), row.bytes)
+        buffers.rows("received", sum(route.sent) + route.own.numel(), row.bytes)
+    except (RuntimeError, MemoryError) as error:
+        failure = MemoryError(f"no memory for the rows of {sum(route.arrived)} and {sum(route.sent) + route.own.numel()} ids: {error}")
     one = route.offset_bytes
-    wanted = torch.empty(sum(route.arrived), dtype=route.offsets.dtype)
-    group.all_to_all(wanted.view(torch.uint8).view(-1, one), route.offsets.contiguous().view(torch.uint8).view(-1, one), route.arrived, route.sent)
-    return wanted
+    sent, words, places = _with_words(route.sent, group.rank)
+    message = torch.empty(sum(sent), dtype=route.offsets.dtype)
+    message[words], message[places] = int(failure is not None), route.offsets
+    arrived, words, places = _with_words(route.arrived, group.rank)
+    answer = torch.empty(sum(arrived), dtype=route.offsets.dtype)
+    group.all_to_all(answer.view(torch.uint8).view(-1, one), message.view(torch.uint8).view(-1, one), arrived, sent)
+    if failure is not None or bool(answer[words].any()):
+        raise_everywhere(group, failure)
+    return answer[places]
 
 
-def move_rows(group: Group, buffers: Buffers, source: Source, row: Row, route: Route, wanted: Tensor) -> Tensor:
+def _with_words(counts: list[int], rank: int) -> tuple[list[int], Tensor, Tensor]:
+    """Counts with a word more for each other process; where the words are, and where the rest."""
+    longer = [count + (p != rank) for p, count in enumerate(counts)]
+    words = torch.tensor([sum(longer[:p]) for p in range(len(counts)) if p != rank], dtype=torch.int64)
+    others = torch.tensor([count for p, count in enumerate(counts) if p != rank], dtype=torch.int64)
+    places = torch.arange(sum(counts)) + torch.repeat_interleave(torch.arange(1, len(others) + 1), others)
+    return longer, words, places
+
+
+def move_rows(group: Group, buffers: Buffers, source: Source, layout: Layout, route: Route, wanted: Tensor) -> Tensor:
     """The rows of all different ids, as bytes: the others', then the own ones."""
-    width, remote, failure = row.bytes, sum(route.sent), None
-    received = sent = torch.empty(0, width, dtype=torch.uint8)
-    if width:
-        try:
-            sent = buffers.rows("sent", wanted.numel(), width)
-            received = buffers.rows("received", remote + route.own.numel(), width)
-            if wanted.numel():
-                source.gather(wanted, sent)
-            if route.own.numel():
-                source.gather(route.own, received[remote:])
-        except Exception as error:  # noqa: BLE001  (all processes must hear of it)
-            failure = error
-    if group.any(failure is not None):
+    width, remote, failure = layout.row.bytes, sum(route.sent), None
+    sent = buffers.rows("sent", wanted.numel(), width)
+    received = buffers.rows("received", remote + route.own.numel(), width)
+    try:
+        if wanted.numel() and width:
+            source.gather(wanted, sent)
+        if route.own.numel() and width:
+            source.gather(route.own, received[remote:])
+    except Exception as error:  # noqa: BLE001  (all processes must hear of it)
+        if not layout.files:
+            raise
+        failure = error
+    if layout.files and group.any(failure is not None):
         raise_everywhere(group, failure)
     if width:
         group.all_to_all(received[:remote], sent, route.sent, route.arrived)

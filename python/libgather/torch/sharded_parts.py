@@ -26,6 +26,7 @@ class Part:
     rows: int
     row: Row | None
     gradients: bool
+    files: bool
     identity: tuple | None
     placement: str | tuple[int, ...]
     same_files: bool | None
@@ -42,6 +43,7 @@ class Layout:
     placement: str
     shared: bool
     gradients: bool
+    files: bool  # of any process: reading them may fail
 
     @property
     def rows(self) -> int:
@@ -61,7 +63,7 @@ class Layout:
 def describe(source: Source, placement: Any, same_files: bool | None) -> Part:
     """What this process tells. Arguments of a wrong kind are found by agree(), everywhere."""
     given = placement if isinstance(placement, str) else _numbers(placement)
-    return Part(source.rows, source.row, source.gradients, source.identity, given, same_files)
+    return Part(source.rows, source.row, source.gradients, source.files, source.identity, given, same_files)
 
 
 def _numbers(placement: Any) -> Any:
@@ -88,7 +90,7 @@ def agree(parts: list[Part], rank: int) -> Layout:
     for i, part in enumerate(parts):
         if gradients and part.row is not None and not part.gradients:
             refuse("usage", f"the rows of rank {i} require no gradient, and those of other ranks do", "data")
-    return Layout(row, lengths, starts, "stripes" if placement == "stripes" else "blocks", shared, gradients)
+    return Layout(row, lengths, starts, "stripes" if placement == "stripes" else "blocks", shared, gradients, any(part.files for part in parts))
 
 
 def _row(parts: list[Part]) -> Row:

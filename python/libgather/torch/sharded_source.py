@@ -80,6 +80,7 @@ class Source:
     rows: int = 0
     row: Row | None = None
     gradients = False
+    files = False
     identity: tuple | None = None  # of files: equal where the files are the same
 
     def gather(self, ids: Tensor, memory: Tensor) -> None:
@@ -132,6 +133,8 @@ def _kind(data: Tensor) -> str:
 
 class File(Source):
     """A table in files."""
+
+    files = True
 
     def __init__(self, table: Table) -> None:
         self.table, self.rows = table, table.rows
