@@ -3,6 +3,7 @@
  * mpi_create.c: makes a plan: what each rank brings must fit together.
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ enum {
   RECORD_STATUS,
   RECORD_ROWS,
   RECORD_FALLIBLE,
+  RECORD_READ,
   RECORD_IDENTITY,
   RECORD_TABLE,
   RECORD_TYPE,
@@ -123,7 +125,6 @@ static gather_status open_own(gather_mpi_plan *plan, const gather_tensor *mine, 
   gather_status status = read_options(given, options, error);
   plan->failed_rank = options->failed_rank;
   plan->op = options->op ? options->op : gather_op_find("Gather", "onnx-13");
-  plan->link.seconds = options->seconds == 0 ? 600 : options->seconds;
   if (status == GATHER_OK) status = check_options(options, plan->link.ranks, plan->op, error);
   if (status == GATHER_OK) status = gather_mpi_owner_open(&plan->owner, mine, options, error);
   if (status != GATHER_OK) return status;
@@ -146,6 +147,7 @@ static void tell(const gather_mpi_plan *plan, const gather_mpi_options *options,
   const gather_mpi_owner *owner = &plan->owner;
   record[RECORD_ROWS] = owner->shape[0];
   record[RECORD_FALLIBLE] = gather_mpi_owner_fallible(owner);
+  record[RECORD_READ] = owner->read != NULL;
   record[RECORD_TABLE] = owner->table != NULL;
   record[RECORD_IDENTITY] = owner->table ? (int64_t)gather_mpi_identity(owner->table) : 0;
   record[RECORD_TYPE] = owner->mine.type;
@@ -349,9 +351,11 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
   if (status == GATHER_OK) status = compare(records, link->ranks, failed, error);
   if (status == GATHER_OK) status = lay_out(plan, records, &options, failed, error);
   int64_t most = 0;
+  plan->alone = plan->spread.ranks == 1; /* and every rank's rows are where gather_apply or a table finds them */
   for (int p = 0; status == GATHER_OK && p < link->ranks; p++) {
     if (records[p * RECORD_LEN + RECORD_ROWS] > most) most = records[p * RECORD_LEN + RECORD_ROWS];
     plan->fallible = plan->fallible || records[p * RECORD_LEN + RECORD_FALLIBLE];
+    plan->alone = plan->alone && !records[p * RECORD_LEN + RECORD_READ];
   }
   if (status == GATHER_OK) {
     describe(plan, most);
@@ -378,13 +382,12 @@ gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, c
   gather_mpi_plan *made = calloc(1, sizeof *made);
   if (!made) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for a plan");
   made->row = MPI_DATATYPE_NULL;
-  made->link.comm = MPI_COMM_NULL;
-  made->link.seconds = -1;
-  gather_status status = gather_mpi_link_check(&made->link, MPI_Comm_dup(comm, &made->link.comm), error);
+  /* Options that cannot be read are an error that the others must hear of, so their time limit comes first. */
+  made->link.seconds = options && options->size >= offsetof(gather_mpi_options, failed_rank) && options->seconds != 0
+                           ? options->seconds
+                           : 600;
+  gather_status status = gather_mpi_link_open(&made->link, comm, error);
   if (status == GATHER_OK) {
-    MPI_Comm_set_errhandler(made->link.comm, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(made->link.comm, &made->link.rank);
-    MPI_Comm_size(made->link.comm, &made->link.ranks);
     int32_t failed = -1;
     status = create(made, mine, options, &failed, error);
     if (made->failed_rank) *made->failed_rank = failed;

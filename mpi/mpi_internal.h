@@ -15,8 +15,11 @@ typedef struct gather_mpi_link {
   int rank, ranks;
   double seconds; /* below 0 = no limit */
   bool broken;    /* an operation is still running, and may never end */
+  bool crowded;   /* more ranks on this machine than CPUs */
 } gather_mpi_link;
 
+/* Duplicates a communicator. link->seconds is set. Collective. */
+gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_error *error);
 /* The result of a call of MPI: an error of it breaks the link. */
 gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_error *error);
 /* Waits for a request. */
@@ -122,6 +125,7 @@ struct gather_mpi_plan {
   int64_t buffer_bytes;
   int32_t *failed_rank;
   bool narrow;        /* numbers of rows fit 4 bytes on every rank */
+  bool alone;         /* each rank takes its own rows, without an exchange: the same on all ranks */
   bool fallible;      /* reading rows may fail on some rank */
   MPI_Datatype row;   /* row_bytes bytes */
   uint8_t *fill_row;  /* NULL unless the policy fills */

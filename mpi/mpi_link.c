@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "mpi_internal.h"
@@ -28,14 +29,24 @@ gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_er
                           length ? text : "no text");
 }
 
+/* Between two looks. Others may need this CPU to make progress: where there are more ranks than CPUs, those that wait must not keep them
+ * busy, and where there are not, yielding costs a fraction of a microsecond. */
+static void pause_between(const gather_mpi_link *link, int looks) {
+  const struct timespec moment = {0, 20000};
+  if (link->crowded && looks > 16) {
+    nanosleep(&moment, NULL);
+  } else if (looks % 4 == 3) {
+    sched_yield();
+  }
+}
+
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error) {
   double end = -1;
-  for (int looks = 0;; looks++) {
+  for (int looks = 0;; looks = looks < 1 << 20 ? looks + 1 : 64) {
     int done = 0;
     const gather_status status = gather_mpi_link_check(link, MPI_Test(request, &done, MPI_STATUS_IGNORE), error);
     if (status != GATHER_OK || done) return status;
-    /* Others may need this CPU to make progress: without this, more ranks than CPUs wait for each other's time slices. */
-    if (looks % 4 == 3) sched_yield();
+    pause_between(link, looks);
     if (link->seconds < 0 || looks % 64 != 63) continue;
     const double now = gather_mpi_now();
     if (end < 0) end = now + link->seconds;
@@ -46,6 +57,36 @@ gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, 
         "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
         link->seconds);
   }
+}
+
+/* Whether the ranks on this machine are more than its CPUs: MPI does not say, but machines have names. */
+static gather_status count_neighbours(gather_mpi_link *link, gather_error *error) {
+  char name[MPI_MAX_PROCESSOR_NAME] = "";
+  int length = 0, here = 0;
+  (void)MPI_Get_processor_name(name, &length);
+  const uint64_t mine = gather_mpi_fnv(GATHER_MPI_FNV, name, strlen(name));
+  uint64_t *all = malloc((size_t)link->ranks * sizeof *all), few[64];
+  /* Without memory this rank takes part, and stays polite. */
+  if (!all && link->ranks <= 64) all = few;
+  if (!all) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", link->ranks);
+  const gather_status status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);
+  for (int p = 0; status == GATHER_OK && p < link->ranks; p++) here += all[p] == mine;
+  link->crowded = here > gather_cpu_count();
+  if (all != few && !link->broken) free(all);
+  return status;
+}
+
+gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_error *error) {
+  MPI_Request request;
+  link->comm = MPI_COMM_NULL;
+  link->crowded = true; /* until it is known */
+  MPI_Comm_rank(comm, &link->rank);
+  MPI_Comm_size(comm, &link->ranks);
+  gather_status status = gather_mpi_link_check(link, MPI_Comm_idup(comm, &link->comm, &request), error);
+  if (status == GATHER_OK) status = gather_mpi_link_wait(link, &request, error);
+  if (status != GATHER_OK) return status;
+  MPI_Comm_set_errhandler(link->comm, MPI_ERRORS_RETURN);
+  return count_neighbours(link, error);
 }
 
 gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *numbers, int len, gather_error *error) {

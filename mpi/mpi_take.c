@@ -113,8 +113,7 @@ gather_status gather_mpi_take(gather_mpi_plan *plan, const gather_tensor *ids, c
                             "this plan cannot be used any more",
                             plan->link.rank);
   gather_status status = check_own(plan, ids, rows, &same, &repaired, &own);
-  const bool alone = plan->spread.ranks == 1 && !plan->owner.read;
-  if (alone) {
+  if (plan->alone) {
     status = gather_mpi_agree(&plan->link, status, &own, plan->op, &failed, error);
     if (status == GATHER_OK) {
       status = take_alone(plan, ids, rows, &own);

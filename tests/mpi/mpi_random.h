@@ -5,8 +5,10 @@
 #ifndef MPI_RANDOM_H
 #define MPI_RANDOM_H
 
+#include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 typedef struct random_state {
   uint64_t state;
@@ -35,6 +37,25 @@ static inline void random_bytes(uint64_t seed, int64_t begin, int64_t count, uns
   }
   for (; i < count; i++)
     to[i] = (unsigned char)(random_mix(seed + (uint64_t)((begin + i) / 8)) >> 8 * ((begin + i) % 8));
+}
+
+/* Waits without keeping a CPU busy, which another rank may need. */
+static inline void patient_wait(MPI_Request *request) {
+  const struct timespec moment = {0, 20000};
+  for (int done = 0, looks = 0; MPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; looks++)
+    if (looks > 16) nanosleep(&moment, NULL);
+}
+
+static inline void patient_barrier(MPI_Comm comm) {
+  MPI_Request request;
+  MPI_Ibarrier(comm, &request);
+  patient_wait(&request);
+}
+
+static inline void patient_bcast(void *memory, size_t bytes, int root, MPI_Comm comm) {
+  MPI_Request request;
+  MPI_Ibcast(memory, (int)bytes, MPI_BYTE, root, comm, &request);
+  patient_wait(&request);
 }
 
 #endif
