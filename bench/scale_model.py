@@ -18,7 +18,7 @@ from math import ceil, log2
 import numpy as np
 
 from scale_ids import Ids
-from scale_planner import Asked, Planner, even_splits
+from scale_planner import Planner, even_splits
 
 HEADER = 13 * 8  # bytes that each rank tells each other one: GATHER_MPI_TELL_LEN words
 ID = 4  # bytes of an id on the wire, for parts below 2^32 rows
@@ -32,7 +32,7 @@ class Machine:
     latency: float = 2e-6  # to the first byte of a message between nodes
     message: float = 0.5e-6  # of a rank, for each further message
     card: float = 12.5e9  # of a node, in each direction
-    efficiency: float = 0.8  # of the card, that an all-to-all reaches
+    efficiency: float = 0.8  # of the card, in each direction, if both are busy; one direction alone has all of it
     fabric: float = 1.0  # of all cards together
     copy: float = 4e9  # of a rank within its node, and when it gathers
     memory: float = 40e9  # of a node: all its ranks together
@@ -74,12 +74,35 @@ class Times:
         return self.plan + self.ids + self.rows
 
 
-def plans(planner: Planner, work: Work, ranks: int, seed: int = 1) -> tuple[list[Asked], int]:
-    """Every rank's plan, and the number of rounds."""
+@dataclass(frozen=True)
+class Plans:
+    """counts[asker, owner, round]: rows; and how many different ids a rank has, on average."""
+
+    counts: np.ndarray
+    unique: float
+
+    @property
+    def rounds(self) -> int:
+        return self.counts.shape[2]
+
+
+PLANNED = 64  # ranks at most; above, these stand for the others
+
+
+def plans(planner: Planner, work: Work, ranks: int, seed: int = 1, most: int = PLANNED) -> Plans:
+    """What every rank asks for. The others' plans are those of the ranks that were planned, with the part of the one in place of the other's."""
     splits = None if work.stripes else even_splits(ranks, work.rows)
     rounds = work.rounds or planner.rounds(work.count * work.row_bytes)
     planner.set_hot(work.ids.hottest(work.hot, work.rows))
-    return [planner.plan(work.ids.draw(p, ranks, work.rows, work.count, seed), ranks, work.rows, splits, rounds) for p in range(ranks)], rounds
+    chosen = [i * ranks // min(ranks, most) for i in range(min(ranks, most))]
+    asked = [planner.plan(work.ids.draw(p, ranks, work.rows, work.count, seed), ranks, work.rows, splits, rounds) for p in chosen]
+    counts = np.empty((ranks, ranks, rounds), np.int64)
+    for p in range(ranks):
+        i = p * len(chosen) // ranks
+        counts[p] = asked[i].counts
+        if work.ids.kind == "partitioned":
+            counts[p, [p, chosen[i]]] = counts[p, [chosen[i], p]]
+    return Plans(counts, float(np.mean([one.unique for one in asked])))
 
 
 def exchange(machine: Machine, sent: np.ndarray, per_node: int) -> float:
@@ -95,10 +118,10 @@ def exchange(machine: Machine, sent: np.ndarray, per_node: int) -> float:
     out, into = np.zeros(nodes), np.zeros(nodes)
     np.add.at(out, node, between.sum(1))
     np.add.at(into, node, between.sum(0))
-    card = machine.card * machine.efficiency
-    wire = max(out.max(), into.max()) / card
+    busier, other = np.maximum(out, into), np.minimum(out, into)
+    wire = (busier + (1 / machine.efficiency - 1) * other).max() / machine.card
     if machine.fabric < 1:
-        wire = max(wire, between.sum() / (nodes * card * machine.fabric))
+        wire = max(wire, between.sum() / (nodes * machine.card * machine.efficiency * machine.fabric))
     copies = np.zeros(nodes)
     np.add.at(copies, node, inside.sum(0))
     local = max(inside.sum(0).max() / machine.copy, 2 * copies.max() / machine.memory)
@@ -124,11 +147,11 @@ def gathering(machine: Machine, rows: np.ndarray, row_bytes: int, per_node: int)
     return rows * machine.row + np.maximum(rows * row_bytes / machine.copy, together[node])
 
 
-def simulate(machine: Machine, work: Work, nodes: int, per_node: int = 1, planner: Planner | None = None, seed: int = 1) -> Times:
-    """A take of every rank at once."""
+def simulate(machine: Machine, work: Work, nodes: int, per_node: int = 1, planner: Planner | None = None, planned: Plans | None = None) -> Times:
+    """A take of every rank at once. planned: plans() of it, if the caller has them."""
     ranks = nodes * per_node
-    asked, rounds = plans(planner or Planner(), work, ranks, seed)
-    counts = np.stack([one.counts for one in asked])  # [asker, owner, round]
+    planned = planned or plans(planner or Planner(), work, ranks)
+    counts, rounds = planned.counts, planned.rounds
     remote = counts * (1 - np.eye(ranks, dtype=np.int64))[:, :, None]
     own = counts[np.arange(ranks), np.arange(ranks)]
     plan = ids = 0.0
@@ -142,7 +165,7 @@ def simulate(machine: Machine, work: Work, nodes: int, per_node: int = 1, planne
     node = np.arange(ranks) // per_node
     crossing = remote.sum(2)[node[:, None] != node[None, :]].sum() * float(work.row_bytes)
     skew = float(owners.max() / owners.mean()) if owners.any() else 1.0
-    return Times(plan, ids, rows, gather, wire, place, crossing, skew, float(np.mean([one.unique for one in asked])), rounds)
+    return Times(plan, ids, rows, gather, wire, place, crossing, skew, planned.unique, rounds)
 
 
 def _rounds(machine: Machine, work: Work, per_node: int, remote: np.ndarray, own: np.ndarray, placed: np.ndarray) -> tuple[float, ...]:

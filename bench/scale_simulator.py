@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import scale_ways  # noqa: E402
 from scale_ids import Ids  # noqa: E402
-from scale_model import Machine, Times, Work, simulate  # noqa: E402
+from scale_model import ID, Machine, Times, Work, plans, simulate  # noqa: E402
 from scale_planner import Planner, even_splits  # noqa: E402
 
 # The network of each is the nominal one; the constants of a rank are those that --measure prints.
@@ -63,12 +63,13 @@ def median_of(call, rounds: int) -> float:
 
 
 def predict(nodes: list[int], machines: dict[str, Machine], works: dict[str, Work]) -> list[dict]:
-    """Every work on every machine. The plans are the same on every machine, and made once for each."""
+    """Every work on every machine. The plans are the same on every machine, and are made once."""
     planner, found = Planner(), []
     for name, work in works.items():
         for count in nodes:
+            planned = plans(planner, work, count)
             for machine in machines.values():
-                times: Times = simulate(machine, work, count, planner=planner)
+                times: Times = simulate(machine, work, count, planned=planned)
                 found.append({"work": name, "machine": machine.name, "nodes": count, "count": work.count, "row_bytes": work.row_bytes,
                               "seconds": times.total, **asdict(times)})  # fmt: skip
     return found
@@ -142,10 +143,15 @@ def validate(path: Path) -> tuple[str, float]:
     planner, worst = Planner(), 1.0
     lines = ["| run | measured | model | model / measured |", "| --- | ---: | ---: | ---: |"]
     for run in measured["runs"]:
-        machine = replace(Machine(measured["machine"]), **{**measured["constants"], **run.get("constants", {})})
+        nodes = str(run["nodes"])
+        machine = replace(Machine(measured["machine"]), **measured["constants"], latency=measured["small"][nodes], efficiency=measured["efficiency"][nodes])
         work = Work(Ids(**run["ids"]), run["rows"], run["row_bytes"], run["count"], stripes=run.get("stripes", False), kept=run.get("kept", False),
                     rounds=run.get("rounds", 0))  # fmt: skip
-        found = simulate(machine, work, run["nodes"], run.get("per_node", 1), planner).total
+        times = simulate(machine, work, run["nodes"], planner=planner)
+        moved = times.network_bytes / run["row_bytes"] * (run["row_bytes"] + ID)  # rows, and the ids that asked for them
+        if moved != sum(run["received_bytes"]):
+            raise ValueError(f"{run['name']}: {sum(run['received_bytes']):,.0f} bytes were received, and the plans say {moved:,.0f}")
+        found = times.total
         ratio = found / run["seconds"]
         worst = max(worst, ratio, 1 / ratio)
         lines.append(f"| {run['name']} | {shown(run['seconds'])} | {shown(found)} | {ratio:.2f} |")

@@ -20,7 +20,7 @@ sys.path.insert(0, str(SOURCE / "bench"))
 import scale_simulator  # noqa: E402
 import scale_ways  # noqa: E402
 from scale_ids import Ids  # noqa: E402
-from scale_model import HEADER, Machine, Work, exchange, gathering, simulate, tell  # noqa: E402
+from scale_model import HEADER, Machine, Work, exchange, gathering, plans, simulate, tell  # noqa: E402
 from scale_planner import Planner, even_splits  # noqa: E402
 
 NET = Machine("test", latency=1e-4, message=1e-5, card=1e9, efficiency=0.5, copy=2e9, memory=1e12, plan_id=1e-8, row=1e-8)
@@ -85,8 +85,9 @@ def test_one_receiver():
     """Its card decides."""
     sent = np.zeros((9, 9))
     sent[:, 0] = 1e6
-    assert exchange(NET, sent, 1) == pytest.approx(1e-4 + 1e-5 + 8e6 / 0.5e9)
-    assert exchange(NET, sent.T, 1) == pytest.approx(1e-4 + 8e-5 + 8e6 / 0.5e9)
+    assert exchange(NET, sent, 1) == pytest.approx(1e-4 + 1e-5 + 8e6 / 1e9)  # one direction: all of the card
+    assert exchange(NET, sent.T, 1) == pytest.approx(1e-4 + 8e-5 + 8e6 / 1e9)
+    assert exchange(NET, sent + sent.T / 2, 1) == pytest.approx(1e-4 + 8e-5 + (8e6 + 4e6) / 1e9)  # half of it is taken twice
 
 
 def test_ranks_share_a_card():
@@ -120,8 +121,8 @@ def test_one_round_is_a_sum(planner):
     found = simulate(NET, work, nodes, planner=planner)
     counts = np.stack([planner.plan(work.ids.draw(p, nodes, rows, count), nodes, rows, even_splits(nodes, rows), 1).counts[:, 0] for p in range(nodes)])
     away = counts * (1 - np.eye(nodes, dtype=int))
-    card = 0.5e9
-    wire = lambda size: 1e-4 + 3e-5 + max(away.sum(0).max(), away.sum(1).max()) * size / card  # noqa: E731
+    both = [(max(into, out) + min(into, out)) for into, out in zip(away.sum(0), away.sum(1))]  # the efficiency is a half
+    wire = lambda size: 1e-4 + 3e-5 + max(both) * size / 1e9  # noqa: E731
     gather = lambda n: n * (1e-8 + width / 2e9)  # noqa: E731
     assert found.plan == pytest.approx(count * 1e-8) and found.ids == pytest.approx(wire(4) + tell(NET, nodes))
     # own rows are gathered while rows travel
@@ -148,6 +149,13 @@ def test_partitioned_ids_need_no_network(planner):
     some = simulate(NET, Work(Ids("partitioned", local=0.5), 8000, 64, 1000), 8, planner=planner)
     every = simulate(NET, Work(Ids(), 8000, 64, 1000), 8, planner=planner)
     assert 0.4 < some.network_bytes / every.network_bytes < 0.6
+
+
+def test_some_ranks_stand_for_the_others(planner):
+    """A quarter of the ranks planned: nearly the same counts as all."""
+    for work in (Work(Ids(), 10**6, 64, 5000), Work(Ids("partitioned"), 10**6, 64, 5000), Work(Ids("zipf", scattered=False), 10**6, 64, 5000)):
+        every, some = (simulate(NET, work, 32, planned=plans(planner, work, 32, most=most)) for most in (32, 8))
+        assert some.network_bytes == pytest.approx(every.network_bytes, rel=0.05) and some.rows == pytest.approx(every.rows, rel=0.05)
 
 
 def test_stripes_spread_popular_rows(planner):
