@@ -2,7 +2,7 @@
  *
  * mpi_exchange.c: one exchange: ids to their owners, rows back, in rounds.
  *
- * While the rows of one step travel, those of the next are gathered, and those of the step before are written where they belong. A step
+ * While the rows of two steps travel, those of the next are gathered, and those of the step before are written where they belong. A step
  * is a round, or a piece of one where a rank has more to send than fits its buffer.
  */
 #include <stdlib.h>
@@ -19,9 +19,8 @@ typedef struct gather_mpi_moving {
   const gather_mpi_part *part;
   int32_t parties, self, rounds, pieces;
   int64_t row_bytes;
-  int64_t *counts, *begin; /* of the answers: [p * rounds + r] */
-  bool in_flight;
-  MPI_Request request;
+  int64_t *counts, *begin;  /* of the answers: [p * rounds + r] */
+  MPI_Request requests[2];  /* of the steps in flight: step s has number s % 2 */
   gather_status own_status; /* of reading rows */
   gather_error *own;
 } gather_mpi_moving;
@@ -254,7 +253,8 @@ static gather_status start_step(gather_mpi_moving *moving, int32_t round, int32_
   char *to = (char *)plan->arriving.data + plan->schedule.reserved * moving->row_bytes;
   return gather_mpi_link_check(
       &plan->link,
-      MPI_Ialltoallv(from, out, out_at, plan->row, to, in, in_at, plan->row, plan->link.comm, &moving->request), error);
+      MPI_Ialltoallv(from, out, out_at, plan->row, to, in, in_at, plan->row, plan->link.comm, &moving->requests[half]),
+      error);
 }
 
 /* The rows of a round that this rank has itself. */
@@ -302,16 +302,6 @@ static gather_status place(const gather_mpi_moving *moving, int32_t round, gathe
   return gather_apply(gather_op_find("Gather", "onnx-13"), &data, &slots, &out, &options, own);
 }
 
-/* Waits for the step in flight. */
-static gather_status finish_step(gather_mpi_moving *moving, gather_error *error) {
-  if (!moving->in_flight) return GATHER_OK;
-  const double start = gather_mpi_now();
-  const gather_status status = gather_mpi_link_wait(&moving->plan->link, &moving->request, error);
-  moving->in_flight = false;
-  moving->plan->statistics.seconds_wait += gather_mpi_now() - start;
-  return status;
-}
-
 /* Writes a round, and notes an error. */
 static void place_round(gather_mpi_moving *moving, int32_t round) {
   if (moving->own_status != GATHER_OK) return;
@@ -325,36 +315,42 @@ static void place_round(gather_mpi_moving *moving, int32_t round) {
   moving->plan->statistics.seconds_place += gather_mpi_now() - start;
 }
 
+/* Waits for a step, and writes its round if that is complete. */
+static gather_status finish_step(gather_mpi_moving *moving, int32_t step, gather_error *error) {
+  if (moving->parties > 1) {
+    const double start = gather_mpi_now();
+    const gather_status status = gather_mpi_link_wait(&moving->plan->link, &moving->requests[step % 2], error);
+    moving->plan->statistics.seconds_wait += gather_mpi_now() - start;
+    if (status != GATHER_OK) return status;
+  }
+  if (step % moving->pieces == moving->pieces - 1) place_round(moving, step / moving->pieces);
+  return GATHER_OK;
+}
+
+/* Two steps are in flight: while one ends on this rank, another rank may be busy with the next. */
 static gather_status move_rows(gather_mpi_moving *moving, gather_error *error) {
   gather_mpi_plan *plan = moving->plan;
   const int32_t steps = moving->rounds * moving->pieces;
-  const bool wire = moving->parties > 1;
-  int32_t complete = -1; /* the last round whose rows have arrived, and are not yet written */
+  gather_status status = GATHER_OK;
   for (int32_t s = 0; s < steps; s++) {
     const int32_t round = s / moving->pieces, piece = s % moving->pieces;
-    const int half = s % 2;
-    gather_status status = GATHER_OK;
-    const double start = gather_mpi_now();
-    if (wire) gather_step(moving, round, piece, plan->leaving[half].data);
-    plan->statistics.seconds_gather += gather_mpi_now() - start;
-    if (s > 0) {
-      status = finish_step(moving, error);
-      if (piece == 0) complete = round - 1;
-    }
-    if (status == GATHER_OK && wire) {
-      status = start_step(moving, round, piece, half, plan->leaving[half].data, error);
-      moving->in_flight = status == GATHER_OK;
-    }
+    /* The memory of this one is needed again. */
+    if (s >= 2) status = finish_step(moving, s - 2, error);
     if (status != GATHER_OK) return status;
-    const double own = gather_mpi_now();
+    const double start = gather_mpi_now();
+    if (moving->parties > 1) {
+      gather_step(moving, round, piece, plan->leaving[s % 2].data);
+      status = start_step(moving, round, piece, s % 2, plan->leaving[s % 2].data, error);
+      if (status != GATHER_OK) return status;
+    }
     if (piece == 0) take_own(moving, round);
-    plan->statistics.seconds_gather += gather_mpi_now() - own;
-    if (complete >= 0) place_round(moving, complete);
-    complete = -1;
+    plan->statistics.seconds_gather += gather_mpi_now() - start;
   }
-  const gather_status status = finish_step(moving, error);
-  if (status == GATHER_OK) place_round(moving, moving->rounds - 1);
-  return status;
+  for (int32_t s = steps > 2 ? steps - 2 : 0; s < steps; s++) {
+    status = finish_step(moving, s, error);
+    if (status != GATHER_OK) return status;
+  }
+  return GATHER_OK;
 }
 
 gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status,

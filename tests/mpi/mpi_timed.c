@@ -3,6 +3,7 @@
  * mpi_timed: times takes of random rows, for script/mpi. Options, each followed by a number:
  *   --rows N (per rank) --bytes W (of a row) --ids N (per rank) --takes N --fresh 0|1 (other ids in each take) --rounds N --buffer BYTES
  *   --zipf 0|1 --hot N --remote 0|1 (only rows of other ranks) --check 0|1 --seconds S
+ *   --made 0|1 (rows are made when they are asked for, not in memory) --only 0|1 (only rank 0 takes rows) --order 0|1 (ids in order)
  * Rank 0 prints one line of JSON: seconds of each take (of the slowest rank), bytes received by rank 0 in one take, its statistics.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -42,6 +43,26 @@ static void fill(unsigned char *table, int64_t rows, int64_t bytes) {
   }
 }
 
+typedef struct made_rows {
+  int64_t rows, bytes;
+} made_rows;
+
+/* Rows that are nowhere in memory. */
+static gather_status make_rows(void *context, const gather_tensor *ids, const gather_tensor *rows,
+                               gather_error *error) {
+  const made_rows *made = context;
+  (void)error;
+  for (int64_t i = 0; i < ids->shape[0]; i++) {
+    const int64_t id =
+        ids->type == GATHER_TYPE_UINT32 ? ((const uint32_t *)ids->data)[i] : ((const int64_t *)ids->data)[i];
+    const uint64_t tag = random_mix((uint64_t)(rank * made->rows + id));
+    unsigned char *to = (unsigned char *)rows->data + i * made->bytes;
+    for (int64_t k = 0; k < made->bytes; k += 8)
+      memcpy(to + k, &tag, (size_t)(made->bytes - k < 8 ? made->bytes - k : 8));
+  }
+  return GATHER_OK;
+}
+
 /* A rank of Zipf's law with exponent 1 over n rows, by inversion of the logarithm. */
 static int64_t zipf(random_state *r, int64_t n) {
   const double u = (double)(random_next(r) >> 11) / 9007199254740992.0;
@@ -58,11 +79,14 @@ int main(int argc, char **argv) {
   const int64_t takes = option(argc, argv, "--takes", 10), total = count * ranks;
   const bool fresh = option(argc, argv, "--fresh", 0), skewed = option(argc, argv, "--zipf", 0),
              remote = option(argc, argv, "--remote", 0);
-  unsigned char *table = malloc((size_t)(count * bytes)), *out = malloc((size_t)(len * bytes));
-  int64_t *ids = malloc((size_t)len * sizeof *ids);
+  const bool made = option(argc, argv, "--made", 0), ordered = option(argc, argv, "--order", 0);
+  made_rows context = {count, bytes};
+  if (option(argc, argv, "--only", 0) && rank != 0) len = 0;
+  unsigned char *table = malloc(made ? 1 : (size_t)(count * bytes)), *out = malloc((size_t)(len * bytes) + 1);
+  int64_t *ids = malloc((size_t)len * sizeof *ids + 1);
   double *times = malloc((size_t)takes * sizeof *times);
   if (!table || !out || !ids || !times) fail("no memory");
-  fill(table, count, bytes);
+  if (!made) fill(table, count, bytes);
   memset(out, 0, (size_t)(len * bytes));
   const int64_t table_shape[1] = {count}, ids_shape[1] = {len};
   const gather_tensor mine = {
@@ -75,13 +99,17 @@ int main(int argc, char **argv) {
   options.buffer_bytes = option(argc, argv, "--buffer", 0);
   options.hot_rows = option(argc, argv, "--hot", 0);
   options.seconds = (double)option(argc, argv, "--seconds", 300);
+  if (made) {
+    options.read = make_rows;
+    options.read_context = &context;
+  }
   gather_mpi_plan *plan;
   gather_error error;
   if (gather_mpi_plan_create(MPI_COMM_WORLD, &mine, &options, &plan, &error) != GATHER_OK) fail(error.message);
   random_state r = {random_mix(4711 + (uint64_t)rank)};
   for (int64_t t = 0; t < takes; t++) {
     for (int64_t i = 0; (t == 0 || fresh) && i < len; i++) {
-      ids[i] = skewed ? zipf(&r, total) : random_below(&r, total);
+      ids[i] = ordered ? i % total : skewed ? zipf(&r, total) : random_below(&r, total);
       if (remote && ranks > 1) ids[i] = (ids[i] % (count * (ranks - 1)) + (rank + 1) * count) % total;
     }
     patient_barrier(MPI_COMM_WORLD);

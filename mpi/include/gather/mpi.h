@@ -45,7 +45,7 @@ typedef enum gather_mpi_layout {
 } gather_mpi_layout;
 
 /* Reads rows of this rank from wherever they are: for rows that are neither in memory nor in a gather_table.
- * ids: int64, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions; rows: where they go, row-major
+ * ids: int64, or uint32 where these suffice, rank 1, row-major: numbers of rows of this rank, in range, not sorted, with repetitions; rows: where they go, row-major
  * without gaps. Returns GATHER_OK, or an error with *error filled in. Called by the thread that calls gather_mpi_take. */
 typedef gather_status (*gather_mpi_read)(void *context, const gather_tensor *ids, const gather_tensor *rows,
                                          gather_error *error);
