@@ -23,6 +23,7 @@ from scale_ids import Ids  # noqa: E402
 from scale_planner import even_splits  # noqa: E402
 
 RATE, ROWS, ROW_BYTES, TURNS = 4e6, 200_000, 512, 5  # bytes per second of a card
+RANK = {"plan_id": 4e-7, "row": 4e-7}  # of Machine, for processes that share few cores
 LARGE, PAYLOAD = 4_000_000, 0.95  # bytes that each node sends to see what the network gives; of a frame, what is not headers
 CASES = [("uniform", Ids(), 10_000, False), ("uniform, few ids", Ids(), 1000, False), ("Zipf, blocks", Ids("zipf", scattered=False), 10_000, False),
          ("Zipf, stripes", Ids("zipf", scattered=False), 10_000, True), ("90 % local", Ids("partitioned"), 10_000, False)]  # fmt: skip
@@ -115,7 +116,7 @@ def main() -> int:
     if given.rank is not None:
         rank_program(given.rank, given.size, str(given.target))
         return 0
-    runs, small, efficiency = [], {}, {}
+    runs, networks = [], {}
     for size in map(int, given.nodes.split(",")):
         with network(size) as names, tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, __file__, f"{folder}/x.json", "--size", str(size), "--rank"]
@@ -127,12 +128,12 @@ def main() -> int:
                 for child in children:
                     child.kill()
             said = json.loads(Path(folder, "x.json").read_text())
-        runs += said["runs"]
-        small[size], efficiency[size] = said["small"], said["efficiency"]
+        name = f"gloo, {size} namespaces"
+        runs += [{**run, "network": name} for run in said["runs"]]
+        networks[name] = {"latency": said["small"], "message": 0.0, "card": RATE * PAYLOAD, "efficiency": said["efficiency"], **RANK}
         print(json.dumps(said), flush=True)
     if given.target:
-        given.target.write_text(json.dumps({"machine": "network namespaces", "constants": {"card": RATE * PAYLOAD, "message": 0.0, "plan_id": 4e-7, "row": 4e-7},
-                                            "small": small, "efficiency": efficiency, "runs": runs}, indent=1) + "\n", encoding="utf-8")
+        given.target.write_text(json.dumps({"networks": networks, "runs": runs}, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

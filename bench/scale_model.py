@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A modelled machine and network, and the time that an exchange of libgather_mpi takes on it. The plan of every rank is the real planner's.
 
-A take is, as in mpi/mpi_exchange.c: plan; an all-to-all of numbers; ids to their owners; then for each round r: the owner gathers round r,
-waits for round r - 1, starts round r, gathers its own rows, places round r - 1. Time is that of the slowest rank in each step (the exchanges
+A take is, as in mpi/mpi_exchange.c: plan; an all-to-all of numbers; ids to their owners; then for each round r: wait for round r - 2 and
+place it; the owner gathers round r, starts it, and gathers its own rows. So two rounds are in flight. Time is that of the slowest rank in each step (the exchanges
 are collective), so that it is an upper bound for ranks that run freely.
 
 A message costs `latency` once and `message` each; bytes between nodes share the node's network card in each direction; bytes within a node
@@ -34,10 +34,10 @@ class Machine:
     card: float = 12.5e9  # of a node, in each direction
     efficiency: float = 0.8  # of the card, in each direction, if both are busy; one direction alone has all of it
     fabric: float = 1.0  # of all cards together
-    copy: float = 4e9  # of a rank within its node, and when it gathers
+    copy: float = 13e9  # of a rank within its node, and when it gathers
     memory: float = 40e9  # of a node: all its ranks together
-    plan_id: float = 30e-9  # of a rank, for each id
-    row: float = 20e-9  # of a rank, for each row that it gathers or places
+    plan_id: float = 20e-9  # of a rank, for each id
+    row: float = 5e-9  # of a rank, for each row that it gathers or places
 
 
 @dataclass(frozen=True)
@@ -170,16 +170,18 @@ def simulate(machine: Machine, work: Work, nodes: int, per_node: int = 1, planne
 
 def _rounds(machine: Machine, work: Work, per_node: int, remote: np.ndarray, own: np.ndarray, placed: np.ndarray) -> tuple[float, ...]:
     """Seconds of the rounds, overlapped; and of each part of them if nothing were."""
-    now = arrives = gathers = wires = places = 0.0
     ranks, rounds = remote.shape[0], remote.shape[2]
-    for r in range(rounds):
-        gather = gathering(machine, remote[:, :, r].sum(0), work.row_bytes, per_node).max()
-        wire = exchange(machine, remote[:, :, r].T * float(work.row_bytes), per_node)
-        mine = gathering(machine, own[:, r], work.row_bytes, per_node).max()
-        place = gathering(machine, np.full(ranks, placed[r]), work.row_bytes, per_node).max()
-        now = max(now + gather, arrives)
-        arrives = now + wire
-        now += mine + (before if r else 0.0)
-        before = place
-        gathers, wires, places = gathers + gather + mine, wires + wire, places + place
-    return max(now, arrives) + before, gathers, wires, places
+    move = lambda rows: float(gathering(machine, rows, work.row_bytes, per_node).max())  # noqa: E731
+    gathers = [move(remote[:, :, r].sum(0)) + move(own[:, r]) for r in range(rounds)]
+    owns = [move(own[:, r]) for r in range(rounds)]
+    wires = [exchange(machine, remote[:, :, r].T * float(work.row_bytes), per_node) for r in range(rounds)]
+    places = [move(np.full(ranks, placed[r])) for r in range(rounds)]
+    now, arrived = 0.0, []
+    for r in range(rounds + 2):
+        if r >= 2:
+            now = max(now, arrived[r - 2]) + places[r - 2]
+        if r < rounds:
+            sent = now + gathers[r] - owns[r]
+            arrived.append(max(sent, arrived[-1] if arrived else 0.0) + wires[r])
+            now = sent + owns[r]
+    return now, sum(gathers), sum(wires), sum(places)
