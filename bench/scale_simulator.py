@@ -116,16 +116,15 @@ def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
     import pictures
 
     pictures.settle(plt)
-    figure, axes = plt.subplots(figsize=(8, 4.2), layout="constrained")
-    lines: dict[str, list[tuple[int, float]]] = {}
-    for p in predictions:
-        if p["work"] in ("uniform", "Zipf(1), popular rows first, stripes"):
-            lines.setdefault(f"MPI, {p['work'].split(',')[0]}, {p['machine']}", []).append((p["nodes"], p["nodes"] * p["count"] / p["seconds"]))
-    for o in others:
-        lines.setdefault(o["way"], []).append((o["nodes"], o["nodes"] * COUNT / o["seconds"]))
-    for i, (name, points) in enumerate(lines.items()):
-        colour = (*pictures.COLOURS, *pictures.OTHERS)[i % 10]
-        axes.plot(*zip(*points), marker=".", color=colour, linewidth=2 if name.startswith("MPI") else 1.2, label=name)
+    figure, axes = plt.subplots(figsize=(9, 4.2), layout="constrained")
+    machines = list(dict.fromkeys(p["machine"] for p in predictions))
+    for work, style in (("uniform", "-"), ("Zipf(1), popular rows first, stripes", "--")):
+        for colour, machine in zip(pictures.COLOURS, machines):
+            points = [(p["nodes"], p["nodes"] * p["count"] / p["seconds"]) for p in predictions if (p["work"], p["machine"]) == (work, machine)]
+            axes.plot(*zip(*points), style, marker=".", color=colour, linewidth=2, label=f"MPI, {machine}, {work.split(',')[0]}")
+    for colour, way in zip(pictures.OTHERS[1:], dict.fromkeys(o["way"] for o in others)):
+        points = [(o["nodes"], o["nodes"] * COUNT / o["seconds"]) for o in others if o["way"] == way]
+        axes.plot(*zip(*points), marker=".", color=colour, linewidth=1.2, label=way)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(sorted({p["nodes"] for p in predictions}), [str(n) for n in sorted({p["nodes"] for p in predictions})])
@@ -134,7 +133,7 @@ def draw(predictions: list[dict], others: list[dict], path: Path) -> None:
     axes.set_xlabel("nodes")
     axes.set_ylabel("rows of 512 bytes a second, all nodes together")
     axes.set_title("predicted, not measured: bench/scale_simulator.py", loc="left")
-    axes.legend(frameon=False, loc="upper left", fontsize=8)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8)
     pictures.save(plt, figure, path)
 
 
