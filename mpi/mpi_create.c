@@ -10,39 +10,6 @@
 
 #include "mpi_internal.h"
 
-/* What a rank tells the others. Equal on all ranks: from `type` on, in the order in which differences are told. */
-enum {
-  RECORD_STATUS,
-  RECORD_ROWS,
-  RECORD_FALLIBLE,
-  RECORD_READ,
-  RECORD_IDENTITY,
-  RECORD_TABLE,
-  RECORD_TYPE,
-  RECORD_ITEM,
-  RECORD_ORDER,
-  RECORD_ROW_RANK,
-  RECORD_ROW_SHAPE,
-  RECORD_LAYOUT,
-  RECORD_OPTIONS,
-  RECORD_BUILD,
-  RECORD_LEN
-};
-
-static const struct {
-  gather_status status;
-  const char *what;
-} differences[RECORD_LEN] = {
-    [RECORD_TYPE] = {GATHER_TYPE_MISMATCH, "another type of elements"},
-    [RECORD_ITEM] = {GATHER_TYPE_MISMATCH, "elements of another size"},
-    [RECORD_ORDER] = {GATHER_TYPE_MISMATCH, "another byte order"},
-    [RECORD_ROW_RANK] = {GATHER_SHAPE_MISMATCH, "rows of another rank"},
-    [RECORD_ROW_SHAPE] = {GATHER_SHAPE_MISMATCH, "rows of another shape"},
-    [RECORD_LAYOUT] = {GATHER_MISMATCH, "another layout"},
-    [RECORD_OPTIONS] = {GATHER_MISMATCH, "other options"},
-    [RECORD_BUILD] = {GATHER_MISMATCH, "another build of libgather_mpi"},
-};
-
 /* Options of any version of the header. Returns GATHER_USAGE as gather.h describes. */
 static gather_status read_options(const gather_mpi_options *given, gather_mpi_options *options, gather_error *error) {
   *options = (gather_mpi_options)GATHER_MPI_OPTIONS_INIT;
@@ -167,87 +134,6 @@ static void tell(const gather_mpi_plan *plan, const gather_mpi_options *options,
   record[RECORD_OPTIONS] = (int64_t)hash;
 }
 
-/* The same error on every rank, since all have all records. */
-static gather_status compare(const int64_t *records, int ranks, int32_t *failed, gather_error *error) {
-  for (int what = RECORD_TYPE; what < RECORD_LEN; what++)
-    for (int p = 1; p < ranks; p++)
-      if (records[p * RECORD_LEN + what] != records[what]) {
-        *failed = p;
-        return gather_error_set_input(error, differences[what].status, what >= RECORD_LAYOUT ? "options" : "data",
-                                      "rank %d: it has %s than rank 0", p, differences[what].what);
-      }
-  return GATHER_OK;
-}
-
-/* The rows of each rank as split points; all tables of one size where each rank has the whole. */
-static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gather_mpi_layout layout, int32_t *failed,
-                            gather_error *error) {
-  const int ranks = plan->link.ranks;
-  plan->splits = malloc((size_t)(ranks + 1) * sizeof *plan->splits);
-  if (!plan->splits) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the rows of %d ranks", ranks);
-  plan->splits[0] = 0;
-  for (int p = 0; p < ranks; p++) {
-    const int64_t rows = records[p * RECORD_LEN + RECORD_ROWS];
-    *failed = p;
-    if (layout == GATHER_MPI_SAME) {
-      if (rows != records[RECORD_ROWS])
-        return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data",
-                                      "rank %d: its table has %" PRId64 " rows, that of rank 0 %" PRId64, p, rows,
-                                      records[RECORD_ROWS]);
-      plan->splits[p + 1] = rows;
-      continue;
-    }
-    if (rows > INT64_MAX - plan->splits[p])
-      return gather_error_set_input(error, GATHER_OVERFLOW, "data", "the rows of all ranks do not fit 63 bits");
-    plan->splits[p + 1] = plan->splits[p] + rows;
-  }
-  *failed = -1;
-  return GATHER_OK;
-}
-
-/* Whether each rank has as many rows as the layout says. */
-static gather_status check_counts(const gather_mpi_plan *plan, const int64_t *records, const gather_mpi_spread *wanted,
-                                  int32_t *failed, gather_error *error) {
-  for (int p = 0; p < plan->link.ranks; p++) {
-    const int64_t rows = records[p * RECORD_LEN + RECORD_ROWS], should = gather_mpi_spread_count(wanted, p);
-    if (rows == should) continue;
-    *failed = p;
-    return gather_error_set_input(error, GATHER_SHAPE_MISMATCH, "data",
-                                  "rank %d: it has %" PRId64 " rows; by the layout it has %" PRId64, p, rows, should);
-  }
-  return GATHER_OK;
-}
-
-static gather_status lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options,
-                             int32_t *failed, gather_error *error) {
-  const int ranks = plan->link.ranks;
-  gather_mpi_layout layout = options->layout;
-  bool same = true;
-  for (int p = 0; p < ranks; p++)
-    same = same && records[p * RECORD_LEN + RECORD_TABLE] &&
-           records[p * RECORD_LEN + RECORD_IDENTITY] == records[RECORD_IDENTITY];
-  if (layout == GATHER_MPI_AUTO) layout = same && ranks > 1 ? GATHER_MPI_SAME : GATHER_MPI_BLOCKS;
-  plan->info.layout = layout;
-  gather_status status = add_up(plan, records, layout, failed, error);
-  if (status != GATHER_OK) return status;
-  const int64_t total = plan->splits[ranks];
-  if (layout == GATHER_MPI_STRIPES) {
-    gather_mpi_spread_stripes(&plan->spread, ranks, total);
-    status = check_counts(plan, records, &plan->spread, failed, error);
-  } else if (layout == GATHER_MPI_SAME) {
-    plan->splits[1] = total; /* one party, which has everything */
-    gather_mpi_spread_splits(&plan->spread, 1, plan->splits);
-  } else if (layout == GATHER_MPI_SPLITS) {
-    gather_mpi_spread wanted;
-    gather_mpi_spread_splits(&wanted, ranks, options->splits);
-    status = check_counts(plan, records, &wanted, failed, error);
-  }
-  if (layout == GATHER_MPI_BLOCKS || layout == GATHER_MPI_SPLITS)
-    gather_mpi_spread_splits(&plan->spread, ranks, plan->splits);
-  plan->info.rows = total;
-  return status;
-}
-
 /* A datatype of a row, so that counts are rows: 2^31 rows, not bytes. */
 static gather_status make_row_type(gather_mpi_plan *plan, gather_error *error) {
   const int64_t piece = 1 << 30, bytes = plan->owner.row_bytes;
@@ -348,8 +234,8 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
                          GATHER_VERSION_PATCH;
   status = gather_mpi_agree(link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK) status = gather_mpi_link_gather(link, record, (int)sizeof record, records, error);
-  if (status == GATHER_OK) status = compare(records, link->ranks, failed, error);
-  if (status == GATHER_OK) status = lay_out(plan, records, &options, failed, error);
+  if (status == GATHER_OK) status = gather_mpi_compare(records, link->ranks, failed, error);
+  if (status == GATHER_OK) status = gather_mpi_lay_out(plan, records, &options, failed, error);
   int64_t most = 0;
   plan->alone = plan->spread.ranks == 1; /* and every rank's rows are where gather_apply or a table finds them */
   for (int p = 0; status == GATHER_OK && p < link->ranks; p++) {
@@ -398,53 +284,4 @@ gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, c
   }
   *plan = made;
   return GATHER_OK;
-}
-
-static void free_buffers(gather_mpi_plan *plan) {
-  gather_mpi_buffer *const buffers[] = {&plan->raw,           &plan->rows,         &plan->convert,
-                                        &plan->answers.ids,   &plan->answers.wire, &plan->answers.asked,
-                                        &plan->answers.cells, &plan->arriving,     &plan->leaving[0],
-                                        &plan->leaving[1],    &plan->ints,         &plan->records};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) free(buffers[i]->data);
-}
-
-void gather_mpi_plan_destroy(gather_mpi_plan *plan) {
-  if (!plan) return;
-  /* MPI may still read or write the buffers of an operation that has not ended: then they stay. */
-  if (plan->link.broken) return;
-  if (plan->row != MPI_DATATYPE_NULL) MPI_Type_free(&plan->row);
-  if (plan->link.comm != MPI_COMM_NULL) MPI_Comm_free(&plan->link.comm);
-  gather_mpi_schedule_free(&plan->schedule);
-  gather_mpi_hot_free(&plan->hot);
-  free_buffers(plan);
-  free(plan->fill_row);
-  free(plan->fill_element);
-  free(plan->splits);
-  free(plan);
-}
-
-const gather_mpi_info *gather_mpi_plan_describe(const gather_mpi_plan *plan) { return &plan->info; }
-
-void gather_mpi_plan_statistics(const gather_mpi_plan *plan, gather_mpi_statistics *statistics) {
-  *statistics = plan->statistics;
-  const gather_mpi_buffer *const buffers[] = {&plan->raw,           &plan->rows,         &plan->convert,
-                                              &plan->answers.ids,   &plan->answers.wire, &plan->answers.asked,
-                                              &plan->answers.cells, &plan->arriving,     &plan->leaving[0],
-                                              &plan->leaving[1],    &plan->ints,         &plan->records};
-  for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) statistics->memory_bytes += (int64_t)buffers[i]->bytes;
-  statistics->hot_rows = plan->hot.len;
-}
-
-/* Text of a macro's value. */
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-
-const char *gather_mpi_built_for(void) {
-#if defined(OMPI_MAJOR_VERSION)
-  return "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION);
-#elif defined(MPICH_VERSION)
-  return "MPICH " MPICH_VERSION;
-#else
-  return "an MPI " TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION);
-#endif
 }

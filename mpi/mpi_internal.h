@@ -142,6 +142,35 @@ struct gather_mpi_plan {
   gather_mpi_buffer arriving, leaving[2], ints, records;
 };
 
+/* ---- mpi_layout.c: what the ranks bring ---------------------------------------------------------------------------------------- */
+
+/* What a rank tells the others. Equal on all ranks: from `type` on, in the order in which differences are told. */
+enum {
+  RECORD_STATUS,
+  RECORD_ROWS,
+  RECORD_FALLIBLE,
+  RECORD_READ,
+  RECORD_IDENTITY,
+  RECORD_TABLE,
+  RECORD_TYPE,
+  RECORD_ITEM,
+  RECORD_ORDER,
+  RECORD_ROW_RANK,
+  RECORD_ROW_SHAPE,
+  RECORD_LAYOUT,
+  RECORD_OPTIONS,
+  RECORD_BUILD,
+  RECORD_LEN
+};
+
+/* Whether they agree in what must be equal: the same result, and the same error, on every rank, since all have all records. */
+gather_status gather_mpi_compare(const int64_t *records, int ranks, int32_t *failed, gather_error *error);
+/* Decides which rank has which rows: plan->info.layout, info.rows, splits and spread. Likewise the same on every rank. */
+gather_status gather_mpi_lay_out(gather_mpi_plan *plan, const int64_t *records, const gather_mpi_options *options,
+                                 int32_t *failed, gather_error *error);
+
+/* ---- takes --------------------------------------------------------------------------------------------------------------------- */
+
 /* mpi_ids.c: reads ids into plan->raw and plan->rows. *same: they are those of the last take: rows are unchanged. *repaired: how many
  * were out of range. */
 gather_status gather_mpi_ids_read(gather_mpi_plan *plan, const gather_tensor *ids, const gather_tensor *rows,
@@ -163,6 +192,22 @@ enum { GATHER_MPI_TELL_LEN = 5 + GATHER_MPI_MAX_ROUNDS };
 
 gather_status gather_mpi_exchange(gather_mpi_plan *plan, const gather_mpi_part *part, gather_status own_status,
                                   gather_error *own, bool *any_more, int32_t *failed, gather_error *error);
+
+/* An exchange while it runs: mpi_exchange.c begins it. */
+typedef struct gather_mpi_moving {
+  gather_mpi_plan *plan;
+  const gather_mpi_part *part;
+  int32_t parties, self, rounds, pieces;
+  int64_t row_bytes;
+  int64_t *counts, *begin;  /* of the answers: [p * rounds + r] */
+  MPI_Request requests[2];  /* of the steps in flight: step s has number s % 2 */
+  gather_status own_status; /* of reading rows */
+  gather_error *own;
+} gather_mpi_moving;
+
+/* mpi_move.c: gathers, sends, receives and writes all rows. moving->own_status: of reading rows, which does not end the exchange.
+ * Two steps are in flight: while one ends on this rank, another rank may be busy with the next. */
+gather_status gather_mpi_move(gather_mpi_moving *moving, gather_error *error);
 
 /* mpi_take.c: how many ids one exchange may have. */
 int64_t gather_mpi_most_ids(const gather_mpi_plan *plan);

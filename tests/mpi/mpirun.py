@@ -2,13 +2,13 @@
 """Runs the programs of this folder under each MPI that they were built for."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 BUILD = Path(os.environ.get("GATHER_BUILD", "."))
 NAMES = [name for name in ("openmpi", "mpich") if (BUILD / "tests/mpi" / name / "mpi_cases").is_file() and shutil.which(f"mpirun.{name}")]
-SUPPRESSIONS = Path(__file__).parent / "leaks.txt"
 
 # As root, with more ranks than CPUs, which must yield; over shared memory without help of the kernel that containers refuse.
 OPENMPI = {
@@ -24,7 +24,7 @@ OPENMPI = {
 
 def environment() -> dict[str, str]:
     asan = f"{os.environ.get('ASAN_OPTIONS', '')}:detect_leaks=1".lstrip(":")
-    return os.environ | OPENMPI | {"ASAN_OPTIONS": asan, "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}:print_suppressions=0", "LD_PRELOAD": ""}
+    return os.environ | OPENMPI | {"ASAN_OPTIONS": asan, "LSAN_OPTIONS": "exitcode=0", "LD_PRELOAD": ""}
 
 
 def command(name: str, ranks: int, *options: str) -> list[str]:
@@ -46,4 +46,6 @@ def mpirun(name: str, ranks: int, program: str, *arguments: object, options: tup
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, 9)
             raise
+    # The MPIs leave memory behind at their end, from parts that are unloaded by then; a leak of the library has its functions in it.
+    assert not re.search(r"^ +#\d+ .* in gather_mpi_", complaints, re.M) or "LeakSanitizer" not in complaints, complaints
     return subprocess.CompletedProcess(words, process.returncode, out, complaints)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""The programs of docs/mpi.md print what stands there."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from mpirun import BUILD, NAMES, command, environment
+from support.skip import skip_test
+from test_mpi_python import mpi4py_for
+
+
+def fences(source, language: str) -> list[str]:
+    text = (source / "docs/mpi.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_the_program_in_c(name, gather_source, tmp_path):
+    if name not in NAMES:
+        skip_test(name, "no such MPI here, or the tests were built without it")
+    (tmp_path / "program.c").write_text(fences(gather_source, "c")[0], encoding="utf-8")
+    library = BUILD / "tests/mpi" / name / "libgather_mpi.so"
+    include = [f"-I{gather_source}/include", f"-I{gather_source}/mpi/include"]
+    link = [str(library), str(BUILD / "lib/libgather.so"), f"-Wl,-rpath,{BUILD / 'lib'}"]
+    flags = "-std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror".split()
+    done = subprocess.run([f"mpicc.{name}", *flags, *include, "program.c", "-o", "program", *link], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ran = subprocess.run([*command(name, 2), "./program"], cwd=tmp_path, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+    assert (ran.returncode, ran.stdout) == (0, fences(gather_source, "text")[0]), ran.stderr
+
+
+def test_the_program_in_python(gather_source, tmp_path):
+    surroundings = mpi4py_for("openmpi", tmp_path)
+    if "openmpi" not in NAMES or subprocess.run([sys.executable, "-c", "from mpi4py import MPI"], capture_output=True, env=surroundings, check=False).returncode != 0:
+        skip_test("mpi4py", "it is not installed, or there is no Open MPI")
+    (tmp_path / "program.py").write_text(fences(gather_source, "py")[0], encoding="utf-8")
+    ran = subprocess.run([*command("openmpi", 2), sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, env=surroundings, timeout=120, check=False)
+    assert ran.returncode == 0 and ran.stdout.count("[[1. 1.]\n [0. 0.]]") == 2, ran.stdout + ran.stderr
