@@ -29,33 +29,33 @@ gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_er
                           length ? text : "no text");
 }
 
-/* Between two looks. Others may need this CPU to make progress: where there are more ranks than CPUs, those that wait must not keep them
- * busy, and where there are not, yielding costs a fraction of a microsecond. */
-static void pause_between(const gather_mpi_link *link, int looks) {
-  const struct timespec moment = {0, 20000};
-  if (link->crowded && looks > 16) {
-    nanosleep(&moment, NULL);
-  } else if (looks % 4 == 3) {
-    sched_yield();
-  }
-}
+/* How long to look without a pause that costs more than a fraction of a microsecond. Behind it this rank sleeps between two looks: where
+ * other programs, or more ranks than CPUs, want the CPU, a process that only yields gets its next time slice when all others have had
+ * theirs, and one that sleeps is woken at once. Rows do not wait for it: a look takes all that has come. */
+static const double patience = 100e-6;
 
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error) {
-  double end = -1;
-  for (int looks = 0;; looks = looks < 1 << 20 ? looks + 1 : 64) {
+  const struct timespec moment = {0, 20000};
+  double start = -1;
+  for (int looks = 0;; looks++) {
     int done = 0;
     const gather_status status = gather_mpi_link_check(link, MPI_Test(request, &done, MPI_STATUS_IGNORE), error);
     if (status != GATHER_OK || done) return status;
-    pause_between(link, looks);
-    if (link->seconds < 0 || looks % 64 != 63) continue;
     const double now = gather_mpi_now();
-    if (end < 0) end = now + link->seconds;
-    if (now < end) continue;
-    link->broken = true;
-    return gather_error_set(
-        error, GATHER_IO_ERROR,
-        "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
-        link->seconds);
+    if (start < 0) start = now;
+    if (link->seconds >= 0 && now - start > link->seconds) {
+      link->broken = true;
+      return gather_error_set(
+          error, GATHER_IO_ERROR,
+          "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
+          link->seconds);
+    }
+    if (link->crowded || now - start > patience) {
+      nanosleep(&moment, NULL);
+    } else if (looks % 16 == 15) {
+      sched_yield();
+    }
+    if (looks > 1 << 20) looks = 0;
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Above this a product of doubles may be off by more than the correction corrects. */
+/* Above this a product of doubles may be off by more. */
 static const int64_t exact_rows = (int64_t)1 << 51;
 
 void gather_mpi_spread_stripes(gather_mpi_spread *spread, int32_t ranks, int64_t rows) {
@@ -23,11 +23,11 @@ void gather_mpi_spread_splits(gather_mpi_spread *spread, int32_t ranks, const in
   *spread = (gather_mpi_spread){ranks, rows, splits, block, block > 0 ? 1.0 / (double)block : 0.0};
 }
 
-/* floor(row / divisor) by the inverse of the divisor. */
+/* floor(row / divisor) by the inverse of the divisor. The product is off by less than half of 1 / divisor: it may fall short of a whole
+ * quotient, and never reaches the next one. */
 static int64_t quotient(int64_t row, int64_t divisor, double inverse) {
   if (row >= exact_rows) return row / divisor;
   int64_t guess = (int64_t)((double)row * inverse);
-  if (guess * divisor > row) guess--;
   if (row - guess * divisor >= divisor) guess++;
   return guess;
 }
