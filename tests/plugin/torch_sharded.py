@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import struct
 import sys
 import traceback
 import warnings
@@ -22,34 +21,10 @@ import torch.distributed as dist  # noqa: E402
 
 import libgather  # noqa: E402
 from libgather.torch import ShardedTable  # noqa: E402
+from torch_sharded_data import fails, gguf, rows_of, same, table_of  # noqa: E402
 
 RANK, SIZE, FOLDER = 0, 1, Path()
 IDS = (torch.int64, torch.int32, torch.int16, torch.uint16, torch.uint32, torch.uint64)
-
-
-def bits(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().reshape(-1).view(torch.uint8)
-
-
-def same(found: torch.Tensor, wanted: torch.Tensor) -> bool:
-    return found.dtype == wanted.dtype and found.shape == wanted.shape and torch.equal(bits(found), bits(wanted))
-
-
-def table_of(rows: int, row: tuple, dtype: torch.dtype, seed: int) -> torch.Tensor:
-    """The same random bytes in every process."""
-    count = int(np.prod((rows, *row), dtype=np.int64)) * dtype.itemsize
-    if count == 0:
-        return torch.empty((rows, *row), dtype=dtype)
-    memory = torch.from_numpy(np.random.default_rng(seed).integers(0, 2 if dtype is torch.bool else 256, count, dtype=np.uint8))
-    return memory.view(dtype).reshape((rows, *row))
-
-
-def rows_of(full: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-    """full[ids], for types that PyTorch cannot index."""
-    ids = ids.to(torch.int64)
-    flat = full.contiguous().reshape(full.shape[0], -1).view(torch.uint8) if full[:1].numel() else full.reshape(full.shape[0], 0)
-    found = flat[ids.reshape(-1)]
-    return (found.view(full.dtype) if full[:1].numel() else found).reshape((*ids.shape, *full.shape[1:]))
 
 
 def part_of(full: torch.Tensor, placement: str, lengths: list[int]) -> torch.Tensor:
@@ -57,16 +32,6 @@ def part_of(full: torch.Tensor, placement: str, lengths: list[int]) -> torch.Ten
         return full[RANK::SIZE]
     first = sum(lengths[:RANK])
     return full[first : first + lengths[RANK]]
-
-
-def fails(kind: type, text: str, call, *arguments, **options) -> Exception:
-    """The call raises that in this process."""
-    try:
-        call(*arguments, **options)
-    except kind as error:
-        assert text in str(error), f"{error} instead of {text}"
-        return error
-    raise AssertionError(f"no {kind.__name__}")
 
 
 # ---- scenarios ----
@@ -220,12 +185,6 @@ def files() -> None:
     error = fails(libgather.GatherFileError, f"rank {SIZE - 1}: ", table.take, [4096 * SIZE - 1])
     assert error.rank == SIZE - 1
     assert torch.equal(parts.take(ids), wanted)
-
-
-def gguf(blocks: np.ndarray) -> bytes:
-    """A file of one tensor of Q8_0, by hand."""
-    head = b"GGUF" + struct.pack("<IQQ", 3, 1, 0) + struct.pack("<Q", 1) + b"t" + struct.pack("<IQQIQ", 2, 32 * blocks.shape[1], blocks.shape[0], 8, 0)
-    return head + bytes(-len(head) % 32) + blocks.tobytes()
 
 
 def quantised() -> None:
