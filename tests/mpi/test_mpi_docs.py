@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The programs of docs/mpi.md print what stands there."""
 
+import os
 import re
 import subprocess
 import sys
@@ -29,6 +30,42 @@ def test_the_program_in_c(name, gather_source, tmp_path):
     assert done.returncode == 0, done.stderr
     ran = subprocess.run([*command(name, 2), "./program"], cwd=tmp_path, capture_output=True, text=True, env=environment(), timeout=120, check=False)
     assert (ran.returncode, ran.stdout) == (0, fences(gather_source, "text")[0]), ran.stderr
+
+
+CONSUMER = """cmake_minimum_required(VERSION 3.22)
+project(consumer C)
+find_package(gather REQUIRED COMPONENTS mpi)
+foreach(kind shared static)
+  add_executable(${kind} program.c)
+  target_link_libraries(${kind} PRIVATE gather::mpi_${kind})
+endforeach()
+"""
+
+
+def test_the_installed_library(gather_source, tmp_path):
+    """Found by CMake and by pkg-config, with the MPI that the library was built for."""
+    from libgather._mpi_library import vendor_of_compiler
+
+    cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+    found = re.search(r"^MPI_C_COMPILER:\w+=(.*mpicc.*)$", cache, re.M)
+    if not found or not (BUILD / "lib/libgather_mpi.so").exists() or os.environ.get("GATHER_SANITIZE"):
+        skip_test("mpi", "libgather_mpi is not in this build, or it is one with sanitizers")
+    name = vendor_of_compiler([found[1]])
+    prefix = tmp_path / "installed"
+    (tmp_path / "program.c").write_text(fences(gather_source, "c")[0], encoding="utf-8")
+    (tmp_path / "CMakeLists.txt").write_text(CONSUMER, encoding="utf-8")
+    pkg_config = f"PKG_CONFIG_PATH={prefix}/lib/pkgconfig"
+    for words in (
+        ["cmake", "--install", str(BUILD), "--prefix", str(prefix)],
+        ["cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DMPI_C_COMPILER={found[1]}"],
+        ["cmake", "--build", "b"],
+        ["sh", "-c", f"{found[1]} program.c $({pkg_config} pkg-config --cflags --libs gather_mpi) -Wl,-rpath,{prefix}/lib -o b/by_pkg_config"],
+    ):
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    for program in ("shared", "static", "by_pkg_config"):
+        ran = subprocess.run([*command(name, 2), f"b/{program}"], cwd=tmp_path, capture_output=True, text=True, env=environment(), timeout=120, check=False)
+        assert (ran.returncode, ran.stdout) == (0, fences(gather_source, "text")[0]), ran.stderr
 
 
 def test_the_program_in_python(gather_source, tmp_path):
