@@ -194,3 +194,23 @@ def test_measured_runs_are_near_the_model():
     """The runs of bench/scale_measured.json; the file says where they were measured."""
     table, worst = scale_simulator.validate(SOURCE / "bench/scale_measured.json")
     assert table.count("\n") >= 4 and worst < 2, table
+
+
+def seconds(cell: str) -> float:
+    number, unit = cell.replace(",", "").split()
+    return float(number) * {"ms": 1e-3, "s": 1}[unit]
+
+
+def cells(text: str) -> dict[tuple[str, ...], float]:
+    """(way, ids, network): what the first column of times says."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
+    return {tuple(row[:3]): seconds(row[3]) for row in rows if len(row) == 8 and re.fullmatch(r"[\d.,]+ m?s", row[3])}
+
+
+def test_the_documents_predictions():
+    """docs/scale.md has what the program prints; of 8 nodes, which is quick."""
+    told = cells((SOURCE / "docs/scale.md").read_text(encoding="utf-8"))
+    found = cells(program("--nodes", "8,8,8"))
+    assert told.keys() == found.keys() and len(told) == 15
+    for name, value in told.items():
+        assert found[name] == pytest.approx(value, rel=0.02), name
