@@ -39,10 +39,10 @@ def object_symbols(files: list[Path]) -> dict[Path, Symbols]:
     return found
 
 
-def declared() -> set[str]:
+def declared(folder: str = "include/gather") -> set[str]:
     """The functions that the public headers promise."""
     names = set()
-    for header in (ROOT / "include/gather").glob("*.h"):
+    for header in (ROOT / folder).glob("*.h"):
         text = COMMENT.sub(" ", header.read_text(encoding="utf-8"))
         text = re.sub(r"^\s*#.*$", " ", text, flags=re.M)
         names.update(DECLARED.findall(text))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Builds a plug-in for the host that is installed here: ``python -m libgather.build openvino``.
+"""Builds a plug-in for the host that is installed here: ``python -m libgather.build openvino``, ``python -m libgather.build mpi``.
 
 Some hosts need a binary per release, which a wheel cannot bring for each. The package brings the sources, the headers and the static
 library instead; this module compiles them into the user's cache (``$XDG_CACHE_HOME/libgather``, else ``~/.cache/libgather``), where
-libgather finds the result. It needs a C++17 compiler: ``$CXX``, else c++, g++ or clang++.
+libgather finds the result. OpenVINO needs a C++17 compiler: ``$CXX``, else c++, g++ or clang++. MPI needs the compiler command of the
+MPI that mpi4py uses: ``$MPICC``, else mpicc, mpicc.openmpi or mpicc.mpich.
 """
 
 import argparse
@@ -17,11 +18,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from libgather import _openvino_wheel
+from libgather import _mpi_library, _openvino_wheel
 
 __all__ = ["HOSTS", "BuildError", "build", "cached"]
 
-HOSTS = ("openvino",)
+HOSTS = ("openvino", "mpi")
 _PACKAGE = Path(__file__).parent
 _KIT = _PACKAGE / "plugins"
 
@@ -31,7 +32,7 @@ class BuildError(RuntimeError):
 
 
 def cached(host: str) -> Path:
-    """Where the plug-in for the installed release of a host lies once it is built. Imports nothing of the host.
+    """Where the plug-in for the installed release of a host lies once it is built. Imports nothing of the host into this process.
 
     Raises
     ------
@@ -41,6 +42,8 @@ def cached(host: str) -> Path:
         There is no such host; the message lists them.
     """
     _check(host)
+    if host == "mpi":
+        return _mpi_library.cached(_mpi_vendor())
     from libgather import __version__  # not at import: build.py runs with -m, after the package
 
     wheel = _openvino_wheel.find()
@@ -57,7 +60,7 @@ def build(host: str, *, force: bool = False, verbose: bool = False) -> Path:
     Parameters
     ----------
     host
-        "openvino".
+        "openvino" or "mpi".
     force
         Build again.
     verbose
@@ -73,14 +76,17 @@ def build(host: str, *, force: bool = False, verbose: bool = False) -> Path:
     path = cached(host)
     if path.is_file() and not force:
         return path
-    sources = sorted((_KIT / "src" / host).glob("*.cpp"))
+    sources = sorted((_KIT / "src" / host).glob("*.c" if host == "mpi" else "*.cpp"))
     if not sources or not (_KIT / "lib" / "libgather.a").is_file():
         raise BuildError(f"this libgather brings no sources for {host}: {_KIT / 'src' / host} is missing. It was built with GATHER_PLUGINS=OFF")
-    compiler = _compiler()
+    compiler = _mpi_compiler() if host == "mpi" else _compiler()
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".build-", dir=path.parent) as folder:
         made = Path(folder) / path.name
-        _compile(compiler, sources, _openvino_wheel.find(), made, verbose)
+        if host == "mpi":
+            _compile_mpi(compiler, sources, made, verbose)
+        else:
+            _compile(compiler, sources, _openvino_wheel.find(), made, verbose)
         os.replace(made, path)
     return path
 
@@ -114,6 +120,33 @@ def _compile(compiler: list[str], sources: Sequence[Path], wheel: _openvino_whee
             pass
     link = [*compiler, "-shared", "-o", str(made), *objects, *_libraries(), wheel.library, *([wheel.tbb] if wheel.tbb else [])]
     _run([*link, "-lpthread", "-lm", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-Wl,-z,nodelete"], verbose)
+
+
+def _mpi_vendor() -> str:
+    """The MPI that mpi4py uses here, asked in another process, since importing mpi4py.MPI may start MPI."""
+    ask = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ImportError(f"mpi4py cannot be used (pip install mpi4py, and an MPI): {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return _mpi_library.vendor(done.stdout)
+
+
+def _mpi_compiler() -> list[str]:
+    wanted = _mpi_vendor()
+    words = _mpi_library.compiler(wanted)
+    if words is None:
+        raise BuildError(
+            f"mpi4py uses {wanted} here, and neither $MPICC nor mpicc nor mpicc.{wanted} compiles for it. "
+            f"On Debian: apt install {'libopenmpi-dev' if wanted == 'openmpi' else 'libmpich-dev'}"
+        )
+    return words
+
+
+def _compile_mpi(compiler: list[str], sources: Sequence[Path], made: Path, verbose: bool) -> None:
+    flags = ["-std=c11", "-O2", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-D_FILE_OFFSET_BITS=64"]
+    flags += ["-I", str(_KIT / "include"), "-I", str(_KIT / "src/mpi/include"), "-shared"]
+    link = [*map(str, sources), "-o", str(made), *_libraries(), "-lpthread", "-lm", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs"]
+    _run([*compiler, *flags, *link], verbose)
 
 
 def _libraries() -> list[str]:

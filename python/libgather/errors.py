@@ -11,7 +11,7 @@ from numpy.exceptions import AxisError
 
 FIELDS = (
     *("status", "code", "op", "rules", "input", "position", "value", "low", "high", "axis", "bad_count"),
-    *("item", "file", "offset", "row", "node"),
+    *("item", "file", "offset", "row", "node", "rank"),
 )
 
 
@@ -42,6 +42,8 @@ class GatherError(Exception):
         The row of a table in a file that cannot be read.
     node : str or None
         The node of a model that failed in a run.
+    rank : int or None
+        Of tables over several processes: the process that failed. The error is raised in all of them.
     """
 
     status: str | None = None
@@ -60,6 +62,7 @@ class GatherError(Exception):
     offset: int | None = None
     row: int | None = None
     node: str | None = None
+    rank: int | None = None
 
     def __init__(self, message: str = "", **fields: Any) -> None:
         super().__init__(message)

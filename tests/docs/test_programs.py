@@ -27,7 +27,8 @@ def libraries() -> list[str]:
     return words + ([f"-fsanitize={sanitize}"] if sanitize else [])
 
 
-@pytest.mark.parametrize("block", blocks("c"), ids=str)
+# Programs over MPI are those of tests/mpi.
+@pytest.mark.parametrize("block", [block for block in blocks("c") if "gather/mpi.h" not in block.text], ids=str)
 def test_program(block, tmp_path):
     assert block.next_language == "text", f"{block}: the program's output must follow it as a text block"
     source, program = tmp_path / "program.c", tmp_path / "program"

@@ -22,7 +22,7 @@ def documents() -> list[Path]:
 
 def library(block: Block) -> str:
     """The library beyond the tests' own that a block needs: what it imports on a line of its own."""
-    for name in ("torch", "jax", "duckdb"):
+    for name in ("torch", "jax", "duckdb", "dask"):
         if f"import {name}\n" in block.text:
             return name
     return ""

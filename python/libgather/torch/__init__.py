@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # libgather.torch: the operators as functions of tensors (operators.py and the files it imports), tables in files as a Dataset and as an
-# embedding (dataset.py, embedding.py). Only this package needs PyTorch.
+# embedding (dataset.py, embedding.py), and over several processes (sharded.py). Only this package needs PyTorch.
 """PyTorch: libgather's operators; tables in files as a Dataset and as an embedding.
 
 Importing it loads the operators, so that exported programs that contain them can be loaded.
@@ -20,6 +20,7 @@ from libgather.torch.loading import library_path
 from libgather.torch.operators import dequantize, gather_elements, gather_nd, gather_tree, take, take_quantized
 from libgather.torch.override import Override, OverrideCount, override
 from libgather.torch.replace import replace_embedding
+from libgather.torch.sharded import ShardedTable, ShardedTableStatistics
 
 __all__ = [
     "DiskEmbedding",
@@ -27,6 +28,8 @@ __all__ = [
     "Override",
     "OverrideCount",
     "Rows",
+    "ShardedTable",
+    "ShardedTableStatistics",
     "TableDataset",
     "collate",
     "dequantize",

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+#
+# sharded_exchange.py: one take of a ShardedTable: ids to the processes that have the rows, and the rows back.
+#
+# 1. Ids are checked, made keys (the place of a row when all parts are put one after another), deduplicated and sorted: so they are in
+#    the order of their owners. Keys of this process go last; they are gathered without the group.
+# 2. One all-to-all of numbers: how many ids for each, and whether something is wrong. An error ends the call in all processes.
+# 3. Ids to their owners: offsets within the owner's part, of 4 bytes where they fit; and whether there is memory for the rows.
+# 4. Each owner gathers its rows in the order of arrival. Where parts are files, which may fail, the processes agree once more.
+# 5. Rows back, and to their places.
+"""The exchange of ids and rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from libgather.errors import GatherError, make, refuse
+from libgather.torch.sharded_group import Group, raise_everywhere
+from libgather.torch.sharded_parts import Layout
+from libgather.torch.sharded_source import Row, Source
+
+__all__ = ["Buffers", "Request", "Route", "move_ids", "move_rows", "settle"]
+
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64)
+_HEADER = 4  # words for each process: ids, failed, gradients, reserved
+
+
+class Buffers:
+    """Memory that is kept between calls: fresh pages cost as much as the exchange. Each has a name, and grows."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Tensor] = {}
+
+    def rows(self, name: str, rows: int, width: int) -> Tensor:
+        """Bytes of rank 2, not set to anything."""
+        needed = rows * width
+        kept = self._kept.get(name)
+        if kept is None or kept.numel() < needed:
+            self._kept.pop(name, None)  # before there are two
+            kept = self._kept[name] = torch.empty(max(needed, 4096) * 5 // 4, dtype=torch.uint8)
+        return kept[:needed].view(rows, width)
+
+    @property
+    def bytes(self) -> int:
+        return sum(kept.numel() for kept in self._kept.values())
+
+
+@dataclass
+class Request:
+    """What a caller asked for; its error, if it cannot be done."""
+
+    keys: Tensor
+    shape: torch.Size
+    out: Tensor | None
+    failure: Exception | None = None
+
+    @classmethod
+    def of(cls, ids: Any, out: Tensor | None, negative: bool, layout: Layout) -> Request:
+        try:
+            ids = _as_tensor(ids)
+            _check_out(out, torch.Size((*ids.shape, *layout.row.shape)), layout)
+            return cls(layout.key(_in_range(ids, layout.rows, negative)), ids.shape, out)
+        except Exception as error:  # noqa: BLE001  (all processes must hear of it)
+            return cls(torch.empty(0, dtype=torch.int64), torch.Size((0,)), None, error)
+
+    def result(self, row: Row) -> Tensor:
+        """The tensor for the rows."""
+        return torch.empty((*self.shape, *row.shape), dtype=row.dtype) if self.out is None else self.out
+
+
+def _as_tensor(ids: Any) -> Tensor:
+    if not isinstance(ids, Tensor):
+        ids = torch.as_tensor(ids)
+        if ids.numel() == 0 and ids.dtype is torch.float32:  # [] has no type of its own
+            ids = ids.to(torch.int64)
+    if ids.dtype not in _INTEGERS:
+        refuse("type_unsupported", f"ids must be integers, not {str(ids.dtype).removeprefix('torch.')}", "indices")
+    if ids.device.type != "cpu" or ids.layout is not torch.strided:
+        refuse("unsupported", f"ids must be a plain tensor in the CPU's memory, not one on {ids.device} ({ids.layout})", "indices")
+    return ids
+
+
+def _check_out(out: Tensor | None, shape: torch.Size, layout: Layout) -> None:
+    if out is None:
+        return
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out must be a tensor, not {type(out).__name__}")
+    if out.dtype is not layout.row.dtype:
+        refuse("type_mismatch", f"out is {out.dtype}, and the rows are {layout.row.dtype}", "output")
+    if out.shape != shape:
+        refuse("shape_mismatch", f"out has the shape {list(out.shape)}, and the rows {list(shape)}", "output")
+    if out.device.type != "cpu":
+        refuse("unsupported", f"out must be in the CPU's memory, not on {out.device}", "output")
+    if layout.gradients and torch.is_grad_enabled():
+        refuse("unsupported", "rows with gradients cannot be written into out=: call it within torch.no_grad()", "output")
+
+
+def _in_range(ids: Tensor, rows: int, negative: bool) -> Tensor:
+    """Row numbers from 0, flat; the exact error for one that the table does not have."""
+    flat = ids.reshape(-1).to(torch.int64)
+    if flat.numel() == 0:
+        return flat
+    low, high = (int(bound) for bound in torch.aminmax(flat))
+    wrap = negative and not _unsigned(ids)
+    if high >= rows or low < (-rows if wrap else 0):
+        _refuse(flat, ids, rows, wrap)
+    return torch.where(flat < 0, flat + rows, flat) if low < 0 else flat
+
+
+def _unsigned(ids: Tensor) -> bool:
+    return ids.dtype is torch.uint64  # the only one whose numbers int64 does not have
+
+
+def _refuse(flat: Tensor, ids: Tensor, rows: int, wrap: bool) -> None:
+    least = -rows if wrap else 0
+    bad = ((flat < least) | (flat >= rows)).nonzero().reshape(-1)
+    first, count = int(bad[0]), bad.numel()
+    position, rest = [], first
+    for length in reversed(ids.shape):
+        position.insert(0, rest % length)
+        rest //= length
+    value = int(flat[first]) % 2**64 if _unsigned(ids) else int(flat[first])
+    where = f"indices[{', '.join(map(str, position))}]" if position else "indices"
+    valid = f"[{least}, {rows - 1}]" if rows else "an empty range"
+    message = f"{where} = {value} is outside {valid} of axis 0 (take); {count} of {flat.numel()} indices {'is' if count == 1 else 'are'} bad"
+    raise make("index_out_of_range", 5, message, "take", None, "indices", (tuple(position), value, least, rows - 1, 0, count), None, -1)
+
+
+@dataclass(frozen=True)
+class Route:
+    """How the rows of one call go. `sent` ids go to each process, and `arrived` come from each; both 0 for this process, whose own
+    are in `own`. `offsets`: what is sent, in the order of processes. `inverse`: for each id that was asked for, the place of its row
+    among those received, which end with the own ones."""
+
+    offsets: Tensor
+    own: Tensor
+    inverse: Tensor
+    sent: list[int]
+    arrived: list[int]
+    wanted: Tensor | None = None
+
+    @property
+    def offset_bytes(self) -> int:
+        return self.offsets.element_size()
+
+
+def settle(group: Group, layout: Layout, request: Request, gradients: bool) -> Route:
+    """Who gets how many ids; the first error of any process, in all of them."""
+    first, last = int(layout.starts[group.rank]), int(layout.starts[group.rank + 1])
+    keys, inverse = torch.unique(_own_last(request.keys, first, last, layout.rows), return_inverse=True)
+    others = layout.rows - (last - first)
+    remote = keys[: int(torch.searchsorted(keys, others))]
+    remote = torch.where(remote >= first, remote + (last - first), remote)  # their keys again
+    own = keys[remote.numel() :] - others
+    bounds = torch.searchsorted(remote, layout.starts)
+    sent = bounds.diff()
+
+    header = torch.zeros(group.size, _HEADER, dtype=torch.int64)
+    header[:, 0], header[:, 1], header[:, 2] = sent, int(request.failure is not None), int(gradients)
+    answer = torch.empty_like(header)
+    group.all_to_all(answer, header)
+    failure = request.failure
+    if failure is None and bool((answer[:, 2] != int(gradients)).any()):
+        failure = _mixed_gradients()
+    if bool(answer[:, 1].any()) or bool((answer[:, 2] != answer[0, 2]).any()):
+        raise_everywhere(group, failure)
+
+    narrow = max(layout.lengths) < 2**31
+    offsets = remote - torch.repeat_interleave(layout.starts[:-1], sent)
+    return Route(offsets.to(torch.int32) if narrow else offsets, own, inverse, sent.tolist(), answer[:, 0].tolist())
+
+
+def _mixed_gradients() -> Exception:
+    try:
+        refuse("usage", "this rank takes rows with gradients and another without, or the reverse: torch.no_grad() is for all or for none", "data")
+    except GatherError as error:
+        return error
+
+
+def _own_last(keys: Tensor, first: int, last: int, rows: int) -> Tensor:
+    """Keys in another order: those from first to last after all others."""
+    if last == rows or first == last:
+        return keys
+    return torch.where(keys < first, keys, torch.where(keys < last, keys + (rows - last), keys - (last - first)))
+
+
+def move_ids(group: Group, buffers: Buffers, row: Row, route: Route) -> Tensor:
+    """The ids that the others want of this process. Before the ids for a process there is a word that says whether this one has the memory
+    for the rows: so that costs no message of its own."""
+    failure = None
+    try:
+        buffers.rows("sent", sum(route.arrived), row.bytes)
+        buffers.rows("received", sum(route.sent) + route.own.numel(), row.bytes)
+    except (RuntimeError, MemoryError) as error:
+        failure = MemoryError(f"no memory for the rows of {sum(route.arrived)} and {sum(route.sent) + route.own.numel()} ids: {error}")
+    one = route.offset_bytes
+    sent, words, places = _with_words(route.sent, group.rank)
+    message = torch.empty(sum(sent), dtype=route.offsets.dtype)
+    message[words], message[places] = int(failure is not None), route.offsets
+    arrived, words, places = _with_words(route.arrived, group.rank)
+    answer = torch.empty(sum(arrived), dtype=route.offsets.dtype)
+    group.all_to_all(answer.view(torch.uint8).view(-1, one), message.view(torch.uint8).view(-1, one), arrived, sent)
+    if failure is not None or bool(answer[words].any()):
+        raise_everywhere(group, failure)
+    return answer[places]
+
+
+def _with_words(counts: list[int], rank: int) -> tuple[list[int], Tensor, Tensor]:
+    """Counts with a word more for each other process; where the words are, and where the rest."""
+    longer = [count + (p != rank) for p, count in enumerate(counts)]
+    words = torch.tensor([sum(longer[:p]) for p in range(len(counts)) if p != rank], dtype=torch.int64)
+    others = torch.tensor([count for p, count in enumerate(counts) if p != rank], dtype=torch.int64)
+    places = torch.arange(sum(counts)) + torch.repeat_interleave(torch.arange(1, len(others) + 1), others)
+    return longer, words, places
+
+
+def move_rows(group: Group, buffers: Buffers, source: Source, layout: Layout, route: Route, wanted: Tensor) -> Tensor:
+    """The rows of all different ids, as bytes: the others', then the own ones."""
+    width, remote, failure = layout.row.bytes, sum(route.sent), None
+    sent = buffers.rows("sent", wanted.numel(), width)
+    received = buffers.rows("received", remote + route.own.numel(), width)
+    try:
+        if wanted.numel() and width:
+            source.gather(wanted, sent)
+        if route.own.numel() and width:
+            source.gather(route.own, received[remote:])
+    except Exception as error:  # noqa: BLE001  (all processes must hear of it)
+        if not layout.files:
+            raise
+        failure = error
+    if layout.files and group.any(failure is not None):
+        raise_everywhere(group, failure)
+    if width:
+        group.all_to_all(received[:remote], sent, route.sent, route.arrived)
+    return received

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * mpi_faults WHAT [SECONDS]: what happens when a rank fails. Each surviving rank prints one line: "rank R: STATUS: MESSAGE".
+ *   read     the rows of rank 1 cannot be read
+ *   differ   rank 1 brings rows of another type; then another shape, layout, options; then no rows at all
+ *   stopped  rank 1 stops in the second take (SIGSTOP): the others wait SECONDS, and not longer
+ *   killed   rank 1 kills itself in the second take
+ *   error    rank 1 kills itself; the others report what MPI says, and end by themselves
+ *   missing  rank 1 does not make the call
+ *   same     ranks that say that they have the same table, and do not
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gather/mpi.h"
+
+enum { ROWS = 1000, WIDTH = 64, IDS = 500 };
+
+static int rank, ranks;
+static double seconds = 5;
+static float table[ROWS][WIDTH], out[IDS][WIDTH];
+static int64_t ids[IDS];
+static int64_t table_shape[2] = {ROWS, WIDTH}, ids_shape[1] = {IDS}, out_shape[2] = {IDS, WIDTH};
+static gather_tensor mine = {.data = table, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = table_shape};
+static const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
+static const gather_tensor rows = {.data = out, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = out_shape};
+
+static void report(gather_status status, const gather_error *error, int failed) {
+  printf("rank %d: %s: %s [%d]\n", rank, gather_status_name(status), status == GATHER_OK ? "" : error->message, failed);
+  fflush(stdout);
+}
+
+static void fresh_ids(int seed) {
+  for (int i = 0; i < IDS; i++)
+    ids[i] = (int64_t)((unsigned)(i * 7919 + seed * 104729 + rank * 31) % (unsigned)(ROWS * ranks));
+}
+
+static gather_status failing_read(void *context, const gather_tensor *wanted, const gather_tensor *to,
+                                  gather_error *error) {
+  (void)wanted;
+  (void)to;
+  (void)context;
+  return gather_error_set_file(error, GATHER_IO_ERROR, "table.npy", 4096, "cannot be read: disk is on fire");
+}
+
+static void create_and_report(const gather_mpi_options *options) {
+  gather_mpi_plan *plan;
+  gather_error error;
+  const gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, &mine, options, &plan, &error);
+  report(status, &error, options->failed_rank ? *options->failed_rank : -9);
+  if (status == GATHER_OK) gather_mpi_plan_destroy(plan);
+}
+
+static void differ(gather_mpi_options *options) {
+  const bool odd = rank == 1;
+  int64_t wide[2] = {ROWS, WIDTH / 2};
+  int64_t splits[64];
+  if (odd) mine.type = GATHER_TYPE_INT32;
+  create_and_report(options);
+  mine.type = GATHER_TYPE_FLOAT32;
+  if (odd) mine.shape = wide;
+  create_and_report(options);
+  mine.shape = table_shape;
+  options->layout = odd ? GATHER_MPI_STRIPES : GATHER_MPI_BLOCKS;
+  create_and_report(options);
+  options->layout = GATHER_MPI_AUTO;
+  options->on_bad = odd ? GATHER_ON_BAD_ZERO : GATHER_ON_BAD_CLAMP;
+  create_and_report(options);
+  options->on_bad = GATHER_ON_BAD_DEFAULT;
+  options->rounds = odd ? 99 : 0;
+  create_and_report(options);
+  options->rounds = 0;
+  for (int p = 0; p <= ranks; p++) splits[p] = p * (ROWS - 1);
+  options->layout = GATHER_MPI_SPLITS;
+  options->splits = splits;
+  create_and_report(options);
+}
+
+static bool runs(const char *what, const char *name) { return strcmp(what, name) == 0; }
+
+/* Rank 1 ends, or does not come. */
+static void fail_here(const char *what) {
+  if (rank != 1) return;
+  if (runs(what, "stopped")) raise(SIGSTOP);
+  if (runs(what, "killed") || runs(what, "error")) raise(SIGKILL);
+  if (runs(what, "missing")) pause();
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  const char *what = argv[1];
+  if (argc > 2) seconds = strtod(argv[2], NULL);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (runs(what, "error")) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int i = 0; i < ROWS; i++)
+    for (int k = 0; k < WIDTH; k++) table[i][k] = (float)(rank * ROWS + i) + (runs(what, "same") ? 0 : 0.5f);
+  gather_mpi_options options = GATHER_MPI_OPTIONS_INIT;
+  int32_t failed = -2;
+  options.seconds = seconds;
+  options.failed_rank = &failed;
+  if (runs(what, "read") && rank == 1) options.read = failing_read;
+  if (runs(what, "same")) options.layout = GATHER_MPI_SAME;
+  if (runs(what, "differ") || runs(what, "same")) {
+    if (runs(what, "same")) {
+      create_and_report(&options);
+    } else {
+      differ(&options);
+    }
+    MPI_Finalize();
+    return 0;
+  }
+  gather_mpi_plan *plan;
+  gather_error error;
+  gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, &mine, &options, &plan, &error);
+  report(status, &error, failed);
+  if (status != GATHER_OK) MPI_Abort(MPI_COMM_WORLD, 4);
+  fresh_ids(1);
+  status = gather_mpi_take(plan, &indices, &rows, &error);
+  report(status, &error, failed);
+  fail_here(what);
+  fresh_ids(2);
+  status = gather_mpi_take(plan, &indices, &rows, &error);
+  report(status, &error, failed);
+  /* A broken plan says so, and can be destroyed. */
+  if (status != GATHER_OK && !runs(what, "read"))
+    report(gather_mpi_take(plan, &indices, &rows, &error), &error, failed);
+  gather_mpi_plan_destroy(plan);
+  if (runs(what, "read")) {
+    MPI_Finalize();
+    return 0;
+  }
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, status == GATHER_OK ? 0 : 7);
+  return 0;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+#
+# test_torch_sharded.py: ShardedTable in groups of 1, 2, 3 and 4 processes, which torch_sharded.py forks.
+"""ShardedTable."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.skip import skip_test
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+PROGRAM = Path(__file__).with_name("torch_sharded.py")
+ALL = "random_cases,dtypes,errors,construction,files,quantised,gradients,counts,groups"
+
+
+@pytest.fixture(autouse=True)
+def needs_torch():
+    if torch is None:
+        skip_test("torch", "the package is not installed")
+    if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+        skip_test("torch", "this PyTorch has no gloo")
+
+
+def run(scenario: str, size: int, folder: Path) -> None:
+    done = subprocess.run([sys.executable, str(PROGRAM), scenario, str(size), str(folder)], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_sharded(size, tmp_path):
+    run(ALL, size, tmp_path)
+
+
+def test_three_with_a_small_sample(tmp_path):
+    """Stripes and blocks that do not divide evenly."""
+    run("random_cases,gradients", 3, tmp_path)
+
+
+def test_a_lost_process_is_an_error(tmp_path):
+    run("lost", 2, tmp_path)
+
+
+def test_without_a_group():
+    import libgather
+    from libgather.torch import ShardedTable
+
+    with pytest.raises(libgather.GatherValueError, match="init_process_group"):
+        ShardedTable(None, torch.zeros(1))
+
+
+@pytest.mark.skipif("GATHER_TEST_ROUNDS" not in os.environ, reason="rounds: only where GATHER_TEST_ROUNDS asks for more cases")
+def test_many_random_cases(tmp_path):
+    program = f"import sys; sys.path.insert(0, {str(PROGRAM.parent)!r}); import torch_sharded as t; " \
+              f"t.many = lambda: t.random_cases({int(os.environ['GATHER_TEST_ROUNDS'])}); sys.exit(t.main('many', 4, {str(tmp_path)!r}))"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
