@@ -15,6 +15,7 @@ typedef struct gather_mpi_link {
   int rank, ranks;
   double seconds; /* below 0 = no limit */
   bool broken;    /* an operation is still running, and may never end */
+  bool bulk;      /* what is waited for is rows, not a message */
   bool crowded;   /* more ranks on this machine than CPUs */
 } gather_mpi_link;
 

@@ -31,8 +31,8 @@ gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_er
 
 /* How long to look without a pause that costs more than a fraction of a microsecond. Behind it this rank sleeps between two looks: where
  * other programs, or more ranks than CPUs, want the CPU, a process that only yields gets its next time slice when all others have had
- * theirs, and one that sleeps is woken at once. Rows do not wait for it: a look takes all that has come. */
-static const double patience = 100e-6;
+ * theirs, and one that sleeps is woken at once. Rows move while ranks look, a few fragments at a time, so they are looked for longer. */
+static const double patience = 100e-6, patience_for_rows = 50e-3;
 
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error) {
   const struct timespec moment = {0, 20000};
@@ -50,7 +50,7 @@ gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, 
           "rank %d: nothing from some other rank for %g s: it may have ended, or not have made this call", link->rank,
           link->seconds);
     }
-    if (link->crowded || now - start > patience) {
+    if (link->crowded || now - start > (link->bulk ? patience_for_rows : patience)) {
       nanosleep(&moment, NULL);
     } else if (looks % 16 == 15) {
       sched_yield();

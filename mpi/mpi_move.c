@@ -141,7 +141,9 @@ static void place_round(gather_mpi_moving *moving, int32_t round) {
 static gather_status finish_step(gather_mpi_moving *moving, int32_t step, gather_error *error) {
   if (moving->parties > 1) {
     const double start = gather_mpi_now();
+    moving->plan->link.bulk = true;
     const gather_status status = gather_mpi_link_wait(&moving->plan->link, &moving->requests[step % 2], error);
+    moving->plan->link.bulk = false;
     moving->plan->statistics.seconds_wait += gather_mpi_now() - start;
     if (status != GATHER_OK) return status;
   }

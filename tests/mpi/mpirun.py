@@ -10,12 +10,11 @@ from pathlib import Path
 BUILD = Path(os.environ.get("GATHER_BUILD", "."))
 NAMES = [name for name in ("openmpi", "mpich") if (BUILD / "tests/mpi" / name / "mpi_cases").is_file() and shutil.which(f"mpirun.{name}")]
 
-# As root, with more ranks than CPUs, which must yield; over shared memory without help of the kernel that containers refuse.
+# As root, with more ranks than CPUs, which must yield.
 OPENMPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_mpi_yield_when_idle": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_btl": "self,vader,tcp",
     "OMPI_MCA_plm_rsh_agent": "false",
     "PMIX_MCA_gds": "hash",
