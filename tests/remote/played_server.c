@@ -2,7 +2,6 @@
  *
  * played_server.c: a thread that accepts, and one for each connection.
  */
-#define _GNU_SOURCE
 #include "remote/played_server.h"
 
 #include <arpa/inet.h>
