@@ -179,8 +179,8 @@ gather_status gather_cli_job_table_url(gather_cli_job *job, bool *done, gather_e
   const gather_cli_command_id command = job->args->command->id;
   const char *data = gather_cli_job_data(job);
   *done = false;
-  if ((command != GATHER_CLI_COMMAND_TAKE && command != GATHER_CLI_COMMAND_ND) || !data || !gather_remote_is_url(data) ||
-      job->options.axis != 0 || job->options.batch_dims != 0)
+  if ((command != GATHER_CLI_COMMAND_TAKE && command != GATHER_CLI_COMMAND_ND) || !data ||
+      !gather_remote_is_url(data) || job->options.axis != 0 || job->options.batch_dims != 0)
     return GATHER_OK;
   const gather_status status = open_with(job, through->options.memory_bytes, error);
   if (status != GATHER_OK) {
@@ -207,7 +207,8 @@ static gather_status settle_early(gather_cli_job *job, gather_error *error) {
   const int64_t share = divide_memory(through, 0, memory), before = through->part_bytes;
   use_table(job, through->table);
   (void)divide_memory(through, row_bytes_of(job), memory);
-  const bool fits = memory == 0 || through->part_bytes == before || through->part_bytes * PARTS_IN_MEMORY + share <= memory;
+  const bool fits =
+      memory == 0 || through->part_bytes == before || through->part_bytes * PARTS_IN_MEMORY + share <= memory;
   if (!through->why_not[0] && fits) {
     gather_table_statistics_get(through->table, &through->statistics);
     return GATHER_OK;
@@ -216,8 +217,7 @@ static gather_status settle_early(gather_cli_job *job, gather_error *error) {
   through->table = NULL;
   through->early = false;
   GATHER_CLI_TRY(gather_cli_raw_rows(gather_cli_job_data(job), &job->data_raw, error));
-  GATHER_CLI_TRY(
-      gather_cli_input_tensor(gather_cli_job_data(job), &job->data_raw, false, "data", &job->data, error));
+  GATHER_CLI_TRY(gather_cli_input_tensor(gather_cli_job_data(job), &job->data_raw, false, "data", &job->data, error));
   GATHER_CLI_TRY(gather_cli_job_table_decode(job, error));
   return gather_cli_job_table_open(job, error);
 }

@@ -6,7 +6,7 @@
  */
 #include "remote/depth.h"
 
-enum { FIRST = 16, WORK_OF_A_REQUEST = 1024, STAY = 8 };
+enum { FIRST = 32, WORK_OF_A_REQUEST = 1024, STAY = 8 };
 static const double GAIN = 1.05;
 
 static void begin_round(gather_depth *depth, int64_t now) {

@@ -13,6 +13,8 @@
 
 /* Guesses of a network in the middle, until it is measured. */
 static const double GUESSED_LATENCY = 0.05, GUESSED_BANDWIDTH_EACH = 2e6;
+/* Connections share a line, whose limit one of them does not show: 1 Gbit/s is assumed until more was seen. */
+static const double ASSUMED_BANDWIDTH = 125e6;
 
 static void init_network(gather_remote_client *client) {
   int64_t now = gather_clock();
@@ -101,9 +103,10 @@ void gather_remote_client_release(gather_remote_client *client) {
 static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
   double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
   double each = client->bandwidth_each;
-  costs->latency = latency > 0 ? latency : GUESSED_LATENCY;
-  costs->connections = client->depth_now;
+  *costs = (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY, .connections = client->depth_now};
   costs->bandwidth = (each > 0 ? each : GUESSED_BANDWIDTH_EACH) * costs->connections;
+  double most = 2 * client->bandwidth_seen > ASSUMED_BANDWIDTH ? 2 * client->bandwidth_seen : ASSUMED_BANDWIDTH;
+  if (costs->bandwidth > most) costs->bandwidth = most;
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {

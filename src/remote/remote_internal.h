@@ -68,7 +68,10 @@ typedef struct gather_remote_transfer {
   struct curl_slist *headers;
   gather_arena arena;    /* of hop */
   gather_remote_url hop; /* what is asked now */
-  bool from_place;       /* it began at the place, not at the target: redirects are followed */
+  /* hop is of the place's origin. hop itself may be a target that was renewed meanwhile: only a transfer from the place, whose hops are its
+   * own, may look at it once it was sent. */
+  bool at_place;
+  bool from_place; /* it began at the place, not at the target: redirects are followed */
   int32_t hops, generation;
   bool is_hedge, lost; /* lost: the other transfer of the request was faster */
   bool own_address, refused_address;
@@ -101,6 +104,7 @@ struct gather_remote_client {
   gather_block_cache_state cache_before; /* when the counts began */
   gather_histogram first_bytes, durations;
   double bandwidth_each; /* bytes a second of one connection; 0: not measured */
+  double bandwidth_seen; /* the most of all together in a tenth of a second */
   int32_t depth_now;
   /* network */
   CURLM *multi;
@@ -111,8 +115,9 @@ struct gather_remote_client {
   gather_backoff backoff;
   int64_t hedge_after; /* nanoseconds without an answer; 0: not known yet */
   int64_t sent_count, hedge_count;
-  int64_t checked;   /* when transfers were last checked for time limits */
-  int sockets[1200]; /* open ones, -1 elsewhere: a child of fork() closes its copies */
+  int64_t window_bytes, window_began; /* bodies since then */
+  int64_t checked;                    /* when transfers were last checked for time limits */
+  int sockets[1200];                  /* open ones, -1 elsewhere: a child of fork() closes its copies */
 };
 
 struct gather_remote_queue {

@@ -133,11 +133,24 @@ static bool is_expired(const gather_remote_transfer *transfer, int64_t now, int6
   return now - transfer->window_began > limit;
 }
 
+/* What all connections bring together, in tenths of a second. */
+static void measure_window(gather_remote_client *client, int64_t now) {
+  double seconds = (double)(now - client->window_began) * 1e-9;
+  if (seconds < 0.1) return;
+  double rate = (double)client->window_bytes / seconds;
+  (void)pthread_mutex_lock(&client->lock);
+  if (rate > client->bandwidth_seen) client->bandwidth_seen = rate;
+  (void)pthread_mutex_unlock(&client->lock);
+  client->window_bytes = 0;
+  client->window_began = now;
+}
+
 /* A request that was answered slowly is sent a second time; one that makes no progress is ended. */
 static void check_times(gather_remote_client *client, int64_t now) {
   int64_t limit = try_limit(client);
   if (now - client->checked < CHECK_EVERY) return;
   client->checked = now;
+  measure_window(client, now);
   (void)pthread_mutex_lock(&client->lock);
   if (client->first_bytes.count >= LEAST_SAMPLES) {
     int64_t middle = gather_histogram_share(&client->first_bytes, 0.5),

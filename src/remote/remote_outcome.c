@@ -12,8 +12,9 @@
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
-static const double MOST_BANDWIDTH = 1.25e9; /* of one connection: what arrived at once measures nothing */
 enum { LEAST_MEASURED = 16384 };
+static const int64_t LEAST_TIME =
+    1000000; /* nanoseconds: what arrived faster was waiting in a buffer, and says only "at least" */
 
 /* ---- ends of requests */
 
@@ -42,9 +43,8 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
 
 static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
-  double seconds = (double)(now - transfer->answered) * 1e-9;
-  double each = seconds > 0 ? (double)transfer->got / seconds : MOST_BANDWIDTH;
-  if (each > MOST_BANDWIDTH) each = MOST_BANDWIDTH;
+  int64_t time = now - transfer->answered;
+  double each = (double)transfer->got / ((double)(time > LEAST_TIME ? time : LEAST_TIME) * 1e-9);
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
   gather_histogram_add(&client->durations, now - transfer->request->state.begun);

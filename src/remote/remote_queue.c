@@ -52,8 +52,7 @@ static bool init_changed(gather_remote_queue *queue) {
 gather_status gather_remote_queue_init(gather_remote_client *client, gather_remote_queue *queue, gather_error *error) {
   *queue = (gather_remote_queue){.process = (int64_t)getpid()};
   gather_remote_list_init(&queue->finished);
-  if (!init_changed(queue))
-    return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
+  if (!init_changed(queue)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
   queue->client = gather_remote_client_hold(client);
   return GATHER_OK;
 }

@@ -5,14 +5,13 @@
 #include "base/error.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
 bool gather_remote_asks_place(const gather_remote_transfer *transfer) {
   const gather_remote_place *place = &transfer->request->object->place;
-  return place->origin && strcmp(transfer->hop.origin, place->url.origin) == 0;
+  return place->origin && transfer->at_place;
 }
 
 void gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]) {

@@ -78,6 +78,7 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
   (void)one;
   gather_remote_request *request = transfer->request;
   if (transfer->lost) return 0;
+  transfer->client->window_bytes += (int64_t)count;
   if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
     if (gather_remote_asks_place(transfer) && transfer->refusal.bytes + count <= GATHER_REMOTE_BODY)
       gather_growing_write(&transfer->refusal, bytes, count);
@@ -155,7 +156,7 @@ static bool add_condition(gather_remote_transfer *transfer) {
 static gather_status add_proof(gather_remote_transfer *transfer, gather_error *error) {
   const gather_remote_object *object = transfer->request->object;
   gather_growing lines = {0};
-  if (strcmp(transfer->hop.origin, object->place.url.origin) != 0) return GATHER_OK;
+  if (!transfer->at_place) return GATHER_OK;
   gather_status status = gather_remote_sign(&transfer->client->settings, &object->place, &transfer->hop,
                                             (int64_t)time(NULL), &lines, error);
   for (size_t at = 0; status == GATHER_OK && at < lines.bytes; at += strlen(lines.text + at) + 1)
@@ -194,6 +195,7 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
 gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error) {
   gather_remote_client *client = transfer->client;
   reset(transfer);
+  transfer->at_place = strcmp(transfer->hop.origin, transfer->request->object->place.url.origin) == 0;
   GATHER_TRY(set_this(transfer, error));
   transfer->sent = transfer->window_began = gather_clock();
   if (client->curl->multi_add_handle(client->multi, transfer->easy) != CURLM_OK)

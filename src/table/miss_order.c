@@ -80,7 +80,7 @@ static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
 static void choose_joining(gather_misses *m) {
   gather_table *table = m->table;
   gather_remote_joining joining;
-  gather_remote_costs costs;
+  gather_remote_costs costs = {0};
   sum_gaps(m, m->worker->gaps);
   gather_remote_client_costs(table->client, &costs);
   if (table->gap_given >= 0)

@@ -11,6 +11,7 @@ from corpus_choices import literal_files, table_files, take_files, text_files
 from corpus_many import arrow_files, npz_files
 from corpus_quantised import quantised_files
 from corpus_quantised_models import quantised_model_files
+from corpus_responses import responses
 from corpus_s3 import aws_files, s3_files
 
 DESCRS = [
@@ -458,7 +459,7 @@ def main() -> None:
                         ("run", check_files() + operand_files() + tuple_files() + quantized),
                         ("safetensors", safetensors_files()), ("gguf", gguf_files()), ("npz", npz_files()),
                         ("arrow", arrow_files()), ("shuffle", shuffle_journals()), ("s3", s3_files()),
-                        ("aws_files", aws_files())):
+                        ("aws_files", aws_files()), ("response", responses())):
         (folder / name).mkdir(parents=True, exist_ok=True)
         for i, content in enumerate(files):
             (folder / name / f"{i:03}").write_bytes(content)

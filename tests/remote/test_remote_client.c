@@ -248,12 +248,12 @@ static void test_document(void **state) {
   gather_remote_client *client = make_client(NULL);
   static const char *const PATHS[] = {"/known", "/unknown"};
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), 5, &text, &bytes, &error),
+    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 5, &text, &bytes, &error),
                      GATHER_OK);
     assert_int_equal(bytes, 5);
     assert_string_equal(text, "hello");
     free(text);
-    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), 4, &text, &bytes, &error),
+    assert_int_equal(gather_remote_document(client, played_url(&server, PATHS[i]), NULL, 4, &text, &bytes, &error),
                      GATHER_IO_ERROR);
     assert_contains(error.message, "that are read");
     assert_null(text);

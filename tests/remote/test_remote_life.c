@@ -8,7 +8,7 @@
 #include "remote/remote_support.h"
 
 static bool answer_open_only(played_request *request) {
-  if (request->number == 1) return played_good(request);
+  if (request->number == 1 || request->first == 90001) return played_good(request);
   while (!atomic_load(&request->server->ending)) played_sleep(10);
   return false;
 }
@@ -47,8 +47,7 @@ static void test_cancel(void **state) {
     assert_true(seconds_now() - began < 2);
     gather_remote_cancel(queue); /* nothing to cancel: the next request is not */
     /* Another queue goes on; so does this one. */
-    atomic_store(&server.requests, 0); /* the next one is answered */
-    alone = (gather_remote_request){.object = object, .offset = 90000, .bytes = 100, .data = data[COUNT]};
+    alone = (gather_remote_request){.object = object, .offset = 90001, .bytes = 100, .data = data[COUNT]};
     gather_remote_begin(which ? queue : other, &alone);
     assert_ptr_equal(gather_remote_finish(which ? queue : other), &alone);
     assert_int_equal(alone.status, GATHER_OK);
@@ -133,8 +132,18 @@ static bool answer_first_two(played_request *request) {
   return played_good(request);
 }
 
+/* TSan does not follow threads into a child. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WITHOUT_FORK
+#endif
+#endif
+
 static void test_fork(void **state) {
   (void)state;
+#if defined(WITHOUT_FORK)
+  skip();
+#endif
   played_server server;
   played_start(&server, answer_first_two, PLAYED_SIZE, "\"v1\"");
   gather_remote_client *client = make_client(NULL);
