@@ -50,14 +50,11 @@ const char *gather_remote_object_version(const gather_remote_object *object);
 /* Reads a range, and waits. Long ones are read in parallel parts; what the open read is copied. */
 GATHER_CHECKED gather_status gather_remote_object_read(gather_remote_object *object, int64_t offset, int64_t bytes,
                                                        void *data, gather_error *error);
-/* Reads a whole document of at most `limit` bytes, such as a listing, and waits. text: gather_free frees it; a zero byte follows it.
+/* Reads a whole document of at most `limit` bytes, such as a listing, and waits. address: what is asked for in place of the URL's own
+ * address, with its credentials if the host is the same; NULL = that one. text: gather_free frees it; a zero byte follows it.
  * Returns what gather_remote_object_open does. */
-GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit,
-                                                    char **text, int64_t *bytes, gather_error *error);
-/* The same at another address of http or https than the URL's own, with the URL's credentials if the host is the same. */
-GATHER_CHECKED gather_status gather_remote_document_at(gather_remote_client *client, const char *url,
-                                                       const char *address, int64_t limit, char **text, int64_t *bytes,
-                                                       gather_error *error);
+GATHER_CHECKED gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address,
+                                                    int64_t limit, char **text, int64_t *bytes, gather_error *error);
 
 /* ---- requests */
 

@@ -18,7 +18,7 @@ static gather_status ask(gather_remote_client *client, const char *url, gather_g
                          int64_t *bytes, gather_error *error) {
   gather_status status = GATHER_OK;
   if (address->failed) status = gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
-  if (status == GATHER_OK) status = gather_remote_document_at(client, url, address->text, MOST_ANSWER, text, bytes, error);
+  if (status == GATHER_OK) status = gather_remote_document(client, url, address->text, MOST_ANSWER, text, bytes, error);
   gather_growing_clear(address);
   return status;
 }

@@ -69,17 +69,12 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
   (void)object, (void)offset, (void)bytes, (void)data;
   return missing(error);
 }
-gather_status gather_remote_document_at(gather_remote_client *client, const char *url, const char *address, int64_t limit,
-                                        char **text, int64_t *bytes, gather_error *error) {
+gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
+                                     char **text, int64_t *bytes, gather_error *error) {
   (void)client, (void)url, (void)address, (void)limit;
   *text = NULL;
   *bytes = 0;
   return missing(error);
-}
-
-gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit, char **text,
-                                     int64_t *bytes, gather_error *error) {
-  return gather_remote_document_at(client, url, NULL, limit, text, bytes, error);
 }
 
 gather_status gather_remote_queue_create(gather_remote_client *client, gather_remote_queue **queue,

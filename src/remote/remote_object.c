@@ -132,8 +132,8 @@ gather_status gather_remote_object_read(gather_remote_object *object, int64_t of
   return read_parts(object, offset, bytes, data, error);
 }
 
-gather_status gather_remote_document_at(gather_remote_client *client, const char *url, const char *address, int64_t limit,
-                                        char **text, int64_t *bytes, gather_error *error) {
+gather_status gather_remote_document(gather_remote_client *client, const char *url, const char *address, int64_t limit,
+                                     char **text, int64_t *bytes, gather_error *error) {
   gather_remote_object *object = NULL;
   *text = NULL;
   *bytes = 0;
@@ -151,11 +151,6 @@ gather_status gather_remote_document_at(gather_remote_client *client, const char
     gather_free(data);
   }
   return status;
-}
-
-gather_status gather_remote_document(gather_remote_client *client, const char *url, int64_t limit, char **text,
-                                     int64_t *bytes, gather_error *error) {
-  return gather_remote_document_at(client, url, NULL, limit, text, bytes, error);
 }
 
 #endif
