@@ -2,9 +2,6 @@
  *
  * played_server.c: a thread that accepts, and one for each connection.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "remote/played_server.h"
 
 #include <arpa/inet.h>

@@ -12,10 +12,12 @@ static atomic_bool no_thread, no_mutex, no_condition;
 static const char *missing_function;
 
 void *__real_dlopen(const char *name, int flags);
+void *__wrap_dlopen(const char *name, int flags);
 void *__wrap_dlopen(const char *name, int flags) {
   return atomic_load(&no_library) ? NULL : __real_dlopen(name, flags);
 }
 void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
 
 /* libcurl 7.58, without curl_multi_poll. */
 static void *old_version(int age) {
@@ -42,20 +44,24 @@ void *__wrap_dlsym(void *library, const char *name) {
 }
 
 void *__real_gather_alloc(int64_t bytes);
+void *__wrap_gather_alloc(int64_t bytes);
 void *__wrap_gather_alloc(int64_t bytes) {
   int number = atomic_fetch_add(&calls, 1) + 1;
   return number == atomic_load(&fail_at) ? NULL : __real_gather_alloc(bytes);
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument) {
   return atomic_load(&no_thread) ? EAGAIN : __real_pthread_create(thread, attributes, run, argument);
 }
 int __real_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
+int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes);
 int __wrap_pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes) {
   return atomic_load(&no_mutex) ? ENOMEM : __real_pthread_mutex_init(mutex, attributes);
 }
 int __real_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
+int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes);
 int __wrap_pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
   return atomic_load(&no_condition) ? ENOMEM : __real_pthread_cond_init(condition, attributes);
 }
