@@ -17,29 +17,13 @@
 /* CHECK_EVERY: how often a store looks whether the file still has a name. */
 enum { CHECK_EVERY = 64 };
 
-/* ---- checksums: words of 8 bytes, mixed by multiplication. Against damage, not against forgery: the file is the user's own */
-
-static uint64_t mixed(uint64_t sum, uint64_t word) {
-  sum = (sum ^ word) * 0x9fb21c651e98df25u;
-  return sum ^ (sum >> 29);
-}
+/* ---- entries: the same bytes on every machine */
 
 static uint64_t word_at(const uint8_t *at) {
   uint64_t word = 0;
   for (int i = 0; i < 8; i++) word |= (uint64_t)at[i] << (8 * i);
   return word;
 }
-
-uint64_t gather_block_sum(const void *data, int64_t bytes) {
-  const uint8_t *at = data;
-  uint64_t sum = mixed(0x243f6a8885a308d3u, (uint64_t)bytes);
-  for (; bytes >= 8; at += 8, bytes -= 8) sum = mixed(sum, word_at(at));
-  uint8_t rest[8] = {0};
-  if (bytes > 0) memcpy(rest, at, (size_t)bytes);
-  return mixed(mixed(sum, word_at(rest)), 0x13198a2e03707344u);
-}
-
-/* ---- entries: the same bytes on every machine */
 
 static void put64(uint8_t *at, uint64_t value) {
   for (int i = 0; i < 8; i++) at[i] = (uint8_t)(value >> (8 * i));

@@ -27,21 +27,6 @@ enum { HEADER_BYTES = 32, LOCK_TRIES = 100 };
 
 /* ---- why it is off */
 
-void gather_block_cache_off(gather_block_cache *cache, const char *why) {
-  (void)pthread_mutex_lock(&cache->why_mutex);
-  if (!atomic_load(&cache->off)) (void)snprintf(cache->why, sizeof cache->why, "%s", why);
-  atomic_store(&cache->off, true);
-  (void)pthread_mutex_unlock(&cache->why_mutex);
-}
-
-void gather_block_cache_why(gather_block_cache *cache, int number) {
-  char text[100] = "unknown error";
-  if (strerror_r(number, text, sizeof text) != 0) (void)snprintf(text, sizeof text, "error %d", number);
-  (void)pthread_mutex_lock(&cache->why_mutex);
-  if (!atomic_load(&cache->off)) (void)snprintf(cache->why, sizeof cache->why, "cannot write to the cache: %s", text);
-  (void)pthread_mutex_unlock(&cache->why_mutex);
-}
-
 static void off_system(gather_block_cache *cache, const char *what, int number) {
   char text[100] = "unknown error", why[160];
   if (strerror_r(number, text, sizeof text) != 0) (void)snprintf(text, sizeof text, "error %d", number);
@@ -189,19 +174,4 @@ void gather_block_cache_close(gather_block_cache *cache) {
   if (cache->fd >= 0) (void)close(cache->fd);
   (void)pthread_mutex_destroy(&cache->why_mutex);
   gather_free(cache);
-}
-
-void gather_block_cache_state_get(const gather_block_cache *cache, gather_block_cache_state *state) {
-  memset(state, 0, sizeof *state);
-  if (!cache) return;
-  gather_block_cache *open = (gather_block_cache *)(uintptr_t)cache; /* its mutex */
-  state->hits = atomic_load(&open->hits);
-  state->misses = atomic_load(&open->misses);
-  state->stored = atomic_load(&open->stored);
-  state->failures = atomic_load(&open->failures);
-  state->damaged = atomic_load(&open->damaged);
-  state->bytes = cache->fd >= 0 ? SET_FIRST + cache->sets * SET_BYTES : 0;
-  (void)pthread_mutex_lock(&open->why_mutex);
-  memcpy(state->why, open->why, sizeof state->why);
-  (void)pthread_mutex_unlock(&open->why_mutex);
 }

@@ -18,52 +18,11 @@ static const struct {
                {"s3://", GATHER_REMOTE_S3},
                {"hf://", GATHER_REMOTE_HUB}};
 
-static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
-
-static bool begins(const char *text, const char *prefix) {
-  for (; *prefix; text++, prefix++)
-    if (lower(*text) != *prefix) return false;
-  return true;
-}
-
-char *gather_remote_copy(const char *text, size_t bytes) {
-  char *copy = gather_alloc((int64_t)bytes + 1);
-  if (copy && bytes > 0) memcpy(copy, text, bytes);
-  return copy;
-}
-
-/* ---- the parts of "scheme://authority/path?query" */
-
-/* The end of the authority. */
-static const char *authority_end(const char *url, const char **authority) {
-  const char *colon = strstr(url, "://");
-  *authority = colon ? colon + 3 : url;
-  return *authority + strcspn(*authority, "/?#");
-}
-
-bool gather_remote_same_host(const char *url, const char *other) {
-  const char *authority, *other_authority;
-  size_t bytes = (size_t)(authority_end(url, &authority) - url);
-  if (bytes != (size_t)(authority_end(other, &other_authority) - other)) return false;
-  for (size_t i = 0; i < bytes; i++)
-    if (lower(url[i]) != lower(other[i])) return false;
-  return authority > url && other_authority > other;
-}
-
-bool gather_remote_is_base(const char *text) {
-  if (!begins(text, "https://") && !begins(text, "http://")) return false;
-  const char *authority, *end = authority_end(text, &authority);
-  if (end == authority) return false;
-  for (const char *at = text; *at; at++)
-    if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr("@?#\"<>\\^`{|}", *at)) return false;
-  return true;
-}
-
 /* ---- http and https */
 
 /* Without user, query and fragment. */
 static gather_status plain_name(const char *url, gather_remote_origin *origin) {
-  const char *authority, *end = authority_end(url, &authority);
+  const char *authority, *end = gather_remote_authority(url, &authority);
   const char *host = authority;
   for (const char *at = authority; at < end; at++)
     if (*at == '@') host = at + 1;
@@ -77,7 +36,7 @@ static gather_status plain_address(const char *url, gather_remote_origin *origin
   origin->url = gather_remote_copy(url, strlen(url));
   if (!origin->url || plain_name(url, origin) != GATHER_OK)
     return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a URL");
-  const char *authority, *end = authority_end(url, &authority);
+  const char *authority, *end = gather_remote_authority(url, &authority);
   if (authority == end) return gather_fail(error, GATHER_USAGE, "%.200s: a URL without a host", origin->name);
   for (const char *at = url; *at; at++)
     if ((unsigned char)*at <= ' ' || *at == 0x7f)
@@ -103,7 +62,7 @@ static gather_status check_secrets(const gather_remote_options *options, gather_
 static gather_status resolve(const gather_remote_options *options, const char *url, gather_remote_origin *origin,
                              gather_error *error) {
   for (size_t i = 0; i < sizeof SCHEMES / sizeof SCHEMES[0]; i++) {
-    if (!begins(url, SCHEMES[i].prefix)) continue;
+    if (!gather_remote_begins(url, SCHEMES[i].prefix)) continue;
     const char *text = url + strlen(SCHEMES[i].prefix);
     origin->scheme = SCHEMES[i].scheme;
     if (origin->scheme == GATHER_REMOTE_S3) return gather_s3_address(options, text, origin, error);
@@ -148,15 +107,15 @@ static bool given(const char *text) { return text && text[0]; }
 
 /* The host as curl sends it: without the scheme's own port. */
 static void add_host(gather_growing *host, const char *url, const char *authority, const char *end) {
-  bool secure = begins(url, "https://");
+  bool secure = gather_remote_begins(url, "https://");
   const char *port = secure ? ":443" : ":80";
   size_t bytes = (size_t)(end - authority), own = strlen(port);
   if (bytes > own && memcmp(end - own, port, own) == 0) bytes -= own;
-  for (size_t i = 0; i < bytes; i++) gather_growing_char(host, lower(authority[i]));
+  for (size_t i = 0; i < bytes; i++) gather_growing_char(host, gather_remote_lower(authority[i]));
 }
 
 static void sign(const gather_remote_options *options, const char *url, int64_t seconds, gather_growing *growing) {
-  const char *authority, *end = authority_end(url, &authority);
+  const char *authority, *end = gather_remote_authority(url, &authority);
   gather_growing host = {0}, path = {0}, value = {0};
   char time[GATHER_SIGV4_TIME];
   size_t path_bytes = strcspn(end, "?#");

@@ -87,6 +87,11 @@ GATHER_CHECKED gather_status gather_hub_address(const gather_remote_options *opt
 const char *gather_s3_region(const gather_remote_options *options);
 /* Whether text is "http://host" or "https://host", perhaps with a port and a path, and nothing else. */
 bool gather_remote_is_base(const char *text);
+char gather_remote_lower(char c);
+/* Whether a text begins with a prefix in small letters, in letters of either case. */
+bool gather_remote_begins(const char *text, const char *prefix);
+/* Returns the end of an address's authority ("user@host:port"); *authority: its beginning. */
+const char *gather_remote_authority(const char *url, const char **authority);
 /* A copy on the heap, for gather_free; NULL if out of memory. */
 char *gather_remote_copy(const char *text, size_t bytes);
 

@@ -91,7 +91,8 @@ static bool begin_cover(gather_remote_queue *queue, gather_remote_request *reque
   return true;
 }
 
-bool gather_remote_begin_cached(gather_remote_queue *queue, gather_remote_request *request) {
+/* Returns false if the network must fetch the range as it is. */
+static bool begin_cached(gather_remote_queue *queue, gather_remote_request *request) {
   gather_remote_object *object = request->object;
   if (!object->cached || request->bytes <= 0) return false;
   request->state.from_disk = read_first(object, request->offset, request->bytes, request->data);
@@ -106,11 +107,6 @@ bool gather_remote_begin_cached(gather_remote_queue *queue, gather_remote_reques
   /* One pass over a file that is larger than the cache would only replace what is in it. */
   request->state.stores = object->size <= state.bytes / 2;
   return false;
-}
-
-bool gather_remote_cover_room(gather_remote_request *request) {
-  if (request->state.cover && !request->data) request->data = gather_alloc(request->bytes);
-  return !request->state.cover || request->data;
 }
 
 /* Stores the blocks that lie within a range; the last block of the file is shorter. */
@@ -134,7 +130,8 @@ static void finish_covered(const gather_remote_request *cover, gather_remote_req
     request->error = cover->error;
 }
 
-gather_remote_request *gather_remote_finish_cached(gather_remote_queue *queue, gather_remote_request *request) {
+/* Stores what was fetched. If it was fetched for others, these are finished with it: returns the first, and puts the rest into the queue. */
+static gather_remote_request *finish_cached(gather_remote_queue *queue, gather_remote_request *request) {
   const gather_remote_object *object = request->object;
   if (request->status == GATHER_OK && (request->state.cover || request->state.stores)) {
     int64_t done = request->state.from_disk;
@@ -156,14 +153,15 @@ gather_remote_request *gather_remote_finish_cached(gather_remote_queue *queue, g
   return first;
 }
 
-void gather_remote_cache_counts(const gather_remote_client *client, gather_remote_statistics *statistics) {
-  gather_block_cache_state state;
-  const gather_block_cache_state *before = &client->cache_before;
-  gather_block_cache_state_get(client->cache, &state);
-  statistics->cache_hits = state.hits - before->hits;
-  statistics->cache_stored = state.stored - before->stored;
-  statistics->cache_failures = state.failures + state.damaged - before->failures - before->damaged;
-  memcpy(statistics->cache_why, state.why, sizeof statistics->cache_why);
+void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
+  gather_remote_queue_enter(queue);
+  request->state = (struct gather_remote_state){.document = false};
+  if (!begin_cached(queue, request)) gather_remote_enqueue(queue, request);
+}
+
+gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
+  gather_remote_request *request = gather_remote_take_finished(queue);
+  return request && (request->state.cover || request->state.stores) ? finish_cached(queue, request) : request;
 }
 
 #endif

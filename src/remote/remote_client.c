@@ -3,6 +3,7 @@
  * remote_client.c: makes clients, counts their owners, and abandons what a child of fork() must not touch.
  */
 #define _POSIX_C_SOURCE 200809L
+#include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -119,13 +120,24 @@ void gather_remote_client_costs(gather_remote_client *client, gather_remote_cost
   (void)pthread_mutex_unlock(&client->lock);
 }
 
+/* With the lock held. */
+static void cache_counts(const gather_remote_client *client, gather_remote_statistics *statistics) {
+  gather_block_cache_state state;
+  const gather_block_cache_state *before = &client->cache_before;
+  gather_block_cache_state_get(client->cache, &state);
+  statistics->cache_hits = state.hits - before->hits;
+  statistics->cache_stored = state.stored - before->stored;
+  statistics->cache_failures = state.failures + state.damaged - before->failures - before->damaged;
+  memcpy(statistics->cache_why, state.why, sizeof statistics->cache_why);
+}
+
 void gather_remote_client_statistics(gather_remote_client *client, gather_remote_statistics *statistics) {
   gather_remote_costs costs;
   gather_remote_client_enter(client);
   (void)pthread_mutex_lock(&client->lock);
   *statistics = client->counts;
   statistics->depth = client->depth_now;
-  gather_remote_cache_counts(client, statistics);
+  cache_counts(client, statistics);
   take_costs(client, &costs);
   statistics->latency = client->first_bytes.count ? costs.latency : 0;
   statistics->bandwidth = client->bandwidth_seen > 0 ? costs.bandwidth : 0;

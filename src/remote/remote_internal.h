@@ -143,23 +143,18 @@ GATHER_CHECKED gather_status gather_remote_queue_init(gather_remote_client *clie
 void gather_remote_queue_clear(gather_remote_queue *queue);
 /* Begins a request; document: for all of what is there, of at most request->bytes, and request->bytes becomes how much that is. */
 void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document);
+/* In a child of fork() the requests of a queue are the parent's. */
+void gather_remote_queue_enter(gather_remote_queue *queue);
+/* Waits for a request that was enqueued; NULL if none was. */
+gather_remote_request *gather_remote_take_finished(gather_remote_queue *queue);
 /* Hands a request whose state is set to the network thread. */
 void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *request);
 /* network: hands a request over to its queue, with its status set. */
 void gather_remote_deliver(gather_remote_client *client, gather_remote_request *request);
 
 /* ---- remote_cached.c: blocks on disk, on the caller's threads */
-/* Begins a request for which blocks on disk may be enough, or for which whole blocks are fetched. Returns false if it is not one. */
-bool gather_remote_begin_cached(gather_remote_queue *queue, gather_remote_request *request);
-/* Stores the blocks that a finished request fetched. If it did so for others, these are finished with it: returns the first of them, and
- * puts the rest into the queue; the request is freed. With the lock of the client not held. */
-gather_remote_request *gather_remote_finish_cached(gather_remote_queue *queue, gather_remote_request *request);
 /* After the open of an object: decides whether it is cached, and stores its head. */
 void gather_remote_cache_head(gather_remote_object *object);
-/* network: the room for the bytes of a request for whole blocks, which it gets when it is sent. Returns false if out of memory. */
-bool gather_remote_cover_room(gather_remote_request *request);
-/* Counts of blocks; with the lock held. */
-void gather_remote_cache_counts(const gather_remote_client *client, gather_remote_statistics *statistics);
 
 /* ---- remote_reason.c: network. What a refusal of S3 or the hub means, in the place of a sentence about its status. */
 void gather_remote_reason(gather_remote_transfer *transfer, char why[GATHER_ANSWER_WHY]);

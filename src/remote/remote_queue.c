@@ -83,7 +83,7 @@ void gather_remote_queue_destroy(gather_remote_queue *queue) {
 }
 
 /* In a child of fork() the requests of a queue are the parent's. */
-static void enter(gather_remote_queue *queue) {
+void gather_remote_queue_enter(gather_remote_queue *queue) {
   gather_remote_client_enter(queue->client);
   if (queue->process == (int64_t)getpid()) return;
   queue->process = (int64_t)getpid();
@@ -114,28 +114,21 @@ void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *re
 }
 
 void gather_remote_begin_as(gather_remote_queue *queue, gather_remote_request *request, bool document) {
-  enter(queue);
+  gather_remote_queue_enter(queue);
   request->state = (struct gather_remote_state){.document = document};
   gather_remote_enqueue(queue, request);
 }
 
-void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
-  enter(queue);
-  request->state = (struct gather_remote_state){.document = false};
-  if (!gather_remote_begin_cached(queue, request)) gather_remote_enqueue(queue, request);
-}
-
-gather_remote_request *gather_remote_finish(gather_remote_queue *queue) {
+gather_remote_request *gather_remote_take_finished(gather_remote_queue *queue) {
   gather_remote_client *client = queue->client;
-  enter(queue);
+  gather_remote_queue_enter(queue);
   (void)pthread_mutex_lock(&client->lock);
   while (!queue->finished.first && queue->unfinished > 0) (void)pthread_cond_wait(&queue->changed, &client->lock);
   gather_remote_request *request = gather_remote_list_take(&queue->finished);
   if (request) queue->unfinished--;
   if (request == queue->cover) queue->cover = NULL;
   (void)pthread_mutex_unlock(&client->lock);
-  return request && (request->state.cover || request->state.stores) ? gather_remote_finish_cached(queue, request)
-                                                                    : request;
+  return request;
 }
 
 bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
@@ -147,7 +140,7 @@ bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
   const int64_t fraction = end.tv_nsec + nanoseconds % second;
   end.tv_sec += (time_t)(nanoseconds / second + fraction / second);
   end.tv_nsec = (long)(fraction % second);
-  enter(queue);
+  gather_remote_queue_enter(queue);
   (void)pthread_mutex_lock(&client->lock);
   while (!queue->finished.first && queue->unfinished > 0 && failed == 0)
     failed = pthread_cond_timedwait(&queue->changed, &client->lock, &end);
@@ -158,7 +151,7 @@ bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
 
 void gather_remote_cancel(gather_remote_queue *queue) {
   gather_remote_client *client = queue->client;
-  enter(queue);
+  gather_remote_queue_enter(queue);
   (void)pthread_mutex_lock(&client->lock);
   if (queue->unfinished > 0 && client->running) {
     queue->cancelled = client->cancelling = true;

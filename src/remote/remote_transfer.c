@@ -235,10 +235,16 @@ static gather_remote_transfer *take_idle(gather_remote_client *client) {
   return taken;
 }
 
+/* A request for whole blocks has its memory from when it is sent. */
+static bool make_room(gather_remote_request *request) {
+  if (request->state.cover && !request->data) request->data = gather_alloc(request->bytes);
+  return !request->state.cover || request->data;
+}
+
 gather_status gather_remote_send(gather_remote_client *client, gather_remote_request *request, bool is_hedge,
                                  gather_error *error) {
   gather_remote_object *object = request->object;
-  if (!gather_remote_cover_room(request)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a block");
+  if (!make_room(request)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a block");
   gather_remote_transfer *transfer = take_idle(client);
   if (!transfer) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a request");
   transfer->request = request;

@@ -53,6 +53,9 @@ gather_status gather_table_create(const gather_table_options *options, gather_re
   made->options = *options;
   made->client = client ? gather_remote_client_hold(client) : NULL;
   made->gap_given = options->remote ? options->remote->gap_bytes : -1;
+  /* With blocks on disk the client joins by blocks. A gap could be a block that nobody needs, and that is not there the next time. */
+  if (made->gap_given < 0 && options->remote && options->remote->cache_folder && options->remote->cache_folder[0])
+    made->gap_given = 0;
   made->queue_end = &made->queue;
   atomic_init(&made->process, (int64_t)getpid());
   gather_table_init_waiting(made);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import subprocess
@@ -160,7 +161,7 @@ def test_full_disk(gather: Gather) -> None:
         def own_disk() -> None:
             if libc.unshare(0x20000) or libc.mount(b"none", b"/", None, 0x44000, None):
                 os._exit(77)
-            if libc.mount(b"tmpfs", os.fsencode(cache), b"tmpfs", 0, b"size=3m"):
+            if libc.mount(b"tmpfs", os.fsencode(cache), b"tmpfs", 0, b"size=3m,mode=0700"):
                 os._exit(77)
 
         command = [gather.exe, "take", "s3://bucket/t.npy", str(IDS), "-o", output, "-f", "--json", "--cache", cache]
@@ -169,7 +170,9 @@ def test_full_disk(gather: Gather) -> None:
             skip_test("mount", "this machine permits no name space of mounts")
         assert done.returncode == 0, done.stdout + done.stderr
         assert numpy.array_equal(numpy.load(output), TABLE[IDS])
-        assert '"cache_why":"cannot write to the cache: No space left on device"' in done.stdout.replace(": ", ":", 0)
+        remote = json.loads(done.stdout)["remote"]
+        assert remote["cache_why"] == "cannot write to the cache: No space left on device"
+        assert remote["cache_stored"] > 10 and remote["cache_failures"] > 10
 
 
 @pytest.mark.parametrize("how", ["a file", "no parent", "a link", "others write"])

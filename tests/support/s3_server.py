@@ -73,6 +73,7 @@ class S3Server:
     requests: list[Request] = field(default_factory=list)
     etags: dict[str, str] = field(default_factory=dict)  # "bucket/key": what is sent in place of the content's digest
     refuse: list[Refusal] = field(default_factory=list)  # the next answers
+    digests: dict[int, str] = field(default_factory=dict)  # of contents, by where they are
     body: bytes | None = None  # the next listing, whatever was asked
 
     def __enter__(self) -> "S3Server":
@@ -94,7 +95,10 @@ class S3Server:
         self.thread.join(10)
 
     def etag(self, bucket: str, key: str) -> str:
-        return self.etags.get(f"{bucket}/{key}") or f'"{hashlib.md5(self.buckets[bucket][key]).hexdigest()}"'
+        data = self.buckets[bucket][key]
+        digest = self.digests.get(id(data)) or hashlib.md5(data).hexdigest()
+        self.digests[id(data)] = digest
+        return self.etags.get(f"{bucket}/{key}") or f'"{digest}"'
 
     # ---- signatures
 
