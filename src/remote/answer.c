@@ -21,13 +21,13 @@ static gather_remote_verdict say(char *why, gather_remote_verdict verdict, const
 /* Tags are compared where both sides have one: a weak one that differs names another content too. */
 static bool is_changed(const gather_remote_answer *answer, const gather_remote_question *question, char *why) {
   if (question->size < 0) return false;
-  if (answer->etag[0] && question->etag[0]) {
-    if (strcmp(answer->etag, question->etag) == 0) return false;
+  bool tags = answer->etag[0] && question->etag[0];
+  if (tags && strcmp(answer->etag, question->etag) != 0) {
     (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: its ETag was %.60s and is %.60s",
               question->etag, answer->etag);
     return true;
   }
-  if (!gather_tag_is_strong(question->etag) && answer->last_modified[0] && question->last_modified[0] &&
+  if (!tags && !gather_tag_is_strong(question->etag) && answer->last_modified[0] && question->last_modified[0] &&
       strcmp(answer->last_modified, question->last_modified) != 0) {
     (void)say(why, GATHER_ANSWER_CHANGED, "the file changed while it was read: it was last modified %s, now %s",
               question->last_modified, answer->last_modified);
@@ -57,7 +57,8 @@ static gather_remote_verdict judge_range(const gather_remote_answer *answer, con
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   if (answer->first != question->first || answer->last != last)
     return say(why, GATHER_ANSWER_DOUBTFUL,
-               "the server sent bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64 " as it was asked for",
+               "the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64
+               " as it was asked for",
                answer->first, answer->last, question->first, last);
   if (answer->has_length && answer->length != last - question->first + 1)
     return say(why, GATHER_ANSWER_DOUBTFUL, "the answer has %" PRId64 " bytes; its range is of %" PRId64,

@@ -53,6 +53,8 @@ static void test_judged(void **state) {
       {RANGE "Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT\n", "", GATHER_ANSWER_CHANGED, "last modified"},
       {RANGE "Last-Modified: Sun, 06 Nov 1994 08:49:38 GMT\nETag: \"v1\"\n", TAG, GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/1001\n", "", GATHER_ANSWER_CHANGED, "had 1000 bytes and has 1001"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/1001\nETag: \"v1\"\n", TAG, GATHER_ANSWER_CHANGED,
+       "had 1000 bytes and has 1001"}, /* of another file, whatever its tag */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/*\n", "", GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not 100-199"},
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-198"},
