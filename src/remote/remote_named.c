@@ -61,7 +61,7 @@ void gather_remote_place_clear(gather_remote_place *place) {
 bool gather_remote_is_folder(const char *url) {
   static const gather_remote_options OPTIONS = GATHER_REMOTE_OPTIONS_INIT;
   gather_remote_origin *origin;
-  if (!gather_remote_has_scheme(url, "s3") && !gather_remote_has_scheme(url, "hf")) return false;
+  if (!url || (!gather_remote_has_scheme(url, "s3") && !gather_remote_has_scheme(url, "hf"))) return false;
   if (gather_remote_origin_create(&OPTIONS, url, &origin, NULL) != GATHER_OK) return false;
   const char *within = origin->scheme == GATHER_REMOTE_S3 ? origin->key : origin->path;
   size_t bytes = strlen(within);
