@@ -194,10 +194,10 @@ def child(library: str, path: str, quick: bool, only: str = "") -> None:
     import onnxruntime as ort
     import plugins_page as page
 
-    rounds, rows = (7 if quick else 31), []
+    rounds, rows = (7 if quick else 151), []
     for row in [row for row in ROWS if re.search(only, row.name)]:
         for threads in (1,) if row.small else (1, 2):
-            rows.append(measure(library, row, threads, rounds if row.small else max(5, rounds // 2)))
+            rows.append(measure(library, row, threads, rounds if row.small else max(5, rounds // 5)))
             print(line_of(rows[-1]), flush=True)
     said = {"machine": page.machine(), "onnxruntime": ort.__version__, "numpy": np.__version__, "quick": quick, "rounds": rounds, "rows": rows}
     Path(path).write_text(json.dumps(said, indent=1) + "\n")
@@ -265,7 +265,7 @@ def section(said: dict) -> str:
     lost = [line_of(row) for row in said["rows"] if min(best_ratio(row, "operators"), best_ratio(row, "provider")) < 0.95]
     missed = targets(said["rows"])
     return f"""ONNX Runtime {said['onnxruntime']}, float32 data, int64 indices, random and in range; graph optimisations off. The doors take turns in
-one process, {said['rounds']} rounds for small gathers and up to half of that for large ones; the median of the rounds, and half of the middle half
+one process, {said['rounds']} rounds for small gathers and up to a fifth of that for large ones; the median of the rounds, and half of the middle half
 of them as a share of it. Ratios: how many times as fast as the built-in kernel; "fastest": of the fastest rounds, which other programs disturb
 least. With one thread, times are those of the thread's CPU clock, with two of the wall clock. {said['machine']}
 

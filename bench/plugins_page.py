@@ -14,7 +14,8 @@ PAGE = ROOT / "docs/benchmarks-plugins.md"
 HEAD = """# Benchmarks of the plug-ins
 
 What libgather costs inside other people's runtimes, beside their own kernels, losses included. Each section is written by the
-command that it names, and says on which machine and when.
+command that it names, and says on which machine and when. The tables of the others are in their pages: [PyTorch](plugin-torch.md#times), [JAX](plugin-jax.md#speed),
+[DuckDB](plugin-duckdb.md#speed), [OpenVINO](plugin-openvino.md#figures).
 """
 ORDER = ("onnxruntime", "torch", "jax", "duckdb", "openvino")
 

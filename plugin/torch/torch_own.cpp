@@ -16,7 +16,7 @@
 namespace torch_own {
 
 Functions functions;
-thread_local int Inside::depth = 0;
+__thread int Inside::depth = 0;
 
 namespace {
 
