@@ -20,6 +20,7 @@ ALWAYS = {
     "include/gather/dlpack.h",
     "include/gather/explain.h",
     "include/gather/model.h",
+    "include/gather/remote.h",
     "include/gather/shuffle.h",
     "include/gather/table.h",
     "include/gather/type.def",
@@ -49,7 +50,10 @@ def test_the_files_stand_where_they_should(tree: Tree):
 
 def test_there_is_nothing_that_nobody_expects(tree: Tree):
     known = re.compile(r"lib/cmake/gather/gatherTargets-\w+\.cmake|share/man/man1/gather(-[a-z]+)?\.1"
-                       r"|lib/gather/(libgather_[a-z]+\.so|gather\.duckdb_extension)")
+                       r"|lib/gather/(libgather_[a-z]+\.so|gather\.duckdb_extension)"
+                       # libgather_mpi, where an MPI was found
+                       r"|include/gather/mpi\.h|lib/libgather_mpi\.(a|so|so\.[0-9.]+)|lib/pkgconfig/gather_mpi\.pc"
+                       r"|lib/cmake/gather/gatherMpiTargets(-\w+)?\.cmake")
     assert {name for name in names(tree) - ALWAYS if not known.fullmatch(name)} == set()
 
 
@@ -68,6 +72,8 @@ def test_every_command_has_a_manual_page(tree: Tree, gather_source: Path):
 
 def test_every_public_header_is_installed(tree: Tree, gather_source: Path):
     public = {path.name: path.read_bytes() for path in (gather_source / "include/gather").iterdir()}
+    if (tree.lib / "libgather_mpi.so").exists():
+        public["mpi.h"] = (gather_source / "mpi/include/gather/mpi.h").read_bytes()
     installed = {path.name: path.read_bytes() for path in (tree.prefix / "include/gather").iterdir()}
     assert installed == public
 

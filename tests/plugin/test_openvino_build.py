@@ -76,7 +76,7 @@ def test_no_openvino(tmp_path):
 
 
 def test_other_hosts_are_refused():
-    with pytest.raises(ValueError, match="builds for openvino, not for 'torch'"):
+    with pytest.raises(ValueError, match="builds for openvino, mpi, not for 'torch'"):
         build.cached("torch")
     assert python("-m", "libgather.build", "torch").returncode == 2
     assert "--force" in python("-m", "libgather.build", "--help").stdout
