@@ -89,8 +89,8 @@ class Inside {
   static bool any() { return depth > 0; }
 
  private:
-  static __thread int
-      depth; /* not thread_local: that would need an initialiser, an undefined name for the host to find */
+  /* Not thread_local: that would need an initialiser, an undefined name for the host to find. */
+  static __thread int depth;
 };
 
 /* Adds what libgather found to an error of PyTorch's, in parentheses. what: "" adds nothing. */

@@ -59,6 +59,10 @@ int64_t gather_usable_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   int64_t memory = pages > 0 && page > 0 ? (int64_t)pages * page : (int64_t)1 << 30;
   FILE *groups = fopen("/proc/self/cgroup", "re");
+  if (!groups) { /* without /proc: the group that a container sees at the root */
+    memory = least(memory, number_in("/sys/fs/cgroup/memory.max"));
+    memory = least(memory, number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
+  }
   while (groups && fgets(line, sizeof line, groups)) memory = least(memory, line_limit(line));
   if (groups) (void)fclose(groups);
   return memory;

@@ -14,8 +14,7 @@
 static void the_machine(void **state) {
   (void)state;
   assert_true(gather_cpu_count() >= 1);
-  assert_true(gather_usable_memory() >=
-              1 << 20); /* and at most the machine's: test_onnxruntime_table_files.py tries a control group */
+  assert_true(gather_usable_memory() >= 1 << 20); /* test_onnxruntime_table_files.py tries a control group */
   assert_non_null(gather_cpu_features());
   assert_null(strstr(gather_cpu_features(), "  "));
   assert_true(gather_isa_name()[0] != 0);
