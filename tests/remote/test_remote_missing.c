@@ -73,7 +73,7 @@ static void test_library(void **state) {
   gather_remote_client *client = NULL;
   atomic_store(&no_library, 1);
   assert_int_equal(gather_remote_check(&error), GATHER_UNSUPPORTED);
-  assert_contains(error.message, "URLs need libcurl, which is not installed");
+  assert_contains(error.message, "URLs need libcurl, which cannot be loaded here: install it");
   assert_contains(error.message, "libcurl4");
   assert_int_equal(gather_remote_client_create(NULL, &client, &error), GATHER_UNSUPPORTED);
   assert_null(client);
