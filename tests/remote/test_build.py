@@ -44,7 +44,7 @@ def error_of(request, gather_exe, tmp_path):
             pytest.importorskip("libgather", reason="libgather: the Python package is not built")
             line = [sys.executable, "-c", OPEN, url]
         else:
-            more = {"info": [], "take": ["[0]", "-o", str(tmp_path / "rows.npy")], "bench": ["[0]"]}[request.param]
+            more = {"info": [], "take": ["[0]", "-o", str(tmp_path / "rows.npy")], "bench": []}[request.param]
             line = [gather_exe, request.param, url, *more, "--timeout", "5", "--json"]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120, env={**os.environ, **NOWHERE, **environment})
         assert not (tmp_path / "rows.npy").exists()
