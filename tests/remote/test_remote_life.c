@@ -195,8 +195,8 @@ static void test_release(void **state) {
   gather_remote_client_release(NULL);
   gather_remote_object_close(NULL);
   gather_remote_queue_destroy(NULL);
-  for (int i = 0; i < 500 && server.open > 0; i++) played_sleep(10);
-  assert_int_equal(server.open, 0);
+  for (int i = 0; i < 500 && played_open(&server) > 0; i++) played_sleep(10);
+  assert_int_equal(played_open(&server), 0);
   played_end(&server);
 }
 
