@@ -6,6 +6,7 @@ Nothing of it may come from the project's folder or from anywhere but the enviro
 
 import ctypes
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,23 @@ def runs_the_command() -> None:
         assert np.load(rows).tolist() == [30, 10]
 
 
+def reads_urls_where_libcurl_is() -> None:
+    """It is built to read URLs, and brings no libcurl along: where there is none, everything else works and a URL says what is missing."""
+    command = Path(sys.executable).parent / "gather"
+    url = [command, "info", "http://127.0.0.1:9/x.npy", "--json"]
+    said = json.loads(subprocess.run(url, capture_output=True, timeout=60).stdout)["error"]
+    assert "this build" not in said["message"], said
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
+            (Path(folder) / name).write_bytes(b"")  # found before the system's, and no library
+        without = {**os.environ, "LD_LIBRARY_PATH": folder}
+        said = json.loads(subprocess.run(url, capture_output=True, timeout=60, env=without).stdout)["error"]
+        assert said["status"] == "unsupported" and "URLs need libcurl" in said["message"], said
+        code = "import libgather, numpy; print(libgather.take(numpy.arange(5), [3], axis=0))"
+        said = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, env=without).stdout
+        assert said == "[3]\n", said
+
+
 def brings_plugins() -> None:
     """All but OpenVINO's, of which it brings what builds it."""
     command = Path(sys.executable).parent / "gather"
@@ -94,7 +112,8 @@ def is_of_the_kind(kind: str) -> None:
 
 def main() -> None:
     is_of_the_kind(sys.argv[1])
-    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command, brings_plugins):
+    for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command, reads_urls_where_libcurl_is,
+                  brings_plugins):
         check()
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "check"], check=True, stdout=subprocess.DEVNULL)
     print(f"wheels: Python {sys.version.split()[0]}, NumPy {np.__version__}: as it should be")

@@ -3,15 +3,17 @@
  * curl_library.c: loads libcurl by dlopen. It stays loaded: its threads and those of its TLS library may outlive a client.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "remote/curl_library.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "gather/remote.h"
+
+#if defined(GATHER_HAVE_CURL)
+#include "remote/curl_library.h"
 
 enum { OLDEST = 0x074400 }; /* 7.68: curl_multi_wakeup */
 
@@ -56,17 +58,22 @@ static gather_status find_functions(void *library, gather_error *error) {
   return GATHER_OK;
 }
 
+/* The system says why the first name does not do: it is not there, or is for another machine, or lacks a library of its own. */
 static gather_status load(gather_error *error) {
+  char why[200] = "";
   for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
     void *library = dlopen(FILES[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library) continue;
+    if (!library) {
+      const char *reason = dlerror();
+      if (i == 0) (void)snprintf(why, sizeof why, "%s", reason ? reason : FILES[i]);
+      continue;
+    }
     gather_status status = find_functions(library, error);
     if (status != GATHER_OK) (void)dlclose(library);
     return status;
   }
   return gather_fail(error, GATHER_UNSUPPORTED,
-                     "URLs need libcurl, which is not installed: %s was not found (Debian's package libcurl4)",
-                     FILES[0]);
+                     "URLs need libcurl, which cannot be loaded here: install it (Debian's package libcurl4): %s", why);
 }
 
 gather_status gather_curl_load(const gather_curl **curl, gather_error *error) {
@@ -82,3 +89,5 @@ gather_status gather_remote_check(gather_error *error) {
   const gather_curl *curl;
   return gather_curl_load(&curl, error);
 }
+
+#endif

@@ -30,6 +30,7 @@ static gather_status locate(const gather_remote_settings *settings, gather_arena
       {"https", locate_http}, {"http", locate_http}, {"s3", gather_remote_locate_s3}, {"hf", gather_remote_locate_hub}};
   for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
     if (!gather_remote_has_scheme(text, SCHEMES[i].scheme)) continue;
+    GATHER_TRY(gather_remote_scheme_check(SCHEMES[i].scheme, error));
     if (!gather_remote_scheme_listed(settings->given.schemes, SCHEMES[i].scheme))
       return gather_fail(error, GATHER_UNSUPPORTED, "%s:// URLs are not allowed here; those of %s are",
                          SCHEMES[i].scheme, settings->given.schemes[0] ? settings->given.schemes : "no scheme");

@@ -30,6 +30,13 @@ bool gather_remote_scheme_listed(const char *list, const char *scheme) {
   return false;
 }
 
+gather_status gather_remote_scheme_check(const char *scheme, gather_error *error) {
+  if (gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme)) return GATHER_OK;
+  return gather_fail(error, GATHER_UNSUPPORTED,
+                     "this build of libgather reads no %s:// URLs, but those of %s (CMake option GATHER_HTTP)", scheme,
+                     GATHER_HTTP_SCHEMES[0] ? GATHER_HTTP_SCHEMES : "no scheme");
+}
+
 /* Every scheme of a list must exist, and be in this build. */
 static gather_status check_schemes(const char *list, gather_error *error) {
   for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
@@ -40,9 +47,7 @@ static gather_status check_schemes(const char *list, gather_error *error) {
     if (!scheme)
       return gather_fail(error, GATHER_USAGE, "remote.schemes has '%.*s'; there are https, http, s3, hf", (int)length,
                          at);
-    if (!gather_remote_scheme_listed(GATHER_HTTP_SCHEMES, scheme))
-      return gather_fail(error, GATHER_UNSUPPORTED,
-                         "this build of libgather reads no %s:// URLs (CMake option GATHER_HTTP)", scheme);
+    GATHER_TRY(gather_remote_scheme_check(scheme, error));
   }
   return GATHER_OK;
 }

@@ -22,5 +22,7 @@ GATHER_CHECKED gather_status gather_remote_settings_take(const gather_remote_opt
 void gather_remote_settings_clear(gather_remote_settings *settings);
 /* Whether "https" is in a list "https,http". */
 bool gather_remote_scheme_listed(const char *list, const char *scheme);
+/* Returns GATHER_UNSUPPORTED if this build has not this scheme; the message says which it has. */
+GATHER_CHECKED gather_status gather_remote_scheme_check(const char *scheme, gather_error *error);
 
 #endif

@@ -50,14 +50,18 @@ for name, result, arguments in (
     ("gather_file_is_remote", c.c_bool, [c.POINTER(FileTensor)]),
     ("gather_file_name", c.c_char_p, [P]),
     ("gather_remote_check", c.c_int, [E]),
+    ("gather_remote_schemes", c.c_char_p, []),
 ):
     getattr(LIB, name).restype, getattr(LIB, name).argtypes = result, arguments
 
 
 def why_no_urls() -> str | None:
-    """Why this build cannot read URLs; None: it can."""
+    """Why this build cannot read the URLs of the tests' servers; None: it can."""
     error = g.Error()
-    return error.message.decode() if LIB.gather_remote_check(c.byref(error)) else None
+    if LIB.gather_remote_check(c.byref(error)):
+        return error.message.decode()
+    schemes = LIB.gather_remote_schemes().decode()
+    return None if "http" in schemes.split(",") else f"this build reads URLs of {schemes} only"
 
 
 def options(**more) -> FileOptions:

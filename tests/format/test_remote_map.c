@@ -222,13 +222,14 @@ static void test_extents_like_bytes(void **state) {
 
 /* ---- a file whose metadata never end */
 
-enum { START_BYTES = 24, ENTRY_BYTES = 21, PERIOD = MIB + ENTRY_BYTES };
+/* STRING_BYTES: more than a need loads, and little enough that a file for 32 bits has strings for more than all metadata. */
+enum { START_BYTES = 24, ENTRY_BYTES = 21, STRING_BYTES = 128 * KIB, PERIOD = STRING_BYTES + ENTRY_BYTES };
 
 static void put_number(uint8_t *at, int bytes, uint64_t number) {
   for (int i = 0; i < bytes; i++, number >>= 8) at[i] = (uint8_t)(number & 0xff);
 }
 
-/* A GGUF file of strings of 1 MiB: byte `offset` of it. Most are zero. */
+/* A GGUF file of strings of 128 KiB: byte `offset` of it. Most are zero. */
 static uint8_t endless_byte(int64_t offset) {
   uint8_t start[START_BYTES] = "GGUF", entry[ENTRY_BYTES] = {0};
   put_number(start + 4, 4, 3);
@@ -237,7 +238,7 @@ static uint8_t endless_byte(int64_t offset) {
   put_number(entry, 8, 1);
   entry[8] = 'a';
   put_number(entry + 9, 4, 8);
-  put_number(entry + 13, 8, MIB);
+  put_number(entry + 13, 8, STRING_BYTES);
   if (offset < START_BYTES) return start[offset];
   int64_t at = (offset - START_BYTES) % PERIOD;
   return at < ENTRY_BYTES ? entry[at] : 0;

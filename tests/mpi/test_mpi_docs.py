@@ -26,6 +26,8 @@ def test_the_program_in_c(name, gather_source, tmp_path):
     include = [f"-I{gather_source}/include", f"-I{gather_source}/mpi/include"]
     link = [str(library), str(BUILD / "lib/libgather.so"), f"-Wl,-rpath,{BUILD / 'lib'}"]
     flags = "-std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror".split()
+    if sanitizers := os.environ.get("GATHER_SANITIZE"):
+        flags.append(f"-fsanitize={sanitizers}")  # the program brings the runtime that the libraries need
     done = subprocess.run([f"mpicc.{name}", *flags, *include, "program.c", "-o", "program", *link], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     ran = subprocess.run([*command(name, 2), "./program"], cwd=tmp_path, capture_output=True, text=True, env=environment(), timeout=120, check=False)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def authority(tmp_path_factory) -> Authority:
 @pytest.fixture(scope="session")
 def remote_build(gather_exe: Path) -> Path:
     """The command, if it reads URLs; else the test is skipped and says what is missing."""
-    done = subprocess.run([gather_exe, "take", "http://127.0.0.1:9/x.npy", "0", "-o", os.devnull, "--dry-run", "--json"],
+    done = subprocess.run([gather_exe, "take", "http://127.0.0.1:9/x.npy", "0", "--dry-run", "--json"],
                           capture_output=True, text=True, timeout=60)  # fmt: skip
     error = json.loads(done.stdout)["error"]
     if error["status"] == "unsupported":

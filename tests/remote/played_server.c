@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,6 @@ typedef struct {
   played_server *server;
   int socket;
 } connection;
-
-static void raise_peak(atomic_int *peak, int now) {
-  int seen = atomic_load(peak);
-  while (now > seen && !atomic_compare_exchange_weak(peak, &seen, now)) {
-  }
-}
 
 /* Reads one header; false at the end of the connection. */
 static bool read_request(played_request *request) {
@@ -52,14 +47,28 @@ static void *serve(void *argument) {
   bool open = true;
   while (open && !atomic_load(&server->ending) && read_request(&request)) {
     request.number = atomic_fetch_add(&server->requests, 1) + 1;
-    raise_peak(&server->busy_peak, atomic_fetch_add(&server->busy, 1) + 1);
     open = server->answer(&request);
-    atomic_fetch_sub(&server->busy, 1);
   }
   (void)shutdown(own->socket, SHUT_RDWR);
-  atomic_fetch_sub(&server->open, 1);
   free(own);
   return NULL;
+}
+
+/* With the lock. */
+static int count_open(const played_server *server) {
+  int count = 0;
+  for (int i = 0; i < server->thread_count; i++) {
+    struct pollfd one = {.fd = server->sockets[i], .events = POLLRDHUP};
+    if (poll(&one, 1, 0) == 0) count++;
+  }
+  return count;
+}
+
+int played_open(played_server *server) {
+  (void)pthread_mutex_lock(&server->lock);
+  int count = count_open(server);
+  (void)pthread_mutex_unlock(&server->lock);
+  return count;
 }
 
 static void *accept_all(void *argument) {
@@ -70,12 +79,13 @@ static void *accept_all(void *argument) {
     int one = 1;
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     atomic_fetch_add(&server->connections, 1);
-    raise_peak(&server->peak, atomic_fetch_add(&server->open, 1) + 1);
     connection *own = malloc(sizeof *own);
     if (!own || server->thread_count == 256) abort();
     *own = (connection){server, socket};
     (void)pthread_mutex_lock(&server->lock);
     server->sockets[server->thread_count] = socket;
+    int now = count_open(server) + 1;
+    if (now > atomic_load(&server->peak)) atomic_store(&server->peak, now);
     if (pthread_create(&server->threads[server->thread_count++], NULL, serve, own) != 0) abort();
     (void)pthread_mutex_unlock(&server->lock);
   }

@@ -32,7 +32,7 @@ struct played_server {
   const char *etag;
   void *own; /* the test's */
   int listener, port;
-  atomic_int requests, connections, open, peak, busy, busy_peak;
+  atomic_int requests, connections, peak; /* peak: open at once, see played_open */
   atomic_llong sent;
   atomic_bool ending;
   pthread_t thread;
@@ -45,6 +45,9 @@ struct played_server {
 void played_start(played_server *server, played_answer *answer, int64_t size, const char *etag);
 /* Ends all connections and threads. */
 void played_end(played_server *server);
+
+/* The connections that neither side has closed; the server's own threads notice that a client has gone only later. */
+int played_open(played_server *server);
 
 /* "http://127.0.0.1:PORT" and a path, in memory that the next calls but seven use again. */
 const char *played_url(const played_server *server, const char *path);

@@ -32,7 +32,17 @@ static void *old_version(int age) {
   return &old;
 }
 
-void *__wrap_dlsym(void *library, const char *name) {
+/* ThreadSanitizer's runtime, which is linked with the test, calls it before it can be told of anything. */
+#if defined(__has_attribute)
+#if __has_attribute(disable_sanitizer_instrumentation)
+#define UNTOLD __attribute__((disable_sanitizer_instrumentation))
+#endif
+#endif
+#if !defined(UNTOLD)
+#define UNTOLD
+#endif
+
+UNTOLD void *__wrap_dlsym(void *library, const char *name) {
   if (missing_function && strcmp(name, missing_function) == 0) return NULL;
   if (atomic_load(&bad_function) && strcmp(name, "curl_version_info") == 0) {
     void *function;
@@ -73,7 +83,7 @@ static void test_library(void **state) {
   gather_remote_client *client = NULL;
   atomic_store(&no_library, 1);
   assert_int_equal(gather_remote_check(&error), GATHER_UNSUPPORTED);
-  assert_contains(error.message, "URLs need libcurl, which is not installed");
+  assert_contains(error.message, "URLs need libcurl, which cannot be loaded here: install it");
   assert_contains(error.message, "libcurl4");
   assert_int_equal(gather_remote_client_create(NULL, &client, &error), GATHER_UNSUPPORTED);
   assert_null(client);
