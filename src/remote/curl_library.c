@@ -3,15 +3,15 @@
  * curl_library.c: loads libcurl by dlopen. It stays loaded: its threads and those of its TLS library may outlive a client.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "remote/curl_library.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
+#if defined(GATHER_HAVE_CURL)
 #include "base/error.h"
 #include "gather/remote.h"
+#include "remote/curl_library.h"
 
 enum { OLDEST = 0x074400 }; /* 7.68: curl_multi_wakeup */
 
@@ -82,3 +82,5 @@ gather_status gather_remote_check(gather_error *error) {
   const gather_curl *curl;
   return gather_curl_load(&curl, error);
 }
+
+#endif
