@@ -10,6 +10,7 @@
 #include "choices.h"
 #include "fail.h"
 #include "json.h"
+#include "remote_env.h"
 #include "size.h"
 
 enum { MOST_CONNECTIONS = 1024, MOST_SECONDS = 86400, TRY_SECONDS = 20, TRIES = 3 /* within the time of a take */ };
@@ -60,12 +61,13 @@ gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error 
 gather_status gather_cli_remote_all(const char *const *arguments, int32_t count, const gather_remote_options **remote,
                                     gather_error *error) {
   static gather_remote_options options;
+  static gather_cli_servers servers;
   bool any = false;
   *remote = NULL;
   for (int32_t i = 0; i < count; i++) any = any || gather_remote_is_url(arguments[i]);
   if (!any) return GATHER_OK;
   options = of_line;
-  GATHER_CLI_TRY(gather_cli_remote_environment(arguments, count, &options, error));
+  GATHER_CLI_TRY(gather_cli_remote_environment(arguments, count, &servers, &options, error));
   *remote = &options;
   return GATHER_OK;
 }
