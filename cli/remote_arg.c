@@ -100,11 +100,16 @@ void gather_cli_json_remote(gather_cli_json *json, const gather_remote_statistic
   gather_cli_json_object_end(json);
 }
 
+void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_statistics *statistics) {
+  if (!statistics->cache_why[0] || args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
+  fprintf(stderr, "gather: note: --cache: nothing is kept on disk: %s\n", statistics->cache_why);
+}
+
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
   char read[32], useful[32], gap[32];
-  fprintf(to, "network: %" PRId64 " requests (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
-          s->requests, s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
-          s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
+  fprintf(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
+          s->requests, s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries",
+          s->hedges, s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
           gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
           s->connections == 1 ? "connection" : "connections");
   if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);

@@ -26,6 +26,8 @@ const char *gather_cli_remote_asked(const gather_cli_args *args);
 
 /* The object "remote" of an answer. */
 void gather_cli_json_remote(struct gather_cli_json *json, const gather_remote_statistics *statistics);
+/* Says on stderr why nothing is kept on disk although --cache asks for it; unless --quiet or --json. */
+void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_statistics *statistics);
 /* Prints them in two lines. */
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *statistics);
 
