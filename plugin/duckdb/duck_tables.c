@@ -9,10 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "duck_identity.h"
 
-enum { KEPT_TABLES = 64 }; /* tables that stay open although nobody uses them */
+enum {
+  KEPT_TABLES = 64, /* tables that stay open although nobody uses them */
+  /* DuckDB calls a function of constants several times while it plans a query, although it fails: what failed after SLOW_SECONDS is not
+   * tried again for AGAIN_SECONDS. */
+  SLOW_SECONDS = 1,
+  AGAIN_SECONDS = 2
+};
 
 typedef struct entry {
   duck_open open; /* the first member: an entry is found by its duck_open */
@@ -23,6 +30,7 @@ typedef struct entry {
   uint64_t last_use;
   bool opening;
   bool stale;           /* its file has changed, or it could not be opened: closed by its last user */
+  time_t until;         /* so long a URL whose server was silent is not tried again */
   gather_status status; /* of opening it */
   gather_error error;
   struct entry *next;
@@ -122,12 +130,18 @@ static void unlink_entry(duck_tables *tables, const entry *gone) {
   *link = gone->next;
 }
 
+static time_t now(void) {
+  struct timespec time = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec;
+}
+
 /* The entry of a key, unless its file has changed; it may still be opened by another thread. */
 static entry *find_entry(duck_tables *tables, const duck_key *key) {
   for (entry *found = tables->first; found; found = found->next) {
     if (found->stale || !gather_duck_same_key(&found->key, key)) continue;
-    if (found->opening) return found;
-    if (gather_duck_identity_holds(&found->identity)) return found;
+    if (found->opening || (found->status != GATHER_OK && now() < found->until)) return found;
+    if (found->status == GATHER_OK && gather_duck_identity_holds(&found->identity)) return found;
     found->stale = true;
     if (found->users == 0) {
       unlink_entry(tables, found);
@@ -209,10 +223,15 @@ static entry *add_entry(duck_tables *tables, const duck_key *key) {
   made->users = 1;
   made->opening = true;
   pthread_mutex_unlock(&tables->lock);
+  const time_t begin = now();
   gather_status status = open_entry(made, &made->error);
   pthread_mutex_lock(&tables->lock);
   made->status = status;
   made->stale = status != GATHER_OK;
+  if (status == GATHER_IO_ERROR && now() - begin >= SLOW_SECONDS && gather_remote_is_url(made->key.file.text)) {
+    made->stale = false;
+    made->until = now() + AGAIN_SECONDS;
+  }
   made->opening = false;
   pthread_cond_broadcast(&tables->opened);
   return made;
