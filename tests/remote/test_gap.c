@@ -8,7 +8,7 @@
 #include "remote/remote_gap.h"
 #include "unit/support.h"
 
-enum { MOST_RANGES = 3000, MIB = 1 << 20 };
+enum { MOST_RANGES = 3000, MIB = 1 << 20, LEAST_PART = 4096 };
 
 static uint64_t state = 1;
 
@@ -64,6 +64,7 @@ static double best_of_all(const places *p, const gather_remote_costs *costs, int
     int64_t part =
         (bytes + costs->connections - 1) / costs->connections; /* long ranges are divided among the connections */
     if (part < busy) part = busy;
+    if (part < LEAST_PART) part = LEAST_PART;
     const int64_t parts = (bytes + part - 1) / part;
     const double now = gather_remote_seconds(costs, parts > requests ? parts : requests, bytes);
     if (best >= 0 && now >= best) continue;
@@ -151,6 +152,22 @@ static void test_parts(void **unused) {
   assert_int_equal(joining.requests, 4096);
 }
 
+/* Rows of 16 bytes, of which little bandwidth was measured: each is one request. */
+static void test_short_rows(void **unused) {
+  gather_remote_gaps gaps = {0};
+  gather_remote_joining joining;
+  const gather_remote_costs costs = {0.0005, 1e6, 64, 0};
+  (void)unused;
+  for (int i = 0; i < 2; i++) gather_remote_gaps_add(&gaps, 16, i == 0 ? -1 : 1000);
+  gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
+  assert_int_equal(joining.requests, 2);
+  assert_int_equal(joining.part_bytes, LEAST_PART);
+  gather_remote_join_by(&gaps, &costs, 16 * MIB, 0, &joining);
+  assert_int_equal(joining.part_bytes, LEAST_PART);
+  gather_remote_join(&gaps, &costs, 10, &joining); /* no room for more */
+  assert_int_equal(joining.part_bytes, 10);
+}
+
 /* Half of all blocks: everything is one range. */
 static void test_share(void **unused) {
   gather_remote_joining joining;
@@ -211,7 +228,7 @@ static void test_model(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force), cmocka_unit_test(test_sparse_and_dense),
                                      cmocka_unit_test(test_few),         cmocka_unit_test(test_parts),
-                                     cmocka_unit_test(test_share),       cmocka_unit_test(test_given),
-                                     cmocka_unit_test(test_model)};
+                                     cmocka_unit_test(test_short_rows),  cmocka_unit_test(test_share),
+                                     cmocka_unit_test(test_given),       cmocka_unit_test(test_model)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
