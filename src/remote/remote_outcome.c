@@ -12,10 +12,6 @@
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
-/* Of one connection: what arrived at once, out of somebody's buffer, measures nothing. */
-static const double MOST_BANDWIDTH = 1.25e9, LEAST_SECONDS = 0.002;
-enum { LEAST_MEASURED = 16384 };
-
 /* ---- ends of requests */
 
 static void end(gather_remote_request *request, gather_status status) {
@@ -43,13 +39,10 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
 
 static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
-  double seconds = (double)(now - transfer->answered) * 1e-9;
-  const double each = seconds > 0 ? (double)transfer->got / seconds : 0;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
   gather_histogram_add(&client->durations, now - transfer->request->state.begun);
-  if (transfer->got >= LEAST_MEASURED && seconds >= LEAST_SECONDS && each <= MOST_BANDWIDTH)
-    client->bandwidth_each = client->bandwidth_each > 0 ? 0.75 * client->bandwidth_each + 0.25 * each : each;
+  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked);
   (void)pthread_mutex_unlock(&client->lock);
 }
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * remote_measure.c: see remote_measure.h.
+ */
+#include "remote/remote_measure.h"
+
+/* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency. */
+enum { LONG = 16384, FEW = 4 };
+static const double LEAST_TIME = 1e6; /* what arrives at once came out of somebody's buffer */
+
+void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
+  if (wait < 1) wait = 1;
+  gather_histogram_add(&measure->waits[age], wait);
+  if (measure->least_wait[age] == 0 || wait < measure->least_wait[age]) measure->least_wait[age] = wait;
+}
+
+/* Bytes a second of an answer's body. */
+static double rate_of(const gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
+  const double body = (double)(time - measure->least_wait[age]);
+  return (double)bytes * 1e9 / (body > LEAST_TIME ? body : LEAST_TIME);
+}
+
+static void see(gather_remote_measure *measure, int64_t bytes, int64_t time) {
+  if (time < 1) return;
+  const double rate = (double)bytes * 1e9 / (double)time;
+  if (rate > measure->seen) measure->seen = rate;
+}
+
+void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
+  measure->bytes += bytes;
+  if (bytes < LONG) return;
+  see(measure, bytes, time);
+  if (age == GATHER_REMOTE_NEW && bytes >= measure->opening_bytes) {
+    measure->opening_bytes = bytes;
+    measure->opening_time = time;
+  }
+  if (age == GATHER_REMOTE_NEW || measure->waits[age].count < FEW) return;
+  const double rate = rate_of(measure, age, bytes, time);
+  measure->each = measure->each > 0 ? 0.75 * measure->each + 0.25 * rate : rate;
+}
+
+void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time) {
+  see(measure, bytes, time);
+}
+
+double gather_remote_measure_latency(const gather_remote_measure *measure) {
+  const gather_remote_age age = measure->waits[GATHER_REMOTE_USED].count > 0 ? GATHER_REMOTE_USED : GATHER_REMOTE_NEW;
+  return (double)gather_histogram_share(&measure->waits[age], 0.5) * 1e-9;
+}
+
+double gather_remote_measure_bandwidth(const gather_remote_measure *measure) {
+  double each = measure->each;
+  if (each <= 0 && measure->opening_bytes > 0 && measure->waits[GATHER_REMOTE_NEW].count >= FEW)
+    each = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
+  return each > measure->seen ? each : measure->seen;
+}
