@@ -92,7 +92,7 @@ def test_bytes_beside_the_optimum(remote_build, tmp_path, connections, rtt, rate
             read = server.body_bytes - 2 * (64 << 10)
             print(f"{read / best['bytes']:.2f} times the optimum's {best['bytes']:,} bytes; gap {outcome.remote['gap_bytes']:,}, best {best['gap']:,}")
             assert read <= 1.3 * best["bytes"], (best, outcome.remote)
-            assert server.peak <= connections
+            assert relay.counts().peak <= connections  # the server sees an end later than a begin: the relay delays only the former
 
 
 # ---- everything at once

@@ -62,6 +62,18 @@ static void *serve(void *argument) {
   return NULL;
 }
 
+/* Those that their clients have not closed: the system knows that before their threads do. */
+static int count_established(const played_server *server) {
+  int count = 0;
+  for (int i = 0; i < server->thread_count; i++) {
+    struct tcp_info info;
+    socklen_t bytes = sizeof info;
+    if (getsockopt(server->sockets[i], IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0)
+      count += info.tcpi_state == TCP_ESTABLISHED;
+  }
+  return count;
+}
+
 static void *accept_all(void *argument) {
   played_server *server = argument;
   while (!atomic_load(&server->ending)) {
@@ -70,13 +82,14 @@ static void *accept_all(void *argument) {
     int one = 1;
     (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     atomic_fetch_add(&server->connections, 1);
-    raise_peak(&server->peak, atomic_fetch_add(&server->open, 1) + 1);
+    atomic_fetch_add(&server->open, 1);
     connection *own = malloc(sizeof *own);
     if (!own || server->thread_count == 256) abort();
     *own = (connection){server, socket};
     (void)pthread_mutex_lock(&server->lock);
     server->sockets[server->thread_count] = socket;
     if (pthread_create(&server->threads[server->thread_count++], NULL, serve, own) != 0) abort();
+    raise_peak(&server->peak, count_established(server));
     (void)pthread_mutex_unlock(&server->lock);
   }
   return NULL;
