@@ -55,14 +55,14 @@ static void choose_joining(gather_misses *m) {
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
 }
 
-/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as many bytes
- * as the figures stand on. */
+/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for half as
+ * many bytes as the figures stand on. */
 bool gather_misses_may_join(const gather_misses *m, int64_t entry, int64_t gap) {
   const gather_misses_remote *remote = &m->remote;
   if (!m->table->client) return true;
   if (mark_of(m, entry) != FREE) return false;
   if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
-  return gap <= remote->costs.bytes + remote->arrived - remote->gaps;
+  return gap <= (remote->costs.bytes + remote->arrived) / 2 - remote->gaps;
 }
 
 /* ---- their order */

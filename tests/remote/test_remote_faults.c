@@ -290,7 +290,7 @@ static void test_retry_after(void **state) {
   assert_int_equal(result.status, GATHER_OK);
   assert_int_equal(result.asked, 2);
   assert_true(result.seconds >= 1 && result.seconds < 10);
-  assert_int_equal(result.counts.depth, 16); /* half of 32 */
+  assert_int_equal(result.counts.depth, 32); /* half of 64 */
 }
 
 /* No progress for try_seconds ends a try, for take_seconds all of it. */
