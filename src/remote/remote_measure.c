@@ -4,8 +4,9 @@
  */
 #include "remote/remote_measure.h"
 
-/* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency. */
-enum { LONG = 16384, FEW = 4 };
+/* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
+ * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
+enum { LONG = 16384, FEW = 4, OPENING_COUNTS = 32 };
 static const double LEAST_TIME = 1e6; /* what arrives at once came out of somebody's buffer */
 
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
@@ -48,9 +49,18 @@ double gather_remote_measure_latency(const gather_remote_measure *measure) {
   return (double)gather_histogram_share(&measure->waits[age], 0.5) * 1e-9;
 }
 
-double gather_remote_measure_bandwidth(const gather_remote_measure *measure) {
-  double each = measure->each;
-  if (each <= 0 && measure->opening_bytes > 0 && measure->waits[GATHER_REMOTE_NEW].count >= FEW)
-    each = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
-  return each > measure->seen ? each : measure->seen;
+/* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
+ * connections together would not bring as much. */
+static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
+  if (measure->opening_bytes == 0 || measure->waits[GATHER_REMOTE_NEW].count < FEW) return 0;
+  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes) return 0;
+  const double rate = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
+  const double most = measure->each * (double)connections;
+  return measure->each > 0 && most < rate ? most : rate;
+}
+
+double gather_remote_measure_bandwidth(const gather_remote_measure *measure, int32_t connections) {
+  const double opening = opening_rate(measure, connections);
+  const double more = opening > measure->each ? opening : measure->each;
+  return more > measure->seen ? more : measure->seen;
 }

@@ -37,7 +37,7 @@ void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_
 void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time);
 /* Seconds to the first byte: the median of used connections, or of new ones where there are no others; 0: not measured. */
 double gather_remote_measure_latency(const gather_remote_measure *measure);
-/* Bytes a second of all connections together; 0: not measured. */
-double gather_remote_measure_bandwidth(const gather_remote_measure *measure);
+/* Bytes a second of so many connections together; 0: not measured. */
+double gather_remote_measure_bandwidth(const gather_remote_measure *measure, int32_t connections);
 
 #endif

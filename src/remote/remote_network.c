@@ -133,10 +133,10 @@ static bool is_expired(const gather_remote_transfer *transfer, int64_t now, int6
   return now - transfer->window_began > limit;
 }
 
-/* What all connections bring together, in tenths of a second. */
+/* What all connections bring together, in fortieths of a second. */
 static void measure_window(gather_remote_client *client, int64_t now) {
   const int64_t time = now - client->window_began;
-  if (time < SECOND / 10) return;
+  if (time < SECOND / 40) return;
   (void)pthread_mutex_lock(&client->lock);
   gather_remote_measure_window(&client->measure, client->window_bytes, time);
   (void)pthread_mutex_unlock(&client->lock);

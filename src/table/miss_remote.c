@@ -5,8 +5,9 @@
  */
 #include "table/miss.h"
 
-/* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. */
-enum { LEAST_GAP = 512 };
+/* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. TRUST: times the bytes
+ * that a bandwidth stands on, for which it is believed. */
+enum { LEAST_GAP = 512, TRUST = 16 };
 /* Marks of entries, in the positions of the worker's spare entries: it has a request; or a request that is planned begins with it. */
 enum { FREE = 0, BEGUN = 1, FIRST = 2 };
 
@@ -55,14 +56,14 @@ static void choose_joining(gather_misses *m) {
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
 }
 
-/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for half as
+/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for some times as
  * many bytes as the figures stand on. */
 bool gather_misses_may_join(const gather_misses *m, int64_t entry, int64_t gap) {
   const gather_misses_remote *remote = &m->remote;
   if (!m->table->client) return true;
   if (mark_of(m, entry) != FREE) return false;
   if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
-  return gap <= (remote->costs.bytes + remote->arrived) / 2 - remote->gaps;
+  return gap <= TRUST * (remote->costs.bytes + remote->arrived) - remote->gaps;
 }
 
 /* ---- their order */
