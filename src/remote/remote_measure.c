@@ -7,7 +7,11 @@
 /* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
  * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
 enum { LONG = 16384, FEW = 4, OPENING_COUNTS = 32 };
-static const double LEAST_TIME = 1e6; /* what arrives at once came out of somebody's buffer */
+/* CAUTION: noise may also have been in our favour, and reading too few bytes too many times is the cheaper mistake. */
+static const double CAUTION = 0.75;
+/* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
+static const double OF_NEW = 0.5;
+static const double LEAST_TIME = 0.5e6; /* what arrives at once came out of somebody's buffer */
 
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
   if (wait < 1) wait = 1;
@@ -15,9 +19,10 @@ void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_ag
   if (measure->least_wait[age] == 0 || wait < measure->least_wait[age]) measure->least_wait[age] = wait;
 }
 
-/* Bytes a second of an answer's body. */
+/* Bytes a second of an answer's body; 0: it came so early that nothing can be told. */
 static double rate_of(const gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time) {
   const double body = (double)(time - measure->least_wait[age]);
+  if (body <= 0) return 0;
   return (double)bytes * 1e9 / (body > LEAST_TIME ? body : LEAST_TIME);
 }
 
@@ -46,7 +51,8 @@ void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes,
 
 double gather_remote_measure_latency(const gather_remote_measure *measure) {
   const gather_remote_age age = measure->waits[GATHER_REMOTE_USED].count > 0 ? GATHER_REMOTE_USED : GATHER_REMOTE_NEW;
-  return (double)gather_histogram_share(&measure->waits[age], 0.5) * 1e-9;
+  const double middle = (double)gather_histogram_share(&measure->waits[age], 0.5) * 1e-9;
+  return age == GATHER_REMOTE_NEW ? OF_NEW * middle : middle;
 }
 
 /* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
@@ -62,5 +68,5 @@ static double opening_rate(const gather_remote_measure *measure, int32_t connect
 double gather_remote_measure_bandwidth(const gather_remote_measure *measure, int32_t connections) {
   const double opening = opening_rate(measure, connections);
   const double more = opening > measure->each ? opening : measure->each;
-  return more > measure->seen ? more : measure->seen;
+  return CAUTION * (more > measure->seen ? more : measure->seen);
 }

@@ -7,7 +7,7 @@
 
 /* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. TRUST: times the bytes
  * that a bandwidth stands on, for which it is believed. */
-enum { LEAST_GAP = 512, TRUST = 16 };
+enum { LEAST_GAP = 512, TRUST = 8 };
 /* Marks of entries, in the positions of the worker's spare entries: it has a request; or a request that is planned begins with it. */
 enum { FREE = 0, BEGUN = 1, FIRST = 2 };
 
@@ -168,8 +168,8 @@ bool gather_misses_next_remote(gather_misses *m, gather_read *read) {
 
 static bool differs(double a, double b) { return a > 1.05 * b || b > 1.05 * a; }
 
-/* The first answer tells the latency of a connection that is in use, the others tell how fast the network is: after twice as many answers,
- * it is asked again. */
+/* The first answer tells the latency of a connection that is in use, the others tell how fast the network is: after a quarter more of
+ * them, it is asked again. */
 void gather_misses_answered(gather_misses *m, int64_t bytes) {
   gather_misses_remote *remote = &m->remote;
   gather_remote_costs now;
@@ -177,7 +177,7 @@ void gather_misses_answered(gather_misses *m, int64_t bytes) {
   remote->arrived += bytes;
   remote->most_flying = INT32_MAX;
   if (++remote->answers < remote->next_choice || m->cursors[0].piece > 0 || m->table->gap_given >= 0) return;
-  remote->next_choice = 2 * remote->answers;
+  remote->next_choice = remote->answers + 1 + remote->answers / 4;
   gather_remote_client_costs(m->table->client, &now);
   if (!differs(now.latency, remote->costs.latency) && !differs(now.bandwidth, remote->costs.bandwidth) &&
       now.connections == remote->costs.connections)
