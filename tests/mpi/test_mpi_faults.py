@@ -75,6 +75,7 @@ def test_ranks_that_disagree(name):
             "mismatch: rank 1: it has other options than rank 0 [1]",
             "usage: rank 1: rounds must be 0 to 8, not 99 [1]",
             "shape_mismatch: rank 0: it has 1000 rows; by the layout it has 999 [0]",
+            "usage: rank 1: neither the rows of this rank nor a table are given [1]",
         ]
 
 
