@@ -54,7 +54,7 @@ def test_no_memory(name, tmp_path):
     """Each allocation of one rank fails once: the same error on all ranks, or right rows; then the next take is right."""
     if name not in NAMES:
         skip_test(name, "no such MPI here, or the tests were built without it")
-    done = mpirun(name, 3, "mpi_alloc", tmp_path)
+    done = mpirun(name, 2, "mpi_alloc", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = re.findall(r"^([^:\n]+): (\d+) allocations, (\d+) errors$", done.stdout, re.M)
     assert [kind for kind, *_ in counts] == ["blocks", "splits, hot rows, fill", "stripes, hot rows", "files", "same"]
