@@ -93,7 +93,7 @@ def main() -> None:
     (folder / "table.npy").unlink()
     medians = {name: float(np.median(taken)) for name, taken in times.items()}
     base = medians["RandomAccessDataset.multiget"]
-    print(f"{IDS} random ids, rows of {4 * WIDTH} bytes, {WORKERS} workers, medians of {ROUNDS} turns; Ray {ray.__version__}")
+    print(f"{IDS} random ids, rows of {4 * WIDTH} bytes, {WORKERS} workers, medians of {ROUNDS} turns (3 of map_batches); Ray {ray.__version__}")
     print("| way | ms | rows/s | of RandomAccessDataset |\n| --- | ---: | ---: | ---: |")
     for name, median in medians.items():
         print(f"| {name} | {median * 1e3:,.1f} | {IDS / median:,.0f} | {base / median:,.1f}x |")

@@ -5,14 +5,16 @@ error of one rank is an error of all, and a rank that does not come is one after
 import builtins
 import hashlib
 import json
+import os
 import time
 from typing import Any
 
 import numpy as np
 
 from libgather import errors
+from libgather.table import Table
 
-__all__ = ["STATUSES", "failure_of", "gather_facts", "rebuilt", "short"]
+__all__ = ["STATUSES", "compare", "failure_of", "files_of", "gather_facts", "rebuilt", "short"]
 
 STATUSES = ("ok", *errors._CLASSES)  # in the order of their numbers
 _BYTES = 2048  # of what a rank tells
@@ -60,3 +62,32 @@ def gather_facts(comm: Any, fact: dict[str, Any], seconds: float) -> list[dict[s
             )  # fmt: skip
         time.sleep(0.0001)
     return [json.loads(row.tobytes().rstrip(b"\0")) for row in every]
+
+
+def compare(facts: list[dict[str, Any]]) -> None:
+    """Raises if the rows or layouts of two ranks differ: the same exception on every rank, since all have all facts."""
+    first = facts[0]
+    for rank, found in enumerate(facts):
+        for name, status in (("dtype", "type_mismatch"), ("shape", "shape_mismatch"), ("layout", "mismatch")):
+            if found[name] == first[name]:
+                continue
+            message = f"its rows are {found['dtype']} of shape {found['shape']}, those of rank 0 {first['dtype']} of shape {first['shape']}"
+            if name == "layout":
+                message = f"its layout is {found['layout']!r}, that of rank 0 {first['layout']!r}"
+            raise rebuilt(rank, {"message": message, "status": status, "kind": "", "file": ""})
+
+
+def files_of(mine: Any) -> str | None:
+    """What is equal on two ranks that bring a table of the same parts: URLs of the same names, files of the same size, time and number."""
+    if not isinstance(mine, Table):
+        return None
+    facts = str([_identity(part.path) + (part.offset, part.first, part.rows) for part in mine.parts])
+    return hashlib.sha256(facts.encode(errors="surrogateescape")).hexdigest()
+
+
+def _identity(path: str) -> tuple:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (path,)
+    return (found.st_size, found.st_mtime_ns, found.st_ino)

@@ -14,8 +14,6 @@ libgather_mpi must be built for the MPI that mpi4py uses: `python -m libgather.b
 """
 
 import ctypes as c
-import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +23,7 @@ import numpy.typing as npt
 
 from libgather import _mpi_library as native
 from libgather import errors
-from libgather._mpi_agree import STATUSES, failure_of, gather_facts, rebuilt, short
+from libgather._mpi_agree import STATUSES, compare, failure_of, files_of, gather_facts, rebuilt, short
 from libgather.table import Path, Table
 from libgather.table import open as open_table
 
@@ -227,7 +225,7 @@ class Plan:
         fact: dict[str, Any] = {"layout": layout}
         if failure is None:
             fact |= {"dtype": short(self.dtype.str if self.dtype.names is None else str(self.dtype)), "shape": short(str(self._row_shape))}
-            fact["files"] = _files(self._mine)
+            fact["files"] = files_of(self._mine)
         else:
             fact["failure"] = failure_of(failure)
         facts = gather_facts(comm, fact, seconds)
@@ -236,16 +234,10 @@ class Plan:
         for rank, found in enumerate(facts):
             if "failure" in found:
                 raise rebuilt(rank, found["failure"])
-        first = facts[0]
-        for rank, found in enumerate(facts):
-            for name, status in (("dtype", "type_mismatch"), ("shape", "shape_mismatch"), ("layout", "mismatch")):
-                if found[name] != first[name]:
-                    text = f"rank {rank}: its rows are {found['dtype']} of shape {found['shape']}, those of rank 0 {first['dtype']} of shape {first['shape']}"
-                    if name == "layout":
-                        text = f"rank {rank}: its layout is {found['layout']!r}, that of rank 0 {first['layout']!r}"
-                    raise rebuilt(rank, {"message": text.split(": ", 1)[1], "status": status, "kind": "", "file": ""})
+        compare(facts)
         if layout == "auto":
-            same = len(facts) > 1 and first["files"] is not None and all(found["files"] == first["files"] for found in facts)
+            files = facts[0]["files"]
+            same = len(facts) > 1 and files is not None and all(found["files"] == files for found in facts)
             self._options.layout = native.LAYOUTS.index("same" if same else "blocks")
 
     def _read(self, _: Any, ids: Any, rows: Any, error: Any) -> int:
@@ -381,19 +373,3 @@ class Plan:
         )  # fmt: skip
         made.rank = self._failed.value if self._failed.value >= 0 else None
         raise made from raised
-
-
-def _files(mine: Any) -> str | None:
-    """What is equal on two ranks that bring a table of the same parts: URLs of the same names, files of the same size, time and number."""
-    if not isinstance(mine, Table):
-        return None
-    facts = str([_identity(part.path) + (part.offset, part.first, part.rows) for part in mine.parts])
-    return hashlib.sha256(facts.encode(errors="surrogateescape")).hexdigest()
-
-
-def _identity(path: str) -> tuple:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (path,)
-    return (found.st_size, found.st_mtime_ns, found.st_ino)

@@ -3,7 +3,7 @@
  * mpi_faults WHAT [SECONDS [FOLDER]]: what happens when a rank fails. Each surviving rank prints lines: "rank R: STATUS: MESSAGE".
  *   read     the rows of rank 1 cannot be read
  *   file     the file of rank 1, in FOLDER, loses its end after the first take
- *   differ   rank 1 brings rows of another type; then another shape, layout, options; then no rows at all
+ *   differ   rank 1 brings rows of another type; then another shape, layout, options; then neither rows nor a table
  *   stopped  rank 1 stops in the second take (SIGSTOP): the others wait SECONDS, and not longer
  *   killed   rank 1 kills itself in the second take
  *   error    rank 1 kills itself; the others report what MPI says, and end by themselves
@@ -87,10 +87,12 @@ static gather_status failing_read(void *context, const gather_tensor *wanted, co
   return gather_error_set_file(error, GATHER_IO_ERROR, "table.npy", 4096, "cannot be read: disk is on fire");
 }
 
+static const gather_tensor *given = &mine;
+
 static void create_and_report(const gather_mpi_options *options) {
   gather_mpi_plan *plan;
   gather_error error;
-  const gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, &mine, options, &plan, &error);
+  const gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, given, options, &plan, &error);
   report(status, &error, options->failed_rank ? *options->failed_rank : -9);
   if (status == GATHER_OK) gather_mpi_plan_destroy(plan);
 }
@@ -117,6 +119,9 @@ static void differ(gather_mpi_options *options) {
   for (int p = 0; p <= ranks; p++) splits[p] = p * (ROWS - 1);
   options->layout = GATHER_MPI_SPLITS;
   options->splits = splits;
+  create_and_report(options);
+  options->layout = GATHER_MPI_AUTO;
+  if (odd) given = NULL; /* as a rank whose file cannot be opened */
   create_and_report(options);
 }
 

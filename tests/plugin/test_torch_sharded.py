@@ -10,8 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from support.http_faults import status
+from support.http_messages import simple
+from support.http_server import HttpServer
 from support.skip import skip_test
 
 try:
@@ -31,8 +35,9 @@ def needs_torch():
         skip_test("torch", "this PyTorch has no gloo")
 
 
-def run(scenario: str, size: int, folder: Path) -> None:
-    done = subprocess.run([sys.executable, str(PROGRAM), scenario, str(size), str(folder)], capture_output=True, text=True, timeout=200)
+def run(scenario: str, size: int, folder: Path, **more: str) -> None:
+    command = [sys.executable, str(PROGRAM), scenario, str(size), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env={**os.environ, **more})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -44,6 +49,25 @@ def test_sharded(size, tmp_path):
 def test_three_with_a_small_sample(tmp_path):
     """Stripes and blocks that do not divide evenly."""
     run("random_cases,gradients", 3, tmp_path)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_urls(size, tmp_path):
+    full = np.arange(39_999 * 16, dtype=np.float32).reshape(-1, 16)
+    arrays = {"whole": full, **{f"part{i}": part for i, part in enumerate(np.array_split(full, size))}}
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+
+    def forget(request):
+        if not request.path.startswith("/gone/"):
+            return None
+        server.fault(status(410), path=f"/part{request.path.removeprefix('/gone/')}.npy")
+        return simple(200)
+
+    with HttpServer(folder=tmp_path, answer=forget) as server:
+        run("urls", size, tmp_path, GATHER_TEST_URL=server.url("").rstrip("/"))
+        read = sum(last - first + 1 for first, last in filter(None, server.ranges("/whole.npy")))
+        assert server.ranges("/whole.npy") and read < full.nbytes / 2, "a few rows are wanted"
 
 
 def test_a_lost_process_is_an_error(tmp_path):

@@ -8,6 +8,9 @@
 # 3. Ids to their owners: offsets within the owner's part, of 4 bytes where they fit; and whether there is memory for the rows.
 # 4. Each owner gathers its rows in the order of arrival. Where parts are files, which may fail, the processes agree once more.
 # 5. Rows back, and to their places.
+#
+# Numbers are NumPy's here, which share their memory with PyTorch's: of few ids a take is some dozens of calls, each of which costs a
+# fraction of PyTorch's.
 """The exchange of ids and rows."""
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +31,7 @@ __all__ = ["Buffers", "Request", "Route", "move_ids", "move_rows", "settle"]
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64)
 _HEADER = 4  # words for each process: ids, failed, gradients, reserved
+_FEW = 8192  # ids below which NumPy is faster: each call of PyTorch costs some microseconds
 
 
 class Buffers:
@@ -150,28 +155,38 @@ class Route:
 
 def settle(group: Group, layout: Layout, request: Request, gradients: bool) -> Route:
     """Who gets how many ids; the first error of any process, in all of them."""
-    first, last = int(layout.starts[group.rank]), int(layout.starts[group.rank + 1])
-    keys, inverse = torch.unique(_own_last(request.keys, first, last, layout.rows), return_inverse=True)
+    starts = layout.starts.numpy()
+    first, last = int(starts[group.rank]), int(starts[group.rank + 1])
+    keys, inverse = _distinct(_own_last(request.keys.numpy(), first, last, layout.rows))
     others = layout.rows - (last - first)
-    remote = keys[: int(torch.searchsorted(keys, others))]
-    remote = torch.where(remote >= first, remote + (last - first), remote)  # their keys again
-    own = keys[remote.numel() :] - others
-    bounds = torch.searchsorted(remote, layout.starts)
-    sent = bounds.diff()
+    split = int(np.searchsorted(keys, others))
+    remote = np.where(keys[:split] >= first, keys[:split] + (last - first), keys[:split])  # their keys again
+    own = keys[split:] - others
+    sent = np.diff(np.searchsorted(remote, starts))
 
-    header = torch.zeros(group.size, _HEADER, dtype=torch.int64)
-    header[:, 0], header[:, 1], header[:, 2] = sent, int(request.failure is not None), int(gradients)
-    answer = torch.empty_like(header)
-    group.all_to_all(answer, header)
+    header = np.zeros((group.size, _HEADER), np.int64)
+    header[:, 0], header[:, 1], header[:, 2] = sent, request.failure is not None, gradients
+    answer = np.empty_like(header)
+    group.all_to_all(torch.from_numpy(answer), torch.from_numpy(header))
     failure = request.failure
-    if failure is None and bool((answer[:, 2] != int(gradients)).any()):
+    if failure is None and (answer[:, 2] != gradients).any():
         failure = _mixed_gradients()
-    if bool(answer[:, 1].any()) or bool((answer[:, 2] != answer[0, 2]).any()):
+    if answer[:, 1].any() or (answer[:, 2] != answer[0, 2]).any():
         raise_everywhere(group, failure)
 
-    narrow = max(layout.lengths) < 2**31
-    offsets = remote - torch.repeat_interleave(layout.starts[:-1], sent)
-    return Route(offsets.to(torch.int32) if narrow else offsets, own, inverse, sent.tolist(), answer[:, 0].tolist())
+    offsets = remote - np.repeat(starts[:-1], sent)
+    if max(layout.lengths) < 2**31:
+        offsets = offsets.astype(np.int32)
+    return Route(torch.from_numpy(offsets), torch.from_numpy(own), inverse, sent.tolist(), answer[:, 0].tolist())
+
+
+def _distinct(keys: np.ndarray) -> tuple[np.ndarray, Tensor]:
+    """The different keys in order, and the place of each key among them."""
+    if keys.size > _FEW:
+        found, inverse = torch.unique(torch.from_numpy(keys), return_inverse=True)
+        return found.numpy(), inverse
+    few, places = np.unique(keys, return_inverse=True)
+    return few, torch.from_numpy(places.reshape(-1))
 
 
 def _mixed_gradients() -> Exception:
@@ -181,11 +196,11 @@ def _mixed_gradients() -> Exception:
         return error
 
 
-def _own_last(keys: Tensor, first: int, last: int, rows: int) -> Tensor:
+def _own_last(keys: np.ndarray, first: int, last: int, rows: int) -> np.ndarray:
     """Keys in another order: those from first to last after all others."""
     if last == rows or first == last:
         return keys
-    return torch.where(keys < first, keys, torch.where(keys < last, keys + (rows - last), keys - (last - first)))
+    return np.where(keys < first, keys, np.where(keys < last, keys + (rows - last), keys - (last - first)))
 
 
 def move_ids(group: Group, buffers: Buffers, row: Row, route: Route) -> Tensor:
@@ -199,23 +214,26 @@ def move_ids(group: Group, buffers: Buffers, row: Row, route: Route) -> Tensor:
         failure = MemoryError(f"no memory for the rows of {sum(route.arrived)} and {sum(route.sent) + route.own.numel()} ids: {error}")
     one = route.offset_bytes
     sent, words, places = _with_words(route.sent, group.rank)
-    message = torch.empty(sum(sent), dtype=route.offsets.dtype)
-    message[words], message[places] = int(failure is not None), route.offsets
+    message = np.empty(sum(sent), route.offsets.numpy().dtype)
+    message[words], message[places] = failure is not None, route.offsets.numpy()
     arrived, words, places = _with_words(route.arrived, group.rank)
-    answer = torch.empty(sum(arrived), dtype=route.offsets.dtype)
-    group.all_to_all(answer.view(torch.uint8).view(-1, one), message.view(torch.uint8).view(-1, one), arrived, sent)
-    if failure is not None or bool(answer[words].any()):
+    answer = np.empty(sum(arrived), message.dtype)
+    group.all_to_all(_bytes(answer, one), _bytes(message, one), arrived, sent)
+    if failure is not None or answer[words].any():
         raise_everywhere(group, failure)
-    return answer[places]
+    return torch.from_numpy(answer[places])
 
 
-def _with_words(counts: list[int], rank: int) -> tuple[list[int], Tensor, Tensor]:
+def _bytes(numbers: np.ndarray, one: int) -> Tensor:
+    return torch.from_numpy(numbers.view(np.uint8).reshape(-1, one))
+
+
+def _with_words(counts: list[int], rank: int) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Counts with a word more for each other process; where the words are, and where the rest."""
+    others = np.array(counts[:rank] + counts[rank + 1 :], np.int64)
     longer = [count + (p != rank) for p, count in enumerate(counts)]
-    words = torch.tensor([sum(longer[:p]) for p in range(len(counts)) if p != rank], dtype=torch.int64)
-    others = torch.tensor([count for p, count in enumerate(counts) if p != rank], dtype=torch.int64)
-    places = torch.arange(sum(counts)) + torch.repeat_interleave(torch.arange(1, len(others) + 1), others)
-    return longer, words, places
+    words = np.cumsum(others + 1) - others - 1
+    return longer, words, np.arange(sum(counts)) + np.repeat(np.arange(1, len(others) + 1), others)
 
 
 def move_rows(group: Group, buffers: Buffers, source: Source, layout: Layout, route: Route, wanted: Tensor) -> Tensor:
