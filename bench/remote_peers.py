@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Who takes rows of a file on a server, each as it does it best with at most `connections` connections. open(job) is not timed: it is what a
-program has done before; take(ids) opens the file and returns the rows."""
+"""Who takes rows of a file on a server, each as it does it best with at most `connections` connections. All are told
+the URL, the numbers of the rows and their length; where the rows begin is in the header of the file, which takes each of them a request
+(not of zarr, whose layout tells it). With --told they know, and only libgather reads the header."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from typing import Callable
 import numpy as np
 
 OURS, PEER = "ours", "peer"
+HEAD_BYTES = 4096  # of a .npy: more than its header
 
 
 @dataclass
@@ -26,10 +28,17 @@ class Job:
 
     url: str  # of the .npy
     chunks: str  # of the same rows as a zarr array
-    head: int  # bytes before the first row
+    head: int | None  # bytes before the first row; None: it is not told, and read from the file
     row_bytes: int
     ids: np.ndarray
     connections: int
+
+    def learn(self, read: Callable[[int, int], bytes]) -> None:
+        """Where the rows begin, by read(start, bytes) of the first bytes of the file, unless it was told."""
+        if self.head is None:
+            first = bytes(read(0, HEAD_BYTES))
+            assert first.startswith(b"\x93NUMPY")
+            self.head = 10 + int.from_bytes(first[8:10], "little")
 
     def starts(self) -> list[int]:
         return (self.head + self.ids * self.row_bytes).tolist()
@@ -89,6 +98,7 @@ def fsspec_ranges(gap: int | None):
             return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=job.connections), **given)
 
         files = fsspec.filesystem("http", get_client=session, skip_instance_cache=True)
+        job.learn(lambda start, count: files.cat_file(job.url, start=start, end=start + count))
         starts = job.starts()
         ends = [start + job.row_bytes for start in starts]
         if gap is None:
@@ -119,6 +129,7 @@ def obstore_ranges(coalesce: int | None):
 
         base, path = job.split()
         store = HTTPStore.from_url(base, client_options={"allow_http": True})
+        job.learn(lambda start, count: obstore.get_range(store, path, start=start, length=count))
         more = {} if coalesce is None else {"coalesce": coalesce}
         lengths = [job.row_bytes] * len(job.ids)
         return job.rows(obstore.get_ranges(store, path, starts=job.starts(), lengths=lengths, **more))
@@ -133,6 +144,8 @@ def obstore_async(job: Job) -> np.ndarray:
 
     base, path = job.split()
     store = HTTPStore.from_url(base, client_options={"allow_http": True})
+
+    job.learn(lambda start, count: obstore.get_range(store, path, start=start, length=count))
 
     async def all_of_them():
         slots = asyncio.Semaphore(job.connections)
@@ -172,6 +185,7 @@ def pyarrow_s3(job: Job) -> np.ndarray:
     bucket = fs.S3FileSystem(anonymous=True, endpoint_override=base.partition("://")[2], scheme="http", region="us-east-1",
                              force_virtual_addressing=False)  # fmt: skip
     with bucket.open_input_file(path) as file, ThreadPoolExecutor(job.connections) as pool:
+        job.learn(lambda start, count: file.read_at(count, start))
         return job.rows(pool.map(lambda start: file.read_at(job.row_bytes, start), job.starts()))
 
 
@@ -180,6 +194,8 @@ def pyarrow_s3(job: Job) -> np.ndarray:
 
 def curl_parallel(job: Job) -> np.ndarray:
     """The command with a file of options; the rows are read back from the files that it writes."""
+    job.learn(lambda start, count: subprocess.run(["curl", "--silent", "--fail", "--range", f"{start}-{start + count - 1}", job.url],
+                                                  check=True, capture_output=True).stdout)  # fmt: skip
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         lines = []
         for i, start in enumerate(job.starts()):
@@ -194,11 +210,12 @@ def requests_loop(job: Job) -> np.ndarray:
     import requests
 
     with requests.Session() as session:
-        return job.rows(requests_get(session, job, start) for start in job.starts())
+        job.learn(lambda start, count: requests_get(session, job, start, count))
+        return job.rows(requests_get(session, job, start, job.row_bytes) for start in job.starts())
 
 
-def requests_get(session, job: Job, start: int) -> bytes:
-    answer = session.get(job.url, headers={"Range": f"bytes={start}-{start + job.row_bytes - 1}"}, timeout=60)
+def requests_get(session, job: Job, start: int, count: int) -> bytes:
+    answer = session.get(job.url, headers={"Range": f"bytes={start}-{start + count - 1}"}, timeout=60)
     answer.raise_for_status()
     return answer.content
 
@@ -209,7 +226,8 @@ def requests_threads(job: Job) -> np.ndarray:
 
     with requests.Session() as session, ThreadPoolExecutor(job.connections) as pool:
         session.mount("http://", HTTPAdapter(pool_maxsize=job.connections, pool_block=True))
-        return job.rows(pool.map(lambda start: requests_get(session, job, start), job.starts()))
+        job.learn(lambda start, count: requests_get(session, job, start, count))
+        return job.rows(pool.map(lambda start: requests_get(session, job, start, job.row_bytes), job.starts()))
 
 
 WAYS = [

@@ -85,7 +85,7 @@ class Bench:
         (self.own / "rows.npy").unlink(missing_ok=True)
         seen = len(server.log())
         with Relay(server.port, rtt=rtt, rate=self.asked.rate, address=server.address) as relay:
-            told = {"url": relay.url(f"/bucket/{case.name}.npy"), "chunks": relay.url(f"/bucket/{case.name}.zarr"), "head": len(case.head()),
+            told = {"url": relay.url(f"/bucket/{case.name}.npy"), "chunks": relay.url(f"/bucket/{case.name}.zarr"), "head": len(case.head()) if self.asked.told else None,
                     "row_bytes": case.row_bytes, "connections": self.asked.connections, "ids": str(self.own / "ids.npy"),
                     "out": str(self.own / "rows.npy")}  # fmt: skip
             answer = self.children[way.name].ask(told)
@@ -152,7 +152,7 @@ def run(asked: argparse.Namespace) -> dict:
                 for row in bench.case(case, rtt, server):
                     rows.append(row)
                     print(f"{time.monotonic() - began:5.0f} s  {remote_page.line(row)}", flush=True)
-    told = {"quick": asked.quick, "rounds": asked.rounds, "connections": asked.connections, "rate": asked.rate,
+    told = {"quick": asked.quick, "rounds": asked.rounds, "connections": asked.connections, "rate": asked.rate, "told": asked.told,
             "seconds": time.monotonic() - began}  # fmt: skip
     whats = [{"case": case.name, "what": case.what, "rows": case.count, "row_bytes": case.row_bytes, "of": case.rows} for case in chosen]
     ways = [{"way": way.name, "kind": way.kind, "how": way.how} for way in bench.ways]
@@ -171,6 +171,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--folder", default="build", metavar="DIR", help="where the files are made (default %(default)s)")
     parser.add_argument("--json", default="docs/benchmarks-remote.json", metavar="FILE", help="where the results go (default %(default)s)")
     parser.add_argument("--page", default="docs/benchmarks-remote.md", metavar="FILE", help="and the page (default %(default)s)")
+    parser.add_argument("--told", action="store_true", help="tell the peers where the rows begin: only libgather reads the header then")
     parser.add_argument("--report", action="store_true", help="make the page from the JSON file; no measuring")
     asked = parser.parse_args()
     asked.rounds = asked.rounds or (1 if asked.quick else 5)

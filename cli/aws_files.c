@@ -199,12 +199,14 @@ gather_status gather_cli_aws_read(const char *credentials, const char *config, c
   return status;
 }
 
+void gather_cli_secret_free(char *text) {
+  if (text) wipe(text, strlen(text));
+  free(text);
+}
+
 void gather_cli_aws_clear(gather_cli_aws *aws) {
   char *texts[] = {aws->key_id, aws->secret, aws->session_token, aws->region, aws->endpoint};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    if (texts[i]) wipe(texts[i], strlen(texts[i]));
-    free(texts[i]);
-  }
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) gather_cli_secret_free(texts[i]);
   *aws = (gather_cli_aws){0};
 }
 

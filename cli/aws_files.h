@@ -26,5 +26,7 @@ void gather_cli_aws_clear(gather_cli_aws *aws);
 /* Reads the first line of a small file, such as the token that the hub's own tools keep. *line: malloc'ed, without white space around
  * it; NULL if there is no such file, or nothing in it. Returns GATHER_IO_ERROR, GATHER_OUT_OF_MEMORY. */
 GATHER_CHECKED gather_status gather_cli_token_read(const char *path, char **line, gather_error *error);
+/* Overwrites and frees a text. NULL does nothing. */
+void gather_cli_secret_free(char *text);
 
 #endif

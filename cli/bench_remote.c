@@ -72,6 +72,12 @@ static gather_status take(remote_bench *bench, int64_t rows, int round, int64_t 
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* The URL without its query, which may be a secret. */
+static const char *name_of(const remote_bench *bench) {
+  gather_table_part part;
+  return gather_table_part_at(bench->table, 0, &part) && part.path[0] ? part.path : "the URL";
+}
+
 static gather_status open_table(remote_bench *bench, gather_error *error) {
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   const char *url = bench->line->args->argument[0];
@@ -88,7 +94,7 @@ static gather_status open_table(remote_bench *bench, gather_error *error) {
   GATHER_CLI_TRY(gather_table_open(url, &options, &bench->table, error));
   bench->info = gather_table_describe(bench->table);
   if (bench->info->rows > 0 && bench->info->row_bytes > 0) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "%.200s has no rows to measure", url);
+  return gather_cli_fail(error, GATHER_USAGE, "%.200s has no rows to measure", name_of(bench)); /* never the query */
 }
 
 static gather_status make_room(remote_bench *bench, int64_t *each, gather_error *error) {
@@ -156,8 +162,7 @@ static void answer_json(const remote_bench *bench, double seconds) {
 static void answer_text(const remote_bench *bench) {
   char shape[512], row[32];
   const gather_cli_bench_rate rate = gather_cli_bench_rate_of(bench->rate, ROUNDS);
-  gather_table_part part;
-  gather_cli_put(stdout, gather_table_part_at(bench->table, 0, &part) && part.path[0] ? part.path : "the URL");
+  gather_cli_put(stdout, name_of(bench));
   printf(": %s ", bench->info->format);
   gather_cli_put(stdout, bench->info->type_name);
   printf(" %s, rows of %s\n",

@@ -150,6 +150,10 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     return;
   }
   if (gather_remote_is_url(error->file)) return; /* nothing is known about other files of its server */
+  if (strstr(error->file, ":/")) {
+    snprintf(text, bytes, "no such file; URLs that are read begin with https://, http://, s3:// or hf://");
+    return;
+  }
   if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
   if (!numbers && !is_on_line(args, error->file)) {
     beside_hint(error->file, text, bytes);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fail.h"
+#include "gather/remote.h"
 
 static const char SEVERAL[] = "safetensors", NAMED[] = ".safetensors:";
 
@@ -35,6 +36,8 @@ static gather_status fail_extension(const char *argument, const char *option, ga
 
 gather_status gather_cli_out_read(const char *argument, const char *option, gather_cli_out *out, gather_error *error) {
   const char *named = strstr(argument, NAMED);
+  if (gather_remote_is_url(argument))
+    return gather_cli_fail(error, GATHER_UNSUPPORTED, "%s names a URL, but only local files are written", option);
   size_t len = named ? (size_t)(named - argument) + sizeof NAMED - 2 : strlen(argument);
   out->path = calloc(len + 1, 1);
   if (!out->path) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a file's name");

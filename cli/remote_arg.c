@@ -10,6 +10,7 @@
 #include "choices.h"
 #include "fail.h"
 #include "json.h"
+#include "remote_env.h"
 #include "size.h"
 
 enum { MOST_CONNECTIONS = 1024, MOST_SECONDS = 86400, TRY_SECONDS = 20, TRIES = 3 /* within the time of a take */ };
@@ -60,12 +61,13 @@ gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error 
 gather_status gather_cli_remote_all(const char *const *arguments, int32_t count, const gather_remote_options **remote,
                                     gather_error *error) {
   static gather_remote_options options;
+  static gather_cli_servers servers;
   bool any = false;
   *remote = NULL;
   for (int32_t i = 0; i < count; i++) any = any || gather_remote_is_url(arguments[i]);
   if (!any) return GATHER_OK;
   options = of_line;
-  GATHER_CLI_TRY(gather_cli_remote_environment(arguments, count, &options, error));
+  GATHER_CLI_TRY(gather_cli_remote_environment(arguments, count, &servers, &options, error));
   *remote = &options;
   return GATHER_OK;
 }
@@ -98,11 +100,16 @@ void gather_cli_json_remote(gather_cli_json *json, const gather_remote_statistic
   gather_cli_json_object_end(json);
 }
 
+void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_statistics *statistics) {
+  if (!statistics->cache_why[0] || args->value[GATHER_CLI_QUIET] || args->value[GATHER_CLI_JSON]) return;
+  fprintf(stderr, "gather: note: --cache: nothing is kept on disk: %s\n", statistics->cache_why);
+}
+
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *s) {
   char read[32], useful[32], gap[32];
-  fprintf(to, "network: %" PRId64 " requests (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
-          s->requests, s->retries, s->retries == 1 ? "retry" : "retries", s->hedges,
-          s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
+  fprintf(to, "network: %" PRId64 " %s (%" PRId64 " %s, %" PRId64 " %s), %s read for %s needed, %" PRId64 " %s",
+          s->requests, s->requests == 1 ? "request" : "requests", s->retries, s->retries == 1 ? "retry" : "retries",
+          s->hedges, s->hedges == 1 ? "hedge" : "hedges", gather_cli_size_text(read, sizeof read, s->bytes_read),
           gather_cli_size_text(useful, sizeof useful, s->bytes_useful), s->connections,
           s->connections == 1 ? "connection" : "connections");
   if (s->cache_hits > 0) fprintf(to, ", %" PRId64 " blocks from the cache", s->cache_hits);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * remote_arg.h: URLs on the command line: --connections, --cache, --cache-bytes, --gap and --timeout, and what the environment says.
+ * remote_arg.h: URLs on the command line: --connections, --cache, --cache-bytes, --gap and --timeout.
  */
 #ifndef GATHER_CLI_REMOTE_ARG_H
 #define GATHER_CLI_REMOTE_ARG_H
@@ -26,13 +26,9 @@ const char *gather_cli_remote_asked(const gather_cli_args *args);
 
 /* The object "remote" of an answer. */
 void gather_cli_json_remote(struct gather_cli_json *json, const gather_remote_statistics *statistics);
+/* Says on stderr why nothing is kept on disk although --cache asks for it; unless --quiet or --json. */
+void gather_cli_remote_note(const gather_cli_args *args, const gather_remote_statistics *statistics);
 /* Prints them in two lines. */
 void gather_cli_remote_text(FILE *to, const gather_remote_statistics *statistics);
-
-/* ---- remote_env.c: the environment. The library itself reads none. */
-
-/* Sets what the environment says about the servers of these URLs. Strings that were made here last as long as the program. */
-GATHER_CHECKED gather_status gather_cli_remote_environment(const char *const *arguments, int32_t count,
-                                                           gather_remote_options *options, gather_error *error);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
  * remote_env.c: what the environment and the user's files say about servers: credentials, endpoints, certificates. A token of the hub
- * is for the hub: it is left out if the line also has a URL of another host.
+ * is for the hub: it is left out if there is also a URL of another host.
  */
+#include "remote_env.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "aws_files.h"
 #include "fail.h"
-#include "remote_arg.h"
 
 static const char HUB[] = "https://huggingface.co";
 
@@ -47,12 +47,10 @@ static bool join(char path[PATH_BYTES], const char *folder, const char *name) {
 
 /* ---- the hub: HF_TOKEN, or the file in which its own tools keep the token */
 
-static gather_status read_token(const char **token, gather_error *error) {
+static gather_status read_token(gather_cli_servers *servers, const char **token, gather_error *error) {
   static const char *const TOKEN[] = {"HF_TOKEN", NULL}, *const FILE_NAME[] = {"HF_TOKEN_PATH", NULL};
   static const char *const HUB_HOME[] = {"HF_HOME", NULL}, *const CACHE[] = {"XDG_CACHE_HOME", NULL};
   static const char *const HOME[] = {"HOME", NULL};
-  static char *of_file;
-  static bool read;
   char path[PATH_BYTES];
   const char *file = variable(FILE_NAME);
   *token = variable(TOKEN);
@@ -60,20 +58,19 @@ static gather_status read_token(const char **token, gather_error *error) {
   if (!file && (join(path, variable(HUB_HOME), "token") || join(path, variable(CACHE), "huggingface/token") ||
                 join(path, variable(HOME), ".cache/huggingface/token")))
     file = path;
-  if (file && !read) GATHER_CLI_TRY(gather_cli_token_read(file, &of_file, error));
-  read = true;
-  *token = of_file;
+  if (file && !servers->token) GATHER_CLI_TRY(gather_cli_token_read(file, &servers->token, error));
+  *token = servers->token;
   return GATHER_OK;
 }
 
 static gather_status read_hub(const char *const *arguments, int32_t count, gather_remote_options *options,
-                              gather_error *error) {
+                              gather_cli_servers *servers, gather_error *error) {
   static const char *const ENDPOINT[] = {"HF_ENDPOINT", NULL};
   options->hub = variable(ENDPOINT);
   bool ours = true;
   for (int32_t i = 0; i < count; i++)
     ours = ours && (!gather_remote_is_url(arguments[i]) || is_of_hub(arguments[i], options->hub ? options->hub : HUB));
-  return ours ? read_token(&options->bearer, error) : GATHER_OK;
+  return ours ? read_token(servers, &options->bearer, error) : GATHER_OK;
 }
 
 /* ---- S3: variables first, then the files of the profile */
@@ -99,36 +96,41 @@ static gather_status read_profile(gather_cli_aws *aws, bool keys, gather_error *
   return GATHER_OK;
 }
 
-static gather_status read_s3(gather_remote_options *options, gather_error *error) {
+static gather_status read_s3(gather_remote_options *options, gather_cli_servers *servers, gather_error *error) {
   static const char *const ENDPOINT[] = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", NULL};
   static const char *const REGION[] = {"AWS_REGION", "AWS_DEFAULT_REGION", NULL};
   static const char *const KEY[] = {"AWS_ACCESS_KEY_ID", NULL}, *const SECRET[] = {"AWS_SECRET_ACCESS_KEY", NULL};
   static const char *const SESSION[] = {"AWS_SESSION_TOKEN", NULL};
-  static gather_cli_aws aws;
-  static bool read;
-  options->endpoint = variable(ENDPOINT);
-  options->region = variable(REGION);
+  gather_cli_aws *aws = &servers->aws;
+  if (!options->endpoint) options->endpoint = variable(ENDPOINT);
+  if (!options->region) options->region = variable(REGION);
   options->key_id = variable(KEY);
   options->secret = variable(SECRET);
   if (options->key_id) options->session_token = variable(SESSION);
-  if (!read) GATHER_CLI_TRY(read_profile(&aws, options->key_id != NULL, error));
-  read = true;
-  if (!options->endpoint) options->endpoint = aws.endpoint;
-  if (!options->region) options->region = aws.region;
-  options->virtual_host = options->virtual_host || aws.virtual_host;
+  if (!servers->has_profile) GATHER_CLI_TRY(read_profile(aws, options->key_id != NULL, error));
+  servers->has_profile = true;
+  if (!options->endpoint) options->endpoint = aws->endpoint;
+  if (!options->region) options->region = aws->region;
+  options->virtual_host = options->virtual_host || aws->virtual_host;
   if (options->key_id || options->secret) return GATHER_OK;
-  options->key_id = aws.key_id;
-  options->secret = aws.secret;
-  options->session_token = aws.session_token;
+  options->key_id = aws->key_id;
+  options->secret = aws->secret;
+  options->session_token = aws->session_token;
   return GATHER_OK;
 }
 
-gather_status gather_cli_remote_environment(const char *const *arguments, int32_t count, gather_remote_options *options,
-                                            gather_error *error) {
+gather_status gather_cli_remote_environment(const char *const *arguments, int32_t count, gather_cli_servers *servers,
+                                            gather_remote_options *options, gather_error *error) {
   static const char *const AUTHORITIES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE", NULL};
   bool s3 = false;
   for (int32_t i = 0; i < count; i++) s3 = s3 || begins(arguments[i], "s3://");
   if (!options->authorities) options->authorities = variable(AUTHORITIES);
-  GATHER_CLI_TRY(read_hub(arguments, count, options, error));
-  return s3 ? read_s3(options, error) : GATHER_OK;
+  GATHER_CLI_TRY(read_hub(arguments, count, options, servers, error));
+  return s3 ? read_s3(options, servers, error) : GATHER_OK;
+}
+
+void gather_cli_servers_clear(gather_cli_servers *servers) {
+  gather_cli_aws_clear(&servers->aws);
+  gather_cli_secret_free(servers->token);
+  *servers = (gather_cli_servers){0};
 }

@@ -116,6 +116,7 @@ void gather_cli_job_answer(const gather_cli_job *job) {
   }
   if (args->value[GATHER_CLI_QUIET]) return;
   if (job->through.table) gather_cli_table_note(args, job->through.options.engine, &job->through.statistics);
+  if (job->through.remote && !args->value[GATHER_CLI_PLAN]) gather_cli_remote_note(args, &job->through.network);
   if (!job->to_stdout || args->value[GATHER_CLI_DRY_RUN]) answer_text(job, to);
   if (plan) fprintf(to, "plan: %s\n", job->plan_text);
   if (args->value[GATHER_CLI_PLAN] && job->through.table && !args->value[GATHER_CLI_DRY_RUN])

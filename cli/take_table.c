@@ -10,7 +10,6 @@
 #include "fail.h"
 #include "hint.h"
 #include "remote_arg.h"
-#include "signals.h"
 #include "size.h"
 #include "source.h"
 #include "take.h"
@@ -78,7 +77,7 @@ static int64_t row_bytes_of(const gather_cli_job *job) {
   return bytes;
 }
 
-/* Threads of the table must not take the signals that the temporary file needs. */
+/* No temporary file exists yet, and the table's threads block all signals: one may end the program while a server is silent. */
 static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather_error *error) {
   gather_cli_take_table *through = &job->through;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
@@ -99,10 +98,8 @@ static gather_status open_with(gather_cli_job *job, int64_t memory_bytes, gather
     return gather_cli_fail(error, GATHER_USAGE, "too little memory");
   const char **paths = gather_cli_table_paths(job->args, gather_cli_job_data(job), &count);
   if (!paths) return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the parts");
-  gather_cli_signals_hold();
   gather_status status = gather_cli_remote_all(paths, count, &options.remote, error);
   if (status == GATHER_OK) status = gather_table_open_parts(paths, count, &options, &through->table, error);
-  gather_cli_signals_release();
   free(paths);
   return status;
 }

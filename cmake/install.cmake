@@ -33,15 +33,8 @@ install(FILES ${PROJECT_BINARY_DIR}/gatherConfig.cmake ${PROJECT_BINARY_DIR}/gat
   DESTINATION ${gather_package_folder})
 install(EXPORT gatherTargets NAMESPACE gather:: DESTINATION ${gather_package_folder})
 
-# The pkg-config file finds its prefix from its own place. A folder that was set as an absolute path stays one.
-file(RELATIVE_PATH gather_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-foreach(folder LIBDIR INCLUDEDIR)
-  if(IS_ABSOLUTE ${CMAKE_INSTALL_${folder}})
-    set(gather_pc_${folder} ${CMAKE_INSTALL_${folder}})
-  else()
-    set(gather_pc_${folder} "\${prefix}/${CMAKE_INSTALL_${folder}}")
-  endif()
-endforeach()
+# The pkg-config file.
+include(${CMAKE_CURRENT_LIST_DIR}/pkgconfig_folders.cmake)
 if(GATHER_HAVE_CURL) # libcurl is loaded by dlopen, which older C libraries have in a library of its own
   list(APPEND gather_static_needs ${CMAKE_DL_LIBS})
 endif()

@@ -36,7 +36,7 @@ def required(asked: list[str]) -> set[str]:
     return {name for name in [*asked, *os.environ.get("GATHER_TEST_REQUIRE", "").split(",")] if name}
 
 
-def run_suite(name: str, python: str, quick: bool) -> dict:
+def run_suite(name: str, python: str, quick: int) -> dict:
     """The suite's answer, or what became of its process."""
     seconds, _ = SUITES[name]
     environment = {
@@ -45,7 +45,7 @@ def run_suite(name: str, python: str, quick: bool) -> dict:
         "PYTHONWARNINGS": "ignore",
         "TF_CPP_MIN_LOG_LEVEL": "3",
     }
-    environment["CONFORMANCE_QUICK"] = "1" if quick else ""
+    environment["CONFORMANCE_QUICK"] = str(quick)
     environment["PYTHONPATH"] = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ def run_suite(name: str, python: str, quick: bool) -> dict:
     return answer
 
 
-def stale(answers: list[dict], python: str, quick: bool) -> dict[str, list[str]]:
+def stale(answers: list[dict], python: str, quick: int) -> dict[str, list[str]]:
     """The differences that are none any more: with a version that an entry names, with others, or by the processor."""
     ran = {answer["suite"]: answer for answer in answers if "groups" in answer}
     entries = [entry for entry in load() if entry.suite in ran]
@@ -69,7 +69,7 @@ def stale(answers: list[dict], python: str, quick: bool) -> dict[str, list[str]]
     gone: dict[str, list[str]] = {"here": [], "elsewhere": [], "processor": []}
     for entry in entries:
         what = []
-        if entry.shows == "always" and not quick and not ran[entry.suite]["seen"].get(entry.id):
+        if entry.shows == "always" and quick == 1 and not ran[entry.suite]["seen"].get(entry.id):
             what.append("no case of the suite showed it")
         if entry.id in other:
             what.append(f"its example printed {other[entry.id][-400:]!r} instead of {entry.prints.strip()!r}")
@@ -120,7 +120,9 @@ def main() -> int:
     parser.add_argument(
         "--require", default="", help="suites (or all) that must run; GATHER_TEST_REQUIRE does the same"
     )
-    parser.add_argument("--quick", action="store_true", help="fewer random cases")
+    parser.add_argument(
+        "--quick", nargs="?", type=int, const=4, default=1, metavar="N", help="one in N of the random cases (default: 4)"
+    )
     parser.add_argument("--python", default=sys.executable, help="the interpreter with the peers")
     parser.add_argument("--json", type=Path, help="writes what was found here")
     parser.add_argument("--write-docs", type=Path, help="writes the tables into this page")

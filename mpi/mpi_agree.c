@@ -7,13 +7,6 @@
 
 #include "mpi_internal.h"
 
-/* What travels: an error whose pointers are replaced, since they mean nothing elsewhere. */
-typedef struct gather_mpi_message {
-  gather_error error;
-  char input[16];
-  bool op;
-} gather_mpi_message;
-
 /* The static string of the name of an argument. */
 static const char *input_of(const char *name) {
   static const char *const names[] = {"data", "indices", "axis", "output", "options"};
@@ -35,26 +28,26 @@ static void pack(const gather_mpi_link *link, const gather_error *own, gather_mp
 
 gather_status gather_mpi_share(gather_mpi_link *link, int failed, const gather_error *own, const gather_op *op,
                                gather_error *error) {
-  gather_mpi_message message;
+  gather_mpi_message *message = &link->message;
   if (failed == link->rank) {
-    pack(link, own, &message);
+    pack(link, own, message);
   } else {
-    memset(&message, 0, sizeof message);
+    memset(message, 0, sizeof *message);
   }
   if (link->ranks > 1) {
     MPI_Request request;
     gather_status status = gather_mpi_link_check(
-        link, MPI_Ibcast(&message, (int)sizeof message, MPI_BYTE, failed, link->comm, &request), error);
+        link, MPI_Ibcast(message, (int)sizeof *message, MPI_BYTE, failed, link->comm, &request), error);
     if (status == GATHER_OK) status = gather_mpi_link_wait(link, &request, error);
     if (status != GATHER_OK) return status;
   }
-  if (message.op) {
-    message.error.op = op->name;
-    message.error.rules = op->rules;
+  if (message->op) {
+    message->error.op = op->name;
+    message->error.rules = op->rules;
   }
-  message.error.input = input_of(message.input);
-  if (error) *error = message.error;
-  return message.error.status;
+  message->error.input = input_of(message->input);
+  if (error) *error = message->error;
+  return message->error.status;
 }
 
 gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, const gather_error *own,
@@ -63,7 +56,7 @@ gather_status gather_mpi_agree(gather_mpi_link *link, gather_status own_status, 
   int64_t number = own_status == GATHER_OK ? 0 : link->ranks - link->rank;
   *failed = -1;
   if (link->ranks > 1) {
-    const gather_status status = gather_mpi_link_max(link, &number, 1, error);
+    const gather_status status = gather_mpi_link_max(link, &number, error);
     if (status != GATHER_OK) return status;
   }
   if (number == 0) return GATHER_OK;

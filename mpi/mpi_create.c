@@ -101,7 +101,9 @@ static gather_status open_own(gather_mpi_plan *plan, const gather_tensor *mine, 
       options->negative == GATHER_NEGATIVE_DEFAULT ? plan->op->negative : options->negative == GATHER_NEGATIVE_ON;
   plan->rounds = options->rounds;
   plan->buffer_bytes = options->buffer_bytes ? options->buffer_bytes : (int64_t)1 << 30;
-  if (!gather_mpi_reserve(&plan->records, 2 * (int64_t)plan->link.ranks * GATHER_MPI_TELL_LEN, sizeof(int64_t)))
+  plan->splits = malloc(((size_t)plan->link.ranks + 1) * sizeof *plan->splits);
+  if (!plan->splits ||
+      !gather_mpi_reserve(&plan->records, 2 * (int64_t)plan->link.ranks * GATHER_MPI_TELL_LEN, sizeof(int64_t)))
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", plan->link.ranks);
   if (!gather_mpi_hot_open(&plan->hot, options->hot_rows))
     return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory to count the rows of %" PRId64 " hot ones",
@@ -214,7 +216,7 @@ static gather_status verify_same(gather_mpi_plan *plan, int32_t *failed, gather_
       status = gather_error_set_input(error, GATHER_MISMATCH, "data",
                                       "rank %d: its table has other rows than that of rank 0", p);
     }
-  free(samples);
+  gather_mpi_link_free(&plan->link, samples);
   return status;
 }
 
@@ -250,7 +252,22 @@ static gather_status create(gather_mpi_plan *plan, const gather_tensor *mine, co
   }
   if (status == GATHER_OK) status = make_row_type(plan, error);
   if (status == GATHER_OK && plan->info.layout == GATHER_MPI_SAME) status = verify_same(plan, failed, error);
-  free(records);
+  gather_mpi_link_free(link, records);
+  return status;
+}
+
+/* This rank has no memory for a plan. The others hear of it, and need a link for that, whose memory is on the stack: if they do not answer
+ * in time either, there is nowhere else to keep it. */
+static gather_status tell_no_memory(MPI_Comm comm, double seconds, int32_t *failed, gather_error *error) {
+  gather_mpi_link link;
+  gather_error own;
+  memset(&link, 0, sizeof link);
+  link.seconds = seconds;
+  gather_status status = gather_mpi_link_open(&link, comm, error);
+  if (status != GATHER_OK) return status;
+  status = gather_error_set(&own, GATHER_OUT_OF_MEMORY, "no memory for a plan");
+  status = gather_mpi_agree(&link, status, &own, NULL, failed, error);
+  if (!link.broken) MPI_Comm_free(&link.comm);
   return status;
 }
 
@@ -264,17 +281,21 @@ gather_status gather_mpi_plan_create(MPI_Comm comm, const gather_tensor *mine, c
     return gather_error_set(
         error, GATHER_USAGE,
         comm == MPI_COMM_NULL ? "the communicator is MPI_COMM_NULL" : "the communicator is between two groups");
-  /* Without memory for this there is nothing to tell the others with. */
-  gather_mpi_plan *made = calloc(1, sizeof *made);
-  if (!made) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for a plan");
-  made->row = MPI_DATATYPE_NULL;
   /* Options that cannot be read are an error that the others must hear of, so their time limit comes first. */
-  made->link.seconds = options && options->size >= offsetof(gather_mpi_options, failed_rank) && options->seconds != 0
-                           ? options->seconds
-                           : 600;
-  gather_status status = gather_mpi_link_open(&made->link, comm, error);
+  const bool limited = options && options->size >= offsetof(gather_mpi_options, failed_rank) && options->seconds != 0;
+  const double seconds = limited ? options->seconds : 600;
+  int32_t failed = -1;
+  gather_status status;
+  gather_mpi_plan *made = calloc(1, sizeof *made);
+  if (!made) {
+    status = tell_no_memory(comm, seconds, &failed, error);
+    if (options && options->size >= sizeof *options && options->failed_rank) *options->failed_rank = failed;
+    return status;
+  }
+  made->row = MPI_DATATYPE_NULL;
+  made->link.seconds = seconds;
+  status = gather_mpi_link_open(&made->link, comm, error);
   if (status == GATHER_OK) {
-    int32_t failed = -1;
     status = create(made, mine, options, &failed, error);
     if (made->failed_rank) *made->failed_rank = failed;
   }

@@ -114,7 +114,7 @@ static gather_status size_leaving(gather_mpi_moving *moving, const int64_t *reco
   int64_t most = send_most;
   moving->pieces = 1;
   if (asked_in_all > fit && link->ranks > 1) { /* the same on all ranks */
-    const gather_status status = gather_mpi_link_max(link, &most, 1, error);
+    const gather_status status = gather_mpi_link_max(link, &most, error);
     if (status != GATHER_OK) return status;
     moving->pieces = (int32_t)((most + fit - 1) / fit);
     if (moving->pieces < 1) moving->pieces = 1;

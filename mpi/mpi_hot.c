@@ -125,7 +125,7 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
   status = gather_mpi_agree(link, status, &own, plan->op, failed, error);
   if (status == GATHER_OK)
     status = gather_mpi_link_gather(link, best, (int)((size_t)hot->most * sizeof *best), all, error);
-  free(best);
+  gather_mpi_link_free(link, best);
   *chosen = 0;
   if (status == GATHER_OK) {
     const int64_t rows = add_counts(all, len);
@@ -141,7 +141,7 @@ static gather_status choose(gather_mpi_plan *plan, int64_t *chosen, int32_t *fai
     }
     status = gather_mpi_agree(link, own_status, &own, plan->op, failed, error);
   }
-  if (!link->broken) free(all); /* else MPI may still write it */
+  gather_mpi_link_free(link, all);
   return status;
 }
 

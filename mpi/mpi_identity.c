@@ -78,14 +78,14 @@ gather_status gather_mpi_visible(gather_mpi_link *link, gather_table *table, boo
   }
   /* Who has no memory takes part, and sees nothing. */
   int64_t blind = !all;
-  gather_status status = gather_mpi_link_max(link, &blind, 1, error);
+  gather_status status = gather_mpi_link_max(link, &blind, error);
   if (status == GATHER_OK && !blind) status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);
   for (int p = 0; status == GATHER_OK && !blind && p < link->ranks; p++) {
     int64_t facts[4];
     blind = all[p].path[0] == '\0' || !look_at(all[p].path, facts) || memcmp(facts, all[p].facts, sizeof facts) != 0;
   }
-  free(all);
-  if (status == GATHER_OK) status = gather_mpi_link_max(link, &blind, 1, error);
+  gather_mpi_link_free(link, all);
+  if (status == GATHER_OK) status = gather_mpi_link_max(link, &blind, error);
   *visible = status == GATHER_OK && !blind;
   return status;
 }

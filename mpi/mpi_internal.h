@@ -10,6 +10,13 @@
 
 /* ---- mpi_link.c: MPI with a time limit. Every call polls, yields the CPU between two looks, and never blocks. -------------- */
 
+/* An error that travels: its pointers are replaced, since they mean nothing elsewhere. */
+typedef struct gather_mpi_message {
+  gather_error error;
+  char input[16];
+  bool op;
+} gather_mpi_message;
+
 typedef struct gather_mpi_link {
   MPI_Comm comm; /* a duplicate, which returns errors */
   int rank, ranks;
@@ -17,6 +24,10 @@ typedef struct gather_mpi_link {
   bool broken;    /* an operation is still running, and may never end */
   bool bulk;      /* what is waited for is rows, not a message */
   bool crowded;   /* more ranks on this machine than CPUs */
+  /* What small operations send and receive: an operation that did not end in time may end later, when whoever called has returned. */
+  int64_t number;
+  gather_mpi_message message;
+  unsigned char mine[1100];
 } gather_mpi_link;
 
 /* Duplicates a communicator. link->seconds is set. Collective. */
@@ -25,9 +36,11 @@ gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_
 gather_status gather_mpi_link_check(gather_mpi_link *link, int result, gather_error *error);
 /* Waits for a request. */
 gather_status gather_mpi_link_wait(gather_mpi_link *link, MPI_Request *request, gather_error *error);
-/* The largest of each of `len` numbers over all ranks, in place. */
-gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *numbers, int len, gather_error *error);
-/* `bytes` of each rank, to all ranks. */
+/* The largest of the ranks' numbers, in place. */
+gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *number, gather_error *error);
+/* Frees memory that an operation may have used: not after one that may still be running. */
+void gather_mpi_link_free(const gather_mpi_link *link, void *memory);
+/* `bytes` of each rank, to all ranks. Free `all`, and `mine` if it is long, with gather_mpi_link_free. */
 gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all,
                                      gather_error *error);
 /* Seconds of a clock that only goes forward. */

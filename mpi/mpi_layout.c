@@ -3,7 +3,6 @@
  * mpi_layout.c: whether what the ranks bring fits together, and which rank has which rows.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "mpi_internal.h"
 
@@ -37,8 +36,6 @@ gather_status gather_mpi_compare(const int64_t *records, int ranks, int32_t *fai
 static gather_status add_up(gather_mpi_plan *plan, const int64_t *records, gather_mpi_layout layout, int32_t *failed,
                             gather_error *error) {
   const int ranks = plan->link.ranks;
-  plan->splits = malloc((size_t)(ranks + 1) * sizeof *plan->splits);
-  if (!plan->splits) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for the rows of %d ranks", ranks);
   plan->splits[0] = 0;
   for (int p = 0; p < ranks; p++) {
     const int64_t rows = records[p * RECORD_LEN + RECORD_ROWS];

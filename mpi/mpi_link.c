@@ -65,14 +65,16 @@ static gather_status count_neighbours(gather_mpi_link *link, gather_error *error
   int length = 0, here = 0;
   (void)MPI_Get_processor_name(name, &length);
   const uint64_t mine = gather_mpi_fnv(GATHER_MPI_FNV, name, strlen(name));
-  uint64_t *all = malloc((size_t)link->ranks * sizeof *all), few[64];
-  /* Without memory this rank takes part, and stays polite. */
-  if (!all && link->ranks <= 64) all = few;
-  if (!all) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "no memory for %d ranks", link->ranks);
-  const gather_status status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);
-  for (int p = 0; status == GATHER_OK && p < link->ranks; p++) here += all[p] == mine;
-  link->crowded = here > gather_cpu_count();
-  if (all != few && !link->broken) free(all);
+  uint64_t *all = malloc((size_t)link->ranks * sizeof *all);
+  /* If one has no memory for this, nobody counts, and all stay polite. */
+  int64_t blind = !all;
+  gather_status status = gather_mpi_link_max(link, &blind, error);
+  if (status == GATHER_OK && !blind) {
+    status = gather_mpi_link_gather(link, &mine, (int)sizeof mine, all, error);
+    for (int p = 0; status == GATHER_OK && p < link->ranks; p++) here += all[p] == mine;
+    link->crowded = here > gather_cpu_count();
+  }
+  gather_mpi_link_free(link, all);
   return status;
 }
 
@@ -89,16 +91,24 @@ gather_status gather_mpi_link_open(gather_mpi_link *link, MPI_Comm comm, gather_
   return count_neighbours(link, error);
 }
 
-gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *numbers, int len, gather_error *error) {
+gather_status gather_mpi_link_max(gather_mpi_link *link, int64_t *number, gather_error *error) {
   MPI_Request request;
+  link->number = *number;
   gather_status status = gather_mpi_link_check(
-      link, MPI_Iallreduce(MPI_IN_PLACE, numbers, len, MPI_INT64_T, MPI_MAX, link->comm, &request), error);
-  return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;
+      link, MPI_Iallreduce(MPI_IN_PLACE, &link->number, 1, MPI_INT64_T, MPI_MAX, link->comm, &request), error);
+  if (status == GATHER_OK) status = gather_mpi_link_wait(link, &request, error);
+  if (status == GATHER_OK) *number = link->number;
+  return status;
+}
+
+void gather_mpi_link_free(const gather_mpi_link *link, void *memory) {
+  if (!link->broken) free(memory);
 }
 
 gather_status gather_mpi_link_gather(gather_mpi_link *link, const void *mine, int bytes, void *all,
                                      gather_error *error) {
   MPI_Request request;
+  if ((size_t)bytes <= sizeof link->mine) mine = memcpy(link->mine, mine, (size_t)bytes);
   gather_status status = gather_mpi_link_check(
       link, MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, link->comm, &request), error);
   return status == GATHER_OK ? gather_mpi_link_wait(link, &request, error) : status;

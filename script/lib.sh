@@ -77,10 +77,11 @@ configure_and_build() {
 
 # test_preset PRESET [ctest argument...]: runs its tests. ctest hides what tests print, so the skips are told behind it, and then its
 # closing line once more.
+# One test more than there are CPUs runs at once: many wait for the disk, for a server of their own, or for a clock.
 test_preset() {
   local preset=$1 result=0 log="build/$1/Testing/Temporary/LastTest.log" skips=''
   shift
-  "${ctest_command[@]}" --preset "$preset" -j "$jobs" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
+  "${ctest_command[@]}" --preset "$preset" -j "$((jobs + 1))" --no-tests=error "$@" 2>&1 | tee "build/$preset-test.log" || result=$?
   if [ -e "$log" ] && grep -qE '^[0-9]+/[0-9]+ Test: ' "$log"; then
     skips=$(summarise_skips <"$log")
   else

@@ -6,6 +6,7 @@ environment variable GATHER_TEST_REQUIRE asks for that. pytest fails by itself w
 pseudo-terminal is skipped by name where the system has none.
 """
 
+import gc
 import os
 import pty
 import subprocess
@@ -58,6 +59,12 @@ def pytest_make_collect_report(collector):
     """Whole modules that skip themselves while they are imported."""
     outcome = yield
     refuse_required_skips(outcome.get_result())
+
+
+def pytest_collection_finish():
+    """The modules stay: a test that collects garbage does not look through them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 system_openpty = pty.openpty

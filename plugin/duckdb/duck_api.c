@@ -71,12 +71,3 @@ void gather_duck_set_null(duck_vector vector, uint64_t row) {
   gather_duck.vector_ensure_validity_writable(vector);
   gather_duck.vector_get_validity(vector)[row / 64] &= ~((uint64_t)1 << (row % 64));
 }
-
-bool gather_duck_files_forbidden(duck_context context) {
-  if (!context) return false;
-  duck_value value = gather_duck.client_context_get_config_option(context, "enable_external_access", NULL);
-  bool forbidden = value && !gather_duck.is_null_value(value) && !gather_duck.get_bool(value);
-  if (value) gather_duck.destroy_value(&value);
-  gather_duck.destroy_client_context(&context);
-  return forbidden;
-}

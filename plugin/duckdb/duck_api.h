@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 typedef void *duck_database, *duck_connection, *duck_value, *duck_logical, *duck_vector, *duck_chunk, *duck_context;
-typedef void *duck_scalar, *duck_set, *duck_function, *duck_call, *duck_bind, *duck_init;
+typedef void *duck_scalar, *duck_set, *duck_expression, *duck_function, *duck_call, *duck_bind, *duck_init;
 typedef void duck_delete(void *data);
+typedef void *duck_copy(void *data);
 typedef void duck_scalar_call(duck_call call, duck_chunk input, duck_vector result);
 typedef void duck_table_call(duck_call call, duck_chunk output);
 typedef void duck_bind_call(duck_bind bind);
@@ -70,9 +71,5 @@ static inline bool duck_is_null(const uint64_t *validity, uint64_t row) {
 
 /* Makes a row of a vector NULL. */
 void gather_duck_set_null(duck_vector vector, uint64_t row);
-
-/* Whether the settings of this database forbid access to files (enable_external_access = false). Always false on hosts before v1.5.6,
- * which have no call for it. Destroys the context. */
-bool gather_duck_files_forbidden(duck_context context);
 
 #endif

@@ -2,6 +2,7 @@
  *
  * duck_entry.c: what DuckDB calls when it loads the extension, and what the table functions share.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "duck_functions.h"
@@ -28,13 +29,17 @@ char *gather_duck_parameter(duck_bind bind, uint64_t index) {
   return text;
 }
 
-bool gather_duck_bind_forbidden(duck_bind bind) {
+bool gather_duck_bind_allowed(duck_bind bind, const char *name, const char *file) {
   duck_context context = NULL;
-  if (!gather_duck.table_function_get_client_context) return false;
-  gather_duck.table_function_get_client_context(bind, &context);
-  if (!gather_duck_files_forbidden(context)) return false;
-  gather_duck.bind_set_error(bind, "this function reads files, which enable_external_access = false forbids");
-  return true;
+  gather_error error;
+  char message[sizeof error.message + 16];
+  if (gather_duck.table_function_get_client_context) gather_duck.table_function_get_client_context(bind, &context);
+  duck_policy policy = gather_duck_policy(context);
+  policy.named = true; /* DuckDB takes no columns as arguments of table functions */
+  if (gather_duck_allowed(&policy, file ? file : "", file ? strlen(file) : 0, "", 0, &error) == GATHER_OK) return true;
+  (void)snprintf(message, sizeof message, "%s: %s", name, error.message);
+  gather_duck.bind_set_error(bind, message);
+  return false;
 }
 
 duck_logical gather_duck_list_of(int type) {

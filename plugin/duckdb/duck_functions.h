@@ -6,6 +6,7 @@
 #define GATHER_PLUGIN_DUCK_FUNCTIONS_H
 
 #include "duck_api.h"
+#include "duck_policy.h"
 #include "duck_tables.h"
 
 /* take_row, take_row_double, ...: scalar functions. */
@@ -22,8 +23,8 @@ const char *gather_duck_take_name(duck_target target);
 
 /* A text parameter, freed by gather_duck.free; NULL: it is NULL. */
 char *gather_duck_parameter(duck_bind bind, uint64_t index);
-/* Refuses the call where the database's settings forbid files; the error is then set. */
-bool gather_duck_bind_forbidden(duck_bind bind);
+/* Whether the database's settings allow the call to read a file; if not, the error is set. name: of the function, for messages. */
+bool gather_duck_bind_allowed(duck_bind bind, const char *name, const char *file);
 /* A new type DuckDB knows by number, or a list of it. Freed by gather_duck.destroy_logical_type. */
 duck_logical gather_duck_list_of(int type);
 void gather_duck_add_column(duck_bind bind, const char *name, duck_logical type);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "remote_env.h"
+
 /* ---- files as they were */
 
 static bool look(duck_file *file) {
@@ -75,13 +77,14 @@ static char *file_of(const char *path, const char *tensor) {
 }
 
 /* Whether the rows of a tensor can be decoded. */
-static bool decodable(const char *path, const char *tensor, const duck_options *options) {
+static bool decodable(const char *path, const char *tensor, const gather_table_options *options) {
   gather_file *file = NULL;
   const gather_file_tensor *found = NULL;
   gather_file_codec codec;
   gather_error ignored;
   gather_file_options how = GATHER_FILE_OPTIONS_INIT;
-  how.no_links = options->table.no_links;
+  how.no_links = options->no_links;
+  how.remote = options->remote;
   if (gather_file_open_with(path, &how, &file, &ignored) != GATHER_OK) return false;
   bool yes = gather_file_find(file, tensor, &found, &ignored) == GATHER_OK && gather_file_is_quantised(file, found) &&
              gather_file_codec_find(file, found, NULL, &codec, &ignored) == GATHER_OK;
@@ -92,7 +95,7 @@ static bool decodable(const char *path, const char *tensor, const duck_options *
 /* Opens `path` once more, decoded, if the table that is open is quantised. */
 static gather_status open_decoded(const char *path, const char *file, const duck_options *options,
                                   const gather_table_options *how, gather_table **table, gather_error *error) {
-  if (!options->decode || how->raw || how->codec || !decodable(file, gather_table_describe(*table)->name, options))
+  if (!options->decode || how->raw || how->codec || !decodable(file, gather_table_describe(*table)->name, how))
     return GATHER_OK;
   gather_table_options decoded = *how;
   decoded.decode_as = GATHER_TYPE_FLOAT32;
@@ -101,9 +104,11 @@ static gather_status open_decoded(const char *path, const char *file, const duck
   return gather_table_open(path, &decoded, table, error);
 }
 
-static gather_status open_path(const char *path, const char *tensor, const duck_options *options, gather_table **table,
-                               duck_identity *identity, gather_error *error) {
+static gather_status open_path(const char *path, const char *tensor, const duck_options *options,
+                               const gather_remote_options *remote, gather_table **table, duck_identity *identity,
+                               gather_error *error) {
   gather_table_options how = options->table;
+  how.remote = remote;
   if (how.codec) how.decode_as = GATHER_TYPE_FLOAT32;
   gather_status status = gather_table_open(path, &how, table, error);
   if (status != GATHER_OK) return status;
@@ -112,8 +117,21 @@ static gather_status open_path(const char *path, const char *tensor, const duck_
   char *file = file_of(path, gather_table_describe(*table)->name);
   if (!file) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
   status = open_decoded(path, file, options, &how, table, error);
-  if (status == GATHER_OK) status = remember(file, *table, identity, error);
+  if (status == GATHER_OK && !remote) status = remember(file, *table, identity, error);
   free(file);
+  return status;
+}
+
+/* The same by a URL, with what the environment says about its server. */
+static gather_status open_url(const char *path, const char *tensor, const duck_options *options, gather_table **table,
+                              duck_identity *identity, gather_error *error) {
+  gather_remote_options remote = options->remote;
+  gather_cli_servers servers = {0};
+  if (remote.cache_bytes && !remote.cache_folder)
+    return gather_error_set(error, GATHER_USAGE, "option disk_cache_bytes needs disk_cache, the folder");
+  gather_status status = gather_cli_remote_environment(&path, 1, &servers, &remote, error);
+  if (status == GATHER_OK) status = open_path(path, tensor, options, &remote, table, identity, error);
+  gather_cli_servers_clear(&servers);
   return status;
 }
 
@@ -123,7 +141,29 @@ gather_status gather_duck_open_table(const char *file, const char *tensor, const
   char *path = malloc(bytes);
   if (!path) return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
   snprintf(path, bytes, "%s%s%s", file, *tensor ? ":" : "", tensor);
-  gather_status status = open_path(path, tensor, options, table, identity, error);
+  gather_status status = GATHER_OK;
+  if (gather_remote_is_url(file))
+    status = open_url(path, tensor, options, table, identity, error);
+  else if (options->for_urls)
+    status = gather_error_set_file(error, GATHER_USAGE, file, -1,
+                                   "connections, timeout, gap, disk_cache, disk_cache_bytes, endpoint and region are "
+                                   "options of URLs; this is a local file");
+  else
+    status = open_path(path, tensor, options, NULL, table, identity, error);
   free(path);
+  return status;
+}
+
+gather_status gather_duck_open_file(const char *file, gather_file **opened, gather_error *error) {
+  gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+  gather_file_options options = GATHER_FILE_OPTIONS_INIT;
+  gather_cli_servers servers = {0};
+  gather_status status = GATHER_OK;
+  if (gather_remote_is_url(file)) {
+    options.remote = &remote;
+    status = gather_cli_remote_environment(&file, 1, &servers, &remote, error);
+  }
+  if (status == GATHER_OK) status = gather_file_open_with(file, &options, opened, error);
+  gather_cli_servers_clear(&servers);
   return status;
 }

@@ -20,7 +20,8 @@ typedef struct duck_identity {
   int32_t len;
 } duck_identity;
 
-/* Whether all files are still the same: device, number, size and time of modification. */
+/* Whether all files are still the same: device, number, size and time of modification. Of URLs none is remembered: their server refuses
+ * ranges of another version. */
 bool gather_duck_identity_holds(const duck_identity *identity);
 void gather_duck_identity_free(duck_identity *identity);
 
@@ -28,5 +29,8 @@ void gather_duck_identity_free(duck_identity *identity);
  * frees the identity and closes the table, if there is one. */
 gather_status gather_duck_open_table(const char *file, const char *tensor, const duck_options *options,
                                      gather_table **table, duck_identity *identity, gather_error *error);
+
+/* Opens a file, or a URL with what the environment says about its server. */
+gather_status gather_duck_open_file(const char *file, gather_file **opened, gather_error *error);
 
 #endif

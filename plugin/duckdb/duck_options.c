@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,13 +44,13 @@ static bool read_bytes(const char *text, int64_t *bytes) {
   return true;
 }
 
-static gather_status parse_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error) {
+gather_status gather_duck_parse_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error) {
   if (read_bytes(value, bytes)) return GATHER_OK;
   return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not an amount such as 64MiB, 500MB or 65536", key,
                           value);
 }
 
-static gather_status parse_bool(const char *key, const char *value, bool *yes, gather_error *error) {
+gather_status gather_duck_parse_bool(const char *key, const char *value, bool *yes, gather_error *error) {
   if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
     *yes = value[0] == 't';
     return GATHER_OK;
@@ -57,20 +58,28 @@ static gather_status parse_bool(const char *key, const char *value, bool *yes, g
   return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is neither true nor false", key, value);
 }
 
-static gather_status copy_word(const char *key, const char *value, char *to, size_t room, gather_error *error) {
+gather_status gather_duck_copy_word(const char *key, const char *value, char *to, size_t room, gather_error *error) {
   if (strlen(value) >= room) return gather_error_set(error, GATHER_USAGE, "option %s: the value is too long", key);
   memcpy(to, value, strlen(value) + 1);
   return GATHER_OK;
 }
 
+gather_status gather_duck_parse_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
+                                    gather_error *error) {
+  const char *end = value;
+  if (read_number(value, &end, number) && !*end && *number >= least && *number <= most) return GATHER_OK;
+  return gather_error_set(error, GATHER_USAGE, "option %s: '%s' is not a number from %" PRId64 " to %" PRId64, key,
+                          value, least, most);
+}
+
 /* ---- keys */
 
 static gather_status parse_memory(const char *value, duck_options *options, gather_error *error) {
-  return parse_bytes("memory", value, &options->table.memory_bytes, error);
+  return gather_duck_parse_bytes("memory", value, &options->table.memory_bytes, error);
 }
 
 static gather_status parse_cache(const char *value, duck_options *options, gather_error *error) {
-  return parse_bytes("cache", value, &options->table.cache_bytes, error);
+  return gather_duck_parse_bytes("cache", value, &options->table.cache_bytes, error);
 }
 
 static gather_status parse_engine(const char *value, duck_options *options, gather_error *error) {
@@ -78,29 +87,27 @@ static gather_status parse_engine(const char *value, duck_options *options, gath
 }
 
 static gather_status parse_depth(const char *value, duck_options *options, gather_error *error) {
-  const char *end = value;
-  int64_t depth;
-  if (!read_number(value, &end, &depth) || *end || depth > 4096)
-    return gather_error_set(error, GATHER_USAGE, "option depth: '%s' is not a number from 0 to 4096", value);
-  options->table.depth = (int32_t)depth;
-  return GATHER_OK;
+  int64_t depth = 0;
+  gather_status status = gather_duck_parse_int("depth", value, 0, 4096, &depth, error);
+  if (status == GATHER_OK) options->table.depth = (int32_t)depth;
+  return status;
 }
 
 static gather_status parse_buffered(const char *value, duck_options *options, gather_error *error) {
-  return parse_bool("buffered", value, &options->table.buffered, error);
+  return gather_duck_parse_bool("buffered", value, &options->table.buffered, error);
 }
 
 static gather_status parse_no_links(const char *value, duck_options *options, gather_error *error) {
-  return parse_bool("no_links", value, &options->table.no_links, error);
+  return gather_duck_parse_bool("no_links", value, &options->table.no_links, error);
 }
 
 static gather_status parse_decode(const char *value, duck_options *options, gather_error *error) {
-  return parse_bool("decode", value, &options->decode, error);
+  return gather_duck_parse_bool("decode", value, &options->decode, error);
 }
 
 static gather_status parse_codec(const char *value, duck_options *options, gather_error *error) {
   options->table.codec = options->codec;
-  return copy_word("codec", value, options->codec, sizeof options->codec, error);
+  return gather_duck_copy_word("codec", value, options->codec, sizeof options->codec, error);
 }
 
 static gather_status parse_negative(const char *value, duck_options *options, gather_error *error) {
@@ -117,7 +124,7 @@ static gather_status parse_out_of_range(const char *value, duck_options *options
 
 static gather_status parse_type(const char *value, duck_options *options, gather_error *error) {
   options->raw.type = options->raw_type;
-  return copy_word("type", value, options->raw_type, sizeof options->raw_type, error);
+  return gather_duck_copy_word("type", value, options->raw_type, sizeof options->raw_type, error);
 }
 
 /* The shape of a row of raw bytes: 128, 4x3; "scalar" for single elements. */
@@ -137,7 +144,7 @@ static gather_status parse_row(const char *value, duck_options *options, gather_
 }
 
 static gather_status parse_offset(const char *value, duck_options *options, gather_error *error) {
-  return parse_bytes("offset", value, &options->raw.offset, error);
+  return gather_duck_parse_bytes("offset", value, &options->raw.offset, error);
 }
 
 static const struct {
@@ -158,15 +165,20 @@ static const struct {
 static gather_status parse_pair(const char *key, const char *value, duck_options *options, gather_error *error) {
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (strcmp(keys[i].key, key) == 0) return keys[i].parse(value, options, error);
-  return gather_error_set(error, GATHER_USAGE,
-                          "no option '%s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
-                          "negative, out_of_range, and for raw files type, row, offset",
-                          key);
+  bool known;
+  gather_status status = gather_duck_parse_remote(key, value, options, &known, error);
+  if (known) return status;
+  return gather_error_set(
+      error, GATHER_USAGE,
+      "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
+      "negative, out_of_range, for raw files type, row, offset, and for URLs connections, timeout, "
+      "gap, disk_cache, disk_cache_bytes, endpoint, region, remote",
+      key);
 }
 
 /* Parses one KEY=VALUE of `bytes` bytes. */
 static gather_status parse_item(const char *text, size_t bytes, duck_options *options, gather_error *error) {
-  char item[128];
+  char item[DUCK_OPTION_BYTES];
   while (bytes && isspace((unsigned char)*text)) text++, bytes--;
   while (bytes && isspace((unsigned char)text[bytes - 1])) bytes--;
   if (!bytes) return GATHER_OK;
@@ -174,13 +186,13 @@ static gather_status parse_item(const char *text, size_t bytes, duck_options *op
   memcpy(item, text, bytes);
   item[bytes] = '\0';
   char *value = strchr(item, '=');
-  if (!value) return gather_error_set(error, GATHER_USAGE, "option '%s' is not KEY=VALUE", item);
+  if (!value) return gather_error_set(error, GATHER_USAGE, "option '%.100s' is not KEY=VALUE", item);
   *value = '\0';
   return parse_pair(item, value + 1, options, error);
 }
 
 gather_status gather_duck_options_parse(const char *text, size_t bytes, duck_options *options, gather_error *error) {
-  *options = (duck_options){.table = GATHER_TABLE_OPTIONS_INIT, .decode = true};
+  *options = (duck_options){.table = GATHER_TABLE_OPTIONS_INIT, .decode = true, .remote = GATHER_REMOTE_OPTIONS_INIT};
   options->shape[0] = -1;
   gather_status status = GATHER_OK;
   while (bytes && status == GATHER_OK) {

@@ -5,7 +5,10 @@
 #ifndef GATHER_PLUGIN_DUCK_OPTIONS_H
 #define GATHER_PLUGIN_DUCK_OPTIONS_H
 
+#include "gather/remote.h"
 #include "gather/table.h"
+
+enum { DUCK_OPTION_BYTES = 1024 }; /* of one KEY=VALUE */
 
 /* What the text says. It points into itself: do not copy it. */
 typedef struct duck_options {
@@ -13,6 +16,10 @@ typedef struct duck_options {
   bool decode;                /* quantised rows are decoded where the library can */
   bool missing_is_null;       /* an id out of range gives NULL */
   bool from_end;              /* negative ids count from the end */
+  bool columns;               /* URLs of a column may be read */
+  bool for_urls;              /* there are options that only URLs have */
+  gather_remote_options remote;
+  char endpoint[DUCK_OPTION_BYTES], region[64], disk_cache[DUCK_OPTION_BYTES];
   gather_raw raw;
   char raw_type[64], codec[64];
   int64_t shape[GATHER_MAX_RANK];
@@ -21,5 +28,18 @@ typedef struct duck_options {
 /* Parses `bytes` bytes of text, no terminator needed; "" gives the defaults. Returns GATHER_USAGE with what is wrong and what is
  * possible. */
 gather_status gather_duck_options_parse(const char *text, size_t bytes, duck_options *options, gather_error *error);
+
+/* ---- duck_options.c and duck_options_remote.c */
+
+/* Values of a key. Each returns GATHER_USAGE. */
+gather_status gather_duck_parse_bytes(const char *key, const char *value, int64_t *bytes, gather_error *error);
+gather_status gather_duck_parse_bool(const char *key, const char *value, bool *yes, gather_error *error);
+gather_status gather_duck_parse_int(const char *key, const char *value, int64_t least, int64_t most, int64_t *number,
+                                    gather_error *error);
+gather_status gather_duck_copy_word(const char *key, const char *value, char *to, size_t room, gather_error *error);
+
+/* Parses an option of URLs; *known: whether there is one of this name. */
+gather_status gather_duck_parse_remote(const char *key, const char *value, duck_options *options, bool *known,
+                                       gather_error *error);
 
 #endif

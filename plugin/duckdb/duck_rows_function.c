@@ -34,6 +34,7 @@ typedef struct call_data {
 typedef struct run_data {
   duck_tables *tables;
   duck_open *open;
+  gather_status status; /* how reading ended */
   int64_t next;
   uint64_t columns, column[COLUMNS]; /* which column of the call each column of the output is */
 } run_data;
@@ -51,7 +52,7 @@ static void free_call(void *freed) {
 
 static void free_run(void *freed) {
   run_data *run = freed;
-  if (run->open) gather_duck_put_back(run->tables, run->open);
+  if (run->open) gather_duck_put_back(run->tables, run->open, run->status);
   free(run);
 }
 
@@ -109,7 +110,6 @@ static gather_status bind_ids(duck_bind bound, call_data *call, gather_error *er
 
 static gather_status bind_call(duck_bind bound, call_data *call, gather_error *error) {
   duck_open *open;
-  call->file = gather_duck_parameter(bound, 0);
   call->tensor = gather_duck_parameter(bound, 1);
   duck_value options = gather_duck.bind_get_named_parameter(bound, "options");
   if (options && !gather_duck.is_null_value(options)) call->options = gather_duck.get_varchar(options);
@@ -118,14 +118,13 @@ static gather_status bind_call(duck_bind bound, call_data *call, gather_error *e
   gather_status status = open_call(call, &open, error);
   if (status != GATHER_OK) return status;
   call->layout = open->layout;
-  gather_duck_put_back(call->tables, open);
+  gather_duck_put_back(call->tables, open, GATHER_OK);
   return bind_ids(bound, call, error);
 }
 
 static void bind(duck_bind bound) {
   gather_error error;
   char message[sizeof error.message + 16];
-  if (gather_duck_bind_forbidden(bound)) return;
   call_data *call = calloc(1, sizeof *call);
   if (!call) {
     gather_duck.bind_set_error(bound, "rows: out of memory");
@@ -134,6 +133,8 @@ static void bind(duck_bind bound) {
   call->tables = gather_duck.bind_get_extra_info(bound);
   gather_duck_tables_share(call->tables);
   gather_duck.bind_set_bind_data(bound, call, free_call);
+  call->file = gather_duck_parameter(bound, 0);
+  if (!gather_duck_bind_allowed(bound, "rows", call->file)) return;
   if (bind_call(bound, call, &error) != GATHER_OK) {
     snprintf(message, sizeof message, "rows: %s", error.message);
     gather_duck.bind_set_error(bound, message);
@@ -169,7 +170,7 @@ static void init(duck_init started) {
   gather_status status = open_call(call, &run->open, &error);
   if (status == GATHER_OK &&
       (!same_layout(&call->layout, &run->open->layout) || (call->all && call->count != run->open->layout.rows)))
-    status = gather_error_set(&error, GATHER_USAGE, "%s has changed: prepare the statement again", call->file);
+    status = gather_error_set(&error, GATHER_USAGE, "%s has changed: prepare the statement again", run->open->file);
   if (status == GATHER_OK) return;
   snprintf(message, sizeof message, "rows: %s", error.message);
   gather_duck.init_set_error(started, message);
@@ -264,6 +265,7 @@ static void deliver(duck_call called, duck_chunk output) {
     gather_duck.data_chunk_set_size(output, (uint64_t)count);
     return;
   }
+  run->status = status;
   char message[sizeof error.message + 16];
   snprintf(message, sizeof message, "rows: %s", error.message);
   gather_duck.function_set_error(called, message);

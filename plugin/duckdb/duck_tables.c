@@ -6,26 +6,39 @@
 #include "duck_tables.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "duck_identity.h"
 
-enum { KEPT_TABLES = 64 }; /* tables that stay open although nobody uses them */
+enum {
+  KEPT_TABLES = 64, /* tables that stay open although nobody uses them */
+  /* DuckDB calls a function of constants several times while it plans a query, although it fails: what failed after SLOW_SECONDS is not
+   * tried again for AGAIN_SECONDS. */
+  SLOW_SECONDS = 1,
+  AGAIN_SECONDS = 2
+};
 
 typedef struct entry {
   duck_open open; /* the first member: an entry is found by its duck_open */
   duck_key key;   /* points into names */
-  char *names;
+  char *names, *shown;
   duck_identity identity;
-  int64_t users;
+  int64_t users; /* with those that wait for it to be opened */
   uint64_t last_use;
-  bool stale; /* its file has changed: closed by its last user */
+  bool opening;
+  bool stale;           /* its file has changed, or it could not be opened: closed by its last user */
+  time_t until;         /* so long a URL whose server was silent is not tried again */
+  gather_status status; /* of opening it */
+  gather_error error;
   struct entry *next;
 } entry;
 
 struct duck_tables {
   pthread_mutex_t lock;
+  pthread_cond_t opened; /* a table, or not */
   int64_t owners;
   uint64_t uses;
   entry *first;
@@ -49,14 +62,30 @@ static duck_name copy_name(duck_name name, char **room) {
   return copy;
 }
 
+/* The name for messages: of a URL of http and https without user and query, which may be secrets, but with ":TENSOR". */
+static void show_name(const char *name, char *to) {
+  const char *start = strstr(name, "://");
+  if (gather_remote_is_url(name) && start && (name[0] == 'h' || name[0] == 'H') && (name[1] == 't' || name[1] == 'T')) {
+    const char *host = start + 3, *end = host + strcspn(host, "/?#");
+    for (const char *c = host; c < end; c++)
+      if (*c == '@') host = c + 1;
+    const char *query = host + strcspn(host, "?#"), *tensor = strchr(query, ':');
+    sprintf(to, "%.*s%.*s%s", (int)(start + 3 - name), name, (int)(query - host), host, tensor ? tensor : "");
+  } else {
+    strcpy(to, name);
+  }
+}
+
 static bool copy_key(const duck_key *key, entry *made) {
   made->names = malloc(key->file.bytes + key->tensor.bytes + key->options.bytes + 3);
-  if (!made->names) return false;
+  made->shown = malloc(key->file.bytes + 1);
+  if (!made->names || !made->shown) return false;
   char *room = made->names;
   made->key.file = copy_name(key->file, &room);
   made->key.tensor = copy_name(key->tensor, &room);
   made->key.options = copy_name(key->options, &room);
-  made->open.file = made->key.file.text;
+  show_name(made->key.file.text, made->shown);
+  made->open.file = made->shown;
   made->open.tensor = made->key.tensor.text;
   return true;
 }
@@ -67,31 +96,30 @@ static void close_entry(entry *closed) {
   gather_table_close(closed->open.table);
   gather_duck_identity_free(&closed->identity);
   free(closed->names);
+  free(closed->shown);
   free(closed);
 }
 
-static gather_status open_entry(const duck_key *key, entry **opened, gather_error *error) {
+/* An entry that is not open yet. NULL: out of memory. */
+static entry *create_entry(const duck_key *key) {
   entry *made = calloc(1, sizeof *made);
-  if (!made || !copy_key(key, made)) {
-    free(made);
-    return gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
-  }
+  if (!made || copy_key(key, made)) return made;
+  close_entry(made);
+  return NULL;
+}
+
+static gather_status open_entry(entry *made, gather_error *error) {
   duck_open *open = &made->open;
+  const duck_key *key = &made->key;
   gather_status status = gather_duck_options_parse(key->options.text, key->options.bytes, &open->options, error);
   if (status == GATHER_OK &&
-      (memchr(made->open.file, 0, key->file.bytes) || memchr(open->tensor, 0, key->tensor.bytes)))
+      (memchr(key->file.text, 0, key->file.bytes) || memchr(key->tensor.text, 0, key->tensor.bytes)))
     status = gather_error_set(error, GATHER_USAGE, "a name contains a zero byte");
   if (status == GATHER_OK)
-    status = gather_duck_open_table(open->file, open->tensor, &open->options, &open->table, &made->identity, error);
-  if (status == GATHER_OK) {
-    const gather_table_info *info = gather_table_describe(open->table);
-    status = gather_duck_layout(&info->tensor, info->descr, info->type_name, NULL, &open->layout, error);
-  }
-  if (status == GATHER_OK)
-    *opened = made;
-  else
-    close_entry(made);
-  return status;
+    status = gather_duck_open_table(key->file.text, open->tensor, &open->options, &open->table, &made->identity, error);
+  if (status != GATHER_OK) return status;
+  const gather_table_info *info = gather_table_describe(open->table);
+  return gather_duck_layout(&info->tensor, info->descr, info->type_name, NULL, &open->layout, error);
 }
 
 /* ---- the list; the lock is held */
@@ -102,11 +130,18 @@ static void unlink_entry(duck_tables *tables, const entry *gone) {
   *link = gone->next;
 }
 
-/* The entry of a key, unless its file has changed. */
+static time_t now(void) {
+  struct timespec time = {0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec;
+}
+
+/* The entry of a key, unless its file has changed; it may still be opened by another thread. */
 static entry *find_entry(duck_tables *tables, const duck_key *key) {
   for (entry *found = tables->first; found; found = found->next) {
     if (found->stale || !gather_duck_same_key(&found->key, key)) continue;
-    if (gather_duck_identity_holds(&found->identity)) return found;
+    if (found->opening || (found->status != GATHER_OK && now() < found->until)) return found;
+    if (found->status == GATHER_OK && gather_duck_identity_holds(&found->identity)) return found;
     found->stale = true;
     if (found->users == 0) {
       unlink_entry(tables, found);
@@ -142,6 +177,11 @@ duck_tables *gather_duck_tables_create(void) {
     free(made);
     return NULL;
   }
+  if (pthread_cond_init(&made->opened, NULL) != 0) {
+    pthread_mutex_destroy(&made->lock);
+    free(made);
+    return NULL;
+  }
   made->owners = 1;
   return made;
 }
@@ -162,37 +202,71 @@ void gather_duck_tables_release(void *released) {
     next = each->next;
     close_entry(each);
   }
+  pthread_cond_destroy(&tables->opened);
   pthread_mutex_destroy(&tables->lock);
   free(tables);
 }
 
+/* One user less; the lock is held. */
+static void leave(duck_tables *tables, entry *used) {
+  if (--used->users > 0 || !used->stale) return;
+  unlink_entry(tables, used);
+  close_entry(used);
+}
+
+/* A new entry, opened without the lock, which is held: a server may take its time, and other tables are in use. NULL: out of memory. */
+static entry *add_entry(duck_tables *tables, const duck_key *key) {
+  entry *made = create_entry(key);
+  if (!made) return NULL;
+  made->next = tables->first;
+  tables->first = made;
+  made->users = 1;
+  made->opening = true;
+  pthread_mutex_unlock(&tables->lock);
+  const time_t begin = now();
+  gather_status status = open_entry(made, &made->error);
+  pthread_mutex_lock(&tables->lock);
+  made->status = status;
+  made->stale = status != GATHER_OK;
+  if (status == GATHER_IO_ERROR && now() - begin >= SLOW_SECONDS && gather_remote_is_url(made->key.file.text)) {
+    made->stale = false;
+    made->until = now() + AGAIN_SECONDS;
+  }
+  made->opening = false;
+  pthread_cond_broadcast(&tables->opened);
+  return made;
+}
+
 gather_status gather_duck_open(duck_tables *tables, const duck_key *key, duck_open **open, gather_error *error) {
-  gather_status status = GATHER_OK;
+  gather_status status = GATHER_OUT_OF_MEMORY;
   pthread_mutex_lock(&tables->lock);
   entry *found = find_entry(tables, key);
-  if (!found) {
-    status = open_entry(key, &found, error);
-    if (status == GATHER_OK) {
-      found->next = tables->first;
-      tables->first = found;
-    }
-  }
-  if (status == GATHER_OK) {
+  if (found) {
     found->users++;
+    while (found->opening) pthread_cond_wait(&tables->opened, &tables->lock);
+  } else {
+    found = add_entry(tables, key);
+  }
+  if (found) {
+    status = found->status;
     found->last_use = ++tables->uses;
     *open = &found->open;
+    if (status != GATHER_OK) {
+      *error = found->error;
+      leave(tables, found);
+    }
+  } else {
+    status = gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");
   }
   pthread_mutex_unlock(&tables->lock);
   return status;
 }
 
-void gather_duck_put_back(duck_tables *tables, duck_open *open) {
+void gather_duck_put_back(duck_tables *tables, duck_open *open, gather_status status) {
   entry *used = (entry *)open;
   pthread_mutex_lock(&tables->lock);
-  if (--used->users == 0 && used->stale) {
-    unlink_entry(tables, used);
-    close_entry(used);
-  }
+  if (status == GATHER_IO_ERROR || status == GATHER_FILE_NOT_FOUND) used->stale = true;
+  leave(tables, used);
   close_oldest(tables);
   pthread_mutex_unlock(&tables->lock);
 }

@@ -17,7 +17,8 @@ typedef struct duck_open {
   gather_table *table;
   duck_layout layout;
   duck_options options;
-  const char *file, *tensor; /* as SQL gave them; tensor: "" in the form with one name */
+  const char *file,
+      *tensor; /* for messages, as SQL gave them, but URLs without user and query; tensor: "" in the form with one name */
 } duck_open;
 
 /* A text of SQL: not terminated. */
@@ -42,9 +43,12 @@ void gather_duck_tables_share(duck_tables *tables);
 void gather_duck_tables_release(void *tables);
 
 /* The table of a key, opened if it is not open, or if its file has changed since. It stays open at least until gather_duck_put_back.
- * Returns the errors of gather_table_open, GATHER_USAGE (options, a name with a zero byte). Threads: any. */
+ * Returns the errors of gather_table_open, GATHER_USAGE (options, a name with a zero byte). Threads: any; those that want a table that
+ * another one is opening wait for it, others do not. */
 gather_status gather_duck_open(duck_tables *tables, const duck_key *key, duck_open **open, gather_error *error);
-void gather_duck_put_back(duck_tables *tables, duck_open *open);
+/* status: how reading it ended; after an error of a file the table is opened again at its next use, because a URL may have another
+ * version, or need another signature. */
+void gather_duck_put_back(duck_tables *tables, duck_open *open, gather_status status);
 
 /* Reads rows: `count` row numbers, each in range, to `len` elements each of `target` (not VARCHAR, not BLOB) at `to`. Threads: any. */
 gather_status gather_duck_read(const duck_open *open, const int64_t *rows, int64_t count, duck_target target, void *to,

@@ -47,6 +47,7 @@ typedef struct column {
 
 typedef struct arguments {
   const overload *function;
+  const duck_policy *policy;
   column file, tensor, id, options;
   uint64_t rows;
 } arguments;
@@ -56,8 +57,8 @@ static column column_at(duck_chunk chunk, uint64_t *next) {
   return (column){gather_duck.vector_get_data(vector), gather_duck.vector_get_validity(vector)};
 }
 
-static arguments arguments_of(const overload *function, duck_chunk chunk) {
-  arguments made = {.function = function, .rows = gather_duck.data_chunk_get_size(chunk)};
+static arguments arguments_of(const overload *function, const duck_policy *policy, duck_chunk chunk) {
+  arguments made = {.function = function, .policy = policy, .rows = gather_duck.data_chunk_get_size(chunk)};
   uint64_t next = 0;
   made.file = column_at(chunk, &next);
   if (function->has_tensor) made.tensor = column_at(chunk, &next);
@@ -135,14 +136,16 @@ static gather_status take_run(const arguments *from, const duck_key *key, uint64
   duck_open *open;
   duck_tables *tables = from->function->tables;
   duck_target target = from->function->target;
-  gather_status status = gather_duck_open(tables, key, &open, error);
+  gather_status status =
+      gather_duck_allowed(from->policy, key->file.text, key->file.bytes, key->options.text, key->options.bytes, error);
+  if (status == GATHER_OK) status = gather_duck_open(tables, key, &open, error);
   if (status != GATHER_OK) return status;
   status = check_type(open, target, error);
   if (status == GATHER_OK) status = pick(from, open, first, end, picked, result, error);
   if (status == GATHER_OK)
     status = target == DUCK_TARGET_BLOB ? gather_duck_put_blobs(open, picked, result, error)
                                         : gather_duck_put_lists(open, picked, target, result, used, error);
-  gather_duck_put_back(tables, open);
+  gather_duck_put_back(tables, open, status);
   return status;
 }
 
@@ -166,7 +169,10 @@ static gather_status take_all(const arguments *from, duck_picked *picked, duck_v
 
 static void take(duck_call call, duck_chunk input, duck_vector result) {
   const overload *function = gather_duck.scalar_function_get_extra_info(call);
-  arguments from = arguments_of(function, input);
+  static const duck_policy unknown = {.named = false}; /* of a host that has no call for it */
+  const duck_policy *policy =
+      gather_duck.scalar_function_get_bind_data ? gather_duck.scalar_function_get_bind_data(call) : NULL;
+  arguments from = arguments_of(function, policy ? policy : &unknown, input);
   gather_error error;
   duck_picked picked = {malloc((from.rows + 1) * sizeof(int64_t)), malloc((from.rows + 1) * sizeof(uint64_t)), 0};
   gather_status status = picked.rows && picked.at ? take_all(&from, &picked, result, &error)
@@ -179,12 +185,38 @@ static void take(duck_call call, duck_chunk input, duck_vector result) {
   gather_duck.scalar_function_set_error(call, message);
 }
 
+static void *copy_policy(void *policy) {
+  duck_policy *copy = malloc(sizeof *copy);
+  if (copy) *copy = *(const duck_policy *)policy;
+  return copy;
+}
+
+/* Whether the query itself says which file: a constant, an expression of constants, a parameter. */
+static bool is_named(duck_bind bound) {
+  duck_expression file = gather_duck.scalar_function_bind_get_argument(bound, 0);
+  bool named = file && gather_duck.expression_is_foldable(file);
+  if (file)
+    gather_duck.destroy_expression(&file);
+  else /* DuckDB cannot copy it, and has failed the query with words of its own */
+    gather_duck.scalar_function_bind_set_error(
+        bound,
+        "take_row: the file cannot be a subquery: SET VARIABLE file = (SELECT ...) and getvariable('file'), or a join");
+  return named;
+}
+
 static void bind(duck_bind bound) {
   duck_context context = NULL;
   gather_duck.scalar_function_get_client_context(bound, &context);
-  if (gather_duck_files_forbidden(context))
-    gather_duck.scalar_function_bind_set_error(bound,
-                                               "take_row reads files, which enable_external_access = false forbids");
+  duck_policy policy = gather_duck_policy(context);
+  policy.named = is_named(bound);
+  duck_policy *kept = copy_policy(&policy);
+  if (kept) {
+    gather_duck.scalar_function_set_bind_data(bound, kept, free);
+    gather_duck.scalar_function_set_bind_data_copy(bound, copy_policy);
+  }
+  if (policy.nothing || !kept)
+    gather_duck.scalar_function_bind_set_error(
+        bound, kept ? "take_row reads files, which enable_external_access = false forbids" : "take_row: out of memory");
 }
 
 /* ---- registering */

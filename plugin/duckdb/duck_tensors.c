@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "duck_functions.h"
+#include "duck_identity.h"
 
 enum { NAME, TYPE, SHAPE, ROWS, ROW_BYTES, OFFSET, BYTES, CODEC, DECODED_SHAPE, TAKE, PROBLEM, COLUMNS };
 
@@ -53,7 +54,6 @@ static void free_call(void *freed) {
 static void bind(duck_bind bound) {
   gather_error error;
   char message[sizeof error.message + 16];
-  if (gather_duck_bind_forbidden(bound)) return;
   call_data *call = calloc(1, sizeof *call);
   if (call) gather_duck.bind_set_bind_data(bound, call, free_call);
   if (call) call->path = gather_duck_parameter(bound, 0);
@@ -61,7 +61,8 @@ static void bind(duck_bind bound) {
     gather_duck.bind_set_error(bound, call ? "tensors: the file is NULL" : "tensors: out of memory");
     return;
   }
-  if (gather_file_open(call->path, &call->file, &error) != GATHER_OK) {
+  if (!gather_duck_bind_allowed(bound, "tensors", call->path)) return;
+  if (gather_duck_open_file(call->path, &call->file, &error) != GATHER_OK) {
     snprintf(message, sizeof message, "tensors: %s", error.message);
     gather_duck.bind_set_error(bound, message);
     return;
@@ -97,9 +98,10 @@ static facts facts_of(const call_data *call, int64_t number) {
     decoded = &made.codec;
   else
     made.codec.codec = NULL;
-  made.taken = gather_file_tensor_check(made.tensor, &made.error) == GATHER_OK &&
-               gather_duck_layout(&made.tensor->tensor, made.tensor->descr, made.tensor->type_name, decoded,
-                                  &made.layout, &made.error) == GATHER_OK;
+  made.taken =
+      (gather_file_is_remote(made.tensor) || gather_file_tensor_check(made.tensor, &made.error) == GATHER_OK) &&
+      gather_duck_layout(&made.tensor->tensor, made.tensor->descr, made.tensor->type_name, decoded, &made.layout,
+                         &made.error) == GATHER_OK;
   return made;
 }
 

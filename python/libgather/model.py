@@ -16,7 +16,7 @@ from libgather import _core
 from libgather.check_report import Check
 from libgather.check_text import visible
 from libgather.model_types import from_item, to_item
-from libgather.remote import is_url, url_options
+from libgather.remote import is_url, shown, url_options
 
 if TYPE_CHECKING:
     from libgather.explain_picture import Picture
@@ -99,8 +99,8 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Its path; '<bytes>' if it came from memory."""
-        return self.source if isinstance(self.source, str) else "<bytes>"
+        """Its path, of a URL without user and query; '<bytes>' if it came from memory."""
+        return shown(self.source) if isinstance(self.source, str) else "<bytes>"
 
     def __repr__(self) -> str:
         return (

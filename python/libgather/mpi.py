@@ -7,12 +7,14 @@
     rows = libgather.mpi.take(MPI.COMM_WORLD, mine, ids)     # mine: the rows of this rank
 
 With the same table for many takes, `Plan(comm, mine)` keeps its buffers: `plan.take(ids)`. Every function is collective. An error of one
-rank is raised on every rank, with the lowest rank that failed as `error.rank`. docs/mpi.md has layouts, limits and figures.
+rank is raised on every rank, with the lowest rank that failed as `error.rank`; a rank whose own arguments are wrong raises that error.
+docs/mpi.md has layouts, limits and figures.
 
 libgather_mpi must be built for the MPI that mpi4py uses: `python -m libgather.build mpi`.
 """
 
 import ctypes as c
+import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,11 +25,11 @@ import numpy.typing as npt
 
 from libgather import _mpi_library as native
 from libgather import errors
-from libgather.table import Table
+from libgather._mpi_agree import STATUSES, failure_of, gather_facts, rebuilt, short
+from libgather.table import Path, Table
+from libgather.table import open as open_table
 
 __all__ = ["Plan", "PlanStatistics", "take"]
-
-_STATUSES = ("ok", *errors._CLASSES)  # in the order of their numbers
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,9 @@ class Plan:
     comm
         An mpi4py communicator within one group.
     mine
-        The rows of this rank: an array, of which a view is kept and read by each take, or a `libgather.Table` of files or URLs. All ranks
-        have the same dtype and the same shape of a row; a rank without rows gives an array of length 0.
+        The rows of this rank: an array, of which a view is kept and read by each take; a `libgather.Table` of files or URLs; or a path or
+        list of paths, which the plan opens and closes, so that a file that cannot be opened is an error on every rank. All ranks have
+        the same dtype and the same shape of a row; a rank without rows gives an array of length 0.
     layout
         "blocks": the rows of rank 0, then those of rank 1 ... "stripes": row i is row i // ranks of rank i % ranks. "splits": as given by
         `splits`. "same": every rank has the whole table, and no row is exchanged. "auto": "same" if all ranks bring tables of the same
@@ -124,16 +127,30 @@ class Plan:
         from mpi4py import MPI
 
         self._plan = c.c_void_p()
+        self._opened: Table | None = None
         self._raised: BaseException | None = None
         self._failed = c.c_int32(-1)
-        self._library = native.find(MPI.Get_library_version())
         self._options = native.Options(size=c.sizeof(native.Options))
-        self._set_layout(comm, mine, layout, splits)
-        self._set_numbers(rounds, buffer, hot_rows, seconds)
-        tensor = self._describe(mine)
-        self._agree(comm)
-        self._set_policy(mode, fill_value, negative)
         self.rank = comm.Get_rank()
+        failure: Exception | None = None
+        try:
+            self._library = native.find(MPI.Get_library_version())
+            self._set_layout(comm.Get_size(), layout, splits)
+            self._set_numbers(rounds, buffer, hot_rows, seconds)
+            tensor = self._describe(self._rows_of(mine))
+            self._set_policy(mode, fill_value, negative)
+        except Exception as error:  # the others must hear of it
+            failure = error
+        try:
+            self._agree(comm, failure, layout, seconds)
+            self._create(comm, tensor)
+        except BaseException:
+            self._close_file()
+            raise
+
+    def _create(self, comm: Any, tensor: native.Tensor) -> None:
+        from mpi4py import MPI
+
         size = MPI._sizeof(comm)
         handle = (c.c_int if size == c.sizeof(c.c_int) else c.c_void_p).from_address(MPI._addressof(comm))
         create = native.create_function(self._library, size)
@@ -145,17 +162,22 @@ class Plan:
 
     # ---- what is given ----
 
-    def _set_layout(self, comm: Any, mine: Any, layout: str, splits: Sequence[int] | None) -> None:
+    def _rows_of(self, mine: Any) -> Any:
+        several = isinstance(mine, list | tuple) and len(mine) > 0 and all(isinstance(part, Path) for part in mine)
+        if not several and not isinstance(mine, Path):
+            return mine
+        self._opened = open_table(mine)
+        return self._opened
+
+    def _set_layout(self, ranks: int, layout: str, splits: Sequence[int] | None) -> None:
         if layout not in native.LAYOUTS:
             raise ValueError(f"layout must be one of {', '.join(native.LAYOUTS)}, not {layout!r}")
         if (layout == "splits") != (splits is not None):
             raise ValueError("splits belong to layout='splits', and to no other")
-        if layout == "auto":
-            layout = "same" if comm.Get_size() > 1 and _same_files(comm, mine) else "blocks"
-        self._options.layout = native.LAYOUTS.index(layout)
+        self._options.layout = native.LAYOUTS.index(layout)  # of "auto", _agree() knows
         if splits is not None:
-            if len(splits) != comm.Get_size() + 1:
-                raise ValueError(f"splits must be {comm.Get_size() + 1} numbers, not {len(splits)}")
+            if len(splits) != ranks + 1:
+                raise ValueError(f"splits must be {ranks + 1} numbers, not {len(splits)}")
             self._options.splits = (c.c_int64 * len(splits))(*splits)
 
     def _set_numbers(self, rounds: int, buffer: int, hot_rows: int, seconds: float) -> None:
@@ -199,15 +221,32 @@ class Plan:
             tensor.strides = self._strides
         return tensor
 
-    def _agree(self, comm: Any) -> None:
-        """Rows are bytes to the library, so their dtypes are compared here; every rank comes to the same result."""
-        facts = comm.allgather((self.dtype.str if self.dtype.names is None else str(self.dtype), self._row_shape))
-        for rank, (dtype, shape) in enumerate(facts):
-            if (dtype, shape) != facts[0]:
-                error = errors.GatherTypeError if dtype != facts[0][0] else errors.GatherValueError
-                status = "type_mismatch" if dtype != facts[0][0] else "shape_mismatch"
-                text = f"rank {rank}: its rows are {dtype} of shape {shape}, those of rank 0 {facts[0][0]} of shape {facts[0][1]}"
-                raise error(text, status=status, code=_STATUSES.index(status), input="data", rank=rank)
+    def _agree(self, comm: Any, failure: Exception | None, layout: str, seconds: float) -> None:
+        """Every rank hears of a rank that failed. Rows are bytes to the library, so their dtypes are compared here; every rank comes to the
+        same result."""
+        fact: dict[str, Any] = {"layout": layout}
+        if failure is None:
+            fact |= {"dtype": short(self.dtype.str if self.dtype.names is None else str(self.dtype)), "shape": short(str(self._row_shape))}
+            fact["files"] = _files(self._mine)
+        else:
+            fact["failure"] = failure_of(failure)
+        facts = gather_facts(comm, fact, seconds)
+        if failure is not None:
+            raise failure
+        for rank, found in enumerate(facts):
+            if "failure" in found:
+                raise rebuilt(rank, found["failure"])
+        first = facts[0]
+        for rank, found in enumerate(facts):
+            for name, status in (("dtype", "type_mismatch"), ("shape", "shape_mismatch"), ("layout", "mismatch")):
+                if found[name] != first[name]:
+                    text = f"rank {rank}: its rows are {found['dtype']} of shape {found['shape']}, those of rank 0 {first['dtype']} of shape {first['shape']}"
+                    if name == "layout":
+                        text = f"rank {rank}: its layout is {found['layout']!r}, that of rank 0 {first['layout']!r}"
+                    raise rebuilt(rank, {"message": text.split(": ", 1)[1], "status": status, "kind": "", "file": ""})
+        if layout == "auto":
+            same = len(facts) > 1 and first["files"] is not None and all(found["files"] == first["files"] for found in facts)
+            self._options.layout = native.LAYOUTS.index("same" if same else "blocks")
 
     def _read(self, _: Any, ids: Any, rows: Any, error: Any) -> int:
         """Rows of a Table, for the library."""
@@ -222,7 +261,7 @@ class Plan:
             self._raised = raised
             c.memset(error, 0, c.sizeof(native.Error))
             told = error[0]
-            told.status = getattr(raised, "code", None) or _STATUSES.index("io_error")
+            told.status = getattr(raised, "code", None) or STATUSES.index("io_error")
             told.message = str(raised).encode()[:500]
             told.file = (getattr(raised, "file", None) or "").encode()[-255:]
             told.file_offset = told.row = told.axis = told.position_rank = -1
@@ -251,6 +290,25 @@ class Plan:
             Rows of some rank could not be read, a rank did not answer in time, or MPI failed.
         """
         self._open()
+        error, failure, arguments = native.Error(), None, None
+        # A rank whose arguments are wrong takes part with arguments that the library refuses, so that no other rank waits for it.
+        try:
+            arguments, out, failure = self._arguments(ids, out)
+        except Exception as raised:
+            failure = raised
+        expected, rows = arguments if arguments is not None else (None, None)
+        status = self._library.gather_mpi_take(
+            self._plan, None if expected is None else c.byref(expected), None if rows is None or failure is not None else c.byref(rows), c.byref(error)
+        )
+        if status and failure is not None:
+            self._raised = None
+            raise failure
+        self._check(status, error)
+        assert out is not None
+        return out
+
+    def _arguments(self, ids: Any, out: Any) -> tuple[tuple[native.Tensor, native.Tensor], np.ndarray, Exception | None]:
+        """Ids and rows for the library, and what is wrong with `out`."""
         numbers = np.asarray(ids)
         if numbers.size == 0 and numbers.dtype == np.float64:  # np.asarray([])
             numbers = numbers.astype(np.int64)
@@ -260,20 +318,17 @@ class Plan:
         shape = (*numbers.shape, *self._row_shape)
         if out is None:
             out = np.empty(shape, self.dtype)
-        error, expected = native.Error(), self._tensor_of(numbers, wrong)
-        rows = native.Tensor(data=out.ctypes.data, type=native.OPAQUE, rank=numbers.ndim, item_bytes=self._row_bytes, shape=expected.shape)
-        fits = out.shape == shape and out.dtype == self.dtype and out.flags.c_contiguous and out.flags.writeable
-        # A rank whose arguments are wrong takes part with arguments that the library refuses, so that no other rank waits for it.
-        status = self._library.gather_mpi_take(
-            self._plan, c.byref(expected), c.byref(rows) if fits else None, c.byref(error)
-        )
-        if status and not fits:
-            raise errors.GatherValueError(
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"out must be an array, not {type(out).__name__}")
+        failure = None
+        if not (out.shape == shape and out.dtype == self.dtype and out.flags.c_contiguous and out.flags.writeable):
+            failure = errors.GatherValueError(
                 f"out must be C-contiguous and writeable, {self.dtype} of shape {shape}, not {out.dtype} of shape {out.shape}",
-                status="usage", code=_STATUSES.index("usage"), input="output", rank=self.rank,
+                status="usage", code=STATUSES.index("usage"), input="output", rank=self.rank,
             )  # fmt: skip
-        self._check(status, error)
-        return out
+        expected = self._tensor_of(numbers, wrong)
+        rows = native.Tensor(data=out.ctypes.data, type=native.OPAQUE, rank=numbers.ndim, item_bytes=self._row_bytes, shape=expected.shape)
+        return (expected, rows), out, failure
 
     def _tensor_of(self, numbers: np.ndarray, wrong: bool) -> native.Tensor:
         """Ids for the library; `wrong`: those that are no integers are handed over as what they are not."""
@@ -294,6 +349,12 @@ class Plan:
         plan, self._plan = self._plan, c.c_void_p()
         if plan:
             self._library.gather_mpi_plan_destroy(plan)
+        self._close_file()
+
+    def _close_file(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     def __enter__(self) -> "Plan":
         return self
@@ -310,25 +371,24 @@ class Plan:
         if status == 0:
             return
         index = None
-        if _STATUSES[status] == "index_out_of_range":
+        if STATUSES[status] == "index_out_of_range":
             value = error.value % 2**64 if error.value_is_unsigned else error.value
             index = (tuple(error.position[: error.position_rank]), value, error.low, error.high, error.axis, error.bad_count)
         text = [None if word is None else word.decode() for word in (error.op, error.rules, error.input)]
         made = errors.make(
-            _STATUSES[status], status, error.message.decode(errors="replace"), *text, index,
+            STATUSES[status], status, error.message.decode(errors="replace"), *text, index,
             error.file.decode(errors="replace") or None, error.file_offset, error.row,
         )  # fmt: skip
         made.rank = self._failed.value if self._failed.value >= 0 else None
         raise made from raised
 
 
-def _same_files(comm: Any, mine: Any) -> bool:
-    """Whether every rank brings a table of the same parts: URLs of the same names, files of the same size, time and number."""
-    facts: Any = None
-    if isinstance(mine, Table):
-        facts = [_identity(part.path) + (part.offset, part.first, part.rows) for part in mine.parts]
-    everywhere = comm.allgather(facts)
-    return facts is not None and all(other == everywhere[0] for other in everywhere)
+def _files(mine: Any) -> str | None:
+    """What is equal on two ranks that bring a table of the same parts: URLs of the same names, files of the same size, time and number."""
+    if not isinstance(mine, Table):
+        return None
+    facts = str([_identity(part.path) + (part.offset, part.first, part.rows) for part in mine.parts])
+    return hashlib.sha256(facts.encode(errors="surrogateescape")).hexdigest()
 
 
 def _identity(path: str) -> tuple:

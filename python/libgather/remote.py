@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,12 @@ class RemoteStatistics:
 def is_url(name: str) -> bool:
     """Whether a name begins like a URL that the library may read."""
     return _core._is_url(os.fsencode(name))
+
+
+def shown(name: str) -> str:
+    """A name for people: of a URL without user, query and fragment, which may be secrets."""
+    found = re.match(r"(?is)(https?://)(?:[^/?#]*@)?([^?#]*)(?:[?#][^:]*)?(.*)", name)
+    return "".join(found.groups()) if found else name
 
 
 # ---- the environment ---------------------------------------------------------------------------------------------------
@@ -149,10 +156,11 @@ def _token() -> str | None:
 def _environment(urls: Sequence[str]) -> dict[str, Any]:
     hub = _variable("HF_ENDPOINT")
     found: dict[str, Any] = {"hub": hub, "authorities": _variable("CURL_CA_BUNDLE", "SSL_CERT_FILE")}
-    if any(url.startswith("s3://") for url in urls):
+    names = [url.lower() for url in urls]  # schemes and hosts are the same in capitals
+    if any(name.startswith("s3://") for name in names):
         found |= _s3()
-    of_hub = ("hf://", (hub or _HUB).rstrip("/") + "/")
-    if all(url.startswith(of_hub) for url in urls):  # the token is for the hub alone
+    of_hub = ("hf://", (hub or _HUB).lower().rstrip("/") + "/")
+    if all(name.startswith(of_hub) for name in names):  # the token is for the hub alone
         found["bearer"] = _token()
     return found
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy.typing as npt
 
 from libgather import _core
+from libgather.errors import refuse
+from libgather.remote import is_url
 from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of
 
 _MOST_THREADS = 1024
@@ -74,6 +76,13 @@ def _output_of(output: Path | None, dry_run: bool) -> bytes | None:
     return None if output is None else os.fsencode(output)
 
 
+def _refuse_urls(parts: Sequence[str], output: bytes | None) -> None:
+    if any(is_url(part) for part in parts):
+        refuse("unsupported", "shuffle() reads every row, from local files only: download the file of the URL first", "data")
+    if output is not None and is_url(os.fsdecode(output)):
+        refuse("unsupported", "output names a URL, but only local files are written", "output")
+
+
 def shuffle(
     source: Path | Sequence[Path],
     output: Path | None,
@@ -105,7 +114,7 @@ def shuffle(
     Parameters
     ----------
     source : path, or list of paths
-        The table: a file of any format that open() reads, FILE:TENSOR, or a list of its parts in order.
+        The table: a local file of any format that open() reads, FILE:TENSOR, or a list of its parts in order. No URLs: every row is read.
     output : path
         The new file; its extension selects the format: .npy, .safetensors, .pb, .bin or .raw. None only with dry_run=True.
     seed : int, optional
@@ -167,8 +176,10 @@ def shuffle(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be callable, not {type(progress).__name__}")
     target = _output_of(output, dry_run)
+    parts = _paths_of(source)
+    _refuse_urls(parts, target)
     facts = _core._shuffle(
-        tuple(os.fsencode(part) for part in _paths_of(source)),
+        tuple(os.fsencode(part) for part in parts),
         target,
         name,
         order,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from libgather import _core
 from libgather.check_text import visible
 from libgather.errors import refuse
-from libgather.remote import RemoteStatistics, is_url, remote_options
+from libgather.remote import RemoteStatistics, is_url, remote_options, shown
 from libgather.table_array import TableArray
 from libgather.table_index import TableIndexing
 
@@ -324,7 +324,7 @@ class Table(_core.Table, TableIndexing, TableArray):
         return tuple(TableDevice(*device) for device in self._devices())
 
     def __repr__(self) -> str:
-        path = self._paths[0] + (f" and {len(self._paths) - 1} more" if len(self._paths) > 1 else "")
+        path = shown(self._paths[0]) + (f" and {len(self._paths) - 1} more" if len(self._paths) > 1 else "")
         what = "closed" if self.closed else f"{self.row_bytes} bytes a row"
         what = what if self.codec is None else f"{what}, decoded from {self.codec}"
         return f"<libgather.Table {visible(path)}: {self.format}, {self.type} {self.shape}, {what}>"

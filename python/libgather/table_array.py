@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from libgather import _core
 from libgather.errors import refuse
+from libgather.remote import is_url
 
 _FUNCTIONS: dict[Any, Callable] = {}
 # Functions of which a table needs only its shape and its dtype.
@@ -86,9 +88,14 @@ class TableArray:
         return list(self.take(np.asarray(ids, dtype=np.int64) if len(ids) == 0 else ids))
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
-        """What dask names the table by: its arguments, and size and time of its files."""
-        files = [os.stat(part.path) for part in self.parts]
-        return (type(self).__qualname__, repr(sorted(self._arguments.items())), [(file.st_size, file.st_mtime_ns) for file in files])
+        """What dask names the table by: its arguments, and size and time of its files; nothing tells that two tables of a URL are equal."""
+        if any(is_url(part.path) for part in self.parts):
+            files: Any = getattr(self, "_token", None) or uuid.uuid4().hex
+            self._token = files
+        else:
+            found = [os.stat(part.path) for part in self.parts]
+            files = [(file.st_size, file.st_mtime_ns) for file in found]
+        return (type(self).__qualname__, repr(sorted(self._arguments.items())), files)
 
     def _flat(self, ids: np.ndarray, mode: str, out: Any) -> Any:
         """Elements by their numbers in the flattened table."""

@@ -2,10 +2,11 @@
  *
  * py_ids.c: _read_ids(): integers from a file, for libgather.ids.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "gather/file.h"
-#include "py_core.h"
+#include "py_waiting.h"
 
 /* A copy of a tensor of integers: its type, whether its bytes are swapped, shape, strides or None, bytes. */
 static PyObject *copy_of(const gather_file_tensor *found) {
@@ -52,26 +53,52 @@ static gather_status find(const char *path, const char *name, bool text, gather_
   return status == GATHER_OK ? gather_file_tensor_check(*tensor, error) : status;
 }
 
+/* The arguments and results of _read_ids(). */
+typedef struct ids_reading {
+  gather_py_waiting waiting; /* first */
+  char *path;
+  const char *name;
+  bool is_text, is_remote;
+  gather_remote_options remote;
+  gather_file *file;
+  const gather_file_tensor *tensor;
+} ids_reading;
+
+static void read_now(gather_py_waiting *waiting) {
+  ids_reading *ids = (ids_reading *)waiting;
+  gather_error *error = &waiting->error;
+  waiting->status = ids->is_remote ? find_remote(ids->path, ids->name, &ids->remote, &ids->file, &ids->tensor, error)
+                                   : find(ids->path, ids->name, ids->is_text, &ids->file, &ids->tensor, error);
+}
+
+static void discard(gather_py_waiting *waiting) { gather_file_close(((ids_reading *)waiting)->file); }
+
+/* Reads them, and frees `ids`. */
+static PyObject *read_given(ids_reading *ids, PyObject *args) {
+  ids->waiting.work = read_now;
+  ids->waiting.discard = discard;
+  if (gather_py_wait(&ids->waiting, args, ids->is_remote) < 0) return NULL;
+  if (ids->waiting.status != GATHER_OK) ids->waiting.error.input = "indices";
+  PyObject *made = ids->waiting.status == GATHER_OK ? copy_of(ids->tensor) : gather_py_raise(&ids->waiting.error);
+  gather_file_close(ids->file);
+  gather_py_waiting_free(&ids->waiting);
+  return made;
+}
+
 /* _read_ids(path, name, head, remote): head are the first bytes of a local file; remote is None for these. */
 PyObject *gather_py_read_ids(PyObject *self, PyObject *args) {
   PyObject *path, *head, *values;
-  gather_remote_options remote;
   const char *name;
-  char *text;
-  gather_error error;
-  gather_file *file = NULL;
-  const gather_file_tensor *tensor = NULL;
   (void)self;
   if (!PyArg_ParseTuple(args, "SsSO", &path, &name, &head, &values)) return NULL;
-  if (values != Py_None && gather_py_read_remote(values, &remote) < 0) return NULL;
-  if (PyBytes_AsStringAndSize(path, &text, NULL) < 0) return NULL; /* it contains a null character */
-  const bool is_text = gather_file_is_text(PyBytes_AsString(head), (size_t)PyBytes_Size(head));
-  PyThreadState *state = PyEval_SaveThread();
-  gather_status status = values != Py_None ? find_remote(text, name, &remote, &file, &tensor, &error)
-                                           : find(text, name, is_text, &file, &tensor, &error);
-  PyEval_RestoreThread(state);
-  if (status != GATHER_OK) error.input = "indices";
-  PyObject *made = status == GATHER_OK ? copy_of(tensor) : gather_py_raise(&error);
-  gather_file_close(file);
-  return made;
+  ids_reading *ids = calloc(1, sizeof *ids);
+  if (!ids) return PyErr_NoMemory();
+  ids->name = name;
+  ids->is_remote = values != Py_None;
+  ids->is_text = gather_file_is_text(PyBytes_AsString(head), (size_t)PyBytes_Size(head));
+  if (PyBytes_AsStringAndSize(path, &ids->path, NULL) == 0 && /* it contains no null character */
+      (!ids->is_remote || gather_py_read_remote(values, &ids->remote) == 0))
+    return read_given(ids, args);
+  free(ids);
+  return NULL;
 }

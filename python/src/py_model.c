@@ -4,55 +4,92 @@
  */
 #include "py_model.h"
 
-static gather_status open_bytes(gather_py_model *self, const char *memory, Py_ssize_t bytes, gather_error *error) {
-  gather_status status = gather_file_from_memory(memory, (size_t)bytes, "<bytes>", &self->file, error);
-  return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
-}
+#include <stdlib.h>
 
-static gather_status open_path(gather_py_model *self, const char *path, bool links, const gather_remote_options *remote,
-                               gather_error *error) {
+#include "py_waiting.h"
+
+/* The arguments and results of Model(). */
+typedef struct model_opening {
+  gather_py_waiting waiting; /* first */
+  char *memory;              /* the path, or the model's bytes */
+  Py_ssize_t bytes;
+  bool is_path, links, is_remote;
+  gather_remote_options remote;
+  gather_file *file;
+  gather_model *model;
+} model_opening;
+
+static void open_now(gather_py_waiting *waiting) {
+  model_opening *given = (model_opening *)waiting;
+  gather_error *error = &waiting->error;
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.no_links = !links;
-  options.remote = remote;
-  gather_status status = gather_file_open_with(path, &options, &self->file, error);
-  return status == GATHER_OK ? gather_model_from_file(self->file, &self->model, error) : status;
+  options.no_links = !given->links;
+  if (given->is_remote) options.remote = &given->remote;
+  waiting->status = given->is_path
+                        ? gather_file_open_with(given->memory, &options, &given->file, error)
+                        : gather_file_from_memory(given->memory, (size_t)given->bytes, "<bytes>", &given->file, error);
+  if (waiting->status == GATHER_OK) waiting->status = gather_model_from_file(given->file, &given->model, error);
 }
 
-static int open_source(gather_py_model *self, PyObject *source, bool links, const gather_remote_options *remote) {
-  gather_error error;
-  gather_status status;
+static void discard(gather_py_waiting *waiting) {
+  model_opening *given = (model_opening *)waiting;
+  gather_model_close(given->model);
+  gather_file_close(given->file);
+}
+
+/* Opens it, and frees `given`. */
+static int open_given(gather_py_model *self, model_opening *given, PyObject *keeps) {
+  given->waiting.work = open_now;
+  given->waiting.discard = discard;
+  if (gather_py_wait(&given->waiting, keeps, given->is_remote) < 0) return -1;
+  self->file = given->file;
+  self->model = given->model;
+  const bool opened = given->waiting.status == GATHER_OK;
+  if (!opened) gather_py_raise(&given->waiting.error);
+  gather_py_waiting_free(&given->waiting);
+  return opened ? 0 : -1;
+}
+
+/* values: the options of a URL, or None. */
+static int open_source(gather_py_model *self, PyObject *source, bool links, PyObject *values) {
   PyObject *path = NULL;
-  PyThreadState *state;
-  char *memory = NULL;
-  Py_ssize_t bytes = 0;
-  if (PyBytes_Check(source)) {
-    Py_INCREF(source);
-    self->bytes = source;
-  } else if (!PyUnicode_FSConverter(source, &path)) {
+  model_opening *given = calloc(1, sizeof *given);
+  if (!given) {
+    PyErr_NoMemory();
     return -1;
   }
-  if (PyBytes_AsStringAndSize(path ? path : source, &memory, &bytes) < 0) return -1;
-  state = PyEval_SaveThread();
-  status = path ? open_path(self, memory, links, remote, &error) : open_bytes(self, memory, bytes, &error);
-  PyEval_RestoreThread(state);
+  given->links = links;
+  given->is_path = !PyBytes_Check(source);
+  given->is_remote = values != Py_None;
+  if (!given->is_path) {
+    Py_INCREF(source);
+    self->bytes = source;
+  }
+  PyObject *keeps = NULL;
+  if ((!given->is_path || PyUnicode_FSConverter(source, &path)) &&
+      PyBytes_AsStringAndSize(path ? path : source, &given->memory, &given->bytes) == 0 &&
+      (!given->is_remote || gather_py_read_remote(values, &given->remote) == 0))
+    keeps = PyTuple_Pack(2, path ? path : source, values);
   Py_XDECREF(path);
-  if (status == GATHER_OK) return 0;
-  gather_py_raise(&error);
-  return -1;
+  if (!keeps) {
+    free(given);
+    return -1;
+  }
+  const int result = open_given(self, given, keeps);
+  Py_DECREF(keeps);
+  return result;
 }
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
   PyObject *source, *values;
   int links;
-  gather_remote_options remote;
   if (!PyArg_ParseTuple(args, "OpO", &source, &links, &values)) return NULL;
-  if (values != Py_None && gather_py_read_remote(values, &remote) < 0) return NULL;
   if (keywords && PyDict_Size(keywords) > 0) {
     PyErr_SetString(PyExc_TypeError, "Model takes no keyword arguments");
     return NULL;
   }
   gather_py_model *self = (gather_py_model *)gather_py_allocate(type);
-  if (self && open_source(self, source, links, values != Py_None ? &remote : NULL) < 0) Py_CLEAR(self);
+  if (self && open_source(self, source, links, values) < 0) Py_CLEAR(self);
   return (PyObject *)self;
 }
 

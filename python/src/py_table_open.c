@@ -2,18 +2,24 @@
  *
  * py_table_open.c: Table(): opening, and the properties of the table, which remain after closing.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "py_table.h"
+#include "py_waiting.h"
 
 /* The arguments of Table(): libgather/table.py has converted them to plain values. */
 typedef struct opening {
+  gather_py_waiting waiting;       /* first */
   PyObject *paths, *shape, *dtype; /* borrowed */
   const char *engine, *type;       /* type: of raw bytes, or NULL */
   const char *decode_as;           /* the type of decoded rows, or NULL */
   gather_table_options options;
   gather_py_raw raw;
   gather_remote_options remote;
+  gather_table *table; /* that was opened */
+  Py_ssize_t count;
+  const char *path[]; /* they belong to `paths` */
 } opening;
 
 int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool as_is, gather_py_raw *raw) {
@@ -30,16 +36,19 @@ int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool a
 int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
   long long gap, cache;
   int virtual_host;
+  PyObject *folder;
+  char *name = NULL;
   *to = (gather_remote_options)GATHER_REMOTE_OPTIONS_INIT;
   if (!PyTuple_Check(values)) {
     PyErr_SetString(PyExc_TypeError, "the options of URLs must be a tuple");
     return -1;
   }
-  if (!PyArg_ParseTuple(values, "iddiLzLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds,
-                        &to->retries, &gap, &to->cache_folder, &cache, &virtual_host, &to->schemes, &to->bearer,
-                        &to->endpoint, &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub,
-                        &to->authorities))
+  if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds,
+                        &to->retries, &gap, &folder, &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint,
+                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities))
     return -1;
+  if (folder != Py_None && PyBytes_AsStringAndSize(folder, &name, NULL) < 0) return -1; /* it has no null character */
+  to->cache_folder = name;
   to->gap_bytes = gap;
   to->cache_bytes = cache;
   to->virtual_host = virtual_host;
@@ -95,20 +104,47 @@ const char **gather_py_read_paths(PyObject *paths) {
   return texts;
 }
 
-static gather_table *open_table(const opening *given) {
-  gather_error error;
-  gather_table *table = NULL;
-  Py_ssize_t count = PyTuple_Size(given->paths);
-  const char **paths = gather_py_read_paths(given->paths);
-  if (!paths) return NULL;
-  PyThreadState *state = PyEval_SaveThread();
-  gather_status status = count == 1 ? gather_table_open(paths[0], &given->options, &table, &error)
-                                    : gather_table_open_parts(paths, (int32_t)count, &given->options, &table, &error);
-  PyEval_RestoreThread(state);
-  PyMem_Free((void *)paths);
-  if (status == GATHER_OK) return table;
-  gather_py_raise(&error);
+static void open_now(gather_py_waiting *waiting) {
+  opening *given = (opening *)waiting;
+  waiting->status = given->count == 1
+                        ? gather_table_open(given->path[0], &given->options, &given->table, &waiting->error)
+                        : gather_table_open_parts(given->path, (int32_t)given->count, &given->options, &given->table,
+                                                  &waiting->error);
+}
+
+static void discard(gather_py_waiting *waiting) { gather_table_close(((opening *)waiting)->table); }
+
+/* Room for the arguments of Table(); NULL with an exception. */
+static opening *create_opening(PyObject *args) {
+  PyObject *paths = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+  const Py_ssize_t count = paths && PyTuple_Check(paths) ? PyTuple_Size(paths) : 0;
+  opening *given = calloc(1, sizeof *given + (size_t)count * sizeof *given->path);
+  if (!given) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  if (read_opening(args, given) < 0) {
+    free(given);
+    return NULL;
+  }
+  given->count = count;
+  const char **texts = gather_py_read_paths(given->paths);
+  if (texts && count) memcpy((void *)given->path, (const void *)texts, (size_t)count * sizeof *texts);
+  PyMem_Free((void *)texts);
+  if (texts) return given;
+  free(given);
   return NULL;
+}
+
+/* Opens it, and frees `given`. NULL with an exception. */
+static gather_table *open_table(opening *given, PyObject *args) {
+  given->waiting.work = open_now;
+  given->waiting.discard = discard;
+  if (gather_py_wait(&given->waiting, args, given->options.remote != NULL) < 0) return NULL;
+  gather_table *table = given->waiting.status == GATHER_OK ? given->table : NULL;
+  if (!table) gather_py_raise(&given->waiting.error);
+  gather_py_waiting_free(&given->waiting);
+  return table;
 }
 
 PyObject *gather_py_table_text(const char *text) {
@@ -169,13 +205,14 @@ static int describe(gather_py_table *self, const gather_table_info *info, PyObje
 }
 
 PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-  opening given = {0};
   if (keywords && PyDict_Size(keywords) > 0) {
     PyErr_SetString(PyExc_TypeError, "Table takes no keyword arguments");
     return NULL;
   }
-  if (read_opening(args, &given) < 0) return NULL;
-  gather_table *table = open_table(&given);
+  opening *given = create_opening(args);
+  if (!given) return NULL;
+  PyObject *dtype = given->dtype; /* it belongs to args */
+  gather_table *table = open_table(given, args);
   if (!table) return NULL;
   gather_py_table *self = (gather_py_table *)gather_py_allocate(type);
   if (!self) {
@@ -183,7 +220,7 @@ PyObject *gather_py_table_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     return NULL;
   }
   gather_py_handle_open(&self->handle, table);
-  if (describe(self, gather_table_describe(table), given.dtype) < 0) {
+  if (describe(self, gather_table_describe(table), dtype) < 0) {
     Py_DECREF((PyObject *)self);
     return NULL;
   }

@@ -57,7 +57,7 @@ static gather_remote_verdict judge_range(const gather_remote_answer *answer, con
   if (is_changed(answer, question, why)) return GATHER_ANSWER_CHANGED;
   if (answer->first != question->first || answer->last != last)
     return say(why, GATHER_ANSWER_DOUBTFUL,
-               "the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64
+               "status 206: the server sent another range, bytes %" PRId64 "-%" PRId64 ", not %" PRId64 "-%" PRId64
                " as it was asked for",
                answer->first, answer->last, question->first, last);
   if (answer->has_length && answer->length != last - question->first + 1)

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#if defined(GATHER_HAVE_CURL)
 #include "base/error.h"
 #include "gather/remote.h"
+#include "remote/curl_library.h"
 
 #if defined(GATHER_HAVE_CURL)
 #include "remote/curl_library.h"

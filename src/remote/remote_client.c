@@ -101,16 +101,16 @@ void gather_remote_client_release(gather_remote_client *client) {
   gather_free(client);
 }
 
-/* With the lock held. A single connection that is fast tells nothing of what all of them get: until more was measured, they share its
- * bandwidth. Reading too few bytes too many times is the cheaper mistake. */
-static void take_costs(gather_remote_client *client, gather_remote_costs *costs) {
-  const double latency = (double)gather_histogram_share(&client->first_bytes, 0.5) * 1e-9;
-  const double each = client->bandwidth_each > 0 ? client->bandwidth_each : GUESSED_BANDWIDTH;
-  *costs =
-      (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY,
-                            .bandwidth = each > client->bandwidth_seen ? each : client->bandwidth_seen,
-                            .connections = client->depth_grows ? client->settings.given.connections : client->depth_now,
-                            .rate = MOST_RATE};
+/* With the lock held. */
+static void take_costs(const gather_remote_client *client, gather_remote_costs *costs) {
+  const int32_t connections = client->depth_grows ? client->settings.given.connections : client->depth_now;
+  const double latency = gather_remote_measure_latency(&client->measure),
+               bandwidth = gather_remote_measure_bandwidth(&client->measure, connections);
+  *costs = (gather_remote_costs){.latency = latency > 0 ? latency : GUESSED_LATENCY,
+                                 .bandwidth = bandwidth > 0 ? bandwidth : GUESSED_BANDWIDTH,
+                                 .connections = connections,
+                                 .rate = MOST_RATE,
+                                 .bytes = client->measure.bytes + 1};
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
@@ -140,7 +140,7 @@ void gather_remote_client_statistics(gather_remote_client *client, gather_remote
   cache_counts(client, statistics);
   take_costs(client, &costs);
   statistics->latency = client->first_bytes.count ? costs.latency : 0;
-  statistics->bandwidth = client->bandwidth_seen > 0 ? costs.bandwidth : 0;
+  statistics->bandwidth = gather_remote_measure_bandwidth(&client->measure, costs.connections);
   statistics->p50 = (double)gather_histogram_share(&client->durations, 0.50) * 1e-9;
   statistics->p99 = (double)gather_histogram_share(&client->durations, 0.99) * 1e-9;
   (void)pthread_mutex_unlock(&client->lock);

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-enum { STEPS = GATHER_REMOTE_GAP_STEPS, STEP_BITS = 5 };
+enum { STEPS = GATHER_REMOTE_GAP_STEPS, STEP_BITS = 5, LEAST_PART = 4096 };
 
 /* The model is not exact to so much: a time that is so close to the best is as good, and reads less. */
 static const double AS_GOOD = 1.05;
@@ -68,11 +68,12 @@ double gather_remote_seconds(const gather_remote_costs *costs, int64_t requests,
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* From this length on a request reads for longer than it waits. */
+/* From this length on a request reads for longer than it waits. Short answers measure little bandwidth: still, a part is longer than
+ * the headers of a request and its answer, so that short rows are not cut. */
 static int64_t busy_bytes(const gather_remote_costs *costs) {
   const int64_t connections = most(costs->connections, 1);
   const double bytes = costs->latency * costs->bandwidth / (double)connections;
-  return bytes < 1 ? 1 : bytes > 1e15 ? (int64_t)1e15 : (int64_t)bytes;
+  return bytes < LEAST_PART ? LEAST_PART : bytes > 1e15 ? (int64_t)1e15 : (int64_t)bytes;
 }
 
 /* The length of a part if `bytes` are read in all. */

@@ -21,6 +21,7 @@
 #include "remote/origin.h"
 #include "remote/remote_client.h"
 #include "remote/remote_locate.h"
+#include "remote/remote_measure.h"
 
 #define GATHER_REMOTE_TEXT_OF(number) #number
 #define GATHER_REMOTE_TEXT(number) GATHER_REMOTE_TEXT_OF(number)
@@ -86,6 +87,8 @@ typedef struct gather_remote_transfer {
   bool overflow;                                    /* more bytes than asked for */
   int64_t first, wanted, got;                       /* the range, and how much of it came */
   int64_t discarded;                                /* bytes of bodies that say why */
+  gather_remote_age age;                            /* of the connection, once it is answered */
+  int64_t asked;                                    /* when the request was on its way, once it is answered */
   int64_t sent, answered, window_began, window_got; /* clocks */
 } gather_remote_transfer;
 
@@ -103,9 +106,8 @@ struct gather_remote_client {
   gather_remote_statistics counts;
   gather_block_cache_state cache_before; /* when the counts began */
   gather_histogram first_bytes, durations;
-  double bandwidth_each; /* bytes a second of one connection; 0: not measured */
-  double bandwidth_seen; /* the most of all together in a tenth of a second */
-  bool depth_grows;      /* the server has refused nothing yet: depth_now doubles until the limit */
+  gather_remote_measure measure;
+  bool depth_grows; /* the server has refused nothing yet: depth_now doubles until the limit */
   int32_t depth_now;
   /* network */
   CURLM *multi;

@@ -133,13 +133,12 @@ static bool is_expired(const gather_remote_transfer *transfer, int64_t now, int6
   return now - transfer->window_began > limit;
 }
 
-/* What all connections bring together, in tenths of a second. */
+/* What all connections bring together, in fortieths of a second. */
 static void measure_window(gather_remote_client *client, int64_t now) {
-  double seconds = (double)(now - client->window_began) * 1e-9;
-  if (seconds < 0.1) return;
-  double rate = (double)client->window_bytes / seconds;
+  const int64_t time = now - client->window_began;
+  if (time < SECOND / 40) return;
   (void)pthread_mutex_lock(&client->lock);
-  if (rate > client->bandwidth_seen) client->bandwidth_seen = rate;
+  gather_remote_measure_window(&client->measure, client->window_bytes, time);
   (void)pthread_mutex_unlock(&client->lock);
   client->window_bytes = 0;
   client->window_began = now;

@@ -12,10 +12,6 @@
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
-/* Of one connection: what arrived at once, out of somebody's buffer, measures nothing. */
-static const double MOST_BANDWIDTH = 1.25e9, LEAST_SECONDS = 0.002;
-enum { LEAST_MEASURED = 16384 };
-
 /* ---- ends of requests */
 
 static void end(gather_remote_request *request, gather_status status) {
@@ -43,13 +39,10 @@ void gather_remote_fail(gather_remote_request *request, gather_status status, co
 
 static void measure(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_client *client = transfer->client;
-  double seconds = (double)(now - transfer->answered) * 1e-9;
-  const double each = seconds > 0 ? (double)transfer->got / seconds : 0;
   gather_depth_answered(&client->depth, transfer->got, client->ready.first != NULL, now);
   (void)pthread_mutex_lock(&client->lock);
   gather_histogram_add(&client->durations, now - transfer->request->state.begun);
-  if (transfer->got >= LEAST_MEASURED && seconds >= LEAST_SECONDS && each <= MOST_BANDWIDTH)
-    client->bandwidth_each = client->bandwidth_each > 0 ? 0.75 * client->bandwidth_each + 0.25 * each : each;
+  gather_remote_measure_answer(&client->measure, transfer->age, transfer->got, now - transfer->asked);
   (void)pthread_mutex_unlock(&client->lock);
 }
 
@@ -280,12 +273,20 @@ static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   }
 }
 
-/* S3 refuses with 400 what may pass, too. */
-static bool may_pass(const gather_remote_transfer *transfer) {
+/* What the code of S3 says about trying again: it refuses with 400 what may pass, and with 503 what does not. 1: it may help, 0: it
+ * does not, -1: as the status says. */
+static int says_again(const gather_remote_transfer *transfer) {
   const gather_remote_origin *origin = transfer->request->object->place.origin;
-  return origin && gather_remote_asks_place(transfer) &&
-         gather_remote_origin_again(origin, transfer->answer.status, transfer->refusal.text, transfer->refusal.bytes) ==
-             1;
+  if (!origin || !gather_remote_asks_place(transfer)) return -1;
+  return gather_remote_origin_again(origin, transfer->answer.status, transfer->refusal.text, transfer->refusal.bytes);
+}
+
+/* A refusal that may pass by its status. */
+static void refused_for_now(gather_remote_transfer *transfer, const char *why) {
+  if (says_again(transfer) == 0)
+    gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", why);
+  else
+    again(transfer, false, gather_answer_wait(&transfer->answer), why);
 }
 
 void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
@@ -315,7 +316,7 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
         renew(transfer, "the server redirects");
       return;
     case GATHER_ANSWER_DENIED:
-      if (may_pass(transfer))
+      if (says_again(transfer) == 1)
         again(transfer, false, -1, why);
       else if (!is_open && !transfer->from_place && request->object->redirected)
         renew(transfer, why);
@@ -324,10 +325,10 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
       return;
     case GATHER_ANSWER_BUSY:
       gather_depth_refused(&transfer->client->depth, transfer->sent, gather_clock());
-      again(transfer, false, gather_answer_wait(&transfer->answer), why);
+      refused_for_now(transfer, why);
       return;
     case GATHER_ANSWER_AGAIN:
-      again(transfer, false, gather_answer_wait(&transfer->answer), why);
+      refused_for_now(transfer, why);
       return;
     case GATHER_ANSWER_DOUBTFUL:
       again(transfer, true, -1, why);

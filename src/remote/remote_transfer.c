@@ -38,11 +38,16 @@ static void win(gather_remote_transfer *transfer) {
 static void measure_answer(gather_remote_transfer *transfer) {
   gather_remote_client *client = transfer->client;
   double before = 0;
+  long connects = 1;
   transfer->answered = gather_clock();
   (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME, &before);
-  int64_t latency = transfer->answered - transfer->sent - (int64_t)(before * 1e9);
+  (void)client->curl->easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connects);
+  transfer->age = connects > 0 ? GATHER_REMOTE_NEW : GATHER_REMOTE_USED;
+  transfer->asked = transfer->sent + (int64_t)(before * 1e9);
+  const int64_t wait = transfer->answered - transfer->asked;
   (void)pthread_mutex_lock(&client->lock);
-  gather_histogram_add(&client->first_bytes, latency > 0 ? latency : 1);
+  gather_histogram_add(&client->first_bytes, wait > 0 ? wait : 1);
+  gather_remote_measure_wait(&client->measure, transfer->age, wait);
   (void)pthread_mutex_unlock(&client->lock);
 }
 

@@ -94,6 +94,7 @@ static gather_status finish_one(gather_misses *m, int32_t *queue, gather_error *
   }
   gather_device_count_wait(&table->devices[read.source->device], m->now - read.begun);
   deliver(m, &read);
+  gather_misses_answered(m, read.needed);
   settle_mapped(m, &read);
   gather_reader_release(m->worker->reader, &read);
   *queue = read.source->queue;

@@ -14,6 +14,17 @@ typedef struct gather_cursor {
   int64_t flying;    /* reads */
 } gather_cursor;
 
+/* Files of other machines, which have one queue. */
+typedef struct gather_misses_remote {
+  bool ordered;
+  int64_t order_next,
+      order_count;           /* the order of the reads, as numbers of their first entries: the worker's spare entries */
+  gather_remote_costs costs; /* by which rows were joined */
+  int64_t arrived, gaps;     /* bytes that arrived; bytes of gaps that were asked for */
+  int64_t answers, next_choice; /* reads that are done; with so many of them, rows are joined anew */
+  int64_t most_flying;          /* reads at once */
+} gather_misses_remote;
+
 typedef struct gather_misses {
   const gather_taking *taking;
   gather_table *table;
@@ -25,9 +36,7 @@ typedef struct gather_misses {
   int64_t now;        /* the clock when a read last completed */
   int64_t flying;     /* reads of all queues */
   gather_cursor cursors[GATHER_MOST_QUEUES];
-  /* Files of other machines, which have one queue: the order of the reads, as numbers of their first entries: the worker's spare entries. */
-  bool ordered;
-  int64_t order_next, order_count;
+  gather_misses_remote remote;
 } gather_misses;
 
 /* A read's tag: the number of its first entry, and how many entries it has. */
@@ -40,7 +49,19 @@ enum { GATHER_MISS_TAG_BITS = 24 };
 void gather_misses_order(gather_misses *misses);
 /* The next read of a queue; false: there is none. */
 bool gather_misses_next(gather_misses *misses, int32_t queue, gather_read *read);
+/* The next read of a queue at its cursor, in file order. */
+bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read);
 /* Where a row of the take is in its file. */
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row);
+
+/* ---- miss_remote.c */
+
+void gather_misses_order_remote(gather_misses *misses);
+bool gather_misses_next_remote(gather_misses *misses, gather_read *read);
+/* Whether an entry may be read together with what is before it, over so large a gap. */
+bool gather_misses_may_join(const gather_misses *misses, int64_t entry, int64_t gap);
+/* A read of so many bytes is done: what it tells about the network may join the other rows in another way. Files of this machine:
+ * nothing. */
+void gather_misses_answered(gather_misses *misses, int64_t bytes);
 
 #endif

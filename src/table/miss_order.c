@@ -46,24 +46,21 @@ static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
 
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
-static int64_t join(const gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end,
-                    int64_t limit) {
+static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
   const gather_taking *taking = m->taking;
   while (cursor->next < cursor->end) {
     int64_t row = m->worker->entries[cursor->next].row;
     if (row - part->first * taking->fold >= part->rows * taking->fold) break;
     int64_t from = gather_misses_offset(taking, part, row), to = from + taking->row_bytes;
-    if (from - end > m->join_bytes || to > limit) break;
+    if (from - end > m->join_bytes || to > limit || !gather_misses_may_join(m, cursor->next, from - end)) break;
     end = to;
     cursor->next = skip_row(m, cursor->next, cursor->end);
   }
   return end;
 }
 
-bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
+bool gather_misses_form(gather_misses *m, int32_t queue, gather_read *read) {
   gather_cursor *cursor = &m->cursors[queue];
-  if (m->ordered && cursor->piece == 0)
-    cursor->next = m->order_next < m->order_count ? m->worker->spare[m->order_next++].row : m->count;
   if (cursor->next == cursor->end && !seek(m, queue, cursor)) return false;
   const gather_table *table = m->table;
   const int64_t first = cursor->next, row = m->worker->entries[first].row;
@@ -88,82 +85,13 @@ bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
   return true;
 }
 
-/* ---- files of other machines */
-
-static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
-  const gather_taking *taking = m->taking;
-  const gather_part *before = NULL;
-  int64_t end = 0;
-  *gaps = (gather_remote_gaps){0};
-  for (int64_t e = 0; e < m->count; e = skip_row(m, e, m->count)) {
-    const int64_t row = m->worker->entries[e].row;
-    const gather_part *part = gather_taking_find_part(taking, row);
-    const int64_t from = gather_misses_offset(taking, part, row);
-    gather_remote_gaps_add(gaps, taking->row_bytes, part == before ? from - end : -1);
-    before = part;
-    end = from + taking->row_bytes;
-  }
-}
-
-static void choose_joining(gather_misses *m) {
-  gather_table *table = m->table;
-  gather_remote_joining joining;
-  gather_remote_costs costs = {0};
-  sum_gaps(m, m->worker->gaps);
-  gather_remote_client_costs(table->client, &costs);
-  if (table->gap_given >= 0)
-    gather_remote_join_by(m->worker->gaps, &costs, m->read_bytes, table->gap_given, &joining);
-  else
-    gather_remote_join(m->worker->gaps, &costs, m->read_bytes, &joining);
-  m->join_bytes = joining.gap_bytes;
-  m->read_bytes = joining.part_bytes;
-  atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
-}
-
-/* Reads by length, a quarter of an octave each, the longest class first. */
-enum { LENGTH_STEPS = 4, LENGTH_CLASSES = 64 * LENGTH_STEPS };
-
-static int length_class(int64_t bytes) {
-  uint64_t value = (uint64_t)bytes * LENGTH_STEPS; /* a read fits into a buffer */
-  int log = 0;
-  for (; value >= 2 * LENGTH_STEPS; value >>= 1) log++;
-  return LENGTH_CLASSES - 1 - (log * LENGTH_STEPS + (int)value - LENGTH_STEPS);
-}
-
-/* The next read that begins with a row; its first entry. The further pieces of a long row follow their first. */
-static bool next_whole(gather_misses *m, int64_t *first, int *number) {
-  gather_read read;
-  bool further;
-  do {
-    further = m->cursors[0].piece > 0;
-    if (!gather_misses_next(m, 0, &read)) return false;
-  } while (further);
-  *first = read.tag >> GATHER_MISS_TAG_BITS;
-  *number = length_class(read.needed);
-  return true;
-}
-
-static void sort_longest_first(gather_misses *m) {
-  int64_t places[LENGTH_CLASSES] = {0}, place = 0, first;
-  int number;
-  while (next_whole(m, &first, &number)) places[number]++;
-  for (int c = 0; c < LENGTH_CLASSES; c++) {
-    const int64_t reads = places[c];
-    places[c] = place;
-    place += reads;
-  }
-  m->cursors[0].next = 0;
-  while (next_whole(m, &first, &number)) m->worker->spare[places[number]++].row = first;
-  m->cursors[0].next = 0;
-  m->order_count = place;
-  m->ordered = true;
+bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
+  return m->remote.ordered ? gather_misses_next_remote(m, read) : gather_misses_form(m, queue, read);
 }
 
 void gather_misses_order(gather_misses *m) {
   m->read_bytes = m->table->budget.slot_bytes;
   m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
   if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */
-  if (!m->table->client) return;
-  choose_joining(m);
-  sort_longest_first(m);
+  if (m->table->client) gather_misses_order_remote(m);
 }

@@ -14,8 +14,8 @@ WAYS = ["auto", "mmap", "pread", "uring"]
 
 @pytest.fixture
 def file(gather) -> str:
-    """A table of 16 MiB in rows of 512 bytes."""
-    return gather.save("x.npy", np.arange(4 * MIB, dtype=np.uint32).reshape(-1, 128))
+    """A table of 4 MiB in rows of 512 bytes."""
+    return gather.save("x.npy", np.arange(MIB, dtype=np.uint32).reshape(-1, 128))
 
 
 def rates_are_sane(rate: dict) -> None:
@@ -27,7 +27,7 @@ def test_json(gather, file):
     before = os.stat(gather.folder / file)
     answer = gather.json("bench", file, "--rows", "64")
     assert answer["command"] == "bench" and answer["file"] == file and answer["format"] == "npy"
-    assert (answer["type"], answer["shape"], answer["row_bytes"]) == ("uint32", [32768, 128], 512)
+    assert (answer["type"], answer["shape"], answer["row_bytes"]) == ("uint32", [8192, 128], 512)
     assert answer["file_bytes"] == before.st_size and answer["block_bytes"] == 4096
     assert answer["rows"] == 64 and answer["rounds"] == 5 and answer["seed"] == 1 and answer["seconds"] > 0
     here = [way for way in WAYS if way != "uring" or has_uring(gather)]
@@ -73,7 +73,7 @@ def test_text(gather, file):
     answer = gather("bench", file, "--rows", "64")
     assert answer.code == 0 and answer.err == b""
     lines = answer.text.splitlines()
-    assert lines[0].startswith("x.npy: npy uint32 [32768, 128], rows of 512 bytes, a file of 16.0")
+    assert lines[0].startswith("x.npy: npy uint32 [8192, 128], rows of 512 bytes, a file of 4.00")
     assert lines[1].startswith("direct I/O ") and "; read-ahead " in lines[1]
     assert lines[2] == "each figure: the median of 5 rounds of 64 random rows"
     for name in ("disk limit", "auto", "mmap", "pread", "plain mmap", "plain pread"):

@@ -130,7 +130,7 @@ def test_progress_on_a_terminal_after_a_second(gather, table):
     assert on_terminal(gather, "take", table, "1", "-o", "o.npy", stdout=False)[2] == b""
     gather.save("x.npy", np.ones((2, 1 << 20), np.uint8))
     gather.save("i.npy", np.zeros(512, np.int32))
-    words = ("take", "x.npy", "i.npy", "-o", "big.npy", "-f")
+    words = ("take", "x.npy", "i.npy", "-o", "big.npy", "-f", "--no-sync")  # half a GB
     for threads in ("1", "2"):
         code, _, shown = on_terminal(gather, *words, "--threads", threads, stdout=False, pause=stop_for_a_while)
         assert code == 0, shown

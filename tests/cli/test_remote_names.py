@@ -174,7 +174,26 @@ def test_missing_files(gather, url) -> None:
 
 def test_what_is_no_url_is_a_file(gather, url) -> None:
     for name in ("ftp://127.0.0.1/x.npy", "file:///x.npy", "http:/x", "gopher://127.0.0.1/"):
-        assert "404" not in gather.fails("file_not_found", "info", name)["message"]
+        error = gather.fails("file_not_found", "info", name)
+        assert "404" not in error["message"] and "URLs that are read begin with" in error["hint"]
+
+
+def test_no_output_is_a_url(gather, url, server) -> None:
+    gather.save("t.npy", DATA[:3])
+    for words in (("take", "t.npy", "[0]", "-o", url("/o.npy")), ("shuffle", "t.npy", "-o", "s3://bucket/o.npy"),
+                  ("run", url("/small.onnx"), "--output", f"y={url('/o.npy')}")):  # fmt: skip
+        assert "only local files are written" in gather.fails("unsupported", *words)["message"]
+
+
+def test_a_cache_that_does_not_work_is_noted(gather, url) -> None:
+    """The take goes on without it; one line says so, unless --quiet asks for none."""
+    gather.save("t.npy", DATA[:3])
+    line = ("take", url("/a.npy"), "[5]", "-o", "o.npy", "-f", "--cache", "t.npy")
+    answer = gather(*line)
+    assert answer.code == 0 and answer.errors.startswith("gather: note: --cache: nothing is kept on disk: "), answer
+    assert np.array_equal(np.load(gather.folder / "o.npy"), DATA[[5]])
+    assert gather(*line, "--plan").errors.count("nothing is kept on disk") == 1
+    assert gather(*line, "-q").errors == "" and gather(*line[:-1], "cache").errors == ""
 
 
 def shards(prefix: str) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ def large(gather) -> tuple[str, str]:
 def test_progress_fits_the_terminal(gather, columns, axis):
     gather.save("x.npy", np.ones((2, 1 << 20) if axis == "0" else (1 << 20, 2), np.uint8))
     gather.save("i.npy", np.zeros(512, np.int32))
-    words = ("take", "x.npy", "i.npy", "--axis", axis, "-o", "big.npy", "--threads", "1")
+    words = ("take", "x.npy", "i.npy", "--axis", axis, "-o", "big.npy", "--threads", "1", "--no-sync")
     code, _, shown = on_terminal(gather, *words, columns=columns, stdout=False, pause=stop_for_a_while)
     assert code == 0
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
@@ -29,14 +29,14 @@ def test_progress_fits_the_terminal(gather, columns, axis):
 
 
 def test_columns_of_the_environment_count(gather, large):
-    words = ("take", *large, "-o", "big.npy", "--threads", "1")
+    words = ("take", *large, "-o", "big.npy", "--threads", "1", "--no-sync")
     shown = on_terminal(gather, *words, columns=200, stdout=False, pause=stop_for_a_while, COLUMNS="30")[2]
     lines = [line for line in rewritten(shown) if line.startswith("gather")]
     assert lines and all(columns_of(line) < 30 for line in lines), lines
 
 
 def test_no_progress_where_a_line_cannot_be_rewritten(gather, large):
-    words = ("take", *large, "-o", "big.npy", "--threads", "1")
+    words = ("take", *large, "-o", "big.npy", "--threads", "1", "--no-sync")
     assert on_terminal(gather, *words, stdout=False, pause=stop_for_a_while, TERM="dumb")[2] == b""
 
 

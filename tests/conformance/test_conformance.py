@@ -21,6 +21,7 @@ from support.skip import skip_test
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("onnx", "numpy", "onnxruntime", "openvino")
+FEW = ("--quick", "100")  # what finds a fault is tried with a few cases of each kind
 sys.path.insert(0, str(ROOT / "conformance"))
 
 
@@ -102,8 +103,16 @@ def test_a_suite_that_cannot_run_is_said(tmp_path):
 def test_a_wrong_answer_is_found(tmp_path):
     """A libgather that turns its results around fails."""
     needs("onnxruntime")
-    done = run("--quick", "--suites", "onnxruntime", **customized(tmp_path, WRONG))
+    done = run(*FEW, "--suites", "onnxruntime", **customized(tmp_path, WRONG))
     assert done.returncode == 1 and "other elements" in done.stdout, done.stdout
+
+
+def others_are_brief(text: str, kept: str) -> str:
+    """The other entries with an example that imports nothing, and prints what it should."""
+    whole = re.compile(r'^example = """.*?""".^prints = """.*?"""', re.S | re.M)
+    head, *entries = text.split("[[difference]]")
+    brief = [entry if f'id = "{kept}"' in entry else whole.sub('example = "print(1)"\nprints = "1"', entry) for entry in entries]
+    return "[[difference]]".join([head, *brief])
 
 
 def test_a_difference_that_is_gone_is_found(tmp_path):
@@ -116,6 +125,7 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
     table = folder / "differences/onnxruntime.toml"
     text = table.read_text()
     version = importlib.metadata.version("onnxruntime")
+    text = others_are_brief(text, "onnxruntime-string-rows")
     for versions, required, fails in ((version, "", True), ("0.1", "", False), ("0.1", "onnxruntime", True)):
         changed = text.replace("ONNX Runtime: [['b0', ''], ['a0', '']]", "ONNX Runtime: all of them")
         changed = re.sub(
@@ -123,7 +133,7 @@ def test_a_difference_that_is_gone_is_found(tmp_path):
         )
         assert changed != text
         table.write_text(changed)
-        done = run("--quick", "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE=required)
+        done = run(*FEW, "--suites", "onnxruntime", program=folder / "run.py", GATHER_TEST_REQUIRE=required)
         assert "difference gone: onnxruntime: onnxruntime-string-rows" in done.stdout, done.stdout + done.stderr
         assert (done.returncode == 1) == fails, done.stdout
 

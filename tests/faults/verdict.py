@@ -112,6 +112,10 @@ def judge_files(scenario: Scenario, point: Point, result: Result, base: Result, 
     return wrong
 
 
+# glibc ends a process that has no memory for the thread-local data of a library that was loaded by dlopen: libcurl's TLS library.
+NO_THREAD_LOCAL = b"cannot allocate memory for thread-local data: ABORT\n"
+
+
 def judge(scenario: Scenario, as_json: bool, point: Point, result: Result, base: Result, unnamed: bool) -> list[str]:
     """All that is wrong with a run."""
     if result.code is None:
@@ -119,6 +123,8 @@ def judge(scenario: Scenario, as_json: bool, point: Point, result: Result, base:
     if b"CHECK failed: sanitizer_" in result.err and b"__asan::AsanThread::Init" in result.err:
         return []  # it is the runtime of the sanitizer that has no memory for a thread
     wrong = judge_files(scenario, point, result, base, unnamed)
+    if point.how.startswith("alloc") and result.err == NO_THREAD_LOCAL:
+        return wrong
     if result.code not in codes(point, base):
         return [f"exit code {result.code}: {(result.err or result.out)[-400:]!r}", *wrong]
     if result.code == base.code:

@@ -90,11 +90,14 @@ static struct {
   int listener, port, answers;
 } played = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* The client asks once by each connection. */
 static bool read_request(int connection) {
-  char text[4] = "";
-  while (memcmp(text, "\r\n\r\n", 4) != 0) {
-    memmove(text, text + 1, 3);
-    if (recv(connection, text + 3, 1, 0) != 1) return false;
+  char text[8192];
+  size_t size = 0;
+  while (size < 4 || memcmp(text + size - 4, "\r\n\r\n", 4) != 0) {
+    ssize_t got = recv(connection, text + size, sizeof text - size, 0);
+    if (got <= 0) return false;
+    size += (size_t)got;
   }
   return true;
 }

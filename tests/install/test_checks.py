@@ -27,42 +27,49 @@ def test_layers_pass_as_they_are(copy: Path):
     assert code == 0 and "0 faults" in said, said
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "complaint"),
-    [
-        ("src/base/type.c", '#include "kernel/kernel.h"\n', "may not include kernel/kernel.h"),
-        ("src/kernel/check.c", '#include "op/op.h"\n', "may not include op/op.h"),
-        ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
-        ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
-        ("src/table/take.c", '#include "shuffle/shuffle.h"\n', "may not include shuffle/shuffle.h"),
-        ("src/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
-        ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
-        ("src/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
-        ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
-        ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
-        ("python/src/py_module.c", '#include "base/error.h"\n', "may not include base/error.h"),
-        ("python/src/py_module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
-        ("python/src/py_module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
-        ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
-        ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
-        ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
-        ("src/plan/run.c", "void f(void) { abort(); }\n", "must not use abort"),
-        ("src/format/npy.c", 'char *f(void) { return getenv("X"); }\n', "must not use getenv"),
-    ],
-)
-def test_layers_find(copy: Path, file: str, text: str, complaint: str):
-    append(copy / file, text)
+# One fault of each kind: the file, the line that is appended to it, and what is said of that line.
+FAULTS = [
+    ("src/base/type.c", '#include "kernel/kernel.h"\n', "may not include kernel/kernel.h"),
+    ("src/kernel/check.c", '#include "op/op.h"\n', "may not include op/op.h"),
+    ("src/op/ops.c", '#include "format/format.h"\n', "may not include format/format.h"),
+    ("src/format/npy.c", '#include "plan/plan.h"\n', "may not include plan/plan.h"),
+    ("src/table/take.c", '#include "shuffle/shuffle.h"\n', "may not include shuffle/shuffle.h"),
+    ("src/shuffle/shuffle.c", '#include "model/model.h"\n', "may not include model/model.h"),
+    ("src/base/type.c", '#include "error.h"\n', "named without its folder"),
+    ("src/op/plan.c", "#include <gather/gather.h>\n", "own headers are included with quotes"),
+    ("include/gather/file.h", '#include "base/error.h"\n', "may not include base/error.h"),
+    ("cli/main.c", '#include "base/error.h"\n', "may not include base/error.h"),
+    ("python/src/py_module.c", '#include "base/error.h"\n', "may not include base/error.h"),
+    ("python/src/py_module.c", '#include "cli/args.h"\n', "may not include cli/args.h"),
+    ("python/src/py_module.c", 'void f(void) { puts("x"); }\n', "must not use puts"),
+    ("src/op/ops.c", 'void f(void) { printf("x"); }\n', "must not use printf"),
+    ("src/op/ops.c", 'void f(void) { fprintf(stderr, "x"); }\n', "must not use stderr"),
+    ("src/plan/run.c", "void f(void) { exit(1); }\n", "must not use exit"),
+    ("src/plan/run.c", "void f(void) { abort(); }\n", "must not use abort"),
+    ("src/format/npy.c", 'char *f(void) { return getenv("X"); }\n', "must not use getenv"),
+]
+
+
+def test_layers_find(copy: Path):
+    """All faults in one copy: each is said, and no line without one."""
+    wanted = {}
+    for file, text, complaint in FAULTS:
+        append(copy / file, text)
+        wanted[f"{file}:{len((copy / file).read_text(encoding='utf-8').splitlines())}"] = complaint
     code, said = check(copy, "check-layers", "--sources")
-    assert code == 1
-    assert any(line.startswith(f"{file}:") and complaint in line for line in said.splitlines()), said
+    found = [line.split(": ", maxsplit=1) for line in said.splitlines()[:-1]]
+    assert code == 1 and {place for place, _ in found} == wanted.keys(), said
+    for place, complaint in wanted.items():
+        assert any(complaint in text for where, text in found if where == place), (place, said)
 
 
-@pytest.mark.parametrize(
-    "text", ['/* printf("x"); exit(1) */\n', 'static const char *f = "exit(1)";\n', "int x(char *t) { return snprintf(t, 1, t); }\n"]
-)
-def test_layers_do_not_mind(copy: Path, text: str):
-    append(copy / "src/op/ops.c", text)
-    assert check(copy, "check-layers", "--sources")[0] == 0
+def test_layers_do_not_mind(copy: Path):
+    for text in ('/* printf("x"); exit(1) */\n', 'static const char *f = "exit(1)";\n', "int x(char *t) { return snprintf(t, 1, t); }\n"):
+        append(copy / "src/op/ops.c", text)
+    (copy / "src/op/x1.h").write_text("typedef struct opaque opaque;\n")
+    (copy / "src/op/x2.c").write_text("/* struct opaque { of a comment } */\nstruct opaque {\n  int a;\n};\n")
+    code, said = check(copy, "check-layers", "--sources")
+    assert code == 0 and "0 faults" in said, said
 
 
 def test_layers_refuse_an_unknown_folder(copy: Path):
@@ -71,30 +78,31 @@ def test_layers_refuse_an_unknown_folder(copy: Path):
     assert check(copy, "check-layers", "--sources")[0] == 1
 
 
-@pytest.mark.parametrize(
-    ("files", "complaint"),
-    [
-        ({"src/op/alloc.c": "int gather_x;\n"}, "file name alloc.c occurs more than once: src/base/alloc.c src/op/alloc.c"),
-        ({"cli/table.h": "int gather_x;\n"}, "file name table.h occurs more than once: cli/table.h include/gather/table.h"),
-        (
-            {"src/op/x1.c": "typedef struct thing {\n  int a;\n} thing;\n", "cli/x2.c": "typedef int thing;\n"},
-            "type thing occurs more than once: cli/x2.c src/op/x1.c",
-        ),
-        ({"src/op/x1.c": "enum thing { A };\n", "src/op/x2.h": "struct thing { int a; };\n"}, "type thing occurs more than once"),
-        ({"src/op/x1.c": "typedef struct {\n  int a;\n} thing;\n", "src/op/x2.h": "typedef int (*thing)(int);\n"}, "type thing occurs"),
-    ],
-)
-def test_layers_find_names_that_occur_twice(copy: Path, files: dict[str, str], complaint: str):
-    for name, text in files.items():
+TWICE = {
+    "src/op/alloc.c": "int gather_x;\n",
+    "cli/table.h": "int gather_x;\n",
+    "src/op/x1.c": "typedef struct thing {\n  int a;\n} thing;\n",
+    "cli/x2.c": "typedef int thing;\n",
+    "src/op/x3.c": "enum other { A };\n",
+    "src/op/x4.h": "struct other { int a; };\n",
+    "src/op/x5.c": "typedef struct {\n  int a;\n} third;\n",
+    "src/op/x6.h": "typedef int (*third)(int);\n",
+}
+
+
+def test_layers_find_names_that_occur_twice(copy: Path):
+    for name, text in TWICE.items():
         (copy / name).write_text(text)
     code, said = check(copy, "check-layers", "--sources")
-    assert code == 1 and complaint in said, said
-
-
-def test_layers_do_not_mind_an_opaque_type(copy: Path):
-    (copy / "src/op/x1.h").write_text("typedef struct thing thing;\n")
-    (copy / "src/op/x2.c").write_text("/* struct thing { of a comment } */\nstruct thing {\n  int a;\n};\n")
-    assert check(copy, "check-layers", "--sources")[0] == 0
+    assert code == 1, said
+    for complaint in (
+        "file name alloc.c occurs more than once: src/base/alloc.c src/op/alloc.c",
+        "file name table.h occurs more than once: cli/table.h include/gather/table.h",
+        "type thing occurs more than once: cli/x2.c src/op/x1.c",
+        "type other occurs more than once: src/op/x3.c src/op/x4.h",
+        "type third occurs more than once: src/op/x5.c src/op/x6.h",
+    ):
+        assert complaint in said, said
 
 
 HEADER = """

@@ -81,7 +81,7 @@ def test_runtime(entry, tmp_path):
     np.save(tmp_path / "ids.npy", IDS)
     out = {"shape": entry["shape"], "dtype": entry["type"], "bytes": wanted(entry).nbytes, "out": str(tmp_path / "y.npy")}
     job = {"peer": package, "threads": 2, "inputs": {"ids": str(tmp_path / "ids.npy")}, **out, "path": str(alone(path, entry))}
-    (answer,) = peers.ask([job])
+    answer = peers.ask_one(job)
     assert answer == {"error": ""}
     assert np.load(tmp_path / "y.npy").tobytes() == wanted(entry).tobytes()
 

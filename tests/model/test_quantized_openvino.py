@@ -72,7 +72,7 @@ def ask(folder, peer: str, model, name: str, indices: np.ndarray) -> np.ndarray:
     np.save(folder / "i.npy", indices)
     job = {"peer": peer, "path": str(model), "threads": 2, "out": str(folder / "y.npy"), "inputs": {name: str(folder / "i.npy")},
            "shape": (len(indices), WIDTH), "dtype": "float32", "bytes": len(indices) * WIDTH * 4}  # fmt: skip
-    (answer,) = peers.ask([job])
+    answer = peers.ask_one(job)
     assert answer == {"error": ""}, answer
     return np.load(folder / "y.npy").view(np.float32).reshape(-1, WIDTH)
 
@@ -162,7 +162,7 @@ def test_linear(opset, kind, axis, block, wanted, tmp_path):
 def openvino_gives(tmp_path, case: compressed.Compressed) -> np.ndarray:
     path = compressed.write([case], tmp_path, given=True)
     case.indices.tofile(tmp_path / "i.bin")
-    (answer,) = peers.ask([{"path": str(path), "inputs": [{"file": str(tmp_path / "i.bin"), "type": "i64", "shape": case.indices.shape}]}])
+    answer = peers.ask_one({"path": str(path), "inputs": [{"file": str(tmp_path / "i.bin"), "type": "i64", "shape": case.indices.shape}]})
     (output,) = answer["outputs"]
     return np.frombuffer(bytes.fromhex(output["content"]), compressed.RESULTS[output["type"]]).reshape(output["shape"])
 

@@ -57,7 +57,7 @@ def openvino_says(path, arrays, folder) -> bytes:
     for name, array in arrays.items():
         array.tofile(folder / f"{name}.raw")
         given.append({"file": str(folder / f"{name}.raw"), "type": KINDS[str(array.dtype)], "shape": list(array.shape)})
-    answer = peers.ask([{"path": str(path), "inputs": given}])[0]
+    answer = peers.ask_one({"path": str(path), "inputs": given})
     assert answer["error"] == "", answer
     return answer["outputs"][0]["shape"], bytes.fromhex(answer["outputs"][0]["content"])
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpi_faults WHAT [SECONDS]: what happens when a rank fails. Each surviving rank prints one line: "rank R: STATUS: MESSAGE".
+ * mpi_faults WHAT [SECONDS [FOLDER]]: what happens when a rank fails. Each surviving rank prints lines: "rank R: STATUS: MESSAGE".
  *   read     the rows of rank 1 cannot be read
+ *   file     the file of rank 1, in FOLDER, loses its end after the first take
  *   differ   rank 1 brings rows of another type; then another shape, layout, options; then no rows at all
  *   stopped  rank 1 stops in the second take (SIGSTOP): the others wait SECONDS, and not longer
  *   killed   rank 1 kills itself in the second take
  *   error    rank 1 kills itself; the others report what MPI says, and end by themselves
+ *   rows_stopped, rows_killed  the same while rank 1 reads rows in the second take: ids have arrived, rows have not
  *   missing  rank 1 does not make the call
+ *   late     rank 1 makes the call when the others have given up: what arrives then is written into no memory of theirs
  *   same     ranks that say that they have the same table, and do not
  */
 #define _POSIX_C_SOURCE 200809L
@@ -18,6 +21,7 @@
 #include <unistd.h>
 
 #include "gather/mpi.h"
+#include "mpi/mpi_random.h"
 
 enum { ROWS = 1000, WIDTH = 64, IDS = 500 };
 
@@ -25,6 +29,7 @@ static int rank, ranks;
 static double seconds = 5;
 static float table[ROWS][WIDTH], out[IDS][WIDTH];
 static int64_t ids[IDS];
+static int rows_in_all;
 static int64_t table_shape[2] = {ROWS, WIDTH}, ids_shape[1] = {IDS}, out_shape[2] = {IDS, WIDTH};
 static gather_tensor mine = {.data = table, .type = GATHER_TYPE_FLOAT32, .rank = 2, .shape = table_shape};
 static const gather_tensor indices = {.data = ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = ids_shape};
@@ -37,7 +42,41 @@ static void report(gather_status status, const gather_error *error, int failed) 
 
 static void fresh_ids(int seed) {
   for (int i = 0; i < IDS; i++)
-    ids[i] = (int64_t)((unsigned)(i * 7919 + seed * 104729 + rank * 31) % (unsigned)(ROWS * ranks));
+    ids[i] = (int64_t)((unsigned)(i * 7919 + seed * 104729 + rank * 31) % (unsigned)rows_in_all);
+}
+
+/* Reads rows, and in the second take stops or ends instead. */
+static int fatal_signal, takes;
+
+static gather_status fatal_read(void *context, const gather_tensor *wanted, const gather_tensor *to,
+                                gather_error *error) {
+  if (takes > 1) raise(fatal_signal);
+  return gather_take(context, wanted, 0, to, error);
+}
+
+/* The rows of this rank as a file. */
+static char path[512];
+
+static gather_table *open_file(const char *folder) {
+  snprintf(path, sizeof path, "%s/part%d", folder, rank);
+  FILE *file = fopen(path, "wb");
+  if (!file || fwrite(table, sizeof table, 1, file) != 1 || fclose(file) != 0) MPI_Abort(MPI_COMM_WORLD, 5);
+  gather_raw raw = {0};
+  raw.type = "float32";
+  raw.rank = 2;
+  raw.shape = table_shape;
+  raw.as_is = true;
+  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+  options.raw = &raw;
+  options.buffered = true; /* each take reads the file */
+  options.engine = GATHER_ENGINE_PREAD;
+  gather_table *opened = NULL;
+  gather_error error;
+  if (gather_table_open(path, &options, &opened, &error) != GATHER_OK) {
+    fprintf(stderr, "rank %d: %s\n", rank, error.message);
+    MPI_Abort(MPI_COMM_WORLD, 5);
+  }
+  return opened;
 }
 
 static gather_status failing_read(void *context, const gather_tensor *wanted, const gather_tensor *to,
@@ -89,6 +128,19 @@ static void fail_here(const char *what) {
   if (runs(what, "stopped")) raise(SIGSTOP);
   if (runs(what, "killed") || runs(what, "error")) raise(SIGKILL);
   if (runs(what, "missing")) pause();
+  if (runs(what, "late")) sleep((unsigned)seconds + 2);
+  if (runs(what, "file") && truncate(path, 100) != 0) MPI_Abort(MPI_COMM_WORLD, 5);
+}
+
+/* The operation that did not end in time ends now; the stack that was in use then is in use again. */
+static void check_stack(void) {
+  volatile unsigned char area[1 << 15];
+  size_t changed = 0;
+  for (size_t i = 0; i < sizeof area; i++) area[i] = 0xA5;
+  patient_barrier(MPI_COMM_WORLD);
+  for (size_t i = 0; i < sizeof area; i++) changed += area[i] != 0xA5;
+  printf("rank %d: %zu bytes of the stack were written\n", rank, changed);
+  fflush(stdout);
 }
 
 int main(int argc, char **argv) {
@@ -98,15 +150,22 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  rows_in_all = runs(what, "late") ? ROWS : ROWS * ranks;
   if (runs(what, "error")) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int i = 0; i < ROWS; i++)
-    for (int k = 0; k < WIDTH; k++) table[i][k] = (float)(rank * ROWS + i) + (runs(what, "same") ? 0 : 0.5f);
+    for (int k = 0; k < WIDTH; k++) table[i][k] = (float)((runs(what, "late") ? 0 : rank * ROWS) + i);
   gather_mpi_options options = GATHER_MPI_OPTIONS_INIT;
   int32_t failed = -2;
   options.seconds = seconds;
   options.failed_rank = &failed;
   if (runs(what, "read") && rank == 1) options.read = failing_read;
-  if (runs(what, "same")) options.layout = GATHER_MPI_SAME;
+  if (runs(what, "same") || runs(what, "late")) options.layout = GATHER_MPI_SAME;
+  fatal_signal = runs(what, "rows_stopped") ? SIGSTOP : runs(what, "rows_killed") ? SIGKILL : 0;
+  if (fatal_signal && rank == 1) {
+    options.read = fatal_read;
+    options.read_context = &mine;
+  }
+  if (runs(what, "file") && argc > 3) options.table = open_file(argv[3]);
   if (runs(what, "differ") || runs(what, "same")) {
     if (runs(what, "same")) {
       create_and_report(&options);
@@ -118,25 +177,30 @@ int main(int argc, char **argv) {
   }
   gather_mpi_plan *plan;
   gather_error error;
-  gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, &mine, &options, &plan, &error);
+  gather_status status = gather_mpi_plan_create(MPI_COMM_WORLD, options.table ? NULL : &mine, &options, &plan, &error);
   report(status, &error, failed);
   if (status != GATHER_OK) MPI_Abort(MPI_COMM_WORLD, 4);
   fresh_ids(1);
+  takes = 1;
   status = gather_mpi_take(plan, &indices, &rows, &error);
   report(status, &error, failed);
   fail_here(what);
   fresh_ids(2);
+  takes = 2;
   status = gather_mpi_take(plan, &indices, &rows, &error);
   report(status, &error, failed);
+  if (runs(what, "late")) check_stack();
   /* A broken plan says so, and can be destroyed. */
-  if (status != GATHER_OK && !runs(what, "read"))
-    report(gather_mpi_take(plan, &indices, &rows, &error), &error, failed);
+  const bool whole = runs(what, "read") || runs(what, "file");
+  if (status != GATHER_OK && !whole) report(gather_mpi_take(plan, &indices, &rows, &error), &error, failed);
   gather_mpi_plan_destroy(plan);
-  if (runs(what, "read")) {
+  gather_table_close(options.table);
+  if (whole) {
     MPI_Finalize();
     return 0;
   }
   fflush(stdout);
+  sleep(1); /* the others have their error, too, before this one ends them */
   MPI_Abort(MPI_COMM_WORLD, status == GATHER_OK ? 0 : 7);
   return 0;
 }

@@ -10,6 +10,7 @@ from mpi4py import MPI
 import libgather
 import libgather.mpi
 from libgather import errors
+from libgather._mpi_agree import gather_facts
 
 COMM = MPI.COMM_WORLD
 RANK, RANKS = COMM.Get_rank(), COMM.Get_size()
@@ -90,6 +91,41 @@ def differences() -> None:
     refused(ValueError, lambda: libgather.mpi.Plan(COMM, MINE.T))
 
 
-for part in (arrays, plans, tables, differences):
+def faults() -> None:
+    """What fails on one rank alone, before the library is called, is an error on all."""
+    last = RANKS - 1
+    path = FOLDER / f"mine{RANK}.npy"
+    np.save(path, MINE)
+    with libgather.mpi.Plan(COMM, path) as plan:
+        assert np.array_equal(plan.take(IDS), WHOLE[IDS])
+        kind = ValueError if RANK == last else errors.GatherValueError
+        error = refused(kind, lambda: plan.take([[1], [2, 3]] if RANK == last else [1]))
+        assert RANK == last or error.rank == last
+        error = refused(TypeError if RANK == last else errors.GatherValueError, lambda: plan.take([1], out=[] if RANK == last else None))
+        assert np.array_equal(plan.take(IDS), WHOLE[IDS])
+    (FOLDER / "bad.npy").write_bytes(b"no array")
+    for name, kind in (("missing.npy", errors.GatherFileNotFoundError), ("bad.npy", errors.GatherError)):
+        error = refused(kind, lambda: libgather.mpi.Plan(COMM, FOLDER / name if RANK == last else path))  # noqa: B023
+        assert (RANK == last or (error.rank == last and str(error).startswith(f"rank {last}: "))) and name in str(error), str(error)
+    refused(ValueError, lambda: libgather.mpi.Plan(COMM, MINE.T if RANK == last else MINE))
+    refused(TypeError, lambda: libgather.mpi.Plan(COMM, MINE.astype(object) if RANK == last else MINE))
+    if RANKS > 1:
+        refused(errors.GatherValueError, lambda: libgather.mpi.Plan(COMM, MINE, layout="stripes" if RANK else "blocks"), rank=1, status="mismatch")
+
+
+def late() -> None:
+    """A rank that does not come: the others do not wait for ever."""
+    comm = COMM.Dup()
+    if RANK == RANKS - 1 and RANKS > 1:
+        for rank in range(RANKS - 1):
+            comm.recv(source=rank)
+        gather_facts(comm, {}, 60)
+    elif RANKS > 1:
+        refused(errors.GatherFileError, lambda: libgather.mpi.Plan(comm, MINE, seconds=1), status="io_error")
+        comm.send(None, dest=RANKS - 1)
+    COMM.Barrier()
+
+
+for part in (arrays, plans, tables, differences, faults, late):
     part()
 print(f"equal on rank {RANK}")

@@ -10,6 +10,11 @@ from pathlib import Path
 BUILD = Path(os.environ.get("GATHER_BUILD", "."))
 NAMES = [name for name in ("openmpi", "mpich") if (BUILD / "tests/mpi" / name / "mpi_cases").is_file() and shutil.which(f"mpirun.{name}")]
 
+# The tests run each behaviour under the first MPI, and a few under the other; GATHER_TEST_MPI=all (script/mpi --tests): each under both.
+FIRST = NAMES[0] if NAMES else "openmpi"
+OTHER = "openmpi" if FIRST == "mpich" else "mpich"
+EACH = os.environ.get("GATHER_TEST_MPI") == "all"
+
 # As root, with more ranks than CPUs, which must yield.
 OPENMPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",

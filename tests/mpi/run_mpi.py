@@ -41,10 +41,16 @@ def cases(count: int) -> None:
     print(f"mpi: {count} cases equal to a serial take")
 
 
+def tests() -> None:
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT / 'tests'}", str(ROOT / "tests/mpi")]
+    if subprocess.run(words, env=os.environ | {"GATHER_TEST_MPI": "all"}, check=False).returncode != 0:
+        fail("a test failed")
+
+
 def killed() -> None:
     """A rank that is killed, stopped or missing, as tests/mpi/test_mpi_faults.py, with longer limits."""
     for name in NAMES:
-        for what in ("killed", "error", "stopped", "missing"):
+        for what in ("killed", "rows_killed", "error", "stopped", "rows_stopped", "missing", "late"):
             done = mpirun(name, 4, "mpi_faults", what, 10, timeout=200)
             print(f"{name}: {what}: exit status {done.returncode}")
             for line in done.stdout.splitlines():
@@ -135,11 +141,14 @@ def main() -> None:
     parser.add_argument("--killed", action="store_true", help="ranks that end")
     parser.add_argument("--large", action="store_true", help="3 GB between two ranks")
     parser.add_argument("--network", action="store_true", help="over TCP between network namespaces with a limited rate")
+    parser.add_argument("--tests", action="store_true", help="tests/mpi, with each MPI where script/test has one")
     parser.add_argument("--bench", action="store_true", help="beside PetscSF and torch")
     parser.add_argument("--all", action="store_true", help="all of these")
     given = parser.parse_args()
     if not NAMES:
         fail("no MPI here: script/bootstrap mpi")
+    if given.tests or given.all:
+        tests()
     if given.killed or given.all:
         killed()
     if given.network or given.all:

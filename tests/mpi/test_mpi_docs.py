@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from mpirun import BUILD, NAMES, command, environment
+from mpirun import BUILD, EACH, FIRST, NAMES, OTHER, command, environment
 from support.skip import skip_test
 from test_mpi_python import mpi4py_for
 
@@ -17,7 +17,7 @@ def fences(source, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
 
 
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+@pytest.mark.parametrize("name", [FIRST, OTHER] if EACH else [FIRST])
 def test_the_program_in_c(name, gather_source, tmp_path):
     if name not in NAMES:
         skip_test(name, "no such MPI here, or the tests were built without it")

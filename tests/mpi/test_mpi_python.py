@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mpirun import BUILD, NAMES, command, environment
+from mpirun import BUILD, EACH, FIRST, NAMES, OTHER, command, environment
 from support.skip import skip_test
 
 PROGRAM = Path(__file__).with_name("mpi_python.py")
@@ -31,8 +31,7 @@ def mpi4py_for(name: str, folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ["openmpi", "mpich"])
-@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize(("name", "ranks"), [(FIRST, 3), (OTHER, 1), *([(FIRST, 1), (OTHER, 3)] if EACH else [])])
 def test_plans_and_takes(name, ranks, tmp_path):
     if name not in NAMES:
         skip_test(name, "no such MPI here, or the tests were built without it")

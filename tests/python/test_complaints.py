@@ -12,7 +12,7 @@ import pytest
 
 import libgather
 
-CALLS = 30000
+CALLS = 10000
 AxisError = np.exceptions.AxisError
 OURS = {"type": libgather.GatherTypeError, "rank": libgather.GatherValueError, "axis": libgather.GatherAxisError,
         "lengths": libgather.GatherValueError, "index": libgather.GatherIndexError}

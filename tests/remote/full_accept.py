@@ -80,11 +80,12 @@ def test_sparse_rows_in_60_round_trips(nginx, remote_build, tmp_path, rtt, way):
 @pytest.mark.parametrize("rtt", [0.001, 0.02, 0.1], ids=["1ms", "20ms", "100ms"])
 @pytest.mark.parametrize("connections", [8, 64])
 def test_bytes_beside_the_optimum(remote_build, tmp_path, connections, rtt, rate, spread):
-    """At most 1.3 times what the best gap reads, with the limit of the rate in the namespace (tbf); the header is not counted."""
+    """At most 1.3 times what the best gap reads, with the limit of the rate in the namespace (tbf); the header is not counted.
+    The bucket of tbf is small: the model knows no network that is faster at first."""
     known = Known(500 * spread, 512)
     ids = known.some(500)
     best = optimum(known, ids, rtt, rate, connections)
-    with Namespace(rate=rate) as there, HttpServer(host=there.address, listening=there.listen()) as server:
+    with Namespace(rate=rate, burst=16 << 10) as there, HttpServer(host=there.address, listening=there.listen()) as server:
         server.put(PATH, known.content)
         with Relay(server.port, rtt=rtt, address=there.address) as relay:
             outcome = Command(remote_build, tmp_path)(relay.url(PATH), ids, Asked(connections=connections))
@@ -92,7 +93,7 @@ def test_bytes_beside_the_optimum(remote_build, tmp_path, connections, rtt, rate
             read = server.body_bytes - 2 * (64 << 10)
             print(f"{read / best['bytes']:.2f} times the optimum's {best['bytes']:,} bytes; gap {outcome.remote['gap_bytes']:,}, best {best['gap']:,}")
             assert read <= 1.3 * best["bytes"], (best, outcome.remote)
-            assert server.peak <= connections
+            assert relay.counts().peak <= connections  # the server sees an end later than a begin: the relay delays only the former
 
 
 # ---- everything at once

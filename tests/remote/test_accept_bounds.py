@@ -136,7 +136,9 @@ def test_latency_is_hidden(take):
             np.testing.assert_array_equal(outcome.rows, EIGHT_GB.expected(ids))
             each = Counter(record.request.connection for record in server.log)
             counts = relay.counts()
-        assert len(each) == connections and min(each.values()) >= 0.6 * max(each.values()), each
+        hedges = outcome.remote["hedges"]  # the loser of two loses its connection, so that two others have its share
+        full = sorted(each.values())[2 * hedges :]
+        assert len(each) <= connections + hedges and full and full[0] >= 0.6 * full[-1], each
         return rtt / (rtt + counts.turning / counts.turns / 1e9)
 
     share = best_of(attempt, lambda share: share >= 0.5)

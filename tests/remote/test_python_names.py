@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 
 import numpy as np
 import pytest
@@ -26,6 +27,47 @@ def server(remote_build):
              "/ids.txt": b"3\n4\n", "/ids.csv": b"a,b\n1,2\n3,4\n"}  # fmt: skip
     with HttpServer(files) as server:
         yield server
+
+
+def test_the_cache_of_python(server, tmp_path) -> None:
+    """With a name that is no UTF-8; the second table finds its blocks there."""
+    import libgather
+
+    cache = os.fsencode(tmp_path) + b"/c\xff"
+    for hits in (False, True):
+        with libgather.open(server.url("/a.npy"), remote={"cache": cache, "cache_bytes": "8MiB"}) as table:
+            assert np.array_equal(table[[7, 300_000]], DATA[[7, 300_000]])
+            network = table.stats().remote
+            assert (network.requests == 1, network.cache_why) == (hits, "")
+    assert os.listdir(cache) == [b"gather-blocks"]
+
+
+def test_nothing_shows_a_query(server) -> None:
+    """Nor a user: in what is printed of a table and of a model, and in errors."""
+    import libgather
+
+    url = server.url("/a.npy").replace("//", "//user:secret1@") + "?X-Amz-Signature=secret2"
+    with libgather.open(url) as table:
+        assert table.path == url and "secret" not in repr(table) and server.url("/a.npy") in repr(table)
+        with pytest.raises(IndexError) as caught:
+            table[[400_000]]
+        assert "secret" not in str(caught.value)
+    assert "secret" not in repr(table)
+    for call in (libgather.open, libgather.Model, libgather.read_ids):
+        with pytest.raises(libgather.GatherError) as caught:
+            call(url.replace("a.npy", "none.npy"))
+        assert "secret" not in repr(caught.value) and "404" in str(caught.value)
+
+
+def test_shuffle_reads_local_files(server, tmp_path) -> None:
+    import libgather
+
+    np.save(tmp_path / "t.npy", DATA[:3])
+    url, local, output = server.url("/a.npy"), tmp_path / "t.npy", tmp_path / "s.npy"
+    for source, to in ((url, output), ([local, url], output), (local, "s3://bucket/s.npy")):
+        with pytest.raises(libgather.GatherNotSupportedError, match="local files"):
+            libgather.shuffle(source, to)
+    assert server.requests == 0 and not output.exists()
 
 
 def test_ids(server) -> None:

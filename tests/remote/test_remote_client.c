@@ -43,7 +43,7 @@ static void test_open_and_read(void **state) {
   assert_int_equal(counts.bytes_useful, 7);
   gather_remote_costs costs;
   gather_remote_client_costs(client, &costs);
-  assert_true(costs.latency > 0 && costs.bandwidth > 0 && costs.connections >= 16);
+  assert_true(costs.latency > 0 && costs.bandwidth > 0 && costs.connections >= 16 && costs.rate > 0);
   gather_remote_object_close(object);
   gather_remote_client_release(client);
   played_end(&server);

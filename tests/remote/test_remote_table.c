@@ -152,7 +152,7 @@ static void test_gap(void **unused) {
   assert_true(statistics.gap_bytes >= 3 * 64);
   assert_int_equal(statistics.bytes_useful, COUNT * 64);
   fake.count = 0;
-  fake.costs = (gather_remote_costs){0.001, 1e6, 64, 0}; /* near, and slow: bytes cost more than requests */
+  fake.costs = (gather_remote_costs){0.001, 1e6, 64, 0, 0}; /* near, and slow: bytes cost more than requests */
   for (int i = 0; i < COUNT; i++) ids[i] = i * 250;
   take(table, ids, COUNT);
   assert_int_equal(fake.count, COUNT);

@@ -111,6 +111,14 @@ def test_busy_is_tried_again(gather: Gather) -> None:
         assert numpy.array_equal(rows, TABLE[[3]]) and remote["retries"] == 3
 
 
+def test_a_final_code_is_not_tried_again(gather: Gather) -> None:
+    """Whatever the status: the code of the answer says that another try is of no use."""
+    with S3Server({"bucket": {"t.npy": DATA}}) as server:
+        server.refuse = [Refusal(503, "AllAccessDisabled")] * 9
+        error = gather.s3(server).fail_take("s3://bucket/t.npy")
+        assert "the owner has disabled access" in error["message"] and len(server.requests) == 1, error
+
+
 def test_changed_object(gather: Gather) -> None:
     with S3Server({"bucket": {"t.npy": npy(TABLE.repeat(8, axis=0))}}) as server:
         real = server.object

@@ -44,6 +44,7 @@ static const struct {
     {"radix_block", {1, 2, 3, 100, END}},
     {"radix_ps", {-1, -1, 4000, END}},
     {"table_join_bytes", {0, 100, 8192, END}},
+    {"table_queues", {1, 2, 16, END}},
     {"scratch_bytes", {0, 1 << 20, 1 << 20, END}},
 };
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "support/skip.h"
+#include "table/all_engines.h"
 #include "table/device_table.h"
 
 static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
@@ -169,23 +169,7 @@ static void test_no_memory(void **state) {
     }
 }
 
-static int enter(void **state) {
-  static bool told;
-  gather_error error = {0};
-  if (!told && gather_engine_check(GATHER_ENGINE_URING, &error) != GATHER_OK) {
-    if (gather_test_required("io_uring")) return -1;
-    print_message("SKIPPED io_uring: %s\n", error.message);
-  }
-  told = true;
-  return known_enter(state);
-}
-
-static int leave(void **state) {
-  failing_clear();
-  return known_leave(state);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, all_engines_enter, all_engines_leave)
 
 int main(void) {
   const struct CMUnitTest tests[] = {TEST(test_all_engines), TEST(test_one_fails),    TEST(test_one_refuses),

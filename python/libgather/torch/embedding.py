@@ -13,6 +13,7 @@ import torch
 from torch.compiler import is_compiling
 
 from libgather.errors import GatherError, refuse
+from libgather.remote import shown
 from libgather.table import Path, Table, TableStatistics
 from libgather.torch.dataset import dtype_of, open_table, take, tensor_of
 from libgather.torch.embedding_jobs import Ahead
@@ -168,4 +169,6 @@ class DiskEmbedding(torch.nn.Module):
 
     def extra_repr(self) -> str:
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}, dtype={self.dtype}, path={self.table.path!r}"
+        path = self.table.path
+        named = shown(path) if isinstance(path, str) else tuple(map(shown, path))
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}, dtype={self.dtype}, path={named!r}"

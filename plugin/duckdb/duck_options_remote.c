@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * duck_options_remote.c: the options of URLs. Credentials are none of them: SQL is shown and logged.
+ */
+#include <string.h>
+
+#include "duck_options.h"
+
+enum { MOST_CONNECTIONS = 1024, MOST_SECONDS = 86400, TRY_SECONDS = 20, TRIES = 3 /* within the time of a take */ };
+
+typedef gather_status parser(const char *value, duck_options *options, gather_error *error);
+
+static gather_status parse_connections(const char *value, duck_options *options, gather_error *error) {
+  int64_t connections = 0;
+  gather_status status = gather_duck_parse_int("connections", value, 1, MOST_CONNECTIONS, &connections, error);
+  if (status == GATHER_OK) options->remote.connections = (int32_t)connections;
+  return status;
+}
+
+static gather_status parse_timeout(const char *value, duck_options *options, gather_error *error) {
+  int64_t seconds = 0;
+  gather_status status = gather_duck_parse_int("timeout", value, 1, MOST_SECONDS, &seconds, error);
+  if (status != GATHER_OK) return status;
+  options->remote.take_seconds = (double)seconds;
+  options->remote.try_seconds = seconds < TRY_SECONDS * TRIES ? (double)seconds / TRIES : TRY_SECONDS;
+  return GATHER_OK;
+}
+
+static gather_status parse_gap(const char *value, duck_options *options, gather_error *error) {
+  return gather_duck_parse_bytes("gap", value, &options->remote.gap_bytes, error);
+}
+
+static gather_status parse_disk_cache(const char *value, duck_options *options, gather_error *error) {
+  options->remote.cache_folder = options->disk_cache;
+  return gather_duck_copy_word("disk_cache", value, options->disk_cache, sizeof options->disk_cache, error);
+}
+
+static gather_status parse_disk_cache_bytes(const char *value, duck_options *options, gather_error *error) {
+  return gather_duck_parse_bytes("disk_cache_bytes", value, &options->remote.cache_bytes, error);
+}
+
+static gather_status parse_endpoint(const char *value, duck_options *options, gather_error *error) {
+  options->remote.endpoint = options->endpoint;
+  return gather_duck_copy_word("endpoint", value, options->endpoint, sizeof options->endpoint, error);
+}
+
+static gather_status parse_region(const char *value, duck_options *options, gather_error *error) {
+  options->remote.region = options->region;
+  return gather_duck_copy_word("region", value, options->region, sizeof options->region, error);
+}
+
+static const struct {
+  const char *key;
+  parser *parse;
+} keys[] = {
+    {"connections", parse_connections}, {"timeout", parse_timeout},   {"gap", parse_gap},
+    {"disk_cache", parse_disk_cache},   {"endpoint", parse_endpoint}, {"disk_cache_bytes", parse_disk_cache_bytes},
+    {"region", parse_region},
+};
+
+gather_status gather_duck_parse_remote(const char *key, const char *value, duck_options *options, bool *known,
+                                       gather_error *error) {
+  *known = true;
+  if (strcmp(key, "remote") == 0) return gather_duck_parse_bool(key, value, &options->columns, error);
+  options->for_urls = true;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (strcmp(keys[i].key, key) == 0) return keys[i].parse(value, options, error);
+  *known = false;
+  return GATHER_USAGE;
+}

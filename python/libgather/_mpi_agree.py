@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What the ranks of a communicator tell each other before libgather_mpi is called: what the rows of each are, or why there are none. So an
+error of one rank is an error of all, and a rank that does not come is one after the time limit."""
+
+import builtins
+import hashlib
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from libgather import errors
+
+__all__ = ["STATUSES", "failure_of", "gather_facts", "rebuilt", "short"]
+
+STATUSES = ("ok", *errors._CLASSES)  # in the order of their numbers
+_BYTES = 2048  # of what a rank tells
+_LIMIT = 600.0  # seconds, as in gather/mpi.h
+_BUILTIN = ("TypeError", "ValueError", "MemoryError", "OSError", "FileNotFoundError", "PermissionError", "ImportError", "NotImplementedError")
+_late: list[Any] = []  # buffers of operations that did not end in time, which MPI may still write
+
+
+def short(text: str, most: int = 200) -> str:
+    """The text, or its begin and a number of all of it: short, and equal for equal texts."""
+    return text if len(text) <= most else f"{text[: most - 20]}... {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def failure_of(error: Exception) -> dict[str, Any]:
+    """An exception in words that another process understands."""
+    message = getattr(error, "message", None) or str(error)
+    return {"kind": type(error).__name__, "message": message[:700], "status": getattr(error, "status", None), "file": str(getattr(error, "file", None) or "")[-300:]}
+
+
+def rebuilt(rank: int, failure: dict[str, Any]) -> Exception:
+    """The exception of another rank."""
+    text = f"rank {rank}: {failure['message']}"
+    if failure["status"] in errors._CLASSES:
+        made = errors.make(failure["status"], STATUSES.index(failure["status"]), text, None, None, None, None, failure["file"] or None, -1)
+        made.rank = rank
+        return made
+    if failure["kind"] in _BUILTIN:
+        return getattr(builtins, failure["kind"])(text)
+    return RuntimeError(f"rank {rank}: {failure['kind']}: {failure['message']}")
+
+
+def gather_facts(comm: Any, fact: dict[str, Any], seconds: float) -> list[dict[str, Any]]:
+    """Something small of every rank, for every rank. seconds: how long to wait, 0 = 600, below 0 = no limit."""
+    words = json.dumps(fact).encode()
+    mine, every = np.zeros(_BYTES, np.uint8), np.zeros((comm.Get_size(), _BYTES), np.uint8)
+    mine[: len(words)] = np.frombuffer(words, np.uint8)  # ASCII, without zeros
+    request, limit, start = comm.Iallgather(mine, every), seconds or _LIMIT, time.monotonic()
+    while not request.Test():
+        if 0 <= limit < time.monotonic() - start:
+            _late.append((request, mine, every))
+            raise errors.make(
+                "io_error", STATUSES.index("io_error"),
+                f"rank {comm.Get_rank()}: nothing from some other rank for {limit:g} s: it may have ended, or not have made this call",
+                None, None, None, None, None, -1,
+            )  # fmt: skip
+        time.sleep(0.0001)
+    return [json.loads(row.tobytes().rstrip(b"\0")) for row in every]
