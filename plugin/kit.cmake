@@ -3,7 +3,7 @@
 # A static library for tables of raw bytes, which needs nothing but liburing: the readers of other formats and of URLs are compiled
 # once more, without the libraries that they use.
 file(GLOB kit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/format/*.c ${PROJECT_SOURCE_DIR}/src/remote/*.c)
-add_library(gather_kit STATIC ${kit_sources} $<FILTER:$<TARGET_OBJECTS:gather_objects>,EXCLUDE,/(format|remote)/[^/]*$>)
+add_library(gather_kit STATIC ${kit_sources} "$<FILTER:$<TARGET_OBJECTS:gather_objects>,EXCLUDE,/(format|remote)/[^/]*$>")
 set_target_properties(gather_kit PROPERTIES OUTPUT_NAME gather ARCHIVE_OUTPUT_DIRECTORY ${gather_plugin_folder}/lib)
 target_include_directories(gather_kit PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(gather_kit PRIVATE GATHER_BUILDING)

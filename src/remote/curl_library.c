@@ -14,9 +14,6 @@
 #include "gather/remote.h"
 #include "remote/curl_library.h"
 
-#if defined(GATHER_HAVE_CURL)
-#include "remote/curl_library.h"
-
 enum { OLDEST = 0x074400 }; /* 7.68: curl_multi_wakeup */
 
 /* The names by which systems know it; Debian's other two use GnuTLS and NSS. */

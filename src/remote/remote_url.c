@@ -248,7 +248,9 @@ gather_status gather_remote_url_resolve(gather_arena *arena, const gather_remote
 }
 
 void gather_remote_url_shown(const char *text, char *shown, size_t bytes) {
-  const char *start = strstr(text, "://"), *at = start ? start + 3 : text;
+  const char *start = strstr(text, "://");
+  if (start && text + strcspn(text, "/?#") != start + 1) start = NULL; /* of another URL, in the query of this one */
+  const char *at = start ? start + 3 : text;
   size_t authority = strcspn(at, "/?#");
   const char *user_end = at;
   for (const char *c = at; start && c < at + authority; c++)

@@ -52,5 +52,6 @@ def responses() -> list[bytes]:
               answer("302 x", "Location: https://other/x"), b"HTTP/1.0 206 x\nContent-Range: bytes 0-1/2\n\nab", b"HTTP/2 206\r\n\r\n", b"\0\0\0",
               b"HTTP/1.1 206 x\r\nA: \0\r\n\r\n", b"SSH-2.0-x\r\n", small + small, b"\r\n\r\n" + small, b"HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n"]
     addresses = ["https://u:p@h/a?b#c", "//h:1/x", "../../x", "?q", "https://[::1]:9/x", "https://a\\b", "https://h:99999/", "http:/x", "%2e%2e/%zz",
-                 "https://h/" + "a/" * 200 + "../" * 300, "javascript:x", "https://h%00/"]
+                 "https://h/" + "a/" * 200 + "../" * 300, "javascript:x", "https://h%00/",
+                 "?://", "a/b?sig=s&next=https://u:p@h/c", "#x://y?z"]
     return files + [address.encode() for address in addresses]

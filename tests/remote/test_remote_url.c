@@ -118,6 +118,8 @@ static void test_shown(void **state) {
                {"https://host?x", "https://host"},
                {"s3://bucket/key", "s3://bucket/key"},
                {"plain", "plain"},
+               {"?://", ""},
+               {"a/b?sig=s&next=https://u:p@h/c", "a/b"},
                {"https://u:p@x@host/@b", "https://host/@b"}};
   (void)state;
   for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {

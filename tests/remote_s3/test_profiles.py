@@ -132,7 +132,7 @@ def test_no_output_has_a_secret(gather: Gather) -> None:
         failures += by_python(gather, "s3://bucket/t.npy", AWS_ACCESS_KEY_ID="").returncode != 0
     commit = "0123456789abcdef0123456789abcdef01234567"
     for more in ({}, {"gated": {"o/r"}, "members": set()}, {"uses": 0}, {"lie": {"Location": f"http://127.0.0.1:9/?sig={SECRET}"}},
-                 {"lie": {"Location": f"https://u:{SECRET}@h/"}}, {"lie": {"Location": f"ftp://h/?{SECRET}"}}):  # fmt: skip
+                 {"lie": {"Location": f"https://u:{SECRET}@127.0.0.1:9/"}}, {"lie": {"Location": f"ftp://h/?{SECRET}"}}):  # fmt: skip
         with HubServer({"o/r": {commit: {"t.npy": DATA}}}, branches={"o/r@main": commit}, **more) as hub:
             env = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN}
             for words in (["info", "hf://o/r/t.npy"], ["info", "hf://o/r/t.npy", "--json"], ["info", "hf://o/r"], ["info", "hf://o/r/none", "--json"]):
