@@ -221,6 +221,34 @@ static void test_memory(void **unused) {
     }
 }
 
+/* With a cache on disk, a request also has room for the whole blocks around it: within the limit, so there are fewer at a time. */
+static void test_memory_of_blocks(void **unused) {
+  enum { BLOCK = 64 * KIB };
+  static int64_t ids[200];
+  int32_t depth[2];
+  (void)unused;
+  for (int cached = 0; cached < 2; cached++) {
+    gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+    gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+    gather_table_statistics statistics;
+    gather_table *table = NULL;
+    gather_error error;
+    make_file(5000, 64);
+    remote.cache_folder = cached ? "/nonexistent" : NULL; /* the played client has no use for it */
+    options.remote = &remote, options.memory_bytes = 16 * MIB;
+    assert_status(gather_table_open(FAKE_URL, &options, &table, &error), GATHER_OK);
+    for (int i = 0; i < 200; i++) ids[i] = i * 25;
+    take(table, ids, 200);
+    gather_table_statistics_get(table, &statistics);
+    depth[cached] = statistics.depth;
+    assert_true(statistics.memory_peak <= 16 * MIB);
+    assert_true(fake.peak <= statistics.depth);
+    if (cached) assert_true(statistics.memory_peak >= (int64_t)statistics.depth * 2 * BLOCK);
+    close_table(table);
+  }
+  assert_true(depth[1] < depth[0] && (int64_t)depth[1] * 2 * BLOCK <= 4 * MIB);
+}
+
 /* ---- errors */
 
 static void test_error(void **unused) {
@@ -496,6 +524,7 @@ int main(void) {
     cmocka_unit_test(test_longest_first),
     cmocka_unit_test(test_large_parts),
     cmocka_unit_test(test_memory),
+    cmocka_unit_test(test_memory_of_blocks),
     cmocka_unit_test(test_error),
     cmocka_unit_test(test_refused),
     cmocka_unit_test(test_cancel),
