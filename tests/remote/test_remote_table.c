@@ -160,6 +160,36 @@ static void test_gap(void **unused) {
   close_table(table);
 }
 
+/* The network turns out to be faster than the first answer said: rows without a request are joined then, and no row is read twice. While
+ * little has arrived, few gaps are read. */
+static void test_joined_anew(void **unused) {
+  enum { ROWS = 500000, COUNT = 4000, EVERY = 100, ROW = 64 };
+  static int64_t ids[COUNT];
+  static char seen[ROWS];
+  (void)unused;
+  for (int learns = 0; learns < 2; learns++) {
+    make_file(ROWS, ROW);
+    fake.costs = (gather_remote_costs){0.04, 1e5, 64, 0, 65536};
+    gather_table *table = open_table(0, 0, 0, -1);
+    fake.later = (gather_remote_costs){0.04, 125e6, 64, 0, 65536};
+    fake.later_from = learns ? 1 : 0;
+    for (int i = 0; i < COUNT; i++) ids[i] = i * EVERY;
+    take(table, ids, COUNT);
+    if (!learns) assert_int_equal(fake.count, COUNT);
+    if (learns) assert_in_range(fake.count, 64 + 1, COUNT / 2);
+    memset(seen, 0, sizeof seen);
+    int64_t most = 65536;
+    for (int i = 0; i < fake.count; i++) {
+      const int64_t first = (fake.offset[i] - HEADER) / ROW, rows = fake.length[i] / ROW;
+      for (int64_t r = first; r < first + rows; r += EVERY) assert_int_equal(seen[r]++, 0);
+      most += fake.length[i];
+    }
+    assert_true(bytes_read() - COUNT * ROW <= 8 * most);
+    assert_true(fake.length[0] == ROW && fake.length[63] == ROW); /* before the first answer */
+    close_table(table);
+  }
+}
+
 /* Rows in runs of different lengths: the long requests begin first. */
 static void test_longest_first(void **unused) {
   static const int RUNS[] = {1, 40, 3, 200, 1, 9, 80, 2, 600, 1};
@@ -521,6 +551,7 @@ int main(void) {
     cmocka_unit_test(test_rows),
     cmocka_unit_test(test_once),
     cmocka_unit_test(test_gap),
+    cmocka_unit_test(test_joined_anew),
     cmocka_unit_test(test_longest_first),
     cmocka_unit_test(test_large_parts),
     cmocka_unit_test(test_memory),
