@@ -47,7 +47,8 @@ static void choose_joining(gather_misses *m) {
   else
     gather_remote_join(m->worker->gaps, &m->remote.costs, longest, &joining);
   m->join_bytes = joining.gap_bytes;
-  m->read_bytes = joining.part_bytes;
+  /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
+  if (m->remote.answers == 0 || joining.part_bytes > m->read_bytes) m->read_bytes = joining.part_bytes;
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
 }
 
