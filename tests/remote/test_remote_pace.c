@@ -156,6 +156,11 @@ static void test_measure(void **state) {
   rate = gather_remote_measure_bandwidth(&m, CONNECTIONS);
   assert_true(rate > 7e6 && rate <= 10e6);
   assert_int_equal(m.bytes, HEAD + 20000);
+  /* Of a server that is near, the opening answer proves no more than what it took in all. */
+  static gather_remote_measure near;
+  for (int i = 0; i < 8; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
+  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
+  assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= HEAD / 0.002);
 }
 
 int main(void) {
