@@ -6,7 +6,7 @@
 
 /* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. TRUST: times the bytes
  * that a bandwidth stands on, for which it is believed. */
-enum { LEAST_GAP = 512, TRUST = 8 };
+enum { LEAST_GAP = 512, TRUST = 1 };
 
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
   return part->offset + gather_taking_offset(taking, part, row);
@@ -47,7 +47,7 @@ static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
   return at->next < at->end;
 }
 
-/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for some times as
+/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
  * many bytes as the figures stand on. */
 static bool may_join(const gather_misses *m, int64_t entry, int64_t gap) {
   const gather_misses_remote *remote = &m->remote;

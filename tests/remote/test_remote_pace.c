@@ -143,13 +143,13 @@ static void test_measure(void **state) {
   gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS);
   assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 40, 46);
   assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < HEAD / 0.086); /* proved, and no more */
-  for (int i = 0; i < 8; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i) * MS);
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i / 2) * MS);
   gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
   assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 38, 42);
   double rate = gather_remote_measure_bandwidth(&m, CONNECTIONS); /* by the 6 ms more that it took */
   assert_true(rate > 7e6 && rate < 11e6);
   /* The first answer came out of a buffer: later ones are slow, and all connections together would not bring as much. */
-  for (int i = 0; i < 8; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
   gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS);
   assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < 0.02e6 * CONNECTIONS);
   gather_remote_measure_window(&m, 10000000, SECOND);
@@ -158,7 +158,7 @@ static void test_measure(void **state) {
   assert_int_equal(m.bytes, HEAD + 20000);
   /* Of a server that is near, the opening answer proves no more than what it took in all. */
   static gather_remote_measure near;
-  for (int i = 0; i < 8; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
   gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
   assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= HEAD / 0.002);
 }
