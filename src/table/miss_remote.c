@@ -6,6 +6,9 @@
 #include "kernel/tuning.h"
 #include "table/miss.h"
 
+/* A shorter range is not worth two requests, however near the server is. */
+enum { LEAST_PART = 4096 };
+
 static int64_t mark_of(const gather_misses *m, int64_t entry) { return m->worker->spare[entry].position; }
 
 /* The next entry without a request. */
@@ -47,6 +50,7 @@ static void choose_joining(gather_misses *m) {
   else
     gather_remote_join(m->worker->gaps, &m->remote.costs, longest, &joining);
   m->join_bytes = joining.gap_bytes;
+  if (joining.part_bytes < LEAST_PART) joining.part_bytes = LEAST_PART < longest ? LEAST_PART : longest;
   /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
   if (m->remote.answers == 0 || joining.part_bytes > m->read_bytes) m->read_bytes = joining.part_bytes;
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
