@@ -13,6 +13,8 @@ relay that adds the round trip and limits the rate. Every way takes the same row
 {rounds} rounds, and connects anew each time: the time contains opening the file and its connections. The figures are medians. The rows of
 every take are compared with those that were written.
 
+All ways are told the URL, the numbers of the rows and their length{told}.
+
 """
 
 READ = """\
@@ -24,7 +26,7 @@ READ = """\
 - *CPU* is the time that the client computes, in seconds. Client, relay and server share {cpus} CPUs: where the CPU is the limit, a client
   that needs less of it looks better than on a machine of its own.
 - The server keeps its files in memory. On a real one, what is read beyond the rows costs more than here.
-
+{relay}
 """
 
 
@@ -101,11 +103,21 @@ def machine(results: dict) -> str:
     return "## Machine\n\n" + "\n".join(["| what | |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in lines)]) + "\n"
 
 
+def relay(results: dict) -> str:
+    """Whether the relay is the limit."""
+    shares = [row["relay"] for row in results["rows"] if row["way"] == OURS and "relay" in row]
+    if not shares:
+        return ""
+    return f"- The relay, one thread in C, computed for {min(shares):.0%} to {max(shares):.0%} of the time of libgather's takes.\n"
+
+
 def page(results: dict) -> str:
     settings = results["settings"]
     count = max(case["rows"] for case in results["cases"])
-    text = HEAD.format(count=f"{count:,}", connections=settings["connections"], rounds=settings["rounds"])
-    text += verdict(results) + "\n\n" + READ.format(cpus=results["machine"]["cpus"])
+    told = ("; the peers also know where the rows begin, and only libgather reads that from the file" if settings.get("told") else
+            ". Where the rows begin is in the header of the file, which takes each of them a request or two")  # fmt: skip
+    text = HEAD.format(count=f"{count:,}", connections=settings["connections"], rounds=settings["rounds"], told=told)
+    text += verdict(results) + "\n\n" + READ.format(cpus=results["machine"]["cpus"], relay=relay(results))
     whats = {case["case"]: case for case in results["cases"]}
     for (name, rtt), rows in groups(results).items():
         case = whats[name]

@@ -85,17 +85,18 @@ class Bench:
         (self.own / "rows.npy").unlink(missing_ok=True)
         seen = len(server.log())
         with Relay(server.port, rtt=rtt, rate=self.asked.rate, address=server.address) as relay:
-            told = {"url": relay.url(f"/bucket/{case.name}.npy"), "chunks": relay.url(f"/bucket/{case.name}.zarr"), "head": len(case.head()) if self.asked.told else None,
+            told = {"url": relay.url(f"/bucket/{case.name}.npy"), "chunks": relay.url(f"/bucket/{case.name}.zarr"),
+                    "head": len(case.head()) if self.asked.told else None,
                     "row_bytes": case.row_bytes, "connections": self.asked.connections, "ids": str(self.own / "ids.npy"),
                     "out": str(self.own / "rows.npy")}  # fmt: skip
             answer = self.children[way.name].ask(told)
-            counts = relay.counts()
+            counts, relay_cpu = relay.counts(), relay.cpu()
         if "error" in answer:
             return answer
         if not np.array_equal(np.load(self.own / "rows.npy"), case.expected(ids)):
             return {"error": "the rows are wrong"}
         scale = case.count / len(ids)
-        return {"seconds": answer["seconds"] * scale, "cpu": answer["cpu"] * scale, "requests": len(server.log()) - seen,
+        return {"seconds": answer["seconds"] * scale, "cpu": answer["cpu"] * scale, "relay": relay_cpu / answer["seconds"], "requests": len(server.log()) - seen,
                 "bytes": counts.down, "connections": counts.connections, "peak": counts.peak}  # fmt: skip
 
     def case(self, case: Case, rtt: float, server: Nginx) -> list[dict]:
@@ -159,6 +160,20 @@ def run(asked: argparse.Namespace) -> dict:
     return {"machine": about, "settings": told, "cases": whats, "ways": ways, "rows": rows}
 
 
+def joined(before: dict, now: dict) -> dict:
+    """The results of a run in pieces: what was measured again replaces what was."""
+    again = {(row["case"], row["rtt"]) for row in now["rows"]}
+    rows = [row for row in before["rows"] if (row["case"], row["rtt"]) not in again] + now["rows"]
+    order = [case.name for case in cases(False)]
+    rows.sort(key=lambda row: (row["rtt"], order.index(row["case"])))
+    known = {case["case"]: case for case in before["cases"] + now["cases"]}
+    load = before["machine"]["load"] + "; " + now["machine"]["load"]
+    settings = {**now["settings"], "seconds": before["settings"]["seconds"] + now["settings"]["seconds"],
+                "rounds": min(before["settings"]["rounds"], now["settings"]["rounds"])}  # fmt: skip
+    return {"machine": {**now["machine"], "load": load}, "settings": settings, "ways": now["ways"], "rows": rows,
+            "cases": [known[name] for name in order if name in known]}  # fmt: skip
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="remote --bench", description="Measures rows of a file on a server, beside others who read ranges.")
     parser.add_argument("--quick", action="store_true", help="two cases, 400 rows, 40 ms, one round")
@@ -172,6 +187,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", default="docs/benchmarks-remote.json", metavar="FILE", help="where the results go (default %(default)s)")
     parser.add_argument("--page", default="docs/benchmarks-remote.md", metavar="FILE", help="and the page (default %(default)s)")
     parser.add_argument("--told", action="store_true", help="tell the peers where the rows begin: only libgather reads the header then")
+    parser.add_argument("--add", action="store_true", help="measure some cases (--cases, --rtt), and keep the others that are in the JSON file")
+    parser.add_argument("--join", nargs="+", default=[], metavar="FILE", help="join the JSON files of runs in pieces; no measuring")
     parser.add_argument("--report", action="store_true", help="make the page from the JSON file; no measuring")
     asked = parser.parse_args()
     asked.rounds = asked.rounds or (1 if asked.quick else 5)
@@ -182,8 +199,13 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     asked = arguments()
     path = ROOT / asked.json
-    if not asked.report:
-        results = run(asked)
+    pieces = [json.loads(Path(piece).read_text(encoding="utf-8")) for piece in asked.join]
+    if not asked.report or pieces:
+        results = pieces[0] if pieces else run(asked)
+        for piece in pieces[1:]:
+            results = joined(results, piece)
+        if asked.add and path.exists():
+            results = joined(json.loads(path.read_text(encoding="utf-8")), results)
         path.write_text(written(results, ("machine", "settings"), ("cases", "ways", "rows")), encoding="utf-8")
     results = json.loads(path.read_text(encoding="utf-8"))
     (ROOT / asked.page).write_text(remote_page.page(results), encoding="utf-8")

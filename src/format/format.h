@@ -88,7 +88,7 @@ char *gather_file_base(gather_file *file);
 GATHER_CHECKED gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,
                                                     gather_error *error);
 /* Maps files beside a remote file, several at once, so that gather_file_sibling finds them; what cannot be opened is kept with its
- * reason. header: loads what the reader needs first; it is called in other threads. Names that gather_file_check_location refuses are
+ * reason. header: loads what the reader needs first; it is called in other threads; NULL: nothing. Names that gather_file_check_location refuses are
  * left out. Does nothing for local files. */
 GATHER_CHECKED gather_status gather_siblings_map_urls(gather_file *file, const char *const *locations, int64_t count,
                                                       void (*header)(const gather_map *map), gather_error *error);

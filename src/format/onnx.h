@@ -114,6 +114,9 @@ GATHER_CHECKED gather_status gather_onnx_nodes(gather_onnx *onnx, gather_proto m
                                                gather_graph *graph, const char *path, int depth);
 GATHER_CHECKED gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_graph *parent,
                                                const char *path, int depth, gather_graph **graph);
+/* Opens the files of external data that the initializers of a remote model name, several at once. */
+GATHER_CHECKED gather_status gather_onnx_external_open(const gather_onnx *onnx, gather_proto graph,
+                                                       uint32_t initializer);
 /* Registers a graph for the file's list of tensors. */
 GATHER_CHECKED gather_status gather_onnx_scope_add(gather_onnx *onnx, const gather_graph *graph, const char *path);
 /* The graphs' constants as the file's tensors. */

@@ -95,6 +95,7 @@ gather_status gather_onnx_graph(gather_onnx *onnx, gather_proto message, gather_
   (*graph)->parent = parent;
   GATHER_TRY(gather_onnx_scope_add(onnx, *graph, path));
   GATHER_TRY(make_lists(onnx, message, *graph, &l));
+  GATHER_TRY(gather_onnx_external_open(onnx, message, INITIALIZER));
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &rest, &field));

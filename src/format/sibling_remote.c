@@ -74,7 +74,7 @@ typedef struct openings {
 static void open_task(void *argument, int64_t i) {
   const openings *all = argument;
   open_one(all->file, &all->at[i]);
-  if (all->at[i].status == GATHER_OK) all->header(&all->at[i].map);
+  if (all->at[i].status == GATHER_OK && all->header) all->header(&all->at[i].map);
 }
 
 static gather_status keep_all(gather_file *file, url_opening *opened, int64_t len, gather_error *error) {

@@ -16,7 +16,8 @@
 #include "gather/gather.h"
 #include "remote/sha256.h"
 
-enum { GATHER_BLOCK_BYTES = 65536 };
+/* GATHER_BLOCK_COVERED: a range of so many bytes or more is not widened to whole blocks. */
+enum { GATHER_BLOCK_BYTES = 65536, GATHER_BLOCK_COVERED = 4 * GATHER_BLOCK_BYTES };
 
 typedef struct gather_block_cache gather_block_cache;
 

@@ -13,9 +13,6 @@
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
 
-/* LONG: a range of so many bytes or more is not widened to whole blocks. */
-enum { LONG = 4 * GATHER_BLOCK_BYTES };
-
 static int64_t minimum(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t floor_block(int64_t byte) { return byte / GATHER_BLOCK_BYTES * GATHER_BLOCK_BYTES; }
@@ -100,7 +97,7 @@ static bool begin_cached(gather_remote_queue *queue, gather_remote_request *requ
     finish_now(queue, request);
     return true;
   }
-  if (request->bytes < LONG) return join_cover(queue, request) || begin_cover(queue, request);
+  if (request->bytes < GATHER_BLOCK_COVERED) return join_cover(queue, request) || begin_cover(queue, request);
   request->state.arrived = request->state.from_disk;
   gather_block_cache_state state;
   gather_block_cache_state_get(object->client->cache, &state);

@@ -6,11 +6,15 @@
 
 /* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
  * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
-enum { LONG = 16384, FEW = 4, OPENING_COUNTS = 32 };
+enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 32 };
+/* Of a server so near, noise is as large as what an answer's bytes take; but rounds are short, and windows tell soon. */
+static const int64_t NEAR = 10000000;
 /* CAUTION: noise may also have been in our favour, and reading too few bytes too many times is the cheaper mistake. */
 static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
 static const double OF_NEW = 0.5;
+/* Not the median: where a machine is busy, many waits are its own, and not the network's. */
+static const double QUARTER = 0.25;
 static const double LEAST_TIME = 0.5e6; /* what arrives at once came out of somebody's buffer */
 
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
@@ -51,15 +55,16 @@ void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes,
 
 double gather_remote_measure_latency(const gather_remote_measure *measure) {
   const gather_remote_age age = measure->waits[GATHER_REMOTE_USED].count > 0 ? GATHER_REMOTE_USED : GATHER_REMOTE_NEW;
-  const double middle = (double)gather_histogram_share(&measure->waits[age], 0.5) * 1e-9;
-  return age == GATHER_REMOTE_NEW ? OF_NEW * middle : middle;
+  const double wait = (double)gather_histogram_share(&measure->waits[age], QUARTER) * 1e-9;
+  return age == GATHER_REMOTE_NEW ? OF_NEW * wait : wait;
 }
 
 /* What the opening answer tells; 0: nothing yet, or no longer. Of a network that was only fast at first, later answers are slow: all
  * connections together would not bring as much. */
 static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
   if (measure->opening_bytes == 0 || measure->waits[GATHER_REMOTE_NEW].count < FEW) return 0;
-  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes) return 0;
+  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes || measure->least_wait[GATHER_REMOTE_NEW] < NEAR)
+    return 0;
   const double rate = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
   const double most = measure->each * (double)connections;
   return measure->each > 0 && most < rate ? most : rate;

@@ -35,7 +35,7 @@ void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_ag
 void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_age age, int64_t bytes, int64_t time);
 /* So many bytes arrived in so much time, in all connections. */
 void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time);
-/* Seconds to the first byte: the median of used connections, or half of that of new ones where there are no others; 0: not measured. */
+/* Seconds to the first byte: the lower quartile of used connections, or half of that of new ones where there are no others; 0: not measured. */
 double gather_remote_measure_latency(const gather_remote_measure *measure);
 /* Bytes a second of so many connections together; 0: not measured. */
 double gather_remote_measure_bandwidth(const gather_remote_measure *measure, int32_t connections);

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "remote/block_cache.h"
 #include "table/table_internal.h"
 
 enum {
@@ -37,16 +38,24 @@ static void share_reads(gather_budget *budget, int64_t bytes, int32_t depth, boo
   budget->slot_bytes = maps ? SLOT_BYTES : slot_memory;
 }
 
+/* What a request takes: its buffer, and with a cache on disk the client's buffer for the whole blocks around it. */
+static int64_t request_memory(int64_t slot, bool cached) {
+  return slot + (cached ? least(slot, GATHER_BLOCK_COVERED) + 2 * GATHER_BLOCK_BYTES : 0);
+}
+
 /* Reads from other machines wait long: as many as there are connections come before longer ones. A few more are begun, so that no
  * connection waits for the take. */
-static void share_requests(gather_budget *budget, int64_t bytes, int32_t depth, int32_t connections) {
+static void share_requests(gather_budget *budget, int64_t bytes, int32_t depth, const gather_budget_wishes *wishes) {
   enum { MORE = 4 };
+  const bool cached = wishes->cached;
   int64_t slot = MOST_PART;
   budget->queues = 1;
-  budget->depth = depth > 0 ? depth : connections + connections / MORE + 1;
-  while (slot > LEAST_SLOT && slot * budget->depth > bytes) slot /= 2;
-  while (budget->depth > 1 && slot * budget->depth > bytes) budget->depth = budget->depth * 3 / 4;
+  budget->depth = depth > 0 ? depth : wishes->connections + wishes->connections / MORE + 1;
+  while (slot > LEAST_SLOT && request_memory(slot, cached) * budget->depth > bytes) slot /= 2;
+  while (budget->depth > 1 && request_memory(slot, cached) * budget->depth > bytes)
+    budget->depth = budget->depth * 3 / 4;
   budget->slot_bytes = slot;
+  budget->cover_bytes = request_memory(slot, cached) - slot;
 }
 
 void gather_budget_fit(gather_budget *budget, int64_t row_bytes) {
@@ -69,13 +78,14 @@ gather_status gather_budget_make(const gather_table_options *options, gather_eng
   const bool maps = engine == GATHER_ENGINE_MMAP;
   if (engine == GATHER_ENGINE_HTTP) {
     budget->workers = (int32_t)least(budget->workers, REMOTE_WORKERS);
-    share_requests(budget, bytes / 4 / budget->workers, options->depth, wishes->connections);
+    share_requests(budget, bytes / 4 / budget->workers, options->depth, wishes);
   } else {
     share_reads(budget, bytes / 4 / budget->workers, options->depth > 0 ? options->depth : DEPTH, maps, wishes);
   }
   budget->entries = most(1024, least(MOST_ENTRIES, bytes / 8 / budget->workers / ENTRY_BYTES));
   const int64_t reads = (int64_t)budget->queues * budget->depth;
-  int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES + reads * (maps ? MAPPED_SLOT : budget->slot_bytes));
+  int64_t taken = budget->workers * (budget->entries * ENTRY_BYTES +
+                                     reads * (maps ? MAPPED_SLOT : budget->slot_bytes + budget->cover_bytes));
   int64_t cache = maps ? 0 : bytes / 2;
   if (options->cache_bytes >= 0) cache = options->cache_bytes;
   budget->cache_bytes = most(0, least(cache, bytes - taken));

@@ -42,13 +42,12 @@ typedef struct gather_misses {
 /* A read's tag: the number of its first entry, and how many entries it has. */
 enum { GATHER_MISS_TAG_BITS = 24 };
 
+/* Marks of entries, in the positions of the worker's spare entries, of files on other machines: it has a request; or a request that is
+ * planned begins with it. */
+enum { GATHER_MISS_FREE = 0, GATHER_MISS_BEGUN = 1, GATHER_MISS_FIRST = 2 };
+
 /* ---- miss_order.c */
 
-/* How rows are joined: files of this machine by a tuning parameter, in file order. Files of others by the model of remote_gap.h, and the
- * longest reads first: they take longest. After the entries are sorted. */
-void gather_misses_order(gather_misses *misses);
-/* The next read of a queue; false: there is none. */
-bool gather_misses_next(gather_misses *misses, int32_t queue, gather_read *read);
 /* The next read of a queue at its cursor, in file order. */
 bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read);
 /* Where a row of the take is in its file. */
@@ -56,10 +55,11 @@ int64_t gather_misses_offset(const gather_taking *taking, const gather_part *par
 
 /* ---- miss_remote.c */
 
-void gather_misses_order_remote(gather_misses *misses);
-bool gather_misses_next_remote(gather_misses *misses, gather_read *read);
-/* Whether an entry may be read together with what is before it, over so large a gap. */
-bool gather_misses_may_join(const gather_misses *misses, int64_t entry, int64_t gap);
+/* How rows are joined: files of this machine by a tuning parameter, in file order. Files of others by the model of remote_gap.h, and the
+ * longest reads first: they take longest. After the entries are sorted. */
+void gather_misses_order(gather_misses *misses);
+/* The next read of a queue; false: there is none, or an answer has to come first. */
+bool gather_misses_next(gather_misses *misses, int32_t queue, gather_read *read);
 /* A read of so many bytes is done: what it tells about the network may join the other rows in another way. Files of this machine:
  * nothing. */
 void gather_misses_answered(gather_misses *misses, int64_t bytes);

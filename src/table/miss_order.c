@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * miss_order.c: which rows share a read, and which read comes first.
+ * miss_order.c: which rows share a read.
  */
-#include "kernel/tuning.h"
 #include "table/miss.h"
+
+/* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. TRUST: times the bytes
+ * that a bandwidth stands on, for which it is believed. */
+enum { LEAST_GAP = 512, TRUST = 1 };
 
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
   return part->offset + gather_taking_offset(taking, part, row);
@@ -44,6 +47,16 @@ static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
   return at->next < at->end;
 }
 
+/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
+ * many bytes as the figures stand on. */
+static bool may_join(const gather_misses *m, int64_t entry, int64_t gap) {
+  const gather_misses_remote *remote = &m->remote;
+  if (!m->table->client) return true;
+  if (m->worker->spare[entry].position != GATHER_MISS_FREE) return false;
+  if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
+  return gap <= TRUST * (remote->costs.bytes + remote->arrived) - remote->gaps;
+}
+
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
 static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
@@ -52,7 +65,7 @@ static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *
     int64_t row = m->worker->entries[cursor->next].row;
     if (row - part->first * taking->fold >= part->rows * taking->fold) break;
     int64_t from = gather_misses_offset(taking, part, row), to = from + taking->row_bytes;
-    if (from - end > m->join_bytes || to > limit || !gather_misses_may_join(m, cursor->next, from - end)) break;
+    if (from - end > m->join_bytes || to > limit || !may_join(m, cursor->next, from - end)) break;
     end = to;
     cursor->next = skip_row(m, cursor->next, cursor->end);
   }
@@ -83,15 +96,4 @@ bool gather_misses_form(gather_misses *m, int32_t queue, gather_read *read) {
   read->bytes = (read->needed + source->block_bytes - 1) / source->block_bytes * source->block_bytes;
   read->tag = first << GATHER_MISS_TAG_BITS | (behind - first);
   return true;
-}
-
-bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
-  return m->remote.ordered ? gather_misses_next_remote(m, read) : gather_misses_form(m, queue, read);
-}
-
-void gather_misses_order(gather_misses *m) {
-  m->read_bytes = m->table->budget.slot_bytes;
-  m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
-  if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */
-  if (m->table->client) gather_misses_order_remote(m);
 }

@@ -3,19 +3,17 @@
  * miss_remote.c: which rows of files on other machines share a request, and which request comes first. Both are chosen by the model of
  * remote_gap.h, and chosen again while answers tell more about the network: of what has no request yet.
  */
+#include "kernel/tuning.h"
 #include "table/miss.h"
 
-/* LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast. TRUST: times the bytes
- * that a bandwidth stands on, for which it is believed. */
-enum { LEAST_GAP = 512, TRUST = 8 };
-/* Marks of entries, in the positions of the worker's spare entries: it has a request; or a request that is planned begins with it. */
-enum { FREE = 0, BEGUN = 1, FIRST = 2 };
+/* A shorter range is not worth two requests, however near the server is. */
+enum { LEAST_PART = 4096 };
 
 static int64_t mark_of(const gather_misses *m, int64_t entry) { return m->worker->spare[entry].position; }
 
 /* The next entry without a request. */
 static int64_t skip_begun(const gather_misses *m, int64_t entry) {
-  while (entry < m->count && mark_of(m, entry) == BEGUN) entry++;
+  while (entry < m->count && mark_of(m, entry) == GATHER_MISS_BEGUN) entry++;
   return entry;
 }
 
@@ -30,7 +28,7 @@ static void sum_gaps(const gather_misses *m, gather_remote_gaps *gaps) {
   *gaps = (gather_remote_gaps){0};
   for (int64_t e = 0; e < m->count; e++) {
     if (e > 0 && entries[e].row == entries[e - 1].row) continue;
-    if (mark_of(m, e) == BEGUN) {
+    if (mark_of(m, e) == GATHER_MISS_BEGUN) {
       before = NULL;
       continue;
     }
@@ -52,18 +50,10 @@ static void choose_joining(gather_misses *m) {
   else
     gather_remote_join(m->worker->gaps, &m->remote.costs, longest, &joining);
   m->join_bytes = joining.gap_bytes;
-  m->read_bytes = joining.part_bytes;
+  if (joining.part_bytes < LEAST_PART) joining.part_bytes = LEAST_PART < longest ? LEAST_PART : longest;
+  /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
+  if (m->remote.answers == 0 || joining.part_bytes > m->read_bytes) m->read_bytes = joining.part_bytes;
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);
-}
-
-/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for some times as
- * many bytes as the figures stand on. */
-bool gather_misses_may_join(const gather_misses *m, int64_t entry, int64_t gap) {
-  const gather_misses_remote *remote = &m->remote;
-  if (!m->table->client) return true;
-  if (mark_of(m, entry) != FREE) return false;
-  if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
-  return gap <= TRUST * (remote->costs.bytes + remote->arrived) - remote->gaps;
 }
 
 /* ---- their order */
@@ -100,7 +90,7 @@ static void sort_longest_first(gather_misses *m) {
   m->remote.ordered = false;
   m->cursors[0].next = 0;
   for (int64_t e = 0; e < m->count; e++)
-    if (spare[e].position == FIRST) spare[e].position = FREE;
+    if (spare[e].position == GATHER_MISS_FIRST) spare[e].position = GATHER_MISS_FREE;
   while (next_whole(m, &first, &number)) places[number]++;
   for (int c = 0; c < LENGTH_CLASSES; c++) {
     const int64_t reads = places[c];
@@ -110,18 +100,18 @@ static void sort_longest_first(gather_misses *m) {
   m->cursors[0].next = 0;
   while (next_whole(m, &first, &number)) {
     spare[places[number]++].row = first;
-    spare[first].position = FIRST;
+    spare[first].position = GATHER_MISS_FIRST;
   }
   m->remote.order_next = 0;
   m->remote.order_count = place;
   m->remote.ordered = true;
 }
 
-void gather_misses_order_remote(gather_misses *m) {
+static void order_remote(gather_misses *m) {
   gather_remote_client_costs(m->table->client, &m->remote.costs);
   m->remote.next_choice = 1;
   m->remote.most_flying = m->remote.costs.bytes > 0 ? m->remote.costs.connections : INT32_MAX;
-  for (int64_t e = 0; e < m->count; e++) m->worker->spare[e].position = FREE;
+  for (int64_t e = 0; e < m->count; e++) m->worker->spare[e].position = GATHER_MISS_FREE;
   choose_joining(m);
   sort_longest_first(m);
 }
@@ -143,16 +133,16 @@ static void settle(gather_misses *m, const gather_read *read) {
                 behind = first + (read->tag & ((1 << GATHER_MISS_TAG_BITS) - 1));
   if (m->cursors[0].piece > 0) return;
   if (behind > first + 1) remote->gaps += gaps_in(m, read, first, behind);
-  for (int64_t e = first; e < behind; e++) spare[e].position = BEGUN;
-  if (behind < m->count && spare[behind].position == FREE) {
-    spare[behind].position = FIRST;
+  for (int64_t e = first; e < behind; e++) spare[e].position = GATHER_MISS_BEGUN;
+  if (behind < m->count && spare[behind].position == GATHER_MISS_FREE) {
+    spare[behind].position = GATHER_MISS_FIRST;
     spare[remote->order_next].row = behind;
   } else {
     remote->order_next++;
   }
 }
 
-bool gather_misses_next_remote(gather_misses *m, gather_read *read) {
+static bool next_remote(gather_misses *m, gather_read *read) {
   gather_misses_remote *remote = &m->remote;
   if (m->flying >= remote->most_flying) return false;
   if (m->cursors[0].piece == 0) {
@@ -162,6 +152,19 @@ bool gather_misses_next_remote(gather_misses *m, gather_read *read) {
   if (!gather_misses_form(m, 0, read)) return false;
   settle(m, read);
   return true;
+}
+
+/* ---- files of all machines */
+
+bool gather_misses_next(gather_misses *m, int32_t queue, gather_read *read) {
+  return m->remote.ordered ? next_remote(m, read) : gather_misses_form(m, queue, read);
+}
+
+void gather_misses_order(gather_misses *m) {
+  m->read_bytes = m->table->budget.slot_bytes;
+  m->join_bytes = gather_tuned(GATHER_TUNING_table_join_bytes);
+  if (m->table->budget.queues == 1) m->cursors[0].end = m->count; /* no other queue has a part of them */
+  if (m->table->client) order_remote(m);
 }
 
 /* ---- what answers tell */

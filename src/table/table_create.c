@@ -28,10 +28,13 @@ static gather_status make_residency(gather_table *table, gather_error *error) {
   return mapped ? gather_guard_install(error) : GATHER_OK;
 }
 
-/* How many requests may be in flight at most; the client begins with fewer. */
-static int32_t connections_of(const gather_table_options *options) {
+/* What a table of files on other machines wants; the client begins with fewer connections. */
+static gather_budget_wishes wishes_of(const gather_table_options *options) {
   enum { CONNECTIONS = 64 };
-  return options->remote && options->remote->connections > 0 ? options->remote->connections : CONNECTIONS;
+  const gather_remote_options *remote = options->remote;
+  return (gather_budget_wishes){.queues = 1,
+                                .connections = remote && remote->connections > 0 ? remote->connections : CONNECTIONS,
+                                .cached = remote && remote->cache_folder && remote->cache_folder[0]};
 }
 
 static gather_status allocate(gather_table *table, int32_t count, gather_error *error) {
@@ -42,7 +45,7 @@ static gather_status allocate(gather_table *table, int32_t count, gather_error *
   if (!table->devices) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");
   GATHER_TRY(gather_engine_fits(table->options.engine, table->client != NULL, error));
   table->engine = gather_engine_choose(&table->options, table->client != NULL, table->why, sizeof table->why);
-  const gather_budget_wishes wishes = {.queues = 1, .connections = connections_of(&table->options)};
+  const gather_budget_wishes wishes = wishes_of(&table->options);
   return gather_budget_make(&table->options, table->engine, &wishes, &table->budget, error);
 }
 
@@ -54,8 +57,7 @@ gather_status gather_table_create(const gather_table_options *options, gather_re
   made->client = client ? gather_remote_client_hold(client) : NULL;
   made->gap_given = options->remote ? options->remote->gap_bytes : -1;
   /* With blocks on disk the client joins by blocks. A gap could be a block that nobody needs, and that is not there the next time. */
-  if (made->gap_given < 0 && options->remote && options->remote->cache_folder && options->remote->cache_folder[0])
-    made->gap_given = 0;
+  if (made->gap_given < 0 && wishes_of(options).cached) made->gap_given = 0;
   made->queue_end = &made->queue;
   atomic_init(&made->process, (int64_t)getpid());
   gather_table_init_waiting(made);
@@ -68,7 +70,8 @@ gather_status gather_table_create(const gather_table_options *options, gather_re
 }
 
 gather_status gather_table_complete(gather_table *table, gather_error *error) {
-  GATHER_TRY(gather_devices_complete(table, connections_of(&table->options), error));
+  const gather_budget_wishes wishes = wishes_of(&table->options);
+  GATHER_TRY(gather_devices_complete(table, &wishes, error));
   if (table->client) gather_budget_fit(&table->budget, table->info.row_bytes);
   table->options.remote = NULL; /* the caller's */
   table->info.rows = table->shape[0];

@@ -18,10 +18,10 @@ void gather_devices_add(gather_table *table, gather_table_source *source) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-gather_status gather_devices_complete(gather_table *table, int32_t connections, gather_error *error) {
+gather_status gather_devices_complete(gather_table *table, const gather_budget_wishes *given, gather_error *error) {
   const int64_t tuned = gather_tuned(GATHER_TUNING_table_queues), most = least(table->device_count, GATHER_MOST_QUEUES);
-  gather_budget_wishes wishes = {.queues = (int32_t)(least(tuned, most) > 1 ? least(tuned, most) : 1),
-                                 .connections = connections};
+  gather_budget_wishes wishes = *given;
+  wishes.queues = (int32_t)(least(tuned, most) > 1 ? least(tuned, most) : 1);
   for (int32_t i = 0; i < table->source_count; i++) /* devices with very long blocks */
     if (table->sources[i].block_bytes > wishes.block_bytes) wishes.block_bytes = table->sources[i].block_bytes;
   GATHER_TRY(gather_budget_make(&table->options, table->engine, &wishes, &table->budget, error));

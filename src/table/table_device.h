@@ -11,6 +11,7 @@
 #include "table/table_source.h"
 
 struct gather_table;
+struct gather_budget_wishes;
 
 /* Queues of a reader. Further devices share them. */
 enum { GATHER_MOST_QUEUES = 16 };
@@ -37,9 +38,9 @@ GATHER_INLINE void gather_device_count_wait(gather_device *device, int64_t nanos
 
 /* Finds the device of a new source, or adds it. */
 void gather_devices_add(struct gather_table *table, gather_table_source *source);
-/* After the last source: divides the memory for a queue for each device. */
-GATHER_CHECKED gather_status gather_devices_complete(struct gather_table *table, int32_t connections,
-                                                     gather_error *error);
+/* After the last source: divides the memory by these wishes, for a queue for each device. */
+GATHER_CHECKED gather_status gather_devices_complete(struct gather_table *table,
+                                                     const struct gather_budget_wishes *given, gather_error *error);
 /* The reads of all devices. */
 void gather_devices_sum(const struct gather_table *table, int64_t *reads, int64_t *bytes_read);
 void gather_devices_reset(struct gather_table *table);

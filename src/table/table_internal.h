@@ -38,7 +38,8 @@ typedef struct gather_budget {
   int32_t queues;  /* of each of them */
   int32_t depth;   /* reads in flight of each queue */
   int64_t slot_bytes;
-  int64_t entries; /* rows that a worker sorts at a time */
+  int64_t cover_bytes; /* that the client of URLs takes for a read in flight; 0 = none */
+  int64_t entries;     /* rows that a worker sorts at a time */
   int64_t cache_bytes;
   int64_t map_bytes; /* that may be mapped; INT64_MAX without a limit */
 } gather_budget;
@@ -159,6 +160,7 @@ typedef struct gather_budget_wishes {
   int32_t queues;      /* of each worker; fewer if the memory is too little */
   int64_t block_bytes; /* of the longest blocks: reads are at least as long */
   int32_t connections; /* to other machines, which one worker alone may use */
+  bool cached;         /* what comes from there is kept on disk */
 } gather_budget_wishes;
 
 /* Divides the memory. Returns GATHER_USAGE if the limit is too low. */

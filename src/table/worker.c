@@ -10,10 +10,14 @@ static int64_t entries_bytes(const gather_table *table) {
   return table->budget.entries * (int64_t)sizeof(gather_entry);
 }
 
+/* Its buffers, and those of the client for its reads. */
+static int64_t reader_bytes(const gather_table *table, const gather_worker *worker) {
+  return gather_reader_memory(worker->reader) + table->budget.depth * table->budget.cover_bytes;
+}
+
 static int64_t worker_bytes(const gather_table *table, const gather_worker *worker) {
   return (worker->entries ? entries_bytes(table) : 0) + (worker->spare ? entries_bytes(table) : 0) +
-         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) +
-         (worker->reader ? gather_reader_memory(worker->reader) : 0);
+         (worker->gaps ? (int64_t)sizeof *worker->gaps : 0) + (worker->reader ? reader_bytes(table, worker) : 0);
 }
 
 void gather_worker_destroy(gather_table *table, gather_worker *worker) {
@@ -60,7 +64,7 @@ static gather_status create(gather_table *table, gather_worker **worker, gather_
 gather_status gather_worker_ready(gather_table *table, gather_worker *worker, gather_error *error) {
   if (worker->reader) return GATHER_OK;
   GATHER_TRY(create_reader(table, worker, error));
-  gather_table_count_memory(table, gather_reader_memory(worker->reader));
+  gather_table_count_memory(table, reader_bytes(table, worker));
   return GATHER_OK;
 }
 

@@ -11,6 +11,7 @@ import remote_files
 from gather_files import GatherError, Raw, content, lengths
 from gguf_files import ARRAY, STRING, UINT32, Gguf
 from remote_files import handle, is_remote, opened, whole
+from support import http_faults as faults
 from support.http_server import HttpServer
 from support.skip import skip_test
 from tensor_files import Opened, formats, safetensors
@@ -200,6 +201,24 @@ def test_onnx_with_external_data(server) -> None:
     assert file.names == ["w0", "w1", "w2"] and requests == 2 and read <= 2 * HEAD
     with opened(server.url("/deep/m.onnx")) as file:
         assert content(whole(file.file, "w2"))[:300] == (bytes(range(256)) * 2)[:300]
+
+
+def test_onnx_with_many_files_of_external_data(server) -> None:
+    """A request for each, all at once: each answer takes long enough that they would be seen one after another."""
+    need("onnx")
+    onnx = pytest.importorskip("onnx")
+    protos = []
+    for i in range(6):
+        proto = onnx.TensorProto(data_type=onnx.TensorProto.UINT8, dims=[BIG], name=f"w{i}", data_location=1)
+        proto.external_data.add(key="location", value=f"w{i % 5}.bin")
+        protos.append(proto)
+        server.put(f"/many/w{i}.bin", bytes([i]) * BIG)
+    model = onnx.helper.make_model(onnx.helper.make_graph([], "m", [], [], protos)).SerializeToString()
+    server.fault(faults.delay(0.3), when=lambda request: request.path.endswith(".bin"))
+    file, requests, _ = cost(server, model, "/many/m.onnx")
+    assert file.names == [f"w{i}" for i in range(6)] and requests == 6 and server.peak >= 5
+    with opened(server.url("/many/m.onnx")) as file:
+        assert content(whole(file.file, "w4"))[:9] == bytes([4]) * 9
 
 
 def test_openvino(server) -> None:

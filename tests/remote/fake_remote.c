@@ -66,7 +66,7 @@ void gather_remote_client_useful(gather_remote_client *client, int64_t bytes) { 
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {
   (void)client;
-  *costs = fake.costs;
+  *costs = fake.later_from > 0 && fake.count >= fake.later_from ? fake.later : fake.costs;
 }
 
 /* ---- objects */

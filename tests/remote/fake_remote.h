@@ -17,6 +17,8 @@ typedef struct fake_network {
   const char *bytes; /* the file */
   int64_t size;
   gather_remote_costs costs;
+  gather_remote_costs later; /* from so many requests on; 0: never */
+  int later_from;
   bool last_first; /* requests are answered in reverse */
   int64_t stalled; /* requests that contain this byte are not answered until they are cancelled; -1 = none */
   int64_t broken;  /* those that contain this byte fail */

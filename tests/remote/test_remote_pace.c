@@ -12,6 +12,7 @@
 #include "remote/backoff.h"
 #include "remote/depth.h"
 #include "remote/histogram.h"
+#include "remote/remote_measure.h"
 
 static const int64_t SECOND = 1000000000;
 
@@ -131,9 +132,41 @@ static void test_histogram(void **state) {
   }
 }
 
+/* A server 40 ms away, behind which 10 MB/s pass; connections that are opened wait twice as long for their first answer. */
+static void test_measure(void **state) {
+  (void)state;
+  enum { MS = 1000000, HEAD = 65536, CONNECTIONS = 64 };
+  static gather_remote_measure m;
+  assert_true(gather_remote_measure_latency(&m) == 0 && gather_remote_measure_bandwidth(&m, CONNECTIONS) == 0);
+  gather_remote_measure_wait(&m, GATHER_REMOTE_NEW,
+                             86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
+  gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS);
+  assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 40, 46);
+  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < HEAD / 0.086); /* proved, and no more */
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i / 2) * MS);
+  gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
+  assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 38, 42);
+  double rate = gather_remote_measure_bandwidth(&m, CONNECTIONS); /* by the 6 ms more that it took */
+  assert_true(rate > 7e6 && rate < 11e6);
+  /* The first answer came out of a buffer: later ones are slow, and all connections together would not bring as much. */
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
+  gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS);
+  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < 0.02e6 * CONNECTIONS);
+  gather_remote_measure_window(&m, 10000000, SECOND);
+  rate = gather_remote_measure_bandwidth(&m, CONNECTIONS);
+  assert_true(rate > 7e6 && rate <= 10e6);
+  assert_int_equal(m.bytes, HEAD + 20000);
+  /* Of a server that is near, the opening answer proves no more than what it took in all. */
+  static gather_remote_measure near;
+  for (int i = 0; i < 16; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
+  gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
+  assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= HEAD / 0.002);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_backoff),       cmocka_unit_test(test_depth_grows),
                                      cmocka_unit_test(test_depth_stays),   cmocka_unit_test(test_depth_halves),
-                                     cmocka_unit_test(test_depth_starved), cmocka_unit_test(test_histogram)};
+                                     cmocka_unit_test(test_depth_starved), cmocka_unit_test(test_measure),
+                                     cmocka_unit_test(test_histogram)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,6 +160,36 @@ static void test_gap(void **unused) {
   close_table(table);
 }
 
+/* The network turns out to be faster than the first answer said: rows without a request are joined then, and no row is read twice. While
+ * little has arrived, few gaps are read. */
+static void test_joined_anew(void **unused) {
+  enum { ROWS = 500000, COUNT = 4000, EVERY = 100, ROW = 64 };
+  static int64_t ids[COUNT];
+  static char seen[ROWS];
+  (void)unused;
+  for (int learns = 0; learns < 2; learns++) {
+    make_file(ROWS, ROW);
+    fake.costs = (gather_remote_costs){0.04, 1e5, 64, 0, 65536};
+    gather_table *table = open_table(0, 0, 0, -1);
+    fake.later = (gather_remote_costs){0.04, 125e6, 64, 0, 65536};
+    fake.later_from = learns ? 1 : 0;
+    for (int i = 0; i < COUNT; i++) ids[i] = i * EVERY;
+    take(table, ids, COUNT);
+    if (!learns) assert_int_equal(fake.count, COUNT);
+    if (learns) assert_in_range(fake.count, 64 + 1, COUNT * 3 / 4);
+    memset(seen, 0, sizeof seen);
+    int64_t most = 65536;
+    for (int i = 0; i < fake.count; i++) {
+      const int64_t first = (fake.offset[i] - HEADER) / ROW, rows = fake.length[i] / ROW;
+      for (int64_t r = first; r < first + rows; r += EVERY) assert_int_equal(seen[r]++, 0);
+      most += fake.length[i];
+    }
+    assert_true(bytes_read() - COUNT * ROW <= most);
+    assert_true(fake.length[0] == ROW && fake.length[63] == ROW); /* before the first answer */
+    close_table(table);
+  }
+}
+
 /* Rows in runs of different lengths: the long requests begin first. */
 static void test_longest_first(void **unused) {
   static const int RUNS[] = {1, 40, 3, 200, 1, 9, 80, 2, 600, 1};
@@ -219,6 +249,34 @@ static void test_memory(void **unused) {
       assert_true(fake.peak <= statistics.depth);
       close_table(table);
     }
+}
+
+/* With a cache on disk, a request also has room for the whole blocks around it: within the limit, so there are fewer at a time. */
+static void test_memory_of_blocks(void **unused) {
+  enum { BLOCK = 64 * KIB };
+  static int64_t ids[200];
+  int32_t depth[2];
+  (void)unused;
+  for (int cached = 0; cached < 2; cached++) {
+    gather_remote_options remote = GATHER_REMOTE_OPTIONS_INIT;
+    gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
+    gather_table_statistics statistics;
+    gather_table *table = NULL;
+    gather_error error;
+    make_file(5000, 64);
+    remote.cache_folder = cached ? "/nonexistent" : NULL; /* the played client has no use for it */
+    options.remote = &remote, options.memory_bytes = 16 * MIB;
+    assert_status(gather_table_open(FAKE_URL, &options, &table, &error), GATHER_OK);
+    for (int i = 0; i < 200; i++) ids[i] = i * 25;
+    take(table, ids, 200);
+    gather_table_statistics_get(table, &statistics);
+    depth[cached] = statistics.depth;
+    assert_true(statistics.memory_peak <= 16 * MIB);
+    assert_true(fake.peak <= statistics.depth);
+    if (cached) assert_true(statistics.memory_peak >= (int64_t)statistics.depth * 2 * BLOCK);
+    close_table(table);
+  }
+  assert_true(depth[1] < depth[0] && (int64_t)depth[1] * 2 * BLOCK <= 4 * MIB);
 }
 
 /* ---- errors */
@@ -493,9 +551,11 @@ int main(void) {
     cmocka_unit_test(test_rows),
     cmocka_unit_test(test_once),
     cmocka_unit_test(test_gap),
+    cmocka_unit_test(test_joined_anew),
     cmocka_unit_test(test_longest_first),
     cmocka_unit_test(test_large_parts),
     cmocka_unit_test(test_memory),
+    cmocka_unit_test(test_memory_of_blocks),
     cmocka_unit_test(test_error),
     cmocka_unit_test(test_refused),
     cmocka_unit_test(test_cancel),

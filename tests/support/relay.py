@@ -63,6 +63,11 @@ class Relay:
         self.process.stdin.write("counts\n")
         return Counts(*map(int, self.process.stdout.readline().split()))
 
+    def cpu(self) -> float:
+        """Seconds that it has computed: whether it is what limits a measurement."""
+        words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def drop_connections(self) -> None:
         """Ends all connections by RST."""
         self.process.stdin.write("cut\n")
