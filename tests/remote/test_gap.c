@@ -156,7 +156,7 @@ static void test_parts(void **unused) {
 static void test_short_rows(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.0005, 1e6, 64, 0};
+  const gather_remote_costs costs = {0.0005, 1e6, 64, 0, 0};
   (void)unused;
   for (int i = 0; i < 2; i++) gather_remote_gaps_add(&gaps, 16, i == 0 ? -1 : 1000);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
