@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "gather/remote.h"
@@ -139,6 +140,13 @@ static void forms_hint(const gather_cli_args *args, const gather_error *error, b
                      : "name a tensor as FILE, FILE:NAME, or - (standard input)");
 }
 
+/* Nothing is known about other files of its server, but a folder may have been meant. */
+static void url_hint(const gather_cli_args *args, const char *url, char *text, size_t bytes) {
+  const bool in_folders = strncasecmp(url, "s3://", 5) == 0 || strncasecmp(url, "hf://", 5) == 0;
+  if (in_folders && args->command->id == GATHER_CLI_COMMAND_INFO && !gather_remote_is_folder(url))
+    snprintf(text, bytes, "a folder has a slash at its end: gather info %.200s/ lists it", url);
+}
+
 void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *error, bool model, char *text,
                              size_t bytes) {
   char near[PATH_BYTES];
@@ -149,7 +157,10 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "the file name is empty");
     return;
   }
-  if (gather_remote_is_url(error->file)) return; /* nothing is known about other files of its server */
+  if (gather_remote_is_url(error->file)) {
+    url_hint(args, error->file, text, bytes);
+    return;
+  }
   if (strstr(error->file, ":/")) {
     snprintf(text, bytes, "no such file; URLs that are read begin with https://, http://, s3:// or hf://");
     return;

@@ -17,7 +17,7 @@ enum {
   KEPT_TABLES = 64, /* tables that stay open although nobody uses them */
   /* DuckDB calls a function of constants several times while it plans a query, although it fails: what failed after SLOW_SECONDS is not
    * tried again for AGAIN_SECONDS. */
-  SLOW_SECONDS = 1,
+  SLOW_SECONDS = 3,
   AGAIN_SECONDS = 2
 };
 
@@ -30,7 +30,7 @@ typedef struct entry {
   uint64_t last_use;
   bool opening;
   bool stale;           /* its file has changed, or it could not be opened: closed by its last user */
-  time_t until;         /* so long a URL whose server was silent is not tried again */
+  double until;         /* so long a URL whose server was silent is not tried again */
   gather_status status; /* of opening it */
   gather_error error;
   struct entry *next;
@@ -130,10 +130,10 @@ static void unlink_entry(duck_tables *tables, const entry *gone) {
   *link = gone->next;
 }
 
-static time_t now(void) {
+static double now(void) {
   struct timespec time = {0};
   (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec;
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 /* The entry of a key, unless its file has changed; it may still be opened by another thread. */
@@ -223,7 +223,7 @@ static entry *add_entry(duck_tables *tables, const duck_key *key) {
   made->users = 1;
   made->opening = true;
   pthread_mutex_unlock(&tables->lock);
-  const time_t begin = now();
+  const double begin = now();
   gather_status status = open_entry(made, &made->error);
   pthread_mutex_lock(&tables->lock);
   made->status = status;
@@ -254,6 +254,7 @@ gather_status gather_duck_open(duck_tables *tables, const duck_key *key, duck_op
     if (status != GATHER_OK) {
       *error = found->error;
       leave(tables, found);
+      close_oldest(tables);
     }
   } else {
     status = gather_error_set(error, GATHER_OUT_OF_MEMORY, "out of memory");

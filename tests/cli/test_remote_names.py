@@ -172,6 +172,13 @@ def test_missing_files(gather, url) -> None:
         assert answer.code == 3 and "404" in answer.errors and "no such folder" not in answer.errors, answer
 
 
+def test_a_folder_without_its_slash(gather, server) -> None:
+    env = {"AWS_ENDPOINT_URL": server.url("/")[:-1], "AWS_ACCESS_KEY_ID": "", "HOME": str(gather.folder)}
+    error = gather.fails("file_not_found", "info", "s3://bucket/models", env=env)
+    assert error["hint"] == "a folder has a slash at its end: gather info s3://bucket/models/ lists it"
+    assert "hint" not in gather.fails("file_not_found", "info", server.url("/models"))
+
+
 def test_what_is_no_url_is_a_file(gather, url) -> None:
     for name in ("ftp://127.0.0.1/x.npy", "file:///x.npy", "http:/x", "gopher://127.0.0.1/"):
         error = gather.fails("file_not_found", "info", name)
