@@ -128,7 +128,7 @@ LARGE = {
 @pytest.mark.parametrize("call", LARGE.values(), ids=LARGE)
 def test_the_gil_is_released(path, call, long_switch_interval):  # noqa: F811
     with libgather.open(path) as table:
-        assert any(runs_meanwhile(lambda: call(table)) for _ in range(300))
+        assert any(runs_meanwhile(lambda: call(table)) for _ in range(3000))
 
 
 WAITING = {"wait": lambda jobs: jobs[0].wait(), "end of a block": lambda jobs: jobs[0].__exit__(None, None, None), "dropped": list.clear}
@@ -141,7 +141,7 @@ def test_waiting_releases_the_gil(path, call, long_switch_interval):  # noqa: F8
         return runs_meanwhile(lambda: call(jobs))
 
     with libgather.open(path) as table:
-        assert any(runs(table) for _ in range(300))
+        assert any(runs(table) for _ in range(3000))
 
 
 # ---- processes ----
