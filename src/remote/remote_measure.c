@@ -6,7 +6,7 @@
 
 /* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
  * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
-enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 32 };
+enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
 /* Of a server so near, noise is as large as what an answer's bytes take; but rounds are short, and windows tell soon. */
 static const int64_t NEAR = 10000000;
 /* CAUTION: noise may also have been in our favour, and reading too few bytes too many times is the cheaper mistake. */
