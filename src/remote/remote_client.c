@@ -110,7 +110,8 @@ static void take_costs(const gather_remote_client *client, gather_remote_costs *
                                  .bandwidth = bandwidth > 0 ? bandwidth : GUESSED_BANDWIDTH,
                                  .connections = connections,
                                  .rate = MOST_RATE,
-                                 .bytes = client->measure.bytes + 1};
+                                 .bytes = client->measure.bytes + 1,
+                                 .guessed = client->measure.each == 0};
 }
 
 void gather_remote_client_costs(gather_remote_client *client, gather_remote_costs *costs) {

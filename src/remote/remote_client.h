@@ -104,6 +104,7 @@ typedef struct gather_remote_costs {
   int32_t connections; /* requests in flight that are allowed soon: all, unless the server has refused some */
   double rate;         /* requests a second at most; 0 = no limit is known */
   int64_t bytes;       /* that arrived, and on which the figures stand; 0 = they are certain */
+  bool guessed;        /* no answer long enough has told the bandwidth yet: it may be many times as large */
 } gather_remote_costs;
 
 /* Measured so far; before that, careful guesses. */

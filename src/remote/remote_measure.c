@@ -6,7 +6,7 @@
 
 /* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
  * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
-enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 32 };
+enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
 /* Of a server so near, noise is as large as what an answer's bytes take; but rounds are short, and windows tell soon. */
 static const int64_t NEAR = 10000000;
 /* CAUTION: noise may also have been in our favour, and reading too few bytes too many times is the cheaper mistake. */
@@ -15,6 +15,8 @@ static const double CAUTION = 0.75;
 static const double OF_NEW = 0.5;
 /* Not the median: where a machine is busy, many waits are its own, and not the network's. */
 static const double QUARTER = 0.25;
+/* How much one answer changes what is known: a slower one may have shared the network with others, or the machine was busy. */
+static const double QUICKLY = 0.25, SLOWLY = 0.0625;
 static const double LEAST_TIME = 0.5e6; /* what arrives at once came out of somebody's buffer */
 
 void gather_remote_measure_wait(gather_remote_measure *measure, gather_remote_age age, int64_t wait) {
@@ -45,8 +47,8 @@ void gather_remote_measure_answer(gather_remote_measure *measure, gather_remote_
     measure->opening_time = time;
   }
   if (age == GATHER_REMOTE_NEW || measure->waits[age].count < FEW) return;
-  const double rate = rate_of(measure, age, bytes, time);
-  measure->each = measure->each > 0 ? 0.75 * measure->each + 0.25 * rate : rate;
+  const double rate = rate_of(measure, age, bytes, time), weight = rate > measure->each ? QUICKLY : SLOWLY;
+  measure->each = measure->each > 0 ? (1 - weight) * measure->each + weight * rate : rate;
 }
 
 void gather_remote_measure_window(gather_remote_measure *measure, int64_t bytes, int64_t time) {

@@ -9,6 +9,9 @@
 /* A shorter range is not worth two requests, however near the server is. */
 enum { LEAST_PART = 4096 };
 
+/* A bandwidth that no long answer has told is a lower bound: reads are planned for so many times as much, and a few of them will tell. */
+static const double PROBED = 4;
+
 static int64_t mark_of(const gather_misses *m, int64_t entry) { return m->worker->spare[entry].position; }
 
 /* The next entry without a request. */
@@ -44,11 +47,13 @@ static void choose_joining(gather_misses *m) {
   gather_table *table = m->table;
   const int64_t longest = table->budget.slot_bytes;
   gather_remote_joining joining;
+  gather_remote_costs probed = m->remote.costs;
+  if (probed.guessed && m->remote.answers > 0) probed.bandwidth *= PROBED;
   sum_gaps(m, m->worker->gaps);
   if (table->gap_given >= 0)
     gather_remote_join_by(m->worker->gaps, &m->remote.costs, longest, table->gap_given, &joining);
   else
-    gather_remote_join(m->worker->gaps, &m->remote.costs, longest, &joining);
+    gather_remote_join(m->worker->gaps, &probed, longest, &joining);
   m->join_bytes = joining.gap_bytes;
   if (joining.part_bytes < LEAST_PART) joining.part_bytes = LEAST_PART < longest ? LEAST_PART : longest;
   /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
@@ -183,7 +188,7 @@ void gather_misses_answered(gather_misses *m, int64_t bytes) {
   remote->next_choice = remote->answers + 1 + remote->answers / 4;
   gather_remote_client_costs(m->table->client, &now);
   if (!differs(now.latency, remote->costs.latency) && !differs(now.bandwidth, remote->costs.bandwidth) &&
-      now.connections == remote->costs.connections)
+      now.connections == remote->costs.connections && now.guessed == remote->costs.guessed)
     return;
   now.bytes = remote->costs.bytes; /* what has arrived since is counted here */
   remote->costs = now;

@@ -81,7 +81,8 @@ static void test_brute_force(void **unused) {
   (void)unused;
   int joined = 0, single = 0;
   for (int round = 0; round < 400; round++) {
-    const gather_remote_costs costs = {LATENCY[draw() % 6], BANDWIDTH[draw() % 4], CONNECTIONS[draw() % 5], 0, 0};
+    const gather_remote_costs costs = {
+        LATENCY[draw() % 6], BANDWIDTH[draw() % 4], CONNECTIONS[draw() % 5], 0, 0, false};
     const int count = 2 + (int)(draw() % (round % 4 == 0 ? MOST_RANGES - 2 : 300));
     const int64_t row_bytes = 1 + (int64_t)(draw() % 5000);
     draw_places(&p, count, (int64_t)count << (draw() % 16), row_bytes);
@@ -105,7 +106,7 @@ static void test_brute_force(void **unused) {
 static void test_sparse_and_dense(void **unused) {
   static places p;
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
   (void)unused;
   draw_places(&p, 2000, 8000000, 512);
   gather_remote_gaps gaps = summed(&p);
@@ -121,7 +122,7 @@ static void test_sparse_and_dense(void **unused) {
 static void test_few(void **unused) {
   static places p;
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.1, 125e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.1, 125e6, 64, 0, 0, false};
   (void)unused;
   draw_places(&p, 60, 6000, 512);
   const gather_remote_gaps gaps = summed(&p);
@@ -135,7 +136,7 @@ static void test_few(void **unused) {
 static void test_parts(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
   (void)unused;
   gather_remote_gaps_add(&gaps, 10 * MIB, -1);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
@@ -156,7 +157,7 @@ static void test_parts(void **unused) {
 static void test_short_rows(void **unused) {
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.0005, 1e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.0005, 1e6, 64, 0, 0, false};
   (void)unused;
   for (int i = 0; i < 2; i++) gather_remote_gaps_add(&gaps, 16, i == 0 ? -1 : 1000);
   gather_remote_join(&gaps, &costs, 16 * MIB, &joining);
@@ -171,7 +172,7 @@ static void test_short_rows(void **unused) {
 /* Half of all blocks: everything is one range. */
 static void test_share(void **unused) {
   gather_remote_joining joining;
-  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
   (void)unused;
   for (int share = 0; share < 2; share++) { /* one block of 4 KiB in two; one in 4096 */
     gather_remote_gaps gaps = {0};
@@ -185,13 +186,13 @@ static void test_share(void **unused) {
 static void test_given(void **unused) {
   static places p;
   (void)unused;
-  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0};
+  const gather_remote_costs costs = {0.04, 125e6, 64, 0, 0, false};
   gather_remote_joining joining;
   draw_places(&p, 1000, 100000, 512);
   const gather_remote_gaps gaps = summed(&p);
   for (int32_t connections = 1; connections <= 64;
        connections *= 8) { /* the parts are long enough for what the gap joins */
-    const gather_remote_costs few = {0.0001, 1e6, connections, 0, 0};
+    const gather_remote_costs few = {0.0001, 1e6, connections, 0, 0, false};
     gather_remote_gaps even = {0};
     for (int i = 0; i < 100; i++) gather_remote_gaps_add(&even, 512, i == 0 ? -1 : 9728);
     gather_remote_join_by(&even, &few, 16 * MIB, 9728, &joining);
@@ -207,7 +208,7 @@ static void test_given(void **unused) {
 
 /* The terms of the model, one by one; and numbers that would overflow. */
 static void test_model(void **unused) {
-  gather_remote_costs costs = {0.1, 1e6, 10, 0, 0};
+  gather_remote_costs costs = {0.1, 1e6, 10, 0, 0, false};
   gather_remote_gaps gaps = {0};
   gather_remote_joining joining;
   (void)unused;

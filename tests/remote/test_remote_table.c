@@ -152,7 +152,7 @@ static void test_gap(void **unused) {
   assert_true(statistics.gap_bytes >= 3 * 64);
   assert_int_equal(statistics.bytes_useful, COUNT * 64);
   fake.count = 0;
-  fake.costs = (gather_remote_costs){0.001, 1e6, 64, 0, 0}; /* near, and slow: bytes cost more than requests */
+  fake.costs = (gather_remote_costs){0.001, 1e6, 64, 0, 0, false}; /* near, and slow: bytes cost more than requests */
   for (int i = 0; i < COUNT; i++) ids[i] = i * 250;
   take(table, ids, COUNT);
   assert_int_equal(fake.count, COUNT);
@@ -169,9 +169,9 @@ static void test_joined_anew(void **unused) {
   (void)unused;
   for (int learns = 0; learns < 2; learns++) {
     make_file(ROWS, ROW);
-    fake.costs = (gather_remote_costs){0.04, 1e5, 64, 0, 65536};
+    fake.costs = (gather_remote_costs){0.04, 1e5, 64, 0, 65536, false};
     gather_table *table = open_table(0, 0, 0, -1);
-    fake.later = (gather_remote_costs){0.04, 125e6, 64, 0, 65536};
+    fake.later = (gather_remote_costs){0.04, 125e6, 64, 0, 65536, false};
     fake.later_from = learns ? 1 : 0;
     for (int i = 0; i < COUNT; i++) ids[i] = i * EVERY;
     take(table, ids, COUNT);
