@@ -24,6 +24,15 @@ def surroundings(name: str, folder) -> dict[str, str]:
     return {key: value for key, value in found.items() if key not in ("MPICC", "LIBGATHER_MPI")}
 
 
+def need_sources() -> None:
+    if os.environ.get("GATHER_SANITIZE"):
+        skip_test("plugins", "the library has sanitizers, whose runtime mpirun's environment does not load")
+    from libgather import build
+
+    if not (build._KIT / "lib/libgather.a").exists():
+        skip_test("plugins", "this package brings no sources")
+
+
 def run(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, *words], capture_output=True, text=True, env=env, timeout=200, check=False)
 
@@ -32,10 +41,7 @@ def run(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess:
 def test_build(name, tmp_path):
     if name not in NAMES:
         skip_test(name, "no such MPI here, or the tests were built without it")
-    from libgather import build
-
-    if not (build._KIT / "lib/libgather.a").exists() or os.environ.get("GATHER_SANITIZE"):
-        skip_test("plugins", "this package brings no sources, or its library has sanitizers")
+    need_sources()
     env = surroundings(name, tmp_path)
     done = run("-m", "libgather.build", "mpi", env=env)
     path = done.stdout.strip()
@@ -49,6 +55,7 @@ def test_build(name, tmp_path):
 
 
 def test_what_is_missing(tmp_path):
+    need_sources()
     env = surroundings("openmpi", tmp_path)
     (tmp_path / "packages/mpi4py/MPI.py").write_text("raise RuntimeError('cannot load MPI library')\n")
     done = run("-m", "libgather.build", "mpi", env=env)
