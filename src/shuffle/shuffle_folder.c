@@ -106,15 +106,23 @@ static gather_status check_room(const gather_shuffle *job, gather_error *error) 
       gather_text_bytes((int64_t)((blocks - room.f_bavail) * room.f_frsize), missing, sizeof missing));
 }
 
+/* While the output gets its name, its file may have two: a run may have been stopped in between. Any other name is somebody else's. */
+static bool is_ours(const gather_shuffle *job, const struct stat *about) {
+  struct stat out;
+  if (!S_ISREG(about->st_mode)) return false;
+  if (about->st_nlink == 1) return true;
+  return job->step == GATHER_SHUFFLE_PUBLISH && about->st_nlink == 2 && stat(job->target, &out) == 0 &&
+         out.st_ino == about->st_ino && out.st_dev == about->st_dev;
+}
+
 static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
   gather_shuffle_folder *folder = &job->folder;
   struct stat about;
   const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
   folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
-  const bool second_name = job->step == GATHER_SHUFFLE_PUBLISH; /* the output may be the other one */
   if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "inspect a file in it", error);
-  if (S_ISREG(about.st_mode) && (about.st_nlink == 1 || second_name)) return GATHER_OK;
+  if (is_ours(job, &about)) return GATHER_OK;
   return gather_fail_file(error, GATHER_FILE_MALFORMED, folder->path, -1, "its file %s does not belong to a shuffle",
                           FILES[file]);
 }

@@ -439,6 +439,7 @@ def shuffle_journals() -> list[bytes]:
     files += [journal(good, collect, rows=kind) for kind in (absent, link, name, empty, numbers)]
     files += [journal(good, collect, places=kind) for kind in (absent, link, name, empty, wrong, whole)]
     files += [journal(good, spread, pairs=kind) for kind in (link, whole)]
+    files += [journal(good, states[4], rows=kind) for kind in (link, name)]
     files += [journal(good | there, state) for state in states[2:5]]
     files += [journal(good | last | more, states[4]) for more in (0, there)]
     files += [journal(two | ours, collect), journal(two | right, collect), journal(two, collect), journal(two, b"")]

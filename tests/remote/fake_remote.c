@@ -27,7 +27,8 @@ fake_network fake;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void fake_begin(const char *bytes, int64_t size) {
-  fake = (fake_network){.bytes = bytes, .size = size, .costs = {0.04, 125e6, 64, 0, 0}, .stalled = -1, .broken = -1};
+  fake = (fake_network){
+      .bytes = bytes, .size = size, .costs = {0.04, 125e6, 64, 0, 0, false}, .stalled = -1, .broken = -1};
 }
 
 /* ---- clients */
