@@ -97,8 +97,8 @@ def test_cache(server):
     with opened(server) as table:
         ids = ids_of(300)
         assert (table[ids] == TABLE[ids]).all()
-        requests = server.requests
-        assert (table[ids] == TABLE[ids]).all() and server.requests == requests
+        sent = table.stats().remote.requests  # a hedge may reach the server when its take is over
+        assert (table[ids] == TABLE[ids]).all() and table.stats().remote.requests == sent
         assert table.stats().rows_cached >= 300
 
 
