@@ -11,9 +11,8 @@
 #include "fail.h"
 #include "json.h"
 #include "remote_env.h"
+#include "remote_limits.h"
 #include "size.h"
-
-enum { MOST_CONNECTIONS = 1024, MOST_SECONDS = 86400, TRY_SECONDS = 20, TRIES = 3 /* within the time of a take */ };
 
 static gather_remote_options of_line = GATHER_REMOTE_OPTIONS_INIT;
 
@@ -37,16 +36,15 @@ static gather_status read_gap(const gather_cli_args *args, gather_error *error) 
 
 static gather_status read_timeout(const gather_cli_args *args, gather_error *error) {
   int64_t seconds;
-  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_TIMEOUT, 1, MOST_SECONDS, 0, &seconds, error));
-  if (seconds == 0) return GATHER_OK;
-  of_line.take_seconds = (double)seconds;
-  of_line.try_seconds = seconds < TRY_SECONDS * TRIES ? (double)seconds / TRIES : TRY_SECONDS;
+  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_TIMEOUT, 1, GATHER_CLI_MOST_SECONDS, 0, &seconds, error));
+  if (seconds > 0) gather_cli_remote_limit(&of_line, seconds);
   return GATHER_OK;
 }
 
 gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error *error) {
   int64_t connections;
-  GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_CONNECTIONS, 1, MOST_CONNECTIONS, 0, &connections, error));
+  GATHER_CLI_TRY(
+      gather_cli_number(args, GATHER_CLI_CONNECTIONS, 1, GATHER_CLI_MOST_CONNECTIONS, 0, &connections, error));
   of_line.connections = (int32_t)connections;
   of_line.cache_folder = args->value[GATHER_CLI_CACHE];
   if (!of_line.cache_folder && args->value[GATHER_CLI_CACHE_BYTES])

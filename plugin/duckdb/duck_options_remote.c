@@ -5,25 +5,23 @@
 #include <string.h>
 
 #include "duck_options.h"
-
-enum { MOST_CONNECTIONS = 1024, MOST_SECONDS = 86400, TRY_SECONDS = 20, TRIES = 3 /* within the time of a take */ };
+#include "remote_limits.h"
 
 typedef gather_status parser(const char *value, duck_options *options, gather_error *error);
 
 static gather_status parse_connections(const char *value, duck_options *options, gather_error *error) {
   int64_t connections = 0;
-  gather_status status = gather_duck_parse_int("connections", value, 1, MOST_CONNECTIONS, &connections, error);
+  gather_status status =
+      gather_duck_parse_int("connections", value, 1, GATHER_CLI_MOST_CONNECTIONS, &connections, error);
   if (status == GATHER_OK) options->remote.connections = (int32_t)connections;
   return status;
 }
 
 static gather_status parse_timeout(const char *value, duck_options *options, gather_error *error) {
   int64_t seconds = 0;
-  gather_status status = gather_duck_parse_int("timeout", value, 1, MOST_SECONDS, &seconds, error);
-  if (status != GATHER_OK) return status;
-  options->remote.take_seconds = (double)seconds;
-  options->remote.try_seconds = seconds < TRY_SECONDS * TRIES ? (double)seconds / TRIES : TRY_SECONDS;
-  return GATHER_OK;
+  gather_status status = gather_duck_parse_int("timeout", value, 1, GATHER_CLI_MOST_SECONDS, &seconds, error);
+  if (status == GATHER_OK) gather_cli_remote_limit(&options->remote, seconds);
+  return status;
 }
 
 static gather_status parse_gap(const char *value, duck_options *options, gather_error *error) {

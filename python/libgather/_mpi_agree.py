@@ -17,7 +17,7 @@ from libgather.table import Table
 __all__ = ["STATUSES", "compare", "failure_of", "files_of", "gather_facts", "rebuilt", "short"]
 
 STATUSES = ("ok", *errors._CLASSES)  # in the order of their numbers
-_BYTES = 2048  # of what a rank tells
+_BYTES = 16384  # of what a rank tells: 1000 characters of a failure are at most 12 bytes each in JSON
 _LIMIT = 600.0  # seconds, as in gather/mpi.h
 _BUILTIN = ("TypeError", "ValueError", "MemoryError", "OSError", "FileNotFoundError", "PermissionError", "ImportError", "NotImplementedError")
 _late: list[Any] = []  # buffers of operations that did not end in time, which MPI may still write

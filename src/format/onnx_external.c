@@ -9,7 +9,7 @@
 #ifdef GATHER_HAVE_NANOPB
 
 /* MOST: further files are opened one by one, when a tensor needs them. */
-enum { EXTERNAL_DATA = 13, DATA_LOCATION = 14, MOST = 256 };
+enum { MOST = 256 };
 
 typedef struct locations {
   const char *at[MOST];
@@ -23,44 +23,16 @@ static void add(const gather_onnx *onnx, locations *found, const char *location)
   found->at[found->count++] = location;
 }
 
-/* A key of external data and its value. */
-static gather_status read_pair(gather_onnx *onnx, gather_proto message, const char **location) {
-  const char *key = "", *value = "";
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number == 1) GATHER_TRY(gather_onnx_text(onnx, &field, &key));
-    if (field.number == 2) GATHER_TRY(gather_onnx_text(onnx, &field, &value));
-  }
-  if (strcmp(key, "location") == 0) *location = value;
-  return GATHER_OK;
-}
-
-static gather_status read_tensor(gather_onnx *onnx, gather_proto message, locations *found) {
-  const char *location = NULL;
-  bool external = false;
-  for (;;) {
-    gather_proto_field field;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number == DATA_LOCATION) external = field.wire == GATHER_PROTO_VARINT && field.value == 1;
-    if (field.number != EXTERNAL_DATA) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_pair(onnx, field.inner, &location));
-  }
-  if (external && location) add(onnx, found, location);
-  return GATHER_OK;
-}
-
 static gather_status read_graph(gather_onnx *onnx, gather_proto message, uint32_t initializer, locations *found) {
+  gather_onnx_parts parts;
   for (;;) {
     gather_proto_field field;
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) return GATHER_OK;
     if (field.number != initializer) continue;
     GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(read_tensor(onnx, field.inner, found));
+    GATHER_TRY(gather_onnx_parts_read(onnx, field.inner, &parts));
+    if (parts.external && parts.location) add(onnx, found, parts.location);
   }
 }
 

@@ -7,8 +7,6 @@
 /* LONG: shorter answers say nothing about bandwidth. FEW: so many waits of a kind, and the shortest is not far from the latency.
  * OPENING_COUNTS: after so many times its bytes, the opening answer is history. */
 enum { LONG = 16384, FEW = 12, OPENING_COUNTS = 512 };
-/* Of a server so near, noise is as large as what an answer's bytes take; but rounds are short, and windows tell soon. */
-static const int64_t NEAR = 10000000;
 /* CAUTION: noise may also have been in our favour, and reading too few bytes too many times is the cheaper mistake. */
 static const double CAUTION = 0.75;
 /* The first answer of a connection: so much of its wait is taken for latency, as long as no connection was used again. */
@@ -65,7 +63,8 @@ double gather_remote_measure_latency(const gather_remote_measure *measure) {
  * connections together would not bring as much. */
 static double opening_rate(const gather_remote_measure *measure, int32_t connections) {
   if (measure->opening_bytes == 0 || measure->waits[GATHER_REMOTE_NEW].count < FEW) return 0;
-  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes || measure->least_wait[GATHER_REMOTE_NEW] < NEAR)
+  if (measure->bytes > OPENING_COUNTS * measure->opening_bytes ||
+      (double)measure->least_wait[GATHER_REMOTE_NEW] < GATHER_REMOTE_NEAR * 1e9) /* windows tell soon */
     return 0;
   const double rate = rate_of(measure, GATHER_REMOTE_NEW, measure->opening_bytes, measure->opening_time);
   const double most = measure->each * (double)connections;

@@ -15,6 +15,9 @@
 
 #include "remote/histogram.h"
 
+/* Seconds. Of a server nearer than that, noise is as large as what an answer's bytes take; but rounds are short. */
+#define GATHER_REMOTE_NEAR 0.01
+
 /* The first answer of a connection takes longer: the server, or a proxy on the way, has to set up things. */
 typedef enum gather_remote_age { GATHER_REMOTE_NEW, GATHER_REMOTE_USED } gather_remote_age;
 

@@ -53,6 +53,11 @@ bool gather_misses_form(gather_misses *misses, int32_t queue, gather_read *read)
 /* Where a row of the take is in its file. */
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row);
 
+/* ---- miss_gap.c */
+
+/* Files of other machines: whether the row of an entry may share a request with the rows before it, over a gap; joined: the gaps that the request has already. */
+bool gather_misses_may_join(const gather_misses *misses, int64_t entry, int64_t gap, int64_t joined);
+
 /* ---- miss_remote.c */
 
 /* How rows are joined: files of this machine by a tuning parameter, in file order. Files of others by the model of remote_gap.h, and the

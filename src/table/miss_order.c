@@ -4,12 +4,6 @@
  */
 #include "table/miss.h"
 
-/* PROBE: one part of so many of a take's bytes is spent on gaps to find out whether the network is faster than its answers have told.
- * LEAST_GAP: a request and the headers of its answer are longer: such gaps are read without proof that the network is fast.
- * SURE: so many bytes came over the network and not out of one buffer on the way. TRUST: for so many times the bytes behind them a
- * bandwidth is believed. */
-enum { LEAST_GAP = 512, SURE = 262144, TRUST = 8, PROBE = 8 };
-
 int64_t gather_misses_offset(const gather_taking *taking, const gather_part *part, int64_t row) {
   return part->offset + gather_taking_offset(taking, part, row);
 }
@@ -49,27 +43,6 @@ static bool seek(const gather_misses *m, int32_t queue, gather_cursor *at) {
   return at->next < at->end;
 }
 
-/* A server nearer than that: noise is as large as what an answer's bytes take, and figures come so soon that no one need be trusted. */
-static const double NEAR = 0.01;
-
-/* While little has arrived, the bandwidth may be what a buffer on the way has given at once, and no more: gaps are read for as
- * many bytes as the figures stand on, and later, of a server far away, for many times what came since. */
-static int64_t proven_bytes(const gather_misses *m) {
-  const gather_misses_remote *remote = &m->remote;
-  const int64_t bytes = remote->costs.bytes + remote->arrived;
-  if (remote->costs.guessed) return m->count * m->taking->row_bytes / PROBE;
-  return bytes <= SURE || remote->costs.latency < NEAR ? bytes : bytes + TRUST * (bytes - SURE);
-}
-
-/* joined: the gaps that the read has already. */
-static bool may_join(const gather_misses *m, int64_t entry, int64_t gap, int64_t joined) {
-  const gather_misses_remote *remote = &m->remote;
-  if (!m->table->client) return true;
-  if (m->worker->spare[entry].position != GATHER_MISS_FREE) return false;
-  if (!remote->ordered || remote->costs.bytes == 0 || m->table->gap_given >= 0 || gap <= LEAST_GAP) return true;
-  return gap <= proven_bytes(m) - remote->gaps - joined;
-}
-
 /* Adds following rows of the same part that are near and short enough for the same read. Returns the end of the
  * read. */
 static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *part, int64_t end, int64_t limit) {
@@ -79,7 +52,8 @@ static int64_t join(gather_misses *m, gather_cursor *cursor, const gather_part *
     int64_t row = m->worker->entries[cursor->next].row;
     if (row - part->first * taking->fold >= part->rows * taking->fold) break;
     int64_t from = gather_misses_offset(taking, part, row), to = from + taking->row_bytes;
-    if (from - end > m->join_bytes || to > limit || !may_join(m, cursor->next, from - end, joined)) break;
+    if (from - end > m->join_bytes || to > limit) break;
+    if (m->table->client && !gather_misses_may_join(m, cursor->next, from - end, joined)) break;
     joined += from - end;
     end = to;
     cursor->next = skip_row(m, cursor->next, cursor->end);

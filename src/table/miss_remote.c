@@ -6,9 +6,6 @@
 #include "kernel/tuning.h"
 #include "table/miss.h"
 
-/* A shorter range is not worth two requests, however near the server is. */
-enum { LEAST_PART = 4096 };
-
 /* A bandwidth that no long answer has told is a lower bound: reads are planned for so many times as much, and a few of them will tell. */
 static const double PROBED = 4;
 
@@ -55,7 +52,6 @@ static void choose_joining(gather_misses *m) {
   else
     gather_remote_join(m->worker->gaps, &probed, longest, &joining);
   m->join_bytes = joining.gap_bytes;
-  if (joining.part_bytes < LEAST_PART) joining.part_bytes = LEAST_PART < longest ? LEAST_PART : longest;
   /* What is left is little, but connections are still busy with the rest: shorter parts would wait for them. */
   if (m->remote.answers == 0 || joining.part_bytes > m->read_bytes) m->read_bytes = joining.part_bytes;
   atomic_store_explicit(&table->gap_bytes, joining.gap_bytes, memory_order_relaxed);

@@ -185,19 +185,24 @@ def test_onnx(server) -> None:
         assert content(whole(file.file, "w3")) == weights[3].raw_data
 
 
+def external_model(onnx, entries: list[dict[str, str]]) -> bytes:
+    """A model of the tensors w0, w1 ..., BIG bytes each, with these entries of external data."""
+    protos = []
+    for i, pairs in enumerate(entries):
+        proto = onnx.TensorProto(data_type=onnx.TensorProto.UINT8, dims=[BIG], name=f"w{i}", data_location=1)
+        for key, value in pairs.items():
+            proto.external_data.add(key=key, value=value)
+        protos.append(proto)
+    return onnx.helper.make_model(onnx.helper.make_graph([], "m", [], [], protos)).SerializeToString()
+
+
 def test_onnx_with_external_data(server) -> None:
     """A request for the model and one for the file beside it."""
     need("onnx")
     onnx = pytest.importorskip("onnx")
-    protos = []
-    for i in range(3):
-        proto = onnx.TensorProto(data_type=onnx.TensorProto.UINT8, dims=[BIG], name=f"w{i}", data_location=1)
-        for key, value in (("location", "weights of it.bin"), ("offset", str(i * BIG)), ("length", str(BIG))):
-            proto.external_data.add(key=key, value=value)
-        protos.append(proto)
-    graph = onnx.helper.make_graph([], "m", [], [], protos)
+    model = external_model(onnx, [{"location": "weights of it.bin", "offset": str(i * BIG), "length": str(BIG)} for i in range(3)])
     server.put("/deep/weights of it.bin", bytes(range(256)) * (3 * BIG // 256))
-    file, requests, read = cost(server, onnx.helper.make_model(graph).SerializeToString(), "/deep/m.onnx")
+    file, requests, read = cost(server, model, "/deep/m.onnx")
     assert file.names == ["w0", "w1", "w2"] and requests == 2 and read <= 2 * HEAD
     with opened(server.url("/deep/m.onnx")) as file:
         assert content(whole(file.file, "w2"))[:300] == (bytes(range(256)) * 2)[:300]
@@ -207,13 +212,9 @@ def test_onnx_with_many_files_of_external_data(server) -> None:
     """A request for each, all at once: each answer takes long enough that they would be seen one after another."""
     need("onnx")
     onnx = pytest.importorskip("onnx")
-    protos = []
     for i in range(6):
-        proto = onnx.TensorProto(data_type=onnx.TensorProto.UINT8, dims=[BIG], name=f"w{i}", data_location=1)
-        proto.external_data.add(key="location", value=f"w{i % 5}.bin")
-        protos.append(proto)
         server.put(f"/many/w{i}.bin", bytes([i]) * BIG)
-    model = onnx.helper.make_model(onnx.helper.make_graph([], "m", [], [], protos)).SerializeToString()
+    model = external_model(onnx, [{"location": f"w{i % 5}.bin"} for i in range(6)])
     server.fault(faults.delay(0.3), when=lambda request: request.path.endswith(".bin"))
     file, requests, _ = cost(server, model, "/many/m.onnx")
     assert file.names == [f"w{i}" for i in range(6)] and requests == 6 and server.peak >= 5

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gather/mpi.h"
+#include "mpi/mpi_part.h"
 #include "mpi/mpi_random.h"
 
 enum { ROWS = 40, WIDTH = 6, MOST_IDS = 300, TAKES = 3, MOST_RANKS = 8 };
@@ -69,21 +70,10 @@ static void own_rows(const kind *k) {
 }
 
 static gather_table *open_part(void) {
+  const gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
   char path[512];
   snprintf(path, sizeof path, "%s/part%d", folder, rank);
-  FILE *file = fopen(path, "wb");
-  EXPECT(file && fwrite(part, sizeof part, 1, file) == 1 && fclose(file) == 0, "cannot write %s", path);
-  gather_raw raw = {0};
-  raw.type = "float32";
-  raw.rank = 2;
-  raw.shape = part_shape;
-  raw.as_is = true;
-  gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  options.raw = &raw;
-  gather_table *opened = NULL;
-  gather_error error;
-  EXPECT(gather_table_open(path, &options, &opened, &error) == GATHER_OK, "%s", error.message);
-  return opened;
+  return mpi_part_open(path, part, sizeof part, part_shape, &options);
 }
 
 /* The same result on every rank, and either rows or the error of rank 1. Returns whether it is an error. */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "gather/mpi.h"
+#include "mpi/mpi_part.h"
 #include "mpi/mpi_random.h"
 
 enum { ROWS = 1000, WIDTH = 64, IDS = 500 };
@@ -58,25 +59,11 @@ static gather_status fatal_read(void *context, const gather_tensor *wanted, cons
 static char path[512];
 
 static gather_table *open_file(const char *folder) {
-  snprintf(path, sizeof path, "%s/part%d", folder, rank);
-  FILE *file = fopen(path, "wb");
-  if (!file || fwrite(table, sizeof table, 1, file) != 1 || fclose(file) != 0) MPI_Abort(MPI_COMM_WORLD, 5);
-  gather_raw raw = {0};
-  raw.type = "float32";
-  raw.rank = 2;
-  raw.shape = table_shape;
-  raw.as_is = true;
   gather_table_options options = GATHER_TABLE_OPTIONS_INIT;
-  options.raw = &raw;
   options.buffered = true; /* each take reads the file */
   options.engine = GATHER_ENGINE_PREAD;
-  gather_table *opened = NULL;
-  gather_error error;
-  if (gather_table_open(path, &options, &opened, &error) != GATHER_OK) {
-    fprintf(stderr, "rank %d: %s\n", rank, error.message);
-    MPI_Abort(MPI_COMM_WORLD, 5);
-  }
-  return opened;
+  snprintf(path, sizeof path, "%s/part%d", folder, rank);
+  return mpi_part_open(path, table, sizeof table, table_shape, &options);
 }
 
 static gather_status failing_read(void *context, const gather_tensor *wanted, const gather_tensor *to,

@@ -45,8 +45,12 @@ def test_rows_that_cannot_be_read(name, what, tmp_path):
         expected = "io_error: rank 1: table.npy: cannot be read: disk is on fire (at byte 4096) [1]"
         assert [lines(done, rank) for rank in range(3)] == 3 * [["ok:  [-1]", expected, expected]]
         return
-    expected = f"io_error: rank 1: {tmp_path}/part1: the file ends at byte 100: it was truncated while it was open (at byte 100) (row 0 of the table) [1]"
-    assert [lines(done, rank) for rank in range(3)] == 3 * [["ok:  [-1]", "ok:  [-1]", expected]]
+    found = [lines(done, rank) for rank in range(3)]
+    assert found == 3 * [found[0]] and found[0][:2] == ["ok:  [-1]"] * 2 and len(found[0]) == 3, found
+    # The row is one of those that are gone: two threads read, and either may be the first to find out.
+    cut = "the file ends at byte 100: it was truncated while it was open (at byte 100)"
+    named = re.fullmatch(rf"io_error: rank 1: {re.escape(str(tmp_path))}/part1: {re.escape(cut)} \(row (\d+) of the table\) \[1\]", found[0][2])
+    assert named and int(named[1]) < 1000, found
 
 
 @under(FIRST)

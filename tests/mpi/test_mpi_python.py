@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """libgather.mpi with mpi4py, under each MPI that mpi4py can use here."""
 
+import json
 import os
 import re
 import subprocess
@@ -55,6 +56,15 @@ def test_no_library(tmp_path, monkeypatch):
     monkeypatch.setenv("LIBGATHER_MPI", str(tmp_path / "missing.so"))
     with pytest.raises(FileNotFoundError, match=r"no libgather_mpi for MPICH Version: 9.9: looked for .*missing.so, .*python -m libgather.build mpi"):
         _mpi_library.find("MPICH Version: 9.9\nmore")
+
+
+def test_a_failure_fits_into_what_a_rank_tells():
+    """Else this rank would have another error than the others, which would wait for it until the time limit."""
+    from libgather import _mpi_agree
+
+    error = OSError("\N{SNOWMAN WITHOUT SNOW}\N{GRINNING FACE}" * 5000)
+    error.status, error.file = "io_error", "\N{GRINNING FACE}" * 5000
+    assert 8000 < len(json.dumps({"failure": _mpi_agree.failure_of(error)})) <= _mpi_agree._BYTES - 1000
 
 
 def test_structures_are_those_of_the_headers(gather_source):

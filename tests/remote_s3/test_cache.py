@@ -36,17 +36,24 @@ def take(gather: Gather, *words: str, ids=IDS, key: str = "t.npy", table=TABLE) 
     return remote
 
 
+def bytes_of(ranged: str) -> int:
+    """Of "bytes=100-199"."""
+    first, last = ranged.removeprefix("bytes=").split("-")
+    return int(last) - int(first) + 1
+
+
 def test_hits_cost_no_request(gather: Gather) -> None:
     """Except one, at the open: the server says which version it has, and whether it may be read."""
     with S3Server({"bucket": {"t.npy": DATA}}) as server:
         gather.s3(server)
-        first = take(gather)
+        first = take(gather, *ROOM)
         assert first["cache_stored"] > 100 and first["cache_failures"] == 0 and "cache_why" not in first
-        # Whole blocks, each at most once.
-        assert first["bytes_read"] <= len(DATA) + 2 * 65536
-        server.requests.clear()
-        second = take(gather)
-        assert second["requests"] == len(server.requests) == 1 and second["cache_hits"] > 100
+        # Whole blocks, each at most once; a busy machine is a slow server, which is asked a second time for the same range.
+        ranges = {request.headers["range"] for request in server.requests}
+        assert first["requests"] - first["hedges"] <= len(ranges)
+        assert sum(bytes_of(ranged) for ranged in ranges) <= len(DATA) + 2 * 65536
+        second = take(gather, *ROOM)
+        assert second["requests"] == 1 and second["cache_hits"] > 100
         assert second["bytes_read"] == 65536
         files = list(cache_of(gather).iterdir())
         assert [file.name for file in files] == ["gather-blocks"] and files[0].stat().st_mode & 0o777 == 0o600
