@@ -172,6 +172,7 @@ static gather_status run_plan(gather_cli_job *job, gather_error *error) {
   gather_status status =
       job->writer ? gather_plan_run(job->plan, &run, error) : gather_plan_check(job->plan, &run, error);
   gather_cli_progress_end(&job->progress);
+  gather_plan_print(job->plan, job->plan_text, sizeof job->plan_text); /* now with the fastest variant */
   return status;
 }
 

@@ -18,22 +18,26 @@ static int numpy_output(PyObject *descr, int32_t rank, const int64_t *shape, gat
   return result;
 }
 
-/* A tensor and its elements in one block, which the library that takes it frees with free. Asking the library for one
- * would cost PyTorch's callers as much as the gather of a small call. */
+/* A tensor, its shape and strides, and then its elements in one block, which the library that takes it frees with free. Asking
+ * the library for one would cost PyTorch's callers as much as the gather of a small call. Such a block is as small as its rank allows,
+ * and aligned by hand: malloc keeps small blocks at hand, aligned_alloc does not. */
 typedef struct owned {
   gather_dl_versioned managed;
-  int64_t shape[GATHER_MAX_RANK], strides[GATHER_MAX_RANK];
+  int64_t dims[]; /* the shape, then the strides */
 } owned;
 
-enum { ALIGNMENT = 64, HEAD = (sizeof(owned) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, HUGE_BYTES = 4 << 20 };
+enum { ALIGNMENT = 64, HUGE_BYTES = 4 << 20 };
 
 static void free_owned(gather_dl_versioned *managed) { free(managed->manager); }
 
-static owned *allocate(int64_t bytes) {
-  if (bytes > INT64_MAX - HEAD - ALIGNMENT || (uint64_t)bytes > SIZE_MAX - HEAD - ALIGNMENT) return NULL;
-  size_t whole = ((size_t)bytes + HEAD + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  owned *made = (owned *)aligned_alloc(ALIGNMENT, whole);
-  if (made && bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(made, whole);
+/* elements: receives where they begin. */
+static owned *allocate(int32_t rank, int64_t bytes, void **elements) {
+  const size_t head = sizeof(owned) + 2 * (size_t)rank * sizeof(int64_t) + ALIGNMENT;
+  if ((uint64_t)bytes > (uint64_t)(PTRDIFF_MAX - (ptrdiff_t)head)) return NULL;
+  owned *made = malloc(head + (size_t)bytes);
+  if (!made) return NULL;
+  *elements = (char *)made + head - ((uintptr_t)made + head) % ALIGNMENT;
+  if (bytes >= HUGE_BYTES) (void)gather_advise_huge_pages(made, head + (size_t)bytes);
   return made;
 }
 
@@ -41,18 +45,17 @@ static int exchange_output(const gather_py_view *data, int32_t rank, const int64
   view->tensor = (gather_tensor){.type = data->tensor.type, .rank = rank, .item_bytes = data->tensor.item_bytes};
   view->tensor.shape = view->shape;
   for (int32_t d = 0; d < rank; d++) view->shape[d] = shape[d];
-  owned *made = allocate(gather_tensor_bytes(&view->tensor));
+  owned *made = allocate(rank, gather_tensor_bytes(&view->tensor), &view->tensor.data);
   if (!made) {
     PyErr_NoMemory();
     return -1;
   }
-  memcpy(made->shape, view->shape, (size_t)rank * sizeof *shape);
-  gather_py_row_major(rank, shape, 1, made->strides);
-  view->tensor.data = (char *)made + HEAD;
+  int64_t *lengths = made->dims, *strides = made->dims + rank;
+  memcpy(lengths, view->shape, (size_t)rank * sizeof *shape);
+  gather_py_row_major(rank, shape, 1, strides);
   view->managed = &made->managed;
   made->managed = (gather_dl_versioned){.version = {1, 1}, .manager = made, .deleter = free_owned};
-  made->managed.tensor =
-      (gather_dl_tensor){view->tensor.data, {1, 0}, rank, data->dl_type, made->shape, made->strides, 0};
+  made->managed.tensor = (gather_dl_tensor){view->tensor.data, {1, 0}, rank, data->dl_type, lengths, strides, 0};
   return 0;
 }
 

@@ -32,12 +32,20 @@ gather_status gather_advise_huge_pages(void *memory, size_t bytes) {
 #endif
 }
 
-void *gather_alloc(int64_t bytes) {
-  if (bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2) return NULL;
-  void *memory = calloc(1, bytes ? (size_t)bytes : 1);
-  /* Memory of this size comes directly from the system: its pages are not chosen yet. */
+static bool is_size(int64_t bytes) { return bytes >= 0 && (uint64_t)bytes <= SIZE_MAX / 2; }
+
+/* Memory of this size mostly comes directly from the system: its pages are not chosen yet. */
+static void *advised(void *memory, int64_t bytes) {
   if (memory && bytes >= WORTH_HUGE_PAGES) (void)gather_advise_huge_pages(memory, (size_t)bytes);
   return memory;
+}
+
+void *gather_alloc(int64_t bytes) {
+  return is_size(bytes) ? advised(calloc(1, bytes ? (size_t)bytes : 1), bytes) : NULL;
+}
+
+void *gather_alloc_unset(int64_t bytes) {
+  return is_size(bytes) ? advised(malloc(bytes ? (size_t)bytes : 1), bytes) : NULL;
 }
 
 void gather_free(void *memory) { free(memory); }

@@ -11,6 +11,8 @@
 /* `bytes` bytes, zeroed; NULL if out of memory (also if the number does not fit size_t). gather_free frees them. From 4
  * MiB on the system is asked for huge pages. */
 void *gather_alloc(int64_t bytes);
+/* The same without the zeros, for memory that is written before it is read. */
+void *gather_alloc_unset(int64_t bytes);
 void gather_free(void *memory);
 
 #endif

@@ -25,6 +25,15 @@
 #define GATHER_X86 0
 #endif
 
+/* Tells the CPU that this is a loop that waits for another thread. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define GATHER_PAUSE() __builtin_ia32_pause()
+#elif defined(__GNUC__) && defined(__aarch64__)
+#define GATHER_PAUSE() __asm__ volatile("yield")
+#else
+#define GATHER_PAUSE() ((void)0)
+#endif
+
 #if defined(__GNUC__) && defined(__aarch64__) && !defined(__AARCH64EB__)
 #define GATHER_ARM64 1
 #else

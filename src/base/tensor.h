@@ -67,6 +67,11 @@ GATHER_CHECKED gather_status gather_tensor_check_input(const gather_tensor *tens
 GATHER_CHECKED gather_status gather_tensor_measure(const gather_tensor *tensor, const char *input, gather_size *size,
                                                    gather_error *error);
 
+/* The same for the usual tensor, in one pass, with its steps: row-major without strides, elements of whole bytes, and at least one.
+ * Returns false if it is another tensor, or none. */
+GATHER_CHECKED bool gather_tensor_measure_plain(const gather_tensor *tensor, gather_size *size,
+                                                int64_t strides[GATHER_MAX_RANK]);
+
 /* The number of elements; false if it does not fit 63 bits. A length of zero wins over any size. */
 GATHER_CHECKED bool gather_shape_len(int32_t rank, const int64_t *shape, int64_t *len);
 

@@ -1,95 +1,59 @@
 /* SPDX-License-Identifier: MIT
  *
- * bits.c: elements of 1 to 6 bits. An element's number gives its group (the bytes that contain whole elements) and its
- * slot in the group. Runs that start on a group in both tensors move as bytes.
+ * bits.c: ranges of elements of 1 to 6 bits, which move as words, and what does not fill whole bytes of the output.
  */
 #include "kernel/bits.h"
 
 #include <string.h>
 
-/* Floor division and its remainder: element -1 is the last one of the previous group. An arithmetic shift of a negative
- * number is implementation-defined; all known compilers have it. */
-static int64_t group_of(const gather_bit_layout *l, int64_t element, int *slot) {
-  *slot = (int)(element & (l->group_len - 1));
-  return element >> l->group_shift;
+#include "kernel/bits_element.h"
+
+const gather_bit_layout gather_bit_layouts[GATHER_LAYOUTS] = {
+#define GATHER_LAYOUT(name, packing, bits, group_len, group_bytes, group_shift) \
+  {GATHER_PACKING_##packing, bits, group_len, group_bytes, group_shift},
+    GATHER_LAYOUTS_LIST(GATHER_LAYOUT)
+#undef GATHER_LAYOUT
+};
+
+int gather_bit_layout_number(const gather_bit_layout *layout) {
+  int number = 0;
+  while (gather_bit_layouts[number].packing != layout->packing || gather_bit_layouts[number].bits != layout->bits)
+    number++;
+  return number;
 }
 
-/* The bits [shift, shift + bits) of a byte. */
-static unsigned part(unsigned char byte, int shift, int bits) { return (unsigned)(byte >> shift) & ((1u << bits) - 1); }
-
-static void set_part(unsigned char *byte, int shift, int bits, unsigned value) {
+static void set_part(char *byte, int shift, int bits, unsigned value) {
   unsigned mask = ((1u << bits) - 1) << shift;
-  *byte = (unsigned char)((*byte & ~mask) | ((value << shift) & mask));
+  *byte = (char)(unsigned char)(((unsigned char)*byte & ~mask) | ((value << shift) & mask));
 }
 
-/* OpenVINO's u3: eight values in three bytes. Bytes 0 and 1 hold the low two bits of values 0 to 3 and 4 to 7, byte 2 the high
- * bits; the first value stands on top each time. */
-static unsigned get_split_3(const unsigned char *group, int slot) {
-  return part(group[slot / 4], 6 - 2 * (slot % 4), 2) | part(group[2], 7 - slot, 1) << 2;
+static void put_split(char *group, int slot, int low, int high, unsigned value) {
+  const int per_byte = 8 / low;
+  set_part(&group[slot / per_byte], 8 - low - low * (slot % per_byte), low, value & ((1u << low) - 1));
+  set_part(&group[2], 8 - high - high * slot, high, value >> low);
 }
 
-static void put_split_3(unsigned char *group, int slot, unsigned value) {
-  set_part(&group[slot / 4], 6 - 2 * (slot % 4), 2, value & 3);
-  set_part(&group[2], 7 - slot, 1, value >> 2);
-}
-
-/* OpenVINO's u6: four values in three bytes. Bytes 0 and 1 hold low nibbles, byte 2 the high two bits; the first on top. */
-static unsigned get_split_6(const unsigned char *group, int slot) {
-  return part(group[slot / 2], 4 - 4 * (slot % 2), 4) | part(group[2], 6 - 2 * slot, 2) << 4;
-}
-
-static void put_split_6(unsigned char *group, int slot, unsigned value) {
-  set_part(&group[slot / 2], 4 - 4 * (slot % 2), 4, value & 15);
-  set_part(&group[2], 6 - 2 * slot, 2, value >> 4);
-}
-
-/* ONNX's 6-bit floats: four values are one little-endian number of three bytes, the first in its lowest bits. */
-static unsigned get_stream(const unsigned char *group, int slot) {
-  uint32_t word = group[0] | (uint32_t)group[1] << 8 | (uint32_t)group[2] << 16;
-  return word >> 6 * slot & 63;
-}
-
-static void put_stream(unsigned char *group, int slot, unsigned value) {
+static void put_stream(char *group, int slot, unsigned value) {
   int byte = 6 * slot / 8, shift = 6 * slot % 8, low = shift > 2 ? 8 - shift : 6;
   set_part(&group[byte], shift, low, value & ((1u << low) - 1));
   if (low < 6) set_part(&group[byte + 1], 0, 6 - low, value >> low & 63);
 }
 
-static unsigned get(const gather_bit_layout *l, const unsigned char *base, int64_t element) {
+static void put(const gather_bit_layout *l, char *out, int64_t element, unsigned value) {
   int slot;
-  const unsigned char *group = base + group_of(l, element, &slot) * l->group_bytes;
-  switch (l->packing) {
-    case GATHER_PACKING_LOW_FIRST:
-      return part(*group, slot * l->bits, l->bits);
-    case GATHER_PACKING_HIGH_FIRST:
-      return part(*group, 8 - (slot + 1) * l->bits, l->bits);
-    case GATHER_PACKING_SPLIT_3:
-      return get_split_3(group, slot);
-    case GATHER_PACKING_SPLIT_6:
-      return get_split_6(group, slot);
-    case GATHER_PACKING_STREAM:
-      return get_stream(group, slot);
-    case GATHER_PACKING_BYTES:
-      break;
-  }
-  return 0;
-}
-
-static void put(const gather_bit_layout *l, unsigned char *base, int64_t element, unsigned value) {
-  int slot;
-  unsigned char *group = base + group_of(l, element, &slot) * l->group_bytes;
+  char *group = out + gather_bits_group(l, element, &slot);
   switch (l->packing) {
     case GATHER_PACKING_LOW_FIRST:
       set_part(group, slot * l->bits, l->bits, value);
       return;
     case GATHER_PACKING_HIGH_FIRST:
-      set_part(group, 8 - (slot + 1) * l->bits, l->bits, value);
+      set_part(group, 8 - l->bits - slot * l->bits, l->bits, value);
       return;
     case GATHER_PACKING_SPLIT_3:
-      put_split_3(group, slot, value);
+      put_split(group, slot, 2, 1, value);
       return;
     case GATHER_PACKING_SPLIT_6:
-      put_split_6(group, slot, value);
+      put_split(group, slot, 4, 2, value);
       return;
     case GATHER_PACKING_STREAM:
       put_stream(group, slot, value);
@@ -99,103 +63,119 @@ static void put(const gather_bit_layout *l, unsigned char *base, int64_t element
   }
 }
 
-static void copy_elements(const gather_bit_layout *l, unsigned char *out, int64_t to, const unsigned char *data,
-                          int64_t from, int64_t len) {
-  for (int64_t i = 0; i < len; i++) put(l, out, to + i, get(l, data, from + i));
+void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len) {
+  for (int64_t i = 0; i < len; i++) put(layout, out, to + i, value);
 }
 
-/* Whole groups of the output, from a source that starts at another slot. */
-static void copy_groups(const gather_bit_layout *l, unsigned char *out, const unsigned char *data, int slot,
-                        int64_t groups) {
-  int shift = slot * l->bits;
-  if (slot == 0)
-    memcpy(out, data, (size_t)(groups * l->group_bytes));
-  else if (l->packing == GATHER_PACKING_LOW_FIRST)
-    for (int64_t i = 0; i < groups; i++) out[i] = (unsigned char)(data[i] >> shift | data[i + 1] << (8 - shift));
+/* ---- single elements */
+
+static void pick_each(const gather_bit_layout *l, char *out, int64_t to, const char *data, const int64_t *elements,
+                      int64_t count) {
+  for (int64_t j = 0; j < count; j++) put(l, out, to + j, gather_bits_get(l, data, elements[j]));
+}
+
+/* One by one up to a number that is a multiple of eight, then eights, then the rest. */
+void gather_bits_pick(const gather_bit_layout *layout, gather_pick_fn pick, char *out, int64_t to, const char *data,
+                      const int64_t *elements, int64_t count) {
+  const int64_t before = -to & 7, head = before < count ? before : count, eights = (count - head) & ~(int64_t)7;
+  pick_each(layout, out, to, data, elements, head);
+  to += head, elements += head, count -= head;
+  if (eights > 0) pick(data, elements, eights, out + to / 8 * layout->bits);
+  pick_each(layout, out, to + eights, data, elements + eights, count - eights);
+}
+
+/* ---- ranges of streams: all elements follow one another, from the lowest bit of each byte on or from the highest */
+
+/* Eight bytes as a number: the first byte is its lowest, or its highest. */
+GATHER_INLINE uint64_t in_order(uint64_t word, bool low_first) {
+  if (low_first != GATHER_BIG_ENDIAN) return word;
+  word = (word & 0x00ff00ff00ff00ff) << 8 | (word >> 8 & 0x00ff00ff00ff00ff);
+  word = (word & 0x0000ffff0000ffff) << 16 | (word >> 16 & 0x0000ffff0000ffff);
+  return word << 32 | word >> 32;
+}
+
+/* Less than a byte of output; numbers of bits. */
+static void copy_part(char *out, int64_t to, const char *data, int64_t from, int len, bool low_first) {
+  const unsigned char *at = (const unsigned char *)data + (from >> 3);
+  const int shift = (int)(from & 7), to_shift = (int)(to & 7);
+  if (len == 0) return;
+  const unsigned first = at[0], second = shift + len > 8 ? at[1] : 0, mask = (1u << len) - 1;
+  const unsigned part = low_first ? (first | second << 8) >> shift : (first << 8 | second) >> (16 - shift - len);
+  set_part(out + (to >> 3), low_first ? to_shift : 8 - to_shift - len, len, part & mask);
+}
+
+/* Whole bytes of the output, from a source that starts `shift` bits into a byte. */
+GATHER_INLINE void copy_shifted(char *out, const char *data, int shift, int64_t bytes, bool low_first) {
+  const unsigned char *in = (const unsigned char *)data;
+  int64_t i = 0;
+  for (; i + 8 <= bytes; i += 8) {
+    const uint64_t more = in[i + 8];
+    uint64_t word;
+    memcpy(&word, in + i, sizeof word);
+    word = in_order(word, low_first);
+    word = in_order(low_first ? word >> shift | more << (64 - shift) : word << shift | more >> (8 - shift), low_first);
+    memcpy(out + i, &word, sizeof word);
+  }
+  for (; i < bytes; i++)
+    out[i] = (char)(unsigned char)(low_first ? in[i] >> shift | in[i + 1] << (8 - shift)
+                                             : in[i] << shift | in[i + 1] >> (8 - shift));
+}
+
+static void copy_stream(char *out, int64_t to, const char *data, int64_t from, int64_t len, bool low_first) {
+  const int64_t before = -to & 7, head = before < len ? before : len, bytes = (len - head) >> 3;
+  copy_part(out, to, data, from, (int)head, low_first);
+  to += head, from += head, len -= head;
+  char *whole = out + (to >> 3);
+  const char *source = data + (from >> 3);
+  const int shift = (int)(from & 7);
+  if (bytes > 0 && shift == 0)
+    memcpy(whole, source, (size_t)bytes);
+  else if (low_first)
+    copy_shifted(whole, source, shift, bytes, true);
   else
-    for (int64_t i = 0; i < groups; i++) out[i] = (unsigned char)(data[i] << shift | data[i + 1] >> (8 - shift));
+    copy_shifted(whole, source, shift, bytes, false);
+  copy_part(out, to + 8 * bytes, data, from + 8 * bytes, (int)(len & 7), low_first);
+}
+
+/* ---- ranges of split groups */
+
+static void copy_elements(const gather_bit_layout *l, char *out, int64_t to, const char *data, int64_t from,
+                          int64_t len) {
+  for (int64_t i = 0; i < len; i++) put(l, out, to + i, gather_bits_get(l, data, from + i));
+}
+
+/* Whole groups of the output, from a source that starts at another slot: each plane is shifted. */
+static void copy_groups(char *out, const char *data, int low_shift, int high_shift, int64_t groups) {
+  const unsigned char *in = (const unsigned char *)data;
+  for (int64_t i = 0; i < groups; i++, in += 3, out += 3) {
+    const uint32_t low = (uint32_t)in[0] << 24 | (uint32_t)in[1] << 16 | (uint32_t)in[3] << 8 | in[4];
+    const uint32_t shifted = low << low_shift;
+    out[0] = (char)(unsigned char)(shifted >> 24), out[1] = (char)(unsigned char)(shifted >> 16);
+    out[2] = (char)(unsigned char)(in[2] << high_shift | in[5] >> (8 - high_shift));
+  }
+}
+
+static void copy_split(const gather_bit_layout *l, char *out, int64_t to, const char *data, int64_t from, int64_t len) {
+  const int64_t before = -to & (l->group_len - 1), head = before < len ? before : len;
+  const int64_t groups = (len - head) >> l->group_shift, moved = groups * l->group_len;
+  const int low = l->packing == GATHER_PACKING_SPLIT_3 ? 2 : 4;
+  int slot;
+  copy_elements(l, out, to, data, from, head);
+  to += head, from += head, len -= head;
+  char *whole = out + gather_bits_group(l, to, &slot);
+  const char *source = data + gather_bits_group(l, from, &slot);
+  if (groups > 0 && slot == 0)
+    memcpy(whole, source, (size_t)(groups * l->group_bytes));
+  else
+    copy_groups(whole, source, slot * low, slot * (l->bits - low), groups);
+  copy_elements(l, out, to + moved, data, from + moved, len - moved);
 }
 
 void gather_bits_copy(const gather_bit_layout *layout, char *out, int64_t to, const char *data, int64_t from,
                       int64_t len) {
-  unsigned char *target = (unsigned char *)out;
-  const unsigned char *source = (const unsigned char *)data;
-  int slot;
-  /* One by one up to the first group of the output, then groups, then the rest. */
-  int64_t head = -to & (layout->group_len - 1);
-  if (head > len) head = len;
-  copy_elements(layout, target, to, source, from, head);
-  to += head, from += head, len -= head;
-  int64_t groups = len >> layout->group_shift, moved = groups * layout->group_len;
-  int64_t to_group = group_of(layout, to, &slot), from_group = group_of(layout, from, &slot);
-  /* Groups of several bytes are not shifted. */
-  if (groups > 0 && (slot == 0 || layout->group_bytes == 1)) {
-    copy_groups(layout, target + to_group * layout->group_bytes, source + from_group * layout->group_bytes, slot,
-                groups);
-    to += moved, from += moved, len -= moved;
-  }
-  copy_elements(layout, target, to, source, from, len);
-}
-
-void gather_bits_fill(const gather_bit_layout *layout, char *out, int64_t to, unsigned value, int64_t len) {
-  for (int64_t i = 0; i < len; i++) put(layout, (unsigned char *)out, to + i, value);
-}
-
-/* Single elements of 1, 2 or 4 bits, a whole byte of output at a time. The number of bits and the order are constants here. */
-GATHER_INLINE unsigned single(const unsigned char *data, int64_t element, int bits, bool low_first) {
-  const int per_byte = 8 / bits, log2_per_byte = bits == 1 ? 3 : bits == 2 ? 2 : 1;
-  const int slot = (int)(element & (per_byte - 1));
-  return part(data[element >> log2_per_byte], low_first ? slot * bits : 8 - (slot + 1) * bits, bits);
-}
-
-GATHER_INLINE int64_t pick_bytes(const gather_bit_pick *p, unsigned char *out, const int64_t *rows, int64_t count,
-                                 int bits, bool low_first) {
-  const int per_byte = 8 / bits;
-  const unsigned char *data = (const unsigned char *)p->data;
-  int64_t j = 0;
-  for (; j + per_byte <= count; j += per_byte) {
-    unsigned byte = 0;
-    for (int k = 0; k < per_byte; k++) {
-      unsigned value = single(data, p->from + (j + k) * p->data_step + rows[j + k] * p->axis_step, bits, low_first);
-      byte |= value << (low_first ? k * bits : 8 - (k + 1) * bits);
-    }
-    *out++ = (unsigned char)byte;
-  }
-  return j;
-}
-
-static int64_t pick_whole_bytes(const gather_bit_layout *l, const gather_bit_pick *p, unsigned char *out,
-                                const int64_t *rows, int64_t count) {
-  const bool low_first = l->packing == GATHER_PACKING_LOW_FIRST;
-  if (l->group_bytes != 1) return 0;
-  switch (l->bits) {
-    case 1:
-      return low_first ? pick_bytes(p, out, rows, count, 1, true) : pick_bytes(p, out, rows, count, 1, false);
-    case 2:
-      return low_first ? pick_bytes(p, out, rows, count, 2, true) : pick_bytes(p, out, rows, count, 2, false);
-    case 4:
-      return low_first ? pick_bytes(p, out, rows, count, 4, true) : pick_bytes(p, out, rows, count, 4, false);
-    default:
-      return 0;
-  }
-}
-
-static void pick_each(const gather_bit_layout *l, const gather_bit_pick *p, int64_t to, const int64_t *rows,
-                      int64_t first, int64_t last) {
-  for (int64_t j = first; j < last; j++)
-    put(l, (unsigned char *)p->out, to + j,
-        get(l, (const unsigned char *)p->data, p->from + j * p->data_step + rows[j] * p->axis_step));
-}
-
-void gather_bits_pick(const gather_bit_layout *layout, const gather_bit_pick *pick, int64_t to, const int64_t *rows,
-                      int64_t count) {
-  int64_t head = -to & (layout->group_len - 1), done;
-  if (head > count) head = count;
-  pick_each(layout, pick, to, rows, 0, head);
-  gather_bit_pick rest = *pick;
-  rest.from += head * pick->data_step;
-  int slot;
-  unsigned char *out = (unsigned char *)pick->out + group_of(layout, to + head, &slot) * layout->group_bytes;
-  done = head + pick_whole_bytes(layout, &rest, out, rows + head, count - head);
-  pick_each(layout, pick, to, rows, done, count);
+  const int64_t bits = layout->bits;
+  if (layout->packing == GATHER_PACKING_SPLIT_3 || layout->packing == GATHER_PACKING_SPLIT_6)
+    copy_split(layout, out, to, data, from, len);
+  else
+    copy_stream(out, to * bits, data, from * bits, len * bits, layout->packing != GATHER_PACKING_HIGH_FIRST);
 }

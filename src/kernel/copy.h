@@ -51,16 +51,12 @@ GATHER_COPY_PAIR(33_to_63, 32)
 
 /* 65 bytes or more: lines, and a last one that overlaps. */
 GATHER_INLINE void gather_copy_long(char *restrict out, const char *restrict in, size_t bytes) {
-  size_t at = 0;
-  for (; at + 256 <= bytes; at += 256) {
-    memcpy(out + at, in + at, 64);
-    memcpy(out + at + 64, in + at + 64, 64);
-    memcpy(out + at + 128, in + at + 128, 64);
-    memcpy(out + at + 192, in + at + 192, 64);
-  }
-  for (; at + 64 <= bytes; at += 64) memcpy(out + at, in + at, 64);
+  for (size_t at = 0; at + 64 < bytes; at += 64) memcpy(out + at, in + at, 64);
   memcpy(out + bytes - 64, in + bytes - 64, 64);
 }
+
+/* The prefix of the copies of 32 bytes and more that kernels use. */
+#define GATHER_WIDE gather_copy
 
 /* Copies a row of any size. */
 GATHER_INLINE void gather_copy_row(char *restrict out, const char *restrict in, size_t bytes) {

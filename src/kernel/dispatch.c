@@ -59,15 +59,23 @@ gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, co
   FIND(gather_instruction_rounds[width][size]);
 }
 
+/* The strongest instruction set that has the slot for tables of this size. */
+#define FIND_TABLE(slot, width)                                                                             \
+  const int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;                        \
+  if (row_bytes != (int64_t)1 << size) return NULL;                                                         \
+  for (int i = ISA_COUNT - 1; i > 0; i--)                                                                   \
+    if (ISAS[i].isa->slot[width][size] && table_bytes <= ISAS[i].isa->slot##_bytes[size] && runs_here(i)) { \
+      *isa = ISAS[i].isa->name;                                                                             \
+      return ISAS[i].isa->slot[width][size];                                                                \
+    }                                                                                                       \
+  return NULL
+
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
-  int size = row_bytes == 1 ? 0 : row_bytes == 2 ? 1 : row_bytes == 4 ? 2 : 3;
-  if (row_bytes != (int64_t)1 << size) return NULL;
-  for (int i = ISA_COUNT - 1; i > 0; i--)
-    if (ISAS[i].isa->table[table_width][size] && table_bytes <= ISAS[i].isa->table_bytes[size] && runs_here(i)) {
-      *isa = ISAS[i].isa->name;
-      return ISAS[i].isa->table[table_width][size];
-    }
-  return NULL;
+  FIND_TABLE(table, table_width);
+}
+
+gather_rows_fn gather_kernel_round_table(int width, int64_t row_bytes, int64_t table_bytes, const char **isa) {
+  FIND_TABLE(round_table, width);
 }
 
 gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa) {
@@ -101,6 +109,8 @@ gather_widen_fn gather_kernel_widen(gather_type type) {
   int t = (int)type - (int)GATHER_TYPE_INT8;
   FIND(widen[t]);
 }
+
+gather_pick_fn gather_kernel_pick(int layout, const char **isa) { FIND(pick[layout]); }
 
 /* The same for a slot of gather_decoding. */
 #define FIND_DECODER(slot)                                                              \

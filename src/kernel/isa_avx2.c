@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx2.c: rows of 32 bytes and more, non-temporal stores, validation, register tables, and the gather instruction.
- * Shorter rows gain nothing from wider registers. Empty for other CPU families.
+ * isa_avx2.c: rows of 1, 2, 32 and more bytes, non-temporal stores, validation, register tables, and the gather instruction.
+ * Other rows gain nothing from wider registers. Empty for other CPU families.
  */
 #include <string.h>
 
+#include "kernel/bits_element.h"
 #include "kernel/copy.h"
 #include "kernel/index_types.h"
 #include "kernel/kernel.h"
@@ -20,6 +21,8 @@
 GATHER_TARGET_BEGIN("avx2")
 #include "kernel/tables_avx2.h"
 
+#include "kernel/wide_x86.h"
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define SHORTEST_ROW 32
@@ -30,7 +33,24 @@ GATHER_TARGET_BEGIN("avx2")
 #define SHORTEST_ROW 32
 #include "kernel/rows.tmpl.h"
 
+#define WITHIN_BY MOST
+#define WITHIN_BY_64 BITS
 #include "kernel/within.tmpl.h"
+
+/* There is no maximum of numbers of 8 bytes, but of their halves; the high ones must be 0. */
+static bool within_halves_u64(const char *indices, int64_t count, bool many, uint64_t limit) {
+  if (limit > UINT32_MAX) return within_u64(indices, count, many, limit);
+  __m256i low = _mm256_setzero_si256(), high = low;
+  int64_t j = 0;
+  for (; j + 8 <= count; j += 8) {
+    if (many) GATHER_PREFETCH(indices + j * 8 + GATHER_INDEX_PREFETCH);
+    low = _mm256_max_epu32(low, _mm256_loadu_si256((const void *)(indices + j * 8)));
+    high = _mm256_max_epu32(high, _mm256_loadu_si256((const void *)(indices + j * 8 + 32)));
+  }
+  const __m256i most = _mm256_max_epu32(low, high), last = _mm256_set1_epi64x((long long)(limit - 1));
+  const __m256i below = _mm256_cmpeq_epi32(_mm256_max_epu32(most, last), last);
+  return _mm256_movemask_epi8(below) == -1 && within_u64(indices + j * 8, count - j, false, limit);
+}
 
 #include "kernel/fold.tmpl.h"
 
@@ -41,6 +61,8 @@ GATHER_INLINE void nontemporal_line(char *out, const char *in) {
 }
 
 #include "kernel/stores_x86.h"
+
+#include "kernel/three_words.h"
 #define NONTEMPORAL_WHOLE 1
 
 /* Bit k is set if lane k has the expected value. */
@@ -73,6 +95,11 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 
 static void fence(void) { _mm_sfence(); }
 
+#include "kernel/elements_x86.h"
+
+#define PICK_NARROWEST 1
+#include "kernel/pick.tmpl.h"
+
 #include "kernel/widen.tmpl.h"
 
 #include "kernel/tuples_avx2.h"
@@ -82,14 +109,13 @@ static void fence(void) { _mm_sfence(); }
 #include "kernel/tuples_vector.tmpl.h"
 
 /* Eight indices of either width as 32-bit lanes. */
-GATHER_INLINE __m256i lanes_u32(const char *indices) { return indices_4_4(indices); }
+GATHER_INLINE __m256i lanes_u32(const char *indices) { return load_256(indices); }
 GATHER_INLINE __m256i lanes_u64(const char *indices) { return indices_8_4(indices); }
 
 /* The elements up to number `end`, one by one. */
 #define ONE_BY_ONE(w, end) \
   for (; j < (end); j++)   \
     memcpy(out + j * 4, data + j * s->data_step + gather_row_##w(indices + j * WIDTH_##w) * s->axis_step, 4);
-enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
 
 #define BY_EIGHT(w, PAST)                                                       \
   for (; j + 8 <= count; j += 8) {                                              \
@@ -125,23 +151,30 @@ enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
 BY_VECTOR(u32)
 BY_VECTOR(u64)
 
-TABLE(1, 1, 16)
-TABLE(1, 2, 16)
-TABLE(1, 4, 32)
-TABLE(1, 8, 32)
-TABLE(4, 1, 16)
-TABLE(4, 2, 16)
-TABLE(4, 4, 32)
-TABLE(4, 8, 32)
-TABLE(8, 1, 16)
-TABLE(8, 2, 16)
-TABLE(8, 4, 32)
-TABLE(8, 8, 32)
+TABLE(1, 1)
+TABLE(1, 2)
+TABLE(1, 4)
+TABLE(1, 8)
+TABLE(4, 1)
+TABLE(4, 2)
+TABLE(4, 4)
+TABLE(4, 8)
+TABLE(8, 1)
+TABLE(8, 2)
+TABLE(8, 4)
+TABLE(8, 8)
+
+#include "kernel/round_tables_avx2.h"
+
+#include "kernel/round_tables.tmpl.h"
 
 GATHER_TARGET_END
 
-#define ROWS_OF(w) \
-  { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_32_##w, rows_33_to_63_##w, rows_64_##w, rows_long_##w }
+#define ROWS_OF(w)                                                                                            \
+  {                                                                                                           \
+    elements_1_##w, elements_2_##w, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_32_##w, rows_33_to_63_##w, \
+        rows_64_##w, rows_long_##w                                                                            \
+  }
 
 const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .rows = {ROWS_OF(u32), ROWS_OF(u64)},
@@ -149,17 +182,20 @@ const gather_isa gather_isa_avx2 = {.name = "avx2",
                                     .table = {{table_1_1, table_1_2, table_1_4, table_1_8},
                                               {table_4_1, table_4_2, table_4_4, table_4_8},
                                               {table_8_1, table_8_2, table_8_4, table_8_8}},
-                                    .table_bytes = {64, 64, 128, 32},
-                                    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+                                    .table_bytes = {TABLE_BYTES, TABLE_BYTES, TABLE_BYTES, TABLE_BYTES},
+                                    .round_table = ROUND_TABLE_SLOTS,
+                                    .round_table_bytes = {64, 64, 128, 128},
+                                    .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
                                     .interleaved = {interleaved_u32, interleaved_u64},
                                     .vectors_nontemporal = true,
                                     .runs = {runs_u32, runs_u64},
                                     .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},
                                     .nontemporal_copy = nontemporal_copy,
                                     .fence = fence,
-                                    .within = WITHIN_SLOTS,
+                                    .within = {within_u8, within_u16, within_u32, within_halves_u64},
                                     .fold = FOLD_SLOTS,
                                     .widen = WIDEN_SLOTS,
+                                    .pick = PICK_SLOTS,
                                     .tuples_within = TUPLES_WITHIN_SLOTS,
                                     .tuples_fold = TUPLES_FOLD_SLOTS,
                                     .decode = &gather_decoding_avx2};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_avx512.c: rows of 64 bytes and more, non-temporal stores, validation, and the gather instruction. Empty for other
+ * isa_avx512.c: rows of 1, 2, 64 and more bytes, non-temporal stores, validation, and the gather instruction. Empty for other
  * CPU families.
  */
 #include <string.h>
 
+#include "kernel/bits_element.h"
 #include "kernel/copy.h"
 #include "kernel/index_types.h"
 #include "kernel/kernel.h"
@@ -19,6 +20,8 @@
 
 GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 
+#include "kernel/wide_x86.h"
+
 #define INDEX uint32_t
 #define SUFFIX u32
 #define SHORTEST_ROW 64
@@ -29,11 +32,15 @@ GATHER_TARGET_BEGIN("avx2,avx512f,avx512bw,avx512dq,avx512vl")
 #define SHORTEST_ROW 64
 #include "kernel/rows.tmpl.h"
 
+/* Two loads, because one of 64 bytes takes longer on AMD's Zen 4 where lines come from memory. */
 GATHER_INLINE void nontemporal_line(char *out, const char *in) {
-  _mm512_stream_si512((void *)out, _mm512_loadu_si512(in));
+  const __m512i low = _mm512_castsi256_si512(wide_load(in));
+  _mm512_stream_si512((void *)out, _mm512_inserti64x4(low, wide_load(in + 32), 1));
 }
 
 #include "kernel/stores_x86.h"
+
+#include "kernel/three_words.h"
 #define NONTEMPORAL_WHOLE 1
 
 GATHER_INLINE int follow_u32(const char *indices, uint32_t first) {
@@ -55,6 +62,8 @@ GATHER_INLINE int follow_u64(const char *indices, uint64_t first) {
 
 static void fence(void) { _mm_sfence(); }
 
+#include "kernel/elements_x86.h"
+
 GATHER_INLINE void put(char *out, __m512i value) { _mm512_storeu_si512(out, value); }
 GATHER_INLINE void put_past(char *out, __m512i value) { _mm512_stream_si512((void *)out, value); }
 
@@ -70,8 +79,6 @@ GATHER_INLINE __m512i lanes_u64(const char *indices) {
   const __m512i low = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   return _mm512_permutex2var_epi32(_mm512_loadu_si512(indices), low, _mm512_loadu_si512(indices + 64));
 }
-
-enum { WIDTH_u32 = 4, WIDTH_u64 = 8 };
 
 /* The elements up to number `end`, one by one. */
 #define ONE_BY_ONE(w, E, end) \
@@ -193,7 +200,11 @@ BY_ROUNDS(u64, 4)
 BY_ROUNDS(u64, 8)
 
 #include "kernel/fold.tmpl.h"
+#define PICK_NARROWEST 1
+#include "kernel/pick.tmpl.h"
 #include "kernel/widen.tmpl.h"
+#define WITHIN_BY MOST
+#define WITHIN_BY_64 MOST
 #include "kernel/within.tmpl.h"
 
 #include "kernel/tuples_avx512.h"
@@ -205,7 +216,7 @@ BY_ROUNDS(u64, 8)
 GATHER_TARGET_END
 
 #define ROWS_OF(w) \
-  { NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_64_##w, rows_long_##w }
+  { elements_1_##w, elements_2_##w, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, rows_64_##w, rows_long_##w }
 
 const gather_isa gather_isa_avx512 = {
     .name = "avx512",
@@ -213,7 +224,7 @@ const gather_isa gather_isa_avx512 = {
     .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
     .gather_instruction_rounds = {{instruction_rounds_4_u32, instruction_rounds_8_u32},
                                   {instruction_rounds_4_u64, instruction_rounds_8_u64}},
-    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+    .nontemporal = {NONTEMPORAL_OF(u32, streamed), NONTEMPORAL_OF(u64, streamed)},
     .interleaved = {interleaved_u32, interleaved_u64},
     .vectors_nontemporal = true,
     .runs = {runs_u32, runs_u64},
@@ -223,6 +234,7 @@ const gather_isa gather_isa_avx512 = {
     .within = WITHIN_SLOTS,
     .fold = FOLD_SLOTS,
     .widen = WIDEN_SLOTS,
+    .pick = PICK_SLOTS,
     .tuples_within = TUPLES_WITHIN_SLOTS,
     .tuples_fold = TUPLES_FOLD_SLOTS,
     .decode = &gather_decoding_avx512};

@@ -129,7 +129,7 @@ TABLE(8, 2)
 const gather_isa gather_isa_neon = {.name = "neon",
                                     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
                                     .table_bytes = {64, 64},
-                                    .nontemporal = {NONTEMPORAL_OF(u32), NONTEMPORAL_OF(u64)},
+                                    .nontemporal = {NONTEMPORAL_OF(u32, lines), NONTEMPORAL_OF(u64, lines)},
                                     .interleaved = {interleaved_u32, interleaved_u64},
                                     .runs = {runs_u32, runs_u64},
                                     .nontemporal_runs = {nontemporal_runs_u32, nontemporal_runs_u64},

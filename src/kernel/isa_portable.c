@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "kernel/bits_element.h"
 #include "kernel/copy.h"
 #include "kernel/index_types.h"
 #include "kernel/kernel.h"
@@ -18,6 +19,8 @@
 #define SHORTEST_ROW 1
 #include "kernel/rows.tmpl.h"
 
+#define WITHIN_BY BITS
+#define WITHIN_BY_64 BITS
 #include "kernel/within.tmpl.h"
 
 #include "kernel/fold.tmpl.h"
@@ -45,6 +48,9 @@ FOLLOW(64)
 #include "kernel/runs.tmpl.h"
 
 #include "kernel/widen.tmpl.h"
+
+#define PICK_NARROWEST 4
+#include "kernel/pick.tmpl.h"
 
 #include "kernel/tuples.tmpl.h"
 
@@ -77,6 +83,7 @@ const gather_isa gather_isa_portable = {.name = "portable",
                                         .within = WITHIN_SLOTS,
                                         .fold = FOLD_SLOTS,
                                         .widen = WIDEN_SLOTS,
+                                        .pick = PICK_SLOTS,
                                         .tuples_within = TUPLES_WITHIN_SLOTS,
                                         .tuples_fold = TUPLES_FOLD_SLOTS,
                                         .decode = &gather_decoding_portable};

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * isa_sve.c: 64-bit Arm with vectors of a length known at run time: the gather instruction, tables in one register, and
- * widening of indices. Empty for other CPU families, and if the compiler cannot use SVE in single functions.
+ * isa_sve.c: 64-bit Arm with vectors of a length known at run time: the gather instruction, and tables in one register. Indices
+ * are widened by the portable loops, which compilers write for NEON: in vectors of 128 bits those of SVE take more instructions. Empty for
+ * other CPU families, and if the compiler cannot use SVE in single functions.
  */
 #include <string.h>
 
 #include "kernel/copy.h"
-#include "kernel/index_types.h"
 #include "kernel/kernel.h"
 
 #if GATHER_ARM64_SVE
@@ -17,8 +17,6 @@ GATHER_TARGET_BEGIN("+sve")
 /* Loads and stores need no alignment. */
 GATHER_INLINE svuint32_t u32_at(svbool_t lanes, const char *in) { return svld1_u32(lanes, (const void *)in); }
 GATHER_INLINE svuint64_t u64_at(svbool_t lanes, const char *in) { return svld1_u64(lanes, (const void *)in); }
-
-#include "kernel/widen.tmpl.h"
 
 /* As many indices as there are lanes of 4 or 8 bytes, from number j on, in the lanes that are on. */
 GATHER_INLINE svuint32_t lanes_4_u32(svbool_t some, const char *indices, int64_t j, int64_t last) {
@@ -157,8 +155,7 @@ const gather_isa gather_isa_sve = {
     .name = "sve",
     .gather_instruction = {{instruction_4_u32, instruction_8_u32}, {instruction_4_u64, instruction_8_u64}},
     .table = {{table_1_1, table_1_2}, {table_4_1, table_4_2}, {table_8_1, table_8_2}},
-    .table_bytes = {64, 64},
-    .widen = WIDEN_SLOTS};
+    .table_bytes = {64, 64}};
 #else
 const gather_isa gather_isa_sve = {.name = "sve"};
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/compiler.h"
 #include "gather/gather.h"
+#include "kernel/bits.h"
 #include "kernel/decode.h"
 #include "kernel/indices.h"
 #include "kernel/tuples.h"
@@ -72,17 +73,22 @@ typedef struct gather_isa {
    * dense output. */
   gather_rows_fn table[GATHER_TABLE_WIDTHS][4];
   int64_t table_bytes[4];
+  /* Register tables of rounds: the same from a dense table of at most `round_table_bytes` for each round, or, where data_step is
+   * not 0, for each row of the only round. Indices and output are dense from round to round. */
+  gather_rows_fn round_table[GATHER_WIDTHS][4];
+  int64_t round_table_bytes[4];
   /* Rows to a dense output with non-temporal stores for whole lines; call `fence` afterwards. interleaved: several long
    * rows at a time, line by line. */
   gather_rows_fn nontemporal[GATHER_WIDTHS][GATHER_ROW_CLASSES], interleaved[GATHER_WIDTHS];
-  bool vectors_nontemporal; /* gather_instruction and table support `nontemporal` */
+  bool vectors_nontemporal; /* gather_instruction and tables support `nontemporal` */
   /* Rows of any size, mostly in runs; all is dense. nontemporal_runs: with non-temporal stores. */
   gather_rows_fn runs[GATHER_WIDTHS], nontemporal_runs[GATHER_WIDTHS];
   void (*nontemporal_copy)(char *out, const char *in, int64_t bytes); /* out on a line, bytes of whole lines */
   void (*fence)(void);
-  gather_within_fn within[4]; /* by width: 1, 2, 4, 8 bytes */
-  gather_fold_fn fold[4];     /* likewise */
-  gather_widen_fn widen[8];   /* by type, from GATHER_TYPE_INT8 on */
+  gather_within_fn within[4];          /* by width: 1, 2, 4, 8 bytes */
+  gather_fold_fn fold[4];              /* likewise */
+  gather_widen_fn widen[8];            /* by type, from GATHER_TYPE_INT8 on */
+  gather_pick_fn pick[GATHER_LAYOUTS]; /* packed elements */
   /* Tuples of 2, 3 and 4 numbers. */
   gather_tuples_within_fn tuples_within[GATHER_WIDTHS][GATHER_TUPLE_LENS];
   gather_tuples_fold_fn tuples_fold[GATHER_WIDTHS][GATHER_TUPLE_LENS];
@@ -96,6 +102,7 @@ gather_rows_fn gather_kernel_rows(int width, int64_t row_bytes, const char **isa
 gather_rows_fn gather_kernel_instruction(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_instruction_rounds(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_table(int table_width, int64_t row_bytes, int64_t table_bytes, const char **isa);
+gather_rows_fn gather_kernel_round_table(int width, int64_t row_bytes, int64_t table_bytes, const char **isa);
 gather_rows_fn gather_kernel_nontemporal(int width, int64_t row_bytes, const char **isa);
 gather_rows_fn gather_kernel_interleaved(int width, const char **isa);
 bool gather_kernel_vectors_nontemporal(void); /* whether vector kernels support span.nontemporal */
@@ -104,6 +111,7 @@ const gather_isa *gather_kernel_nontemporal_copy(void); /* with nontemporal_copy
 gather_within_fn gather_kernel_within(gather_type type);
 gather_fold_fn gather_kernel_fold(gather_type type);
 gather_widen_fn gather_kernel_widen(gather_type type);
+gather_pick_fn gather_kernel_pick(int layout, const char **isa);
 gather_tuples_within_fn gather_kernel_tuples_within(int width, int32_t len);
 gather_tuples_fold_fn gather_kernel_tuples_fold(int width, int32_t len);
 

@@ -120,8 +120,9 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
   NAME(end_lines)(&p, lines);
 }
 
-#define LINES(class, STEP, BYTES)                                                                    \
-  static void NAME(lines_##class)(const gather_span *s) {                                            \
+#define LINES(class, STEP, BYTES) LINES_AS(lines_##class, class, STEP, BYTES)
+#define LINES_AS(name, class, STEP, BYTES)                                                           \
+  static void NAME(name)(const gather_span *s) {                                                     \
     const int64_t size = (int64_t)(BYTES), width = (int64_t)sizeof(INDEX);                           \
     if (gather_span_is_again(s))                                                                     \
       NAME(lines_again)(s, (BYTES), gather_copy_##class);                                            \
@@ -144,12 +145,24 @@ GATHER_INLINE void NAME(lines_again)(const gather_span *s, size_t bytes, gather_
 #define WHOLE(class, STEP) LINES(class, STEP, class)
 #endif
 
+/* Short rounds of elements are stored directly, too: lines of them would have to be put together round by round. */
+#if NONTEMPORAL_WHOLE
+#define ELEMENTS(class, STEP)                                                                 \
+  LINES_AS(whole_lines_##class, class, STEP, class)                                           \
+  static void NAME(lines_##class)(const gather_span *s) {                                     \
+    if ((uintptr_t)s->out % class != 0 || !NAME(short_rounds)(s, class, nontemporal_##class)) \
+      NAME(whole_lines_##class)(s);                                                           \
+  }
+#else
+#define ELEMENTS(class, STEP) LINES(class, STEP, class)
+#endif
+
 LINES(1, 64, 1)
 LINES(2, 32, 2)
 LINES(3, 32, 3)
-LINES(4, 16, 4)
+ELEMENTS(4, 16)
 LINES(5_to_7, 16, (size_t)s->row_bytes)
-LINES(8, 8, 8)
+ELEMENTS(8, 8)
 LINES(9_to_15, 8, (size_t)s->row_bytes)
 WHOLE(16, 4)
 LINES(17_to_31, 4, (size_t)s->row_bytes)
@@ -157,7 +170,9 @@ WHOLE(32, 4)
 LINES(33_to_63, 4, (size_t)s->row_bytes)
 WHOLE(64, 4)
 
+#undef ELEMENTS
 #undef LINES
+#undef LINES_AS
 #undef WHOLE
 #undef NAME
 #undef NAME__

@@ -2,7 +2,7 @@
  *
  * nontemporals.tmpl.h: all kernels with non-temporal stores, for indices of both widths: rows, runs of rows, plain
  * bytes. Included once per instruction set; the file that includes this defines nontemporal_line (nontemporal.tmpl.h),
- * follow_u32 and follow_u64 (runs.tmpl.h).
+ * follow_u32 and follow_u64 (runs.tmpl.h), and with NONTEMPORAL_WHOLE what words.tmpl.h needs.
  */
 #define INDEX uint32_t
 #define SUFFIX u32
@@ -30,10 +30,25 @@
 #define SUFFIX u64
 #include "kernel/lines.tmpl.h"
 
-#define NONTEMPORAL_OF(w)                                                                                 \
-  {                                                                                                       \
-    lines_1_##w, lines_2_##w, lines_3_##w, lines_4_##w, lines_5_to_7_##w, lines_8_##w, lines_9_to_15_##w, \
-        lines_16_##w, lines_17_to_31_##w, lines_32_##w, lines_33_to_63_##w, lines_64_##w, nontemporal_##w \
+#if NONTEMPORAL_WHOLE
+#define INDEX uint32_t
+#define SUFFIX u32
+#include "kernel/words.tmpl.h"
+
+#define INDEX uint64_t
+#define SUFFIX u64
+#include "kernel/words.tmpl.h"
+
+#define WORDS_OF(class, w) words_##class##_##w
+#else
+#define WORDS_OF(class, w) lines_##class##_##w
+#endif
+
+/* elements: the kernels of 1 and 2 bytes; `lines`, or others. */
+#define NONTEMPORAL_OF(w, elements)                                                                                    \
+  {                                                                                                                    \
+    elements##_1_##w, elements##_2_##w, lines_3_##w, lines_4_##w, lines_5_to_7_##w, lines_8_##w, WORDS_OF(9_to_15, w), \
+        lines_16_##w, WORDS_OF(17_to_31, w), lines_32_##w, lines_33_to_63_##w, lines_64_##w, nontemporal_##w           \
   }
 
 static void nontemporal_copy(char *out, const char *in, int64_t bytes) {

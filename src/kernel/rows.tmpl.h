@@ -84,6 +84,56 @@ GATHER_INLINE void NAME(again)(const gather_span *s, size_t bytes, gather_copy_f
   }
 }
 
+/* Many rounds of `count` rows, a constant 2, 4 or 8; all but the data is dense. Nothing but the moves and three pointers: for so
+ * few rows the general loop takes longer to begin and end a round than to move it. */
+GATHER_INLINE void NAME(rounds_of)(const gather_span *s, int count, int64_t data_step, int64_t axis_step, size_t bytes,
+                                   gather_copy_fn copy) {
+  const int64_t index_step = (int64_t)sizeof(INDEX), out_step = (int64_t)bytes, data_round = s->data_round;
+  const char *restrict data = s->data, *restrict indices = s->indices;
+  char *restrict out = s->out;
+  const bool many = s->many;
+  for (int64_t round = s->rounds; round > 0; round--) {
+    if (many) GATHER_PREFETCH(indices + GATHER_INDEX_PREFETCH);
+    MOVE(0)
+    MOVE(1)
+    if (count > 2) {
+      MOVE(2)
+      MOVE(3)
+    }
+    if (count > 4) {
+      MOVE(4)
+      MOVE(5)
+      MOVE(6)
+      MOVE(7)
+    }
+    data += data_round, indices += count * index_step, out += count * out_step;
+  }
+}
+
+/* Moves rounds of 2, 4 and 8 rows that are dense but for the data, without prefetching; false: they are others. */
+GATHER_INLINE bool NAME(short_rounds)(const gather_span *s, size_t bytes, gather_copy_fn copy) {
+  const int64_t size = (int64_t)bytes, width = (int64_t)sizeof(INDEX), count = s->count;
+  if (count > 8 || s->rounds < 2 || s->prefetch_rows > 0 || s->index_step != width || s->out_step != size) return false;
+  if (s->index_round != count * width || s->out_round != count * size) return false;
+  const bool walks = s->data_step == size;
+  if (!walks && (s->data_step != 0 || s->axis_step != size)) return false;
+#define ROUNDS_OF(n)                                          \
+  case n:                                                     \
+    if (walks)                                                \
+      NAME(rounds_of)(s, n, size, s->axis_step, bytes, copy); \
+    else /* two steps that are constants */                   \
+      NAME(rounds_of)(s, n, 0, size, bytes, copy);            \
+    return true;
+  switch (count) {
+    ROUNDS_OF(2)
+    ROUNDS_OF(4)
+    ROUNDS_OF(8)
+    default:
+      return false;
+  }
+#undef ROUNDS_OF
+}
+
 #undef FOUR
 #undef PREFETCH_ROW
 #undef MOVE
@@ -103,28 +153,39 @@ GATHER_INLINE void NAME(rows)(const gather_span *s, bool by_four, size_t bytes, 
     NAME(loop)(s, s->index_step, s->data_step, s->out_step, s->axis_step, false, bytes, copy);
 }
 
-#define ROWS(class, BY_FOUR, BYTES) \
-  static void NAME(rows_##class)(const gather_span *s) { NAME(rows)(s, BY_FOUR, (BYTES), gather_copy_##class); }
+#define ROWS_BY(copy, class, BY_FOUR, BYTES) \
+  static void NAME(rows_##class)(const gather_span *s) { NAME(rows)(s, BY_FOUR, (BYTES), NAME_(copy, class)); }
+#define ROWS(class, BY_FOUR, BYTES) ROWS_BY(gather_copy, class, BY_FOUR, BYTES)
+#define WIDE_ROWS(class, BY_FOUR, BYTES) ROWS_BY(GATHER_WIDE, class, BY_FOUR, BYTES)
+
+/* Elements of the usual sizes. */
+#define ELEMENTS(class)                                                                                      \
+  static void NAME(rows_##class)(const gather_span *s) {                                                     \
+    if (!NAME(short_rounds)(s, class, gather_copy_##class)) NAME(rows)(s, true, class, gather_copy_##class); \
+  }
 
 #if SHORTEST_ROW == 1
-ROWS(1, true, 1)
-ROWS(2, true, 2)
+ELEMENTS(1)
+ELEMENTS(2)
 ROWS(3, true, 3)
-ROWS(4, true, 4)
+ELEMENTS(4)
 ROWS(5_to_7, true, (size_t)s->row_bytes)
-ROWS(8, true, 8)
+ELEMENTS(8)
 ROWS(9_to_15, true, (size_t)s->row_bytes)
 ROWS(16, true, 16)
 ROWS(17_to_31, true, (size_t)s->row_bytes)
 #endif
 #if SHORTEST_ROW <= 32
-ROWS(32, true, 32)
-ROWS(33_to_63, true, (size_t)s->row_bytes)
+WIDE_ROWS(32, true, 32)
+WIDE_ROWS(33_to_63, true, (size_t)s->row_bytes)
 #endif
-ROWS(64, true, 64)
-ROWS(long, false, (size_t)s->row_bytes)
+WIDE_ROWS(64, true, 64)
+WIDE_ROWS(long, false, (size_t)s->row_bytes)
 
+#undef ROWS_BY
+#undef ELEMENTS
 #undef ROWS
+#undef WIDE_ROWS
 #undef NAME
 #undef NAME__
 #undef NAME_

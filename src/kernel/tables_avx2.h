@@ -1,109 +1,111 @@
 /* SPDX-License-Identifier: MIT
  *
- * tables_avx2.h: register tables for isa_avx2.c. Bytes are selected by shuffles of 16; a blend selects the part of the
- * table by the high bits of the index. Larger elements use permutes of 8 lanes of 4 bytes in the same way.
+ * tables_avx2.h: register tables for isa_avx2.c. AVX2 selects bytes from tables of 16 (vpshufb), so a table is split: plane e holds
+ * byte e of every element, in groups of 16 elements. 32 indices are narrowed to bytes, select from each plane, and the planes are
+ * interleaved to elements.
  */
 #ifndef GATHER_KERNEL_TABLES_AVX2_H
 #define GATHER_KERNEL_TABLES_AVX2_H
 
-/* The table as two registers of 32 bytes each, and as four whose halves are the same 16 bytes. */
+/* Group k of plane e is number k * E + e. Groups 0 and 8 are stored as they are, others as their difference (exclusive or) from the
+ * group before. Both halves of a register hold the same group. */
+enum { TABLE_HALF = 8, TABLE_BYTES = 256, TABLE_STEP = 32 };
 typedef struct {
-  __m256i part[4], twice[4];
+  __m256i groups[TABLE_BYTES / 16];
 } table_256;
 
 GATHER_INLINE __m256i load_256(const char *in) { return _mm256_loadu_si256((const void *)in); }
 
-GATHER_INLINE table_256 load_table(const gather_span *s) {
-  char bytes[128] = {0};
-  table_256 t;
-  memcpy(bytes, s->data, (size_t)s->table_bytes);
-  for (int i = 0; i < 4; i++) {
-    t.part[i] = load_256(bytes + i * 32);
-    t.twice[i] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(bytes + i * 16)));
+/* The number of groups is a power of two; this is its logarithm. len: elements of the table. */
+GATHER_INLINE int table_groups_log2(int64_t len) { return (len > 16) + (len > 32) + (len > 64) + (len > 128); }
+
+/* Takes bytes alternately from the first half of E vectors and from the second, separately in each half of the registers. log2(E)
+ * times turns planes into elements; four times turns 16 elements into planes. */
+GATHER_INLINE void interleave(__m256i *v, int E) {
+  __m256i next[8];
+  for (int i = 0; i < E / 2; i++) {
+    next[2 * i] = _mm256_unpacklo_epi8(v[i], v[i + E / 2]);
+    next[2 * i + 1] = _mm256_unpackhi_epi8(v[i], v[i + E / 2]);
   }
-  return t;
+  for (int i = 0; i < E / 2 * 2; i++) v[i] = next[i];
 }
 
-/* One output vector from indices as wide as the elements. registers: 1, 2 or 4 parts hold the table. A blend looks at the top bit
- * of a lane: the index's bit that tells the parts is shifted there. */
-GATHER_INLINE __m256i pick_1(const table_256 *t, __m256i at, int registers) {
-  __m256i low = _mm256_shuffle_epi8(t->twice[0], at);
-  if (registers == 1) return low;
-  const __m256i bit_4 = _mm256_slli_epi16(at, 3);
-  low = _mm256_blendv_epi8(low, _mm256_shuffle_epi8(t->twice[1], at), bit_4);
-  if (registers == 2) return low;
-  __m256i high = _mm256_blendv_epi8(_mm256_shuffle_epi8(t->twice[2], at), _mm256_shuffle_epi8(t->twice[3], at), bit_4);
-  return _mm256_blendv_epi8(low, high, _mm256_slli_epi16(at, 2));
+GATHER_INLINE void load_table(table_256 *t, const gather_span *s, int E, int groups) {
+  const int whole = groups * E * 16;
+  char room[TABLE_BYTES];
+  const char *bytes = s->data;
+  __m256i before[8];
+  if (s->table_bytes < whole) {
+    memset(room, 0, (size_t)whole);
+    memcpy(room, s->data, (size_t)s->table_bytes);
+    bytes = room;
+  }
+  for (int k = 0; k < groups; k++) {
+    __m256i v[8];
+    for (int e = 0; e < E; e++)
+      v[e] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)(bytes + (k * E + e) * 16)));
+    for (int turn = 0; turn < 4; turn++) interleave(v, E);
+    for (int e = 0; e < E; e++) {
+      t->groups[k * E + e] = k % TABLE_HALF ? _mm256_xor_si256(v[e], before[e]) : v[e];
+      before[e] = v[e];
+    }
+  }
 }
 
-GATHER_INLINE __m256i blend_4(__m256i low, __m256i high, __m256i at, int bit) {
-  return _mm256_castps_si256(_mm256_blendv_ps(_mm256_castsi256_ps(low), _mm256_castsi256_ps(high),
-                                              _mm256_castsi256_ps(_mm256_slli_epi32(at, 31 - bit))));
+/* Bytes number `at` of each plane. 16 is subtracted from the index for each group, and vpshufb gives 0 for a negative one, so an
+ * element collects the differences up to its own group. That works for seven bits; the eighth selects the half of the plane. A tree
+ * of blends is as fast on AMD's CPUs, but Intel's need two operations for each. */
+GATHER_INLINE void pick(const table_256 *t, __m256i at, int E, int groups, __m256i *planes) {
+  const bool two = groups > TABLE_HALF;
+  const int half = two ? TABLE_HALF : groups;
+  __m256i x = two ? _mm256_and_si256(at, _mm256_set1_epi8(0x7f)) : at, high[8];
+  for (int k = 0; k < half; k++) {
+    for (int e = 0; e < E; e++) {
+      const __m256i low_byte = _mm256_shuffle_epi8(t->groups[k * E + e], x);
+      planes[e] = k ? _mm256_xor_si256(planes[e], low_byte) : low_byte;
+      if (!two) continue;
+      const __m256i high_byte = _mm256_shuffle_epi8(t->groups[(TABLE_HALF + k) * E + e], x);
+      high[e] = k ? _mm256_xor_si256(high[e], high_byte) : high_byte;
+    }
+    x = _mm256_sub_epi8(x, _mm256_set1_epi8(16));
+  }
+  for (int e = 0; two && e < E; e++) planes[e] = _mm256_blendv_epi8(planes[e], high[e], at);
 }
 
-GATHER_INLINE __m256i pick_4(const table_256 *t, __m256i at, int registers) {
-  __m256i low = _mm256_permutevar8x32_epi32(t->part[0], at);
-  if (registers == 1) return low;
-  low = blend_4(low, _mm256_permutevar8x32_epi32(t->part[1], at), at, 3);
-  if (registers == 2) return low;
-  __m256i high =
-      blend_4(_mm256_permutevar8x32_epi32(t->part[2], at), _mm256_permutevar8x32_epi32(t->part[3], at), at, 3);
-  return blend_4(low, high, at, 4);
-}
+/* bytes_<width of the index>: 32 indices as bytes. Packs work on halves of registers; a permute at the end restores the order. */
+GATHER_INLINE __m256i bytes_1(const char *i) { return load_256(i); }
 
-/* An element of two bytes is bytes 2i and 2i + 1, one of eight lanes 2i and 2i + 1. */
-GATHER_INLINE __m256i pick_2(const table_256 *t, __m256i at, int registers) {
-  at = _mm256_add_epi16(at, at);
-  return pick_1(t, _mm256_or_si256(_mm256_or_si256(at, _mm256_slli_epi16(at, 8)), _mm256_set1_epi16(0x0100)),
-                registers);
-}
-
-GATHER_INLINE __m256i pick_8(const table_256 *t, __m256i at, int registers) {
-  at = _mm256_add_epi64(at, at);
-  at = _mm256_or_si256(_mm256_or_si256(at, _mm256_slli_epi64(at, 32)), _mm256_set1_epi64x((long long)1 << 32));
-  return pick_4(t, at, registers);
-}
-
-/* indices_<width of the index>_<size of the element>: as many indices as an output vector has elements, as lanes of that size.
- * Narrowing works on halves of registers, so that the order is mended at the end. */
-GATHER_INLINE __m256i indices_1_1(const char *i) { return load_256(i); }
-GATHER_INLINE __m256i indices_1_2(const char *i) { return _mm256_cvtepu8_epi16(_mm_loadu_si128((const void *)i)); }
-GATHER_INLINE __m256i indices_1_4(const char *i) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)i)); }
-GATHER_INLINE __m256i indices_1_8(const char *i) {
-  int32_t four;
-  memcpy(&four, i, sizeof four);
-  return _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
-}
-
-/* Of 16 indices of 4 bytes, words 0-3 and 8-11, then 4-7 and 12-15. */
+/* Of 16 indices words 0 to 3 and 8 to 11, then the others. */
 GATHER_INLINE __m256i words_4(const char *i) { return _mm256_packus_epi32(load_256(i), load_256(i + 32)); }
-GATHER_INLINE __m256i indices_4_1(const char *i) {
+GATHER_INLINE __m256i bytes_4(const char *i) {
   const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
   return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(words_4(i), words_4(i + 64)), order);
 }
-GATHER_INLINE __m256i indices_4_2(const char *i) { return _mm256_permute4x64_epi64(words_4(i), 0xd8); }
-GATHER_INLINE __m256i indices_4_4(const char *i) { return load_256(i); }
-GATHER_INLINE __m256i indices_4_8(const char *i) { return _mm256_cvtepu32_epi64(_mm_loadu_si128((const void *)i)); }
 
-/* Of 8 indices of 8 bytes, the low halves of 0, 1, 4, 5, then of 2, 3, 6, 7. */
+/* Of 8 indices the low halves of 0, 1, 4, 5, then of 2, 3, 6, 7. */
 GATHER_INLINE __m256i halves_8(const char *i) {
   return _mm256_castps_si256(
       _mm256_shuffle_ps(_mm256_castsi256_ps(load_256(i)), _mm256_castsi256_ps(load_256(i + 32)), 0x88));
 }
-/* Of 16: words 0, 1, 4, 5, 8, 9, 12, 13, then the others. */
 GATHER_INLINE __m256i words_8(const char *i) { return _mm256_packus_epi32(halves_8(i), halves_8(i + 64)); }
-GATHER_INLINE __m256i indices_8_1(const char *i) {
+GATHER_INLINE __m256i indices_8_4(const char *i) { return _mm256_permute4x64_epi64(halves_8(i), 0xd8); }
+GATHER_INLINE __m256i bytes_8(const char *i) {
   const __m256i mixed = _mm256_permute4x64_epi64(_mm256_packus_epi16(words_8(i), words_8(i + 128)), 0xd8);
   return _mm256_shuffle_epi8(mixed, _mm256_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15, 0, 1, 8, 9,
                                                      2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
 }
-GATHER_INLINE __m256i indices_8_2(const char *i) {
-  const __m256i mixed = _mm256_permute4x64_epi64(words_8(i), 0xd8);
-  return _mm256_shuffle_epi8(mixed, _mm256_setr_epi8(0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15, 0, 1, 2, 3,
-                                                     8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15));
+
+/* spread_<E>: the order of indices that interleaving turns into consecutive elements of E bytes. */
+GATHER_INLINE __m256i spread_1(__m256i at) { return at; }
+GATHER_INLINE __m256i spread_2(__m256i at) { return _mm256_permute4x64_epi64(at, 0xd8); }
+GATHER_INLINE __m256i spread_4(__m256i at) {
+  return _mm256_permutevar8x32_epi32(at, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7));
 }
-GATHER_INLINE __m256i indices_8_4(const char *i) { return _mm256_permute4x64_epi64(halves_8(i), 0xd8); }
-GATHER_INLINE __m256i indices_8_8(const char *i) { return load_256(i); }
+GATHER_INLINE __m256i spread_8(__m256i at) {
+  const __m256i pairs = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15, 0, 1, 4, 5, 8, 9, 12, 13,
+                                         2, 3, 6, 7, 10, 11, 14, 15);
+  return _mm256_permute4x64_epi64(_mm256_shuffle_epi8(at, pairs), 0xd8);
+}
 
 GATHER_INLINE void put_vector(char *out, __m256i value, bool nontemporal) {
   if (nontemporal)
@@ -112,52 +114,67 @@ GATHER_INLINE void put_vector(char *out, __m256i value, bool nontemporal) {
     _mm256_storeu_si256((void *)out, value);
 }
 
-#define TABLE_LOOP(W, E, REGISTERS, PAST)                                                                      \
-  for (; j + STEP <= count; j += STEP) {                                                                       \
-    if (many)                                                                                                  \
-      for (int at = 0; at < STEP * W; at += 64) GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at); \
-    put_vector(out + j * E, pick_##E(&t, indices_##W##_##E(indices + j * W), REGISTERS), PAST);                \
-  }
-#define TABLE_LOOPS(W, E, PART, PAST)  \
-  if (s->table_bytes <= PART)          \
-    TABLE_LOOP(W, E, 1, PAST)          \
-  else if (s->table_bytes <= 2 * PART) \
-    TABLE_LOOP(W, E, 2, PAST)          \
-  else                                 \
-    TABLE_LOOP(W, E, 4, PAST)
+/* 32 elements. */
+GATHER_INLINE void put_elements(const table_256 *t, __m256i at, char *out, int E, int groups, bool nontemporal) {
+  __m256i v[8];
+  pick(t, at, E, groups, v);
+  for (int size = 1; size < E; size *= 2) interleave(v, E);
+  for (int e = 0; e < E; e++) put_vector(out + e * 32, v[e], nontemporal);
+}
 
-/* Fewer elements than a vector go through a copy of their indices. */
-#define TABLE_SOME(W, E)                                                                                 \
-  GATHER_INLINE void some_##W##_##E(const table_256 *t, const char *indices, char *out, int64_t count) { \
-    char copy[32 / E * W] = {0}, picked[32];                                                             \
-    memcpy(copy, indices, (size_t)(count * W));                                                          \
-    _mm256_storeu_si256((void *)picked, pick_##E(t, indices_##W##_##E(copy), 4));                        \
-    memcpy(out, picked, (size_t)(count * E));                                                            \
+/* steps: `count` elements, a multiple of TABLE_STEP. some: fewer, through a copy of their indices. */
+#define TABLE_STEPS(W, E, GROUPS)                                                                                      \
+  static void steps_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count, bool many, \
+                                         bool nontemporal) {                                                           \
+    for (int64_t j = 0; j < count; j += TABLE_STEP) {                                                                  \
+      for (int at = 0; many && at < TABLE_STEP * W; at += 64)                                                          \
+        GATHER_PREFETCH(indices + j * W + GATHER_INDEX_PREFETCH + at);                                                 \
+      put_elements(t, spread_##E(bytes_##W(indices + j * W)), out + j * E, E, GROUPS, nontemporal);                    \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  static void some_##W##_##E##_##GROUPS(const table_256 *t, const char *indices, char *out, int64_t count) {           \
+    char copy[TABLE_STEP * W] = {0}, picked[TABLE_STEP * E];                                                           \
+    memcpy(copy, indices, (size_t)(count * W));                                                                        \
+    steps_##W##_##E##_##GROUPS(t, copy, picked, TABLE_STEP, false, false);                                             \
+    memcpy(out, picked, (size_t)(count * E));                                                                          \
   }
 
-/* Indices and output are dense, the table is. PART: the bytes of one of its registers. With non-temporal stores the first
- * elements bring the output to where such stores may begin. */
-#define TABLE(W, E, PART)                                                         \
-  TABLE_SOME(W, E)                                                                \
-  static void table_##W##_##E(const gather_span *s) {                             \
-    enum { STEP = 32 / E };                                                       \
-    const table_256 t = load_table(s);                                            \
-    const int64_t count = s->count;                                               \
-    const bool many = s->many;                                                    \
-    for (int64_t i = 0; i < s->rounds; i++) {                                     \
-      const char *indices = s->indices + i * s->index_round;                      \
-      char *out = s->out + i * s->out_round;                                      \
-      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                   \
-      int64_t j = 0;                                                              \
-      if (s->nontemporal && (uintptr_t)out % E == 0 && head < count) {            \
-        if (head > 0) some_##W##_##E(&t, indices, out, head);                     \
-        j = head;                                                                 \
-        TABLE_LOOPS(W, E, PART, true)                                             \
-      } else {                                                                    \
-        TABLE_LOOPS(W, E, PART, false)                                            \
-      }                                                                           \
-      if (j < count) some_##W##_##E(&t, indices + j * W, out + j * E, count - j); \
-    }                                                                             \
+/* With non-temporal stores the first elements align the output. */
+#define TABLE_ROUNDS(W, E, GROUPS)                                                             \
+  TABLE_STEPS(W, E, GROUPS)                                                                    \
+  static void table_##W##_##E##_##GROUPS(const gather_span *s) {                               \
+    table_256 t;                                                                               \
+    load_table(&t, s, E, GROUPS);                                                              \
+    for (int64_t i = 0; i < s->rounds; i++) {                                                  \
+      const char *indices = s->indices + i * s->index_round;                                   \
+      char *out = s->out + i * s->out_round;                                                   \
+      int64_t left = s->count;                                                                 \
+      const int64_t head = (int64_t)(-(uintptr_t)out & 31) / E;                                \
+      const bool nontemporal = s->nontemporal && (uintptr_t)out % E == 0 && head < left;       \
+      if (nontemporal && head > 0) {                                                           \
+        some_##W##_##E##_##GROUPS(&t, indices, out, head);                                     \
+        indices += head * W, out += head * E, left -= head;                                    \
+      }                                                                                        \
+      const int64_t rest = left % TABLE_STEP, whole = left - rest;                             \
+      steps_##W##_##E##_##GROUPS(&t, indices, out, whole, s->many, nontemporal);               \
+      if (rest > 0) some_##W##_##E##_##GROUPS(&t, indices + whole * W, out + whole * E, rest); \
+    }                                                                                          \
+  }
+
+/* Indices, output and table are dense. A table of TABLE_BYTES has 16 / E groups. */
+#define TABLES_8(W) TABLE_ROUNDS(W, 8, 1) TABLE_ROUNDS(W, 8, 2)
+#define TABLES_4(W) TABLE_ROUNDS(W, 4, 1) TABLE_ROUNDS(W, 4, 2) TABLE_ROUNDS(W, 4, 4)
+#define TABLES_2(W) TABLE_ROUNDS(W, 2, 1) TABLE_ROUNDS(W, 2, 2) TABLE_ROUNDS(W, 2, 4) TABLE_ROUNDS(W, 2, 8)
+#define TABLES_1(W) \
+  TABLE_ROUNDS(W, 1, 1) TABLE_ROUNDS(W, 1, 2) TABLE_ROUNDS(W, 1, 4) TABLE_ROUNDS(W, 1, 8) TABLE_ROUNDS(W, 1, 16)
+#define NAMES_8(name) name##_1, name##_2
+#define NAMES_4(name) NAMES_8(name), name##_4
+#define NAMES_2(name) NAMES_4(name), name##_8
+#define NAMES_1(name) NAMES_2(name), name##_16
+#define TABLE(W, E)                                                         \
+  TABLES_##E(W) static void table_##W##_##E(const gather_span *s) {         \
+    static const gather_rows_fn by_groups[] = {NAMES_##E(table_##W##_##E)}; \
+    by_groups[table_groups_log2(s->table_bytes / E)](s);                    \
   }
 
 #endif

@@ -14,8 +14,10 @@ static gather_status apply(const gather_op *op, const gather_tensor *data, const
   gather_plan plan;
   GATHER_TRY(gather_options_read(options, &full, error));
   if (!out) return gather_fail_input(error, GATHER_USAGE, "output", "the output is NULL");
-  GATHER_TRY(gather_lower(op, data, indices, out, &full, &plan, error));
+  GATHER_TRY(gather_lower_nest(op, data, indices, out, &full, &plan, error));
   gather_run run = {sizeof run, data->data, indices->data, out->data, full.executor, full.bad_count, full.fresh_output};
+  if (gather_plan_execute_few(&plan, &run)) return GATHER_OK;
+  gather_plan_choose(&plan);
   return gather_plan_execute(&plan, &run, error);
 }
 

@@ -53,8 +53,21 @@ GATHER_CHECKED gather_status gather_geometry_find(const gather_op *op, const gat
                                                   const gather_options *options, gather_geometry *geometry,
                                                   gather_error *error);
 
-/* Checks all arguments and writes the whole plan. out == NULL: row-major. options: full. The plan keeps the pointers op and
- * options->fill. */
+/* gather_geometry_find without its last step: whether the size of the output fits in memory. */
+GATHER_CHECKED gather_status gather_geometry_resolve(const gather_op *op, const gather_family_rules *rules,
+                                                     const gather_tensor *data, const gather_tensor *indices,
+                                                     const gather_options *options, gather_geometry *geometry,
+                                                     gather_error *error);
+/* This last step. */
+GATHER_CHECKED gather_status gather_geometry_check_size(const gather_geometry *geometry, const gather_tensor *data,
+                                                        gather_error *error);
+
+/* Checks all arguments and writes the plan without its kernels: gather_plan_choose is still to be called, unless few.c
+ * runs it. out == NULL: row-major. options: full. The plan keeps the pointers op and options->fill. */
+GATHER_CHECKED gather_status gather_lower_nest(const gather_op *op, const gather_tensor *data,
+                                               const gather_tensor *indices, const gather_tensor *out,
+                                               const gather_options *options, gather_plan *plan, gather_error *error);
+/* The same, and writes the whole plan. */
 GATHER_CHECKED gather_status gather_lower(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
                                           const gather_tensor *out, const gather_options *options, gather_plan *plan,
                                           gather_error *error);

@@ -12,13 +12,20 @@
 #include "op/op.h"
 #include "plan/shared.h"
 #include "plan/tasks.h"
+#include "plan/winners.h"
 
-/* The fill element may have any size; it is stored after the plan. */
-static void keep_fill(gather_plan *plan) {
+/* A plan on the heap. A fill element, which may have any size, is stored after it. */
+typedef struct {
+  gather_plan plan;
+  gather_winners winners;
+} kept_plan;
+
+static void keep_fill(kept_plan *kept) {
+  gather_plan *plan = &kept->plan;
   if (!plan->fill || plan->packed) return;
-  void *kept = plan + 1;
-  memcpy(kept, plan->fill, (size_t)plan->fill_bytes);
-  plan->fill = kept;
+  void *fill = kept + 1;
+  memcpy(fill, plan->fill, (size_t)plan->fill_bytes);
+  plan->fill = fill;
 }
 
 static gather_status create(const gather_op *op, const gather_tensor *data, const gather_tensor *indices,
@@ -28,11 +35,14 @@ static gather_status create(const gather_op *op, const gather_tensor *data, cons
   gather_plan local;
   GATHER_TRY(gather_options_read(options, &full, error));
   GATHER_TRY(gather_lower(op, data, indices, out, &full, &local, error));
-  gather_plan *made = gather_alloc((int64_t)sizeof *made + (local.fill ? local.fill_bytes : 0));
-  if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a plan");
-  *made = local;
-  keep_fill(made);
-  *plan = made;
+  kept_plan *kept = gather_alloc((int64_t)sizeof *kept + (local.fill ? local.fill_bytes : 0));
+  if (!kept) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a plan");
+  kept->plan = local;
+  for (int order = 0; order < GATHER_ORDERS; order++)
+    atomic_init(&kept->winners.of[order].runs, 0), atomic_init(&kept->winners.of[order].result, 0);
+  kept->plan.winners = &kept->winners;
+  keep_fill(kept);
+  *plan = &kept->plan;
   return GATHER_OK;
 }
 

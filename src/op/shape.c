@@ -106,16 +106,27 @@ gather_status gather_shape_mismatch(gather_error *error, int32_t d, const gather
                            gather_shape_text(indices_text, sizeof indices_text, indices->rank, indices->shape), rule);
 }
 
-gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
-                                   const gather_tensor *indices, const gather_options *options,
-                                   gather_geometry *geometry, gather_error *error) {
+gather_status gather_geometry_resolve(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                      const gather_tensor *indices, const gather_options *options,
+                                      gather_geometry *geometry, gather_error *error) {
   gather_geometry *g = geometry;
   g->rank = 0, g->tuple_dim = -1;
   g->negative = options->negative ? options->negative == GATHER_NEGATIVE_ON : op->negative;
   g->on_bad = options->on_bad ? options->on_bad : op->on_bad;
-  GATHER_TRY(rules->shape(op, data, indices, options, g, error));
+  return rules->shape(op, data, indices, options, g, error);
+}
+
+gather_status gather_geometry_check_size(const gather_geometry *geometry, const gather_tensor *data,
+                                         gather_error *error) {
   int64_t len, bytes;
-  if (!gather_shape_len(g->rank, g->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
+  if (!gather_shape_len(geometry->rank, geometry->shape, &len) || !gather_tensor_len_fits(data, len, &bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "output", "the output's size does not fit in memory");
   return GATHER_OK;
+}
+
+gather_status gather_geometry_find(const gather_op *op, const gather_family_rules *rules, const gather_tensor *data,
+                                   const gather_tensor *indices, const gather_options *options,
+                                   gather_geometry *geometry, gather_error *error) {
+  GATHER_TRY(gather_geometry_resolve(op, rules, data, indices, options, geometry, error));
+  return gather_geometry_check_size(geometry, data, error);
 }

@@ -71,7 +71,7 @@ static void unpack_nest(gather_plan *plan) {
 /* Kernels run the two innermost loops. If both are short, the longest loop becomes the second: then each of its rounds
  * costs no call. Packed plans keep the order of the output, because tasks are split by it. */
 static void choose_inner_loop(gather_plan *plan) {
-  enum { SHORT_LOOPS = 64 };
+  enum { SHORT_LOOPS = 64 /* rows: moving them takes as long as some calls of a kernel */ };
   if (plan->packed || plan->loop_count < 3) return;
   int32_t second = plan->loop_count - 2, longest = second;
   if (plan->loops[second].len * plan->loops[second + 1].len >= SHORT_LOOPS) return;
@@ -106,10 +106,8 @@ static void find_order(gather_plan *plan) {
   }
 }
 
-void gather_plan_build(gather_plan *plan) {
-  plan->variant_count = 0, plan->radix_variant = -1;
-  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
-  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX, plan->few.count = 0;
+void gather_plan_simplify(gather_plan *plan) {
+  plan->few.count = 0;
   plan->row_count = 1;
   for (int32_t i = 0; i < plan->loop_count; i++)
     if (plan->loops[i].len == 0) plan->row_count = 0;
@@ -124,7 +122,16 @@ void gather_plan_build(gather_plan *plan) {
   choose_inner_loop(plan);
   ensure_loop(plan);
   for (int32_t i = 0; i < plan->loop_count; i++) plan->row_count *= plan->loops[i].len;
+  gather_few_prepare(plan);
+}
+
+void gather_plan_choose(gather_plan *plan) {
+  plan->variant_count = 0, plan->radix_variant = -1;
+  plan->takes_bytes = plan->out_of_cache = plan->linear = plan->in_order = false;
+  plan->cache_bytes = 0, plan->calibration_rows = INT64_MAX;
+  plan->winners = NULL;
+  plan->rule.within = gather_kernel_within(plan->rule.type), plan->rule.fold = gather_kernel_fold(plan->rule.type);
+  if (plan->row_count == 0) return;
   find_order(plan);
   gather_plan_find_variants(plan);
-  gather_few_prepare(plan);
 }

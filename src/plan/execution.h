@@ -5,6 +5,8 @@
 #ifndef GATHER_PLAN_EXECUTION_H
 #define GATHER_PLAN_EXECUTION_H
 
+#include "base/tensor.h"
+#include "plan/columns.h"
 #include "plan/plan.h"
 #include "plan/shared.h"
 #include "plan/walk.h"
@@ -30,6 +32,7 @@ typedef struct gather_execution {
    * every policy. */
   gather_bad *bad;
   bool shared;        /* others may write `indices`: each block is copied before it is validated; `bad` is set */
+  bool staged;        /* `out` is memory of the library, which is in a cache: the first variant is used */
   atomic_int variant; /* number of the fastest variant; -1 before the calibration run */
   int64_t moved;      /* rows moved before the tasks start */
   gather_order order; /* order of the indices of large gathers, from a sample */
@@ -47,8 +50,25 @@ void gather_move(const gather_execution *e, const gather_variant *variant, gathe
 /* Moves all rows of a nest of one or two loops by plain indices, with the first variant, which must not use
  * non-temporal stores. */
 void gather_move_all(const gather_execution *e);
-/* gather_move for packed elements. */
-void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count);
+/* The same for packed elements, whose indices need this conversion. */
+void gather_move_packed(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
+                        int64_t count);
+
+/* Bytes of an index that selects one row, plain or a tuple, where indices are dense. */
+GATHER_INLINE int64_t gather_index_bytes(const gather_plan *plan) {
+  return gather_type_row(plan->rule.type)->bits / 8 * plan->column_count;
+}
+
+/* The rows of `count` indices in range. */
+GATHER_INLINE void gather_resolve_rows(const gather_execution *e, const char *indices, int64_t step, int64_t count,
+                                       int64_t *rows) {
+  if (e->widen)
+    e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
+  else if (e->fold && step == gather_column(e->plan, 1)->index * e->plan->column_count)
+    e->fold(&e->axes, indices, count, rows);
+  else
+    gather_columns_resolve(e->plan, indices, step, count, rows);
+}
 
 /* Does the calibration run on the next rows of the walk and sets e->variant to the fastest. Returns how many rows were
  * moved, at most `count`. */

@@ -9,25 +9,28 @@
 
 #include "base/compiler.h"
 #include "base/tensor.h"
+#include "kernel/copy.h"
 #include "plan/columns.h"
 
 enum {
   MOST_BYTES = 16384, /* more take long enough for the kernels to matter */
-  MOST_LONG_ROWS = 8  /* rows that are no number are copied by a call each */
+  SHORT_BYTES = 64,   /* rows up to here are copied in registers */
+  MOST_LONG_ROWS = 8
 };
-
-static bool is_number(int64_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8; }
 
 static bool is_few(const gather_plan *plan) {
   const gather_index_rule *rule = &plan->rule;
-  if (plan->row_count < 1 || plan->row_count > (is_number(plan->row_bytes) ? GATHER_FEW_ROWS : MOST_LONG_ROWS))
+  if (plan->row_count < 1 || plan->row_count > (plan->row_bytes <= SHORT_BYTES ? GATHER_FEW_ROWS : MOST_LONG_ROWS))
     return false;
-  if (plan->row_bytes > MOST_BYTES / plan->row_count || plan->packed || plan->shared || plan->loop_count != 1)
+  if (plan->row_bytes > MOST_BYTES / plan->row_count || plan->packed || plan->shared || plan->loop_count > 2)
     return false;
   if ((rule->type != GATHER_TYPE_INT64 && rule->type != GATHER_TYPE_INT32) || rule->swapped) return false;
   if (plan->column_count < 1 || plan->column_count > GATHER_FEW_COLUMNS) return false;
   /* Otherwise some index may belong to no row; it is validated all the same. */
-  return plan->index_count == plan->row_count * plan->column_count || plan->index_count == plan->column_count;
+  int64_t used = plan->column_count;
+  for (int32_t i = 0; i < plan->loop_count; i++)
+    if (plan->loops[i].index != 0) used *= plan->loops[i].len;
+  return plan->index_count == plan->row_count * plan->column_count || plan->index_count == used;
 }
 
 static void set_axes(gather_few *few, const gather_plan *plan) {
@@ -45,10 +48,12 @@ void gather_few_prepare(gather_plan *plan) {
   if (!is_few(plan)) return;
   few->wide = plan->rule.type == GATHER_TYPE_INT64, few->negative = plan->rule.negative;
   few->columns = (int8_t)plan->column_count;
-  few->loop = plan->loops[0], few->row_bytes = plan->row_bytes;
+  const bool two = plan->loop_count == 2;
+  few->loop = plan->loops[two], few->row_bytes = plan->row_bytes;
+  few->outer = two ? plan->loops[0] : (gather_loop){1, 0, 0, 0};
   few->data_offset = plan->data_offset, few->out_offset = plan->out_offset;
   set_axes(few, plan);
-  few->dense = few->columns == 1 && few->loop.index == (few->wide ? 8 : 4);
+  few->dense = !two && few->columns == 1 && few->loop.index == (few->wide ? 8 : 4);
   few->data = plan->data_extent, few->indices = plan->index_extent, few->out = plan->out_extent;
   few->count = (int32_t)plan->row_count;
 }
@@ -83,49 +88,81 @@ static bool all_plain(const char *indices, bool wide, int32_t count, int64_t len
   return signs >= 0;
 }
 
-/* `bytes` and `wide` are constants where it is called: numbers are copied in registers. */
+/* The copy is inlined where this is called: a loop for each range of sizes. */
 GATHER_INLINE void copy_plain(const gather_few *few, const char *data, const char *indices, char *out, bool wide,
-                              int64_t bytes) {
+                              gather_copy_fn copy) {
   const int64_t step = few->axes[0].step, data_step = few->loop.data, out_step = few->loop.out;
+  const size_t bytes = (size_t)few->row_bytes;
   const int32_t count = few->count;
   for (int32_t i = 0; i < count; i++, data += data_step, out += out_step, indices += wide ? 8 : 4)
-    memcpy(out, data + read_number(indices, wide) * step, (size_t)bytes);
+    copy(out, data + read_number(indices, wide) * step, bytes);
+}
+
+/* `wide` is a constant where this is inlined. */
+GATHER_INLINE void run_numbers(const gather_few *few, const char *data, const char *indices, char *out, bool wide) {
+  if (few->row_bytes == 4)
+    copy_plain(few, data, indices, out, wide, gather_copy_4);
+  else if (few->row_bytes == 8)
+    copy_plain(few, data, indices, out, wide, gather_copy_8);
+  else if (few->row_bytes == 16)
+    copy_plain(few, data, indices, out, wide, gather_copy_16);
+  else if (few->row_bytes == 64)
+    copy_plain(few, data, indices, out, wide, gather_copy_64);
+  else if (few->row_bytes > 64)
+    copy_plain(few, data, indices, out, wide, gather_copy_long);
+  else if (few->row_bytes >= 32)
+    copy_plain(few, data, indices, out, wide, gather_copy_33_to_63);
+  else
+    copy_plain(few, data, indices, out, wide, gather_copy_row);
 }
 
 static void run_plain(const gather_few *few, const char *data, const char *indices, char *out) {
-  if (few->wide && few->row_bytes == 4)
-    copy_plain(few, data, indices, out, true, 4);
-  else if (few->wide && few->row_bytes == 8)
-    copy_plain(few, data, indices, out, true, 8);
-  else if (few->row_bytes == 4)
-    copy_plain(few, data, indices, out, few->wide, 4);
-  else if (few->row_bytes == 8)
-    copy_plain(few, data, indices, out, few->wide, 8);
+  if (few->wide)
+    run_numbers(few, data, indices, out, true);
   else
-    copy_plain(few, data, indices, out, few->wide, few->row_bytes);
+    run_numbers(few, data, indices, out, false);
 }
 
 /* ---- others */
 
-/* offsets: where in data each row begins. Returns false for an index out of range. */
-static bool resolve(const gather_few *few, const char *indices, int64_t *offsets) {
-  for (int32_t i = 0; i < few->count; i++, indices += few->loop.index) {
-    offsets[i] = i * few->loop.data;
-    for (int32_t c = 0; c < few->columns; c++) {
-      const int64_t len = few->axes[c].len;
-      int64_t number = read_number(indices + few->axes[c].index, few->wide);
-      if (number < 0 && few->negative) number += len;
-      if ((uint64_t)number >= (uint64_t)len) return false;
-      offsets[i] += number * few->axes[c].step;
-    }
+/* Where in data the row of an index begins, added to *offset. Returns false for an index out of range. */
+GATHER_INLINE bool resolve_index(const gather_few *few, const char *index, int64_t *offset) {
+  for (int32_t c = 0; c < few->columns; c++) {
+    const int64_t len = few->axes[c].len;
+    int64_t number = read_number(index + few->axes[c].index, few->wide);
+    if (number < 0 && few->negative) number += len;
+    if ((uint64_t)number >= (uint64_t)len) return false;
+    *offset += number * few->axes[c].step;
   }
   return true;
+}
+
+/* The same for all rows. */
+static bool resolve(const gather_few *few, const char *indices, int64_t *offsets) {
+  for (int64_t i = 0; i < few->outer.len; i++, indices += few->outer.index)
+    for (int64_t j = 0; j < few->loop.len; j++, offsets++) {
+      *offsets = i * few->outer.data + j * few->loop.data;
+      if (!resolve_index(few, indices + j * few->loop.index, offsets)) return false;
+    }
+  return true;
+}
+
+GATHER_INLINE void copy_resolved(const gather_few *few, const char *data, const int64_t *offsets, char *out,
+                                 gather_copy_fn copy) {
+  const size_t bytes = (size_t)few->row_bytes;
+  for (int64_t i = 0; i < few->outer.len; i++, out += few->outer.out)
+    for (int64_t j = 0; j < few->loop.len; j++) copy(out + j * few->loop.out, data + *offsets++, bytes);
 }
 
 static bool run_resolved(const gather_few *few, const char *data, const char *indices, char *out) {
   int64_t offsets[GATHER_FEW_ROWS];
   if (!resolve(few, indices, offsets)) return false;
-  for (int32_t i = 0; i < few->count; i++, out += few->loop.out) memcpy(out, data + offsets[i], (size_t)few->row_bytes);
+  if (few->row_bytes == 4)
+    copy_resolved(few, data, offsets, out, gather_copy_4);
+  else if (few->row_bytes == 8)
+    copy_resolved(few, data, offsets, out, gather_copy_8);
+  else
+    copy_resolved(few, data, offsets, out, gather_copy_row);
   return true;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/tensor.h"
 #include "kernel/copy.h"
-#include "plan/columns.h"
 #include "plan/execution.h"
 
 enum {
@@ -53,15 +52,6 @@ static void move_plain(const gather_execution *e, const gather_variant *variant,
   }
 }
 
-static void widen(const gather_execution *e, const char *indices, int64_t step, int64_t count, int64_t *rows) {
-  if (e->widen)
-    e->widen(indices, count, e->plan->rule.negative ? e->plan->rule.axis_len : 0, rows);
-  else if (e->fold && step == gather_column(e->plan, 1)->index * e->plan->column_count)
-    e->fold(&e->axes, indices, count, rows);
-  else
-    gather_columns_resolve(e->plan, indices, step, count, rows);
-}
-
 /* Part of a round of the innermost loop; `more` rows of the round follow. With prefetching there are two blocks of row
  * numbers: one is moved, the other is prefetched. */
 static void move_widened_run(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
@@ -73,7 +63,7 @@ static void move_widened_run(const gather_execution *e, const gather_variant *va
   span->indices = (const char *)rows, span->index_step = 8, span->rounds = 1;
   while (moved < count) {
     int64_t now = least(all - moved - have, room - have);
-    widen(e, e->indices + walk->index + (moved + have) * step, step, now, rows + have);
+    gather_resolve_rows(e, e->indices + walk->index + (moved + have) * step, step, now, rows + have);
     have += now;
     span->count = least(least(have, GATHER_BLOCK), count - moved), span->more = have - span->count;
     variant->rows_resolved(span);
@@ -89,10 +79,10 @@ static void move_widened_rounds(const gather_execution *e, const gather_variant 
   int64_t rows[GATHER_BLOCK];
   const gather_loop *inner = &walk->loops[walk->count - 1], *outer = &walk->loops[walk->count - 2];
   if (outer->index == inner->index * len)
-    widen(e, e->indices + walk->index, inner->index, len * rounds, rows);
+    gather_resolve_rows(e, e->indices + walk->index, inner->index, len * rounds, rows);
   else
     for (int64_t i = 0; i < rounds; i++)
-      widen(e, e->indices + walk->index + i * outer->index, inner->index, len, rows + i * len);
+      gather_resolve_rows(e, e->indices + walk->index + i * outer->index, inner->index, len, rows + i * len);
   gather_span several = *span;
   several.indices = (const char *)rows, several.index_step = 8, several.index_round = len * 8;
   several.count = len, several.rounds = rounds, several.more = 0;
@@ -142,49 +132,24 @@ static void move_repaired_block(const gather_execution *e, const gather_walk *wa
   }
 }
 
-static void move_packed_block(const gather_execution *e, const gather_walk *walk, const int64_t *rows, int64_t count) {
-  const gather_plan *plan = e->plan;
-  const gather_loop *inner = &walk->loops[walk->count - 1];
-  if (plan->row_bytes == 1 && inner->out == 1 && e->form != GATHER_FORM_REPAIRED) {
-    gather_bit_pick pick = {e->out, e->data, plan->data_offset + walk->data, inner->data, plan->axis_step};
-    gather_bits_pick(&plan->layout, &pick, plan->out_offset + walk->out, rows, count);
-    return;
-  }
-  for (int64_t j = 0; j < count; j++) {
-    int64_t to = plan->out_offset + walk->out + j * inner->out;
-    int64_t from = plan->data_offset + walk->data + j * inner->data;
-    if (rows[j] == GATHER_ROW_FILL)
-      gather_bits_fill(&plan->layout, e->out, to, plan->fill ? plan->fill_value : 0, plan->row_bytes);
-    else
-      gather_bits_copy(&plan->layout, e->out, to, e->data, from + rows[j] * plan->axis_step, plan->row_bytes);
-  }
-}
-
 /* Resolves blocks of indices to row numbers, then moves the rows. */
-static void move_resolved(const gather_execution *e, gather_form form, gather_walk *walk, int64_t count) {
+static void move_repaired(const gather_execution *e, gather_walk *walk, int64_t count) {
   int64_t rows[GATHER_BLOCK];
   while (count > 0) {
     int64_t run = least(least(gather_walk_left(walk), count), GATHER_BLOCK);
-    const char *indices = e->indices + walk->index;
-    if (form == GATHER_FORM_REPAIRED)
-      gather_columns_resolve(e->plan, indices, walk->loops[walk->count - 1].index, run, rows);
-    else
-      widen(e, indices, walk->loops[walk->count - 1].index, run, rows);
-    if (e->plan->packed)
-      move_packed_block(e, walk, rows, run);
-    else
-      move_repaired_block(e, walk, rows, run);
+    gather_columns_resolve(e->plan, e->indices + walk->index, walk->loops[walk->count - 1].index, run, rows);
+    move_repaired_block(e, walk, rows, run);
     gather_walk_next(walk, run);
     count -= run;
   }
 }
 
-void gather_move_packed(const gather_execution *e, gather_walk *walk, int64_t count) {
-  move_resolved(e, e->form, walk, count);
-}
-
 static void move_in_form(const gather_execution *e, gather_form form, const gather_variant *variant, gather_walk *walk,
                          int64_t count) {
+  if (e->plan->packed) {
+    gather_move_packed(e, form, variant, walk, count);
+    return;
+  }
   switch (form) {
     case GATHER_FORM_PLAIN:
       move_plain(e, variant, walk, count);
@@ -193,14 +158,9 @@ static void move_in_form(const gather_execution *e, gather_form form, const gath
       move_widened(e, variant, walk, count);
       return;
     case GATHER_FORM_REPAIRED:
-      move_resolved(e, form, walk, count);
+      move_repaired(e, walk, count);
       return;
   }
-}
-
-/* Bytes of an index, plain or a tuple, where they are dense. */
-static int64_t index_bytes(const gather_plan *plan) {
-  return gather_type_row(plan->rule.type)->bits / 8 * plan->column_count;
 }
 
 /* Validates the indices of `count` rows, and those after them that may be prefetched. Returns the conversion that they
@@ -209,7 +169,7 @@ static gather_form validate_block(const gather_execution *e, const char *indices
                                   int64_t with_prefetch) {
   const gather_plan *plan = e->plan;
   if (gather_columns_cannot_fail(plan)) return gather_form_of(plan, gather_indices_unchecked(&plan->rule));
-  gather_index_state state = gather_columns_validate(plan, indices, index_bytes(plan), with_prefetch);
+  gather_index_state state = gather_columns_validate(plan, indices, gather_index_bytes(plan), with_prefetch);
   if (state == GATHER_INDICES_BAD)
     gather_bad_find(plan, indices, number * plan->column_count, count * plan->column_count, e->bad);
   return gather_form_of(plan, state);
@@ -217,7 +177,7 @@ static gather_form validate_block(const gather_execution *e, const char *indices
 
 static void move_validating(const gather_execution *e, const gather_variant *variant, gather_walk *walk,
                             int64_t count) {
-  const int64_t bytes = index_bytes(e->plan), block = DEFERRED_BYTES / bytes;
+  const int64_t bytes = gather_index_bytes(e->plan), block = DEFERRED_BYTES / bytes;
   while (count > 0) {
     const int64_t now = least(count, block), number = walk->index / bytes;
     const int64_t with_prefetch = least(e->plan->row_count - number, now + variant->prefetch_rows);
@@ -228,7 +188,7 @@ static void move_validating(const gather_execution *e, const gather_variant *var
 
 /* The same with a private copy of each block, which is all that kernels read. */
 static void move_copied(const gather_execution *e, const gather_variant *variant, gather_walk *walk, int64_t count) {
-  const int64_t bytes = index_bytes(e->plan), block = DEFERRED_BYTES / bytes, columns = e->plan->column_count;
+  const int64_t bytes = gather_index_bytes(e->plan), block = DEFERRED_BYTES / bytes, columns = e->plan->column_count;
   char copy[GATHER_COPY_BYTES];
   const gather_execution copied = {.plan = e->plan,
                                    .data = e->data,

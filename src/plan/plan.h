@@ -35,28 +35,35 @@ typedef enum gather_order {
   GATHER_ORDER_NEAR,   /* rows near the previous one, or repeated rows: they are in a cache */
   GATHER_ORDER_RUNS    /* most are the previous one plus 1 */
 } gather_order;
+enum { GATHER_ORDERS = GATHER_ORDER_RUNS + 1 };
 
 /* One variant of running a plan whose indices are in range. All variants give the same bytes. */
 typedef struct gather_variant {
   const char *kernel, *isa;              /* names for the plan's line */
   gather_rows_fn rows, rows_resolved;    /* for unchanged indices; for row numbers of 8 bytes */
+  gather_pick_fn pick;                   /* instead, for packed elements */
   int64_t prefetch_rows, prefetch_lines; /* prefetch distance, and lines of each row; 0 = no prefetching */
   bool nontemporal;                      /* whole lines of the output are written with non-temporal stores */
   gather_order when;                     /* only tried on indices in this order */
   bool radix;                            /* radix partitioning (plan_radix.h); its kernels are for the other rows */
 } gather_variant;
-enum { GATHER_MAX_VARIANTS = 12 };
+enum { GATHER_MAX_VARIANTS = 12 /* more than variants.c adds for any plan */ };
+
+/* Results of calibration runs (winners.h). */
+typedef struct gather_winners gather_winners;
 
 /* What the gathers of few.c read of a plan, on adjacent lines. */
+/* From 64 rows on the decisions of a run are a small share of the time. Three columns let the struct fill whole lines,
+ * and are as many as pictures have axes to select on. */
 enum { GATHER_FEW_ROWS = 64, GATHER_FEW_COLUMNS = 3 };
 typedef struct gather_few {
   int32_t count; /* rows; 0: this plan has too many, or is none of these */
   bool wide;     /* the indices have 8 bytes, else 4 */
   bool negative; /* they may count from the end */
-  bool dense;    /* one number each, without gaps */
+  bool dense;    /* one number each, without gaps, in one loop */
   int8_t columns;
   int64_t row_bytes;
-  gather_loop loop;
+  gather_loop loop, outer; /* the outer one has the length 1 if there is none */
   struct {
     int64_t len, step, index; /* of the axis; in data; of its numbers in the indices */
   } axes[GATHER_FEW_COLUMNS];
@@ -113,7 +120,7 @@ struct gather_plan {
   unsigned char fill_group[4];
   unsigned fill_value;
 
-  /* Plans of whole bytes: the variants; the first is the default. */
+  /* The variants; the first is the default. */
   gather_variant variants[GATHER_MAX_VARIANTS];
   int32_t variant_count;
   int32_t radix_variant;    /* number of the variant with radix partitioning; -1 = none */
@@ -124,6 +131,7 @@ struct gather_plan {
   bool in_order;            /* row number i is named by index number i, dense in memory */
   int64_t row_cost;         /* cost of moving a row, in bytes of a plain copy */
   int64_t calibration_rows; /* from this many rows on, a calibration run pays */
+  gather_winners *winners;  /* results of the calibration runs of a kept plan; NULL: it runs once */
 };
 
 /* plan->tuple_dim where the operator has tuples, but each is a single number without a dimension of its own. */
@@ -135,11 +143,16 @@ GATHER_INLINE void gather_plan_select(gather_plan *plan, int64_t axis_len, int64
   plan->column_count = 1, plan->has_axes = false;
 }
 
-/* Simplifies the nest that op/lower.c wrote and chooses the variants. */
-void gather_plan_build(gather_plan *plan);
+/* Simplifies the nest that op/lower.c wrote. Then few.c can run it, if it is one of its gathers. */
+void gather_plan_simplify(gather_plan *plan);
+/* After that, for all others: chooses the kernels. */
+void gather_plan_choose(gather_plan *plan);
 /* The last step of it: lists the variants. */
 void gather_plan_find_variants(gather_plan *plan);
 
+/* Runs a gather of a few rows, for which no kernels need be chosen. Returns false, having written nothing, for all others, and where an
+ * index is out of range. */
+bool gather_plan_execute_few(const gather_plan *plan, const gather_run *run);
 /* Validates the indices and moves the rows. Validation may be deferred where the caller cannot tell. */
 gather_status gather_plan_execute(const gather_plan *plan, const gather_run *run, gather_error *error);
 /* Whether the bytes of two tensors, of these pointers, overlap. */

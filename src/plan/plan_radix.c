@@ -12,8 +12,9 @@
 #include "kernel/radix.h"
 #include "kernel/tuning.h"
 #include "plan/order.h"
+#include "plan/winners.h"
 
-enum { LINE = 64, ROOM = 4096 };
+enum { LINE = 64, ROOM = 4096 /* for elements on the way to non-temporal stores: they stay in L1 */ };
 
 typedef struct {
   const gather_execution *e;
@@ -120,7 +121,7 @@ static void work(void *argument, int64_t number) {
 
 /* The rows of a block for this many threads: equal shares that the memory allows; 0 = too little memory. */
 static int64_t block_of(const gather_radix_kernel *kernel, int64_t rows, int64_t threads) {
-  enum { TOO_SMALL = 16 };
+  enum { TOO_SMALL = 16 /* in blocks of this share of the best size, partitions have too few elements of each page */ };
   int64_t most = most_rows(), allowed = gather_tuned(GATHER_TUNING_scratch_bytes) / kernel->entry_bytes / threads;
   if (allowed < most) most = allowed;
   if (most < 1 || most < most_rows() / TOO_SMALL) return 0;
@@ -147,7 +148,9 @@ static bool move(const gather_execution *e, const gather_variant *other, int64_t
 /* Does a calibration run of the other variants, then moves one block by radix partitioning. e->variant becomes the
  * fastest of all, *fastest the fastest of the others. Returns how many rows were moved. */
 static int64_t decide(gather_execution *e, const gather_variant **fastest) {
-  enum { CALIBRATION = 16, TRIAL = 8 /* shares of the work */, MOST = 1 << 20 };
+  /* Shares of the work; a trial is larger, because the partitions of a small block have too few elements. More rows than
+   * MOST do not make a calibration run more accurate. */
+  enum { CALIBRATION = 16, TRIAL = 8, MOST = 1 << 20 };
   const gather_plan *plan = e->plan;
   int64_t calibration = plan->row_count / CALIBRATION + 1, block = plan->row_count / TRIAL + 1;
   if (block > most_rows()) block = most_rows();
@@ -158,8 +161,12 @@ static int64_t decide(gather_execution *e, const gather_variant **fastest) {
   if (e->fastest_ps <= gather_tuned(GATHER_TUNING_radix_ps) || moved + block > plan->row_count) return moved;
   int64_t start = gather_thread_clock();
   if (!move(e, *fastest, moved, moved + block, NULL)) return moved;
-  if ((gather_thread_clock() - start) * 1000 / block < e->fastest_ps)
+  const int64_t ps = (gather_thread_clock() - start) * 1000 / block;
+  if (ps < e->fastest_ps) {
+    gather_winners_keep(plan, e->order, plan->radix_variant, ps,
+                        atomic_load_explicit(&e->variant, memory_order_relaxed), e->fastest_ps);
     atomic_store_explicit(&e->variant, plan->radix_variant, memory_order_relaxed);
+  }
   return moved + block;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "plan/columns.h"
+#include "plan/winners.h"
 
 /* Text that grows. `at` also counts what did not fit. */
 typedef struct {
@@ -72,13 +73,32 @@ static void add_reason(plan_line *l, const gather_plan *plan) {
   add_bytes(l, plan->out_extent.high - plan->out_extent.low);
 }
 
+static void add_variant(plan_line *l, const gather_variant *variant) {
+  add(l, "%s", variant->kernel);
+  if (variant->prefetch_lines > 1) add(l, " (%" PRId64 " lines)", variant->prefetch_lines);
+  if (variant->nontemporal) add(l, " with non-temporal stores");
+}
+
 static void add_variants(plan_line *l, const gather_plan *plan) {
-  if (plan->row_count && plan->packed) add(l, "; bits, portable");
   for (int32_t i = 0; i < plan->variant_count; i++) {
-    add(l, "%s%s", i == 0 ? "; " : i == 1 ? "; or if faster: " : ", ", plan->variants[i].kernel);
-    if (plan->variants[i].prefetch_lines > 1) add(l, " (%" PRId64 " lines)", plan->variants[i].prefetch_lines);
-    if (plan->variants[i].nontemporal) add(l, " with non-temporal stores");
+    add(l, "%s", i == 0 ? "; " : i == 1 ? "; or if faster: " : ", ");
+    add_variant(l, &plan->variants[i]);
     if (i == 0 || plan->variants[i].isa != plan->variants[i - 1].isa) add(l, ", %s", plan->variants[i].isa);
+  }
+}
+
+/* What the calibration runs of a kept plan found so far. */
+static void add_winners(plan_line *l, const gather_plan *plan) {
+  static const char *const ORDERS[GATHER_ORDERS] = {"", " for random indices", " for sorted indices",
+                                                    " for neighbouring or repeated indices",
+                                                    " for consecutive indices"};
+  gather_winner winner;
+  for (int order = 0; order < GATHER_ORDERS; order++) {
+    if (!gather_winners_get(plan, (gather_order)order, &winner)) continue;
+    add(l, "; fastest%s: ", ORDERS[order]);
+    add_variant(l, &plan->variants[winner.variant]);
+    add(l, ", %" PRId32 ".%02" PRId32 " times as fast as ", winner.percent / 100, winner.percent % 100);
+    add_variant(l, &plan->variants[winner.next]);
   }
 }
 
@@ -107,5 +127,6 @@ size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes) {
       plan->rule.swapped ? " (bytes swapped)" : "", on_bad_name(plan), plan->rule.negative ? "on" : "off");
   add_reason(&l, plan);
   add_variants(&l, plan);
+  add_winners(&l, plan);
   return l.at;
 }

@@ -8,7 +8,8 @@
 #include "gather/gather.h"
 
 /* Calls body(argument, first, last) for ranges that cover [0, count) once. unit_bytes: about what one item moves. Small
- * work is one call on the calling thread, because waking a thread costs tens of microseconds. Ranges start at multiples
+ * work is one call on the calling thread, because waking a thread costs tens of microseconds, unless threads of the
+ * built-in pool are awake. Ranges start at multiples
  * of `round` items. */
 void gather_split(const gather_executor *executor, int64_t count, int64_t unit_bytes, int64_t round,
                   void (*body)(void *argument, int64_t first, int64_t last), void *argument);

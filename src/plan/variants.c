@@ -12,7 +12,12 @@
 
 /* Upper bound of the prefetch distance for every tuning: the row numbers are on the stack. */
 enum { MAX_PREFETCH_ROWS = 512 };
-enum { LINE = 64, WORTH_MEASURING = 256, WORTH_A_TABLE = 32, FEW = 16 /* rows */, FAR_CALIBRATION = 8 };
+enum { LINE = 64, MAX_PREFETCH_LINES = 64 /* a page: the CPU's own prefetching starts anew at each */ };
+enum {
+  WORTH_MEASURING = 256, /* rows of a gather that repay the first look at which instruction is faster */
+  WORTH_A_TABLE = 32,    /* rows that repay loading a table into registers */
+  FEW = 16               /* rows below which no variant but the first repays being listed */
+};
 
 static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
 
@@ -23,7 +28,7 @@ static int64_t table_bytes(const gather_plan *plan) {
 }
 
 /* Whether rows are out of a core's private cache: the table is larger, or all tables together are, and each is read too
- * little to stay in it. */
+ * little to stay in it: fewer than four times per line, so that a miss is a large share of the reads. */
 static bool is_out_of_cache(const gather_plan *plan) {
   const int64_t cache = plan->cache_bytes;
   int64_t all = plan->data_extent.high - plan->data_extent.low;
@@ -58,7 +63,7 @@ static void add_rows(gather_plan *plan, int64_t prefetch_rows, int64_t lines) {
   variant->kernel = prefetch_rows > 0 ? "prefetched rows" : "rows";
 }
 
-/* Whether the innermost loop is short and its rounds follow without a gap. */
+/* Whether the innermost loop is short (up to two vectors of 8 elements) and its rounds follow without a gap. */
 static bool has_short_rounds(const gather_plan *plan) {
   if (plan->loop_count < 2) return false;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
@@ -102,6 +107,30 @@ static bool add_table(gather_plan *plan) {
   variant->rows_resolved = gather_kernel_table(GATHER_TABLE_WIDTH_8, plan->row_bytes, bytes, &isa);
   variant->isa = isa, variant->kernel = "register table";
   plan->takes_bytes = width == 1;
+  return true;
+}
+
+/* Whether each round, or each row of the only round, has a table of its own, and indices and output follow without a gap. */
+static bool has_round_tables(const gather_plan *plan) {
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1], *outer = inner - 1;
+  if (inner->data != 0) return plan->loop_count == 1;
+  return plan->loop_count > 1 && outer->data != 0 && outer->index == inner->index * inner->len &&
+         outer->out == inner->out * inner->len;
+}
+
+/* Register tables of rounds. */
+static bool add_round_table(gather_plan *plan) {
+  if (plan->column_count > 1 || plan->axis_step != plan->row_bytes || !has_round_tables(plan)) return false;
+  const gather_loop *inner = &plan->loops[plan->loop_count - 1];
+  if (inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return false;
+  const int64_t bytes = table_bytes(plan);
+  const char *isa;
+  gather_rows_fn rows = gather_kernel_round_table(width_of(plan), plan->row_bytes, bytes, &isa);
+  if (!rows) return false;
+  gather_variant *variant = add(plan);
+  variant->rows = rows,
+  variant->rows_resolved = gather_kernel_round_table(GATHER_WIDTH_8, plan->row_bytes, bytes, &isa);
+  variant->isa = isa, variant->kernel = "register tables of rounds";
   return true;
 }
 
@@ -172,7 +201,7 @@ static void swap(gather_variant *a, gather_variant *b) {
 static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
   int64_t prefetch_rows = gather_tuned(GATHER_TUNING_prefetch_rows);
   prefetch_rows = prefetch_rows < 0 ? 0 : prefetch_rows > MAX_PREFETCH_ROWS ? MAX_PREFETCH_ROWS : prefetch_rows;
-  if (add_table(plan)) {
+  if (add_table(plan) || add_round_table(plan)) {
     if (nontemporal) add_vector_nontemporal(plan, 0);
     return;
   }
@@ -197,8 +226,10 @@ static void find_short(gather_plan *plan, bool out_of_cache, bool nontemporal) {
 }
 
 static void find_long(gather_plan *plan, bool out_of_cache, bool nontemporal) {
-  int64_t all = (plan->row_bytes + LINE - 1) / LINE, few = all < 4 ? all : 4;
+  int64_t all = (plan->row_bytes + LINE - 1) / LINE, few = gather_tuned(GATHER_TUNING_prefetch_lines);
+  few = few < 1 ? 1 : few > all ? all : few;
   int64_t prefetch_rows = gather_tuned(GATHER_TUNING_prefetch_bytes) / plan->row_bytes;
+  /* At most so many rows: each of them has several lines, and a core has some dozens of loads in flight. */
   prefetch_rows = prefetch_rows < 1 ? 1 : prefetch_rows > 64 ? 64 : prefetch_rows;
   if (!out_of_cache) {
     add_rows(plan, 0, 0);
@@ -206,18 +237,38 @@ static void find_long(gather_plan *plan, bool out_of_cache, bool nontemporal) {
     add_for_order(plan, out_of_cache, nontemporal);
     return;
   }
-  add_rows(plan, prefetch_rows, all < 64 ? all : 64);
+  add_rows(plan, prefetch_rows, all < MAX_PREFETCH_LINES ? all : MAX_PREFETCH_LINES);
   if (all > few) add_rows(plan, prefetch_rows, few);
   add_for_order(plan, out_of_cache, nontemporal);
   if (!nontemporal) return;
-  add_nontemporal(plan, prefetch_rows, all < 64 ? all : 64);
+  add_nontemporal(plan, prefetch_rows, all < MAX_PREFETCH_LINES ? all : MAX_PREFETCH_LINES);
   if (all > few) add_nontemporal(plan, prefetch_rows, few);
-  if (plan->row_bytes >= 1024 && plan->row_bytes % LINE == 0) add_interleaved(plan);
+  if (plan->row_bytes >= gather_tuned(GATHER_TUNING_interleaved_bytes) && plan->row_bytes % LINE == 0)
+    add_interleaved(plan);
+}
+
+/* Sizes and steps of packed plans are numbers of elements. */
+static void find_packed(gather_plan *plan) {
+  enum { MOST_PREFETCHED = 256 };
+  const int64_t row = (plan->row_bytes - 1) / plan->layout.group_len * plan->layout.group_bytes + 1;
+  const int64_t lines = 1 + row / LINE, far = gather_tuned(GATHER_TUNING_prefetch_bytes) / row;
+  plan->cache_bytes = gather_cache_bytes();
+  plan->out_of_cache = plan->data_extent.high - plan->data_extent.low > plan->cache_bytes;
+  plan->row_cost = row + (plan->out_of_cache ? LINE : LINE / 16);
+  gather_variant *variant = add(plan);
+  variant->isa = "portable", variant->kernel = plan->out_of_cache ? "prefetched rows of bits" : "rows of bits";
+  if (plan->out_of_cache) {
+    variant->prefetch_rows = far < 1 ? 1 : far > MOST_PREFETCHED ? MOST_PREFETCHED : far;
+    variant->prefetch_lines = lines < MAX_PREFETCH_LINES ? lines : MAX_PREFETCH_LINES;
+  }
+  if (plan->row_bytes > GATHER_PICK_ROW) return;
+  variant->pick = gather_kernel_pick(gather_bit_layout_number(&plan->layout), &variant->isa);
+  variant->kernel = plan->out_of_cache ? "prefetched packed elements" : "packed elements";
 }
 
 void gather_plan_find_variants(gather_plan *plan) {
   if (plan->packed) {
-    if (!gather_mul(plan->row_bytes, 16, &plan->row_cost)) plan->row_cost = GATHER_OFFSET_MAX;
+    find_packed(plan);
     return;
   }
   if (plan->row_count < FEW && plan->row_bytes <= LINE && gather_tuned(GATHER_TUNING_variant) < 0) {
@@ -227,12 +278,12 @@ void gather_plan_find_variants(gather_plan *plan) {
   }
   plan->cache_bytes = gather_cache_bytes();
   const bool out_of_cache = plan->out_of_cache = is_out_of_cache(plan);
-  /* A cache miss costs about as much as moving this many bytes. */
+  /* A cache miss costs about as much as moving a line, and a row in cache, beside its bytes, as 4 of them. */
   plan->row_cost = plan->row_bytes + (out_of_cache ? LINE : LINE / 16);
   plan->calibration_rows = gather_tuned(GATHER_TUNING_calibration_bytes) / plan->row_cost;
   /* For short rows out of cache the first variant is seldom slow: only larger gathers repay a calibration run. */
   if (out_of_cache && plan->row_bytes <= LINE &&
-      !gather_mul(plan->calibration_rows, FAR_CALIBRATION, &plan->calibration_rows))
+      !gather_mul(plan->calibration_rows, gather_tuned(GATHER_TUNING_far_calibration), &plan->calibration_rows))
     plan->calibration_rows = plan->calibration_rows < 0 ? 0 : INT64_MAX;
   bool nontemporal = plan->linear && gather_kernel_nontemporal_copy() &&
                      plan->row_count >= gather_tuned(GATHER_TUNING_nontemporal_bytes) / plan->row_bytes;

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
-#include "kernel/tuning.h"
 #include "plan/columns.h"
 #include "plan/tasks.h"
 #include "plan/walk.h"
@@ -67,8 +66,7 @@ static void validate_range(void *argument, int64_t first, int64_t last) {
 static gather_index_state validate_all(verification *v, const gather_executor *executor) {
   const gather_index_rule *rule = &v->plan->rule;
   const int64_t width = gather_type_row(rule->type)->bits / 8;
-  if (v->plan->index_dense && v->plan->column_count == 1 &&
-      (!executor || v->plan->index_count * width < gather_tuned(GATHER_TUNING_task_bytes)))
+  if (v->plan->index_dense && v->plan->column_count == 1 && !executor)
     return gather_indices_validate(rule, v->indices, width, v->plan->index_count);
   atomic_init(&v->state, GATHER_INDICES_PLAIN);
   index_loops(v, true);

@@ -57,17 +57,20 @@ static void choose_data(trial *t, unsigned demands) {
     s->data_step = steps[trial_below(4)], s->axis_step = axes[trial_below(5)];
   }
   const int64_t table = size_of(t->len * s->axis_step) < 20000 ? t->len * s->axis_step : 0;
+  if (demands & TRIAL_ROUND_TABLES && s->rounds == 1 && trial_below(2)) s->data_step = either(table + trial_below(40));
   const int64_t rounds[] = {0, s->count * s->data_step, table, either(trial_below(3000))};
   s->data_round = demands & TRIAL_ONE_TABLE ? 0 : rounds[trial_below(4)];
 }
 
-/* Dense all through, which is what gathers mostly are. */
+/* Dense all through, which is what gathers mostly are; elements one time in four in short rounds. */
 static void choose_usual(trial *t, int width) {
   gather_span *s = &t->span;
+  if (s->row_bytes <= 8 && trial_below(4) == 0)
+    s->count = (int64_t)2 << trial_below(3), s->rounds = 2 + trial_below(20), s->more = 0;
   s->out_step = s->row_bytes, s->out_round = s->count * s->row_bytes;
   s->index_step = width, s->index_round = s->count * width;
-  s->axis_step = s->row_bytes, s->data_step = trial_below(2) ? s->row_bytes : 0,
-  s->data_round = s->count * s->data_step;
+  s->data_step = trial_below(2) ? s->row_bytes : 0, s->data_round = s->count * s->data_step;
+  s->axis_step = s->row_bytes * (s->data_step != 0 ? 1 + trial_below(8) : 1);
 }
 
 static int64_t choose_rounds(int64_t count, int64_t row) {
@@ -95,19 +98,21 @@ static void choose_table(const trial_slot *slot, bool exact, coverage *seen, tri
 /* n: rows, or rounds where the slot wants few rows. Indices that follow the last one are only known in the last round. */
 static void choose(const trial_slot *slot, int64_t n, bool exact, coverage *seen, trial *t) {
   static const int64_t distances[] = {0, 1, 5, 128}, mores[] = {0, 3, 200};
-  const bool few = slot->demands & TRIAL_FEW;
+  const bool tables = slot->demands & TRIAL_ROUND_TABLES;
+  const bool few = slot->demands & TRIAL_FEW || (tables && trial_below(2));
   const int size = (int)trial_below(slot->size_count), prefetch_rows = (int)trial_below(4);
   gather_span *s = &t->span;
   *t = (trial){.span = {.row_bytes = slot->sizes[size]}, .len = 1 + trial_below(40)};
   s->count = few ? 1 + trial_below(16) : n, s->rounds = few ? n : choose_rounds(n, s->row_bytes);
-  if (slot->table_bytes) choose_table(slot, exact, seen, t);
+  if (slot->table_bytes) choose_table(slot, exact || tables, seen, t);
   const int more = s->rounds == 1 ? (int)trial_below(3) : 0;
   s->prefetch_rows = distances[prefetch_rows], s->more = mores[more], s->prefetch_lines = 1 + trial_below(4);
   s->many = trial_below(2), s->nontemporal = trial_below(2);
   choose_out(s, slot->demands);
   choose_indices(s, slot->demands, slot->width);
   choose_data(t, slot->demands);
-  if (!slot->demands && trial_below(2)) choose_usual(t, slot->width);
+  if (!(slot->demands & ~(unsigned)(TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS)) && trial_below(2))
+    choose_usual(t, slot->width);
   s->table_bytes = t->len * s->row_bytes;
   if (few || s->count == n) seen->counts[n] = true;
   seen->sizes[size] = seen->prefetch_rows[prefetch_rows] = seen->more[more] = true;

@@ -36,12 +36,15 @@ static void end_slot(void) {
 /* All indices below the limit but perhaps one, number `odd`, which is at it, one more, or anything. */
 static void within_one(gather_within_fn within, int width, int64_t count, int64_t odd) {
   const uint64_t top = (uint64_t)1 << (8 * width - 1), mask = top - 1 + top;
-  const uint64_t limits[] = {1, 2, 100, top - 1, top, trial_bits() % top + 1}, limit = limits[trial_below(6)];
-  const uint64_t odds[] = {limit, limit + 1, mask, top, trial_bits() & mask, limit - 1};
+  /* Indices of 8 bytes may be compared by halves. */
+  const uint64_t half = width == 8 ? (uint64_t)1 << 32 : 1, halves[] = {half - 1 + (width < 8), half, half + 1};
+  const uint64_t limits[] = {1, 2, 100, top - 1, top, trial_bits() % top + 1, halves[trial_below(3)]};
+  const uint64_t limit = limits[trial_below(7)];
+  const uint64_t odds[] = {limit, limit + 1, mask, top, trial_bits() & mask, limit - 1, half, half + limit - 1};
   const uint8_t *indices = place_input(TRIAL_INDICES, count * width);
   bool want = true;
   for (int64_t j = 0; j < count; j++) {
-    const uint64_t index = (j == odd ? odds[trial_below(6)] : trial_bits() % limit) & mask;
+    const uint64_t index = (j == odd ? odds[trial_below(8)] : trial_bits() % limit) & mask;
     trial_put(trial_view(indices + j * width), width, index);
     want = want && index < limit;
   }
@@ -61,6 +64,9 @@ void test_within(void **state) {
       for (int64_t odd = -1; odd < count; odd += 1 + trial_below(2 * trial_step() - 1))
         within_one(within, 1 << log2_width, count, odd);
     for (int64_t count = 200; count < 5000; count += 97) within_one(within, 1 << log2_width, count, trial_below(count));
+    /* Kernels take blocks of a few lines: each place in two, and in the rest after them. */
+    const int64_t blocks = 2100 >> log2_width;
+    for (int64_t odd = 0; odd < blocks; odd += trial_step()) within_one(within, 1 << log2_width, blocks, odd);
     end_slot();
   }
 }

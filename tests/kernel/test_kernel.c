@@ -30,6 +30,7 @@ static void every_slot(void **state) {
   SET(isa->gather_instruction);
   SET(isa->gather_instruction_rounds);
   SET(isa->table);
+  SET(isa->round_table);
   SET(isa->nontemporal);
   SET(isa->interleaved);
   SET(isa->runs);
@@ -37,6 +38,7 @@ static void every_slot(void **state) {
   SET(isa->within);
   SET(isa->fold);
   SET(isa->widen);
+  SET(isa->pick);
   SET(isa->tuples_within);
   SET(isa->tuples_fold);
   const int64_t here = known;
@@ -49,7 +51,7 @@ static void every_slot(void **state) {
   print_message("%s: %d slots, %d cases\n", isa->name, (int)trial_slots, (int)trial_cases);
   assert_true(set > 0);
   assert_int_equal(trial_slots, set);
-  const size_t rest = sizeof isa->name + sizeof isa->table_bytes + sizeof isa->vectors_nontemporal;
+  const size_t rest = sizeof isa->name + 2 * sizeof isa->table_bytes + sizeof isa->vectors_nontemporal;
   if (sizeof(void *) == 8) assert_in_range(sizeof *isa, 0, (size_t)here * sizeof(void *) + rest + 7);
 }
 
@@ -75,17 +77,18 @@ static int say_where(void **state) {
 #define TEST(name) cmocka_unit_test_teardown(name, say_where)
 
 static int try_isa(const gather_isa *isa) {
-  const struct CMUnitTest tests[] = {
-      TEST(test_rows),      TEST(test_stream), TEST(test_together), TEST(test_by_vector),
-      TEST(test_by_rounds), TEST(test_table),  TEST(test_runs),     TEST(test_stream_copy),
-      TEST(test_within),    TEST(test_fold),   TEST(test_widen),    TEST(test_tuples),
-      TEST(test_blocks),    TEST(test_codes),  TEST(test_narrow),   cmocka_unit_test(every_slot)};
+  const struct CMUnitTest tests[] = {TEST(test_rows),        TEST(test_stream),    TEST(test_together),
+                                     TEST(test_by_vector),   TEST(test_by_rounds), TEST(test_table),
+                                     TEST(test_round_table), TEST(test_runs),      TEST(test_stream_copy),
+                                     TEST(test_within),      TEST(test_fold),      TEST(test_widen),
+                                     TEST(test_tuples),      TEST(test_blocks),    TEST(test_codes),
+                                     TEST(test_narrow),      TEST(test_pick),      cmocka_unit_test(every_slot)};
   trial_isa = isa, trial_slots = trial_cases = 0;
   return cmocka_run_group_tests_name(isa->name, tests, create_areas, destroy_areas);
 }
 
 int main(void) {
-  const struct CMUnitTest parts[] = {TEST(test_radix)};
+  const struct CMUnitTest parts[] = {TEST(test_radix), TEST(test_bit_ranges)};
   int failed = machine_skips();
   for (int i = 0; i < MACHINE_ISAS; i++) {
     bool built, runs;
@@ -94,5 +97,5 @@ int main(void) {
     if (runs) failed += try_isa(ISAS[i]);
   }
   trial_isa = ISAS[0];
-  return failed + cmocka_run_group_tests_name("elements in parts", parts, create_areas, destroy_areas);
+  return failed + cmocka_run_group_tests_name("the same for all", parts, create_areas, destroy_areas);
 }

@@ -32,9 +32,28 @@ void test_rows(void **state) {
   by_class(trial_isa->rows, "rows", 0);
 }
 
+/* Of rows that a kernel moves otherwise than the rest of their class, every count and alignment. */
+static void alone(gather_rows_fn const slots[GATHER_WIDTHS][GATHER_ROW_CLASSES], int64_t row, const char *name,
+                  unsigned demands) {
+  for (int w = 0; w < GATHER_WIDTHS; w++) {
+    const trial_slot slot = {.name = name,
+                             .run = slots[w][gather_row_class(row)],
+                             .width = widths[w],
+                             .demands = demands,
+                             .size_count = 1,
+                             .sizes = {row}};
+    if (!slot.run) continue;
+    trial_of_spans(&slot);
+    trial_slots--; /* which was counted as that of its class */
+  }
+}
+
 void test_stream(void **state) {
+  const unsigned demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS;
   (void)state;
-  by_class(trial_isa->nontemporal, "nontemporal", TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS);
+  by_class(trial_isa->nontemporal, "nontemporal", demands);
+  alone(trial_isa->nontemporal, 12, "nontemporal", demands);
+  alone(trial_isa->nontemporal, 24, "nontemporal", demands);
 }
 
 /* Whole lines: what one row lacks before a line, all lack. */
@@ -76,21 +95,35 @@ void test_by_rounds(void **state) {
              TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW | TRIAL_FEW);
 }
 
+static void by_table(gather_rows_fn const slots[4], const int64_t table_bytes[4], const char *name, int width,
+                     unsigned demands) {
+  for (int size = 0; size < 4; size++) {
+    const trial_slot slot = {.name = name,
+                             .run = slots[size],
+                             .width = width,
+                             .demands = demands,
+                             .table_bytes = table_bytes[size],
+                             .size_count = 1,
+                             .sizes = {(int64_t)1 << size}};
+    if (!slot.run) continue;
+    if (slot.table_bytes < slot.sizes[0]) fail_msg("%s: no room in tables of %d", trial_isa->name, 1 << size);
+    trial_of_spans(&slot);
+  }
+}
+
 void test_table(void **state) {
+  const unsigned demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE | TRIAL_ONE_TABLE;
   (void)state;
   for (int w = 0; w < GATHER_TABLE_WIDTHS; w++)
-    for (int size = 0; size < 4; size++) {
-      const trial_slot slot = {.name = "table",
-                               .run = trial_isa->table[w][size],
-                               .width = table_widths[w],
-                               .demands = TRIAL_OUT_DENSE | TRIAL_INDICES_DENSE | TRIAL_TABLE_DENSE | TRIAL_ONE_TABLE,
-                               .table_bytes = trial_isa->table_bytes[size],
-                               .size_count = 1,
-                               .sizes = {(int64_t)1 << size}};
-      if (!slot.run) continue;
-      if (slot.table_bytes < slot.sizes[0]) fail_msg("%s: no room in tables of %d", trial_isa->name, 1 << size);
-      trial_of_spans(&slot);
-    }
+    by_table(trial_isa->table[w], trial_isa->table_bytes, "table", table_widths[w], demands);
+}
+
+void test_round_table(void **state) {
+  const unsigned demands = TRIAL_OUT_DENSE | TRIAL_OUT_FOLLOWS | TRIAL_INDICES_DENSE | TRIAL_INDICES_FOLLOW |
+                           TRIAL_TABLE_DENSE | TRIAL_ROUND_TABLES;
+  (void)state;
+  for (int w = 0; w < GATHER_WIDTHS; w++)
+    by_table(trial_isa->round_table[w], trial_isa->round_table_bytes, "round_table", widths[w], demands);
 }
 
 /* Rows of any size. */

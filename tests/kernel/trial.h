@@ -32,7 +32,9 @@ enum {
   TRIAL_INDICES_FOLLOW = 8, /* round follows upon round */
   TRIAL_TABLE_DENSE = 16,   /* rows follow one another, and the table stays where it is for a round */
   TRIAL_ONE_TABLE = 32,     /* for all rounds */
-  TRIAL_FEW = 64            /* rounds of 1 to 16 rows: as many rounds are tried as rows otherwise */
+  TRIAL_FEW = 64,           /* rounds of 1 to 16 rows: as many rounds are tried as rows otherwise */
+  TRIAL_ROUND_TABLES =
+      128 /* a table for each round, or for each row of the only round; half of the rounds are few rows */
 };
 
 typedef struct trial_slot {
@@ -82,22 +84,25 @@ extern char trial_text[100];
 extern gather_span trial_span;
 void trial_say(void);
 
-/* The tests of one instruction set; those of radix.h, which are the same for all. */
+/* The tests of one instruction set; those of radix.h and bits.h, which are the same for all. */
 void test_rows(void **state);
 void test_stream(void **state);
 void test_together(void **state);
 void test_by_vector(void **state);
 void test_by_rounds(void **state);
 void test_table(void **state);
+void test_round_table(void **state);
 void test_runs(void **state);
 void test_stream_copy(void **state);
 void test_within(void **state);
 void test_fold(void **state);
 void test_widen(void **state);
+void test_pick(void **state);
 void test_tuples(void **state);
 void test_blocks(void **state);
 void test_codes(void **state);
 void test_narrow(void **state);
 void test_radix(void **state);
+void test_bit_ranges(void **state);
 
 #endif

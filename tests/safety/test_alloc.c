@@ -107,7 +107,7 @@ static void one_call_takes_nothing(void **state) {
             gather_without_heap(gather_op_at(row), (gather_type)t, rank, policies[p], strided);
 }
 
-/* ---- the one gather that takes memory -------------------------------------------------------------------------------- */
+/* ---- the gathers that take memory ------------------------------------------------------------------------------------- */
 
 enum { PARTS_ROWS = 1 << 17, PARTS_COUNT = 3000 };
 static float parts_table[PARTS_ROWS], parts_out[PARTS_COUNT];
@@ -156,6 +156,57 @@ static void parts(void **state) {
   assert_int_equal(gather_in_parts(true, -1), 0);
   tune("scratch_bytes", 0);
   assert_int_equal(gather_in_parts(false, -1), 0);
+  for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
+}
+
+/* Bytes by indices of 8 bytes: they are gathered into memory of the library, and from there to the output unless an index is out of
+ * range. Returns how many allocations it asked for. */
+static long gather_staged(bool threads, bool shared, long fail, int bad) {
+  enum { ROWS = 50, COUNT_OF = 3000 };
+  static const gather_executor two = {NULL, in_turns, 2};
+  static uint8_t table[ROWS], out_bytes[COUNT_OF];
+  static int64_t ids[COUNT_OF];
+  for (int i = 0; i < ROWS; i++) table[i] = (uint8_t)(i + 1);
+  for (int i = 0; i < COUNT_OF; i++) ids[i] = i * 7 % ROWS - (i % 3 == 0 ? ROWS : 0);
+  if (bad) ids[400] = ROWS, ids[900] = -ROWS - 1;
+  gather_tensor data = tensor_of(GATHER_TYPE_UINT8, table, 1, DIMS(ROWS));
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, ids, 1, DIMS(COUNT_OF));
+  gather_tensor out = tensor_of(GATHER_TYPE_UINT8, out_bytes, 1, DIMS(COUNT_OF));
+  gather_options options = options_of(0, 0);
+  gather_error error = dirty_error();
+  options.executor = threads ? &two : NULL;
+  if (shared) indices.flags = GATHER_TENSOR_SHARED;
+  memset(out_bytes, 0xEE, sizeof out_bytes);
+  const long before = alive;
+  asked = 0, fail_at = fail;
+  gather_status status = gather_apply(gather_op_find("Gather", "onnx-13"), &data, &indices, &out, &options, &error);
+  fail_at = -1;
+  assert_int_equal(alive, before);
+  if (bad) {
+    assert_status(status, GATHER_INDEX_OUT_OF_RANGE);
+    assert_int_equal(error.position[0], 400);
+    assert_int_equal(error.value, ROWS);
+    assert_int_equal(error.bad_count, 2);
+  } else {
+    assert_status(status, GATHER_OK);
+  }
+  for (int i = 0; i < COUNT_OF; i++)
+    assert_int_equal(out_bytes[i], status == GATHER_OK ? table[ids[i] < 0 ? ids[i] + ROWS : ids[i]] : 0xEE);
+  return asked;
+}
+
+static void staged(void **state) {
+  (void)state;
+  tune("cache_bytes", 100), tune("deferred_bytes", 0), tune("task_bytes", 64);
+  for (int with = 0; with < 8; with++) {
+    const bool threads = with & 1, shared = with & 2, bad = with & 4;
+    assert_int_equal(gather_staged(threads, shared, -1, bad), 1);
+    /* Without memory as before; shared indices are copied then. */
+    assert_int_equal(gather_staged(threads, shared, 0, bad), 1 + shared);
+    tune("staged_bytes", 2999);
+    assert_int_equal(gather_staged(threads, shared, -1, bad), shared);
+    tune("staged_bytes", 3000);
+  }
   for (int32_t i = 0; gather_tuning_at(i); i++) tune(gather_tuning_at(i)->name, gather_tuning_at(i)->initial);
 }
 
@@ -322,6 +373,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_call_takes_nothing),
       cmocka_unit_test(parts),
+      cmocka_unit_test(staged),
       cmocka_unit_test(plans),
       cmocka_unit_test(pools),
       cmocka_unit_test(files),

@@ -238,7 +238,7 @@ static void tune(int64_t how) {
     int64_t small;
   } NUMBERS[] = {{"cache_bytes", 256}, {"nontemporal_bytes", 4096}, {"calibration_bytes", 4096},
                  {"task_bytes", 2048}, {"radix_bytes", 0},          {"radix_block", 512},
-                 {"radix_ps", 0},      {"deferred_indices", 64}};
+                 {"radix_ps", 0},      {"deferred_bytes", 512}};
   for (size_t i = 0; i < COUNT(NUMBERS); i++)
     for (int32_t t = 0; gather_tuning_at(t); t++)
       if (strcmp(gather_tuning_at(t)->name, NUMBERS[i].name) == 0)

@@ -51,7 +51,7 @@ static inline void machine_set(int i, char *text, size_t bytes) {
                  {"calibration_bytes", 1},
                  {"prefetch_rows", 5},
                  {"prefetch_bytes", 200},
-                 {"deferred_indices", 1},
+                 {"deferred_bytes", 1},
                  {"radix_bytes", 1},
                  {"radix_block", 4},
                  {"radix_ps", -1}};

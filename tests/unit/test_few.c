@@ -5,7 +5,7 @@
  */
 #include "unit/support.h"
 
-enum { LENGTH = 5, MOST_ROWS = 70, MOST_BYTES = 24 };
+enum { LENGTH = 5, MOST_ROWS = 70, MOST_BYTES = 72 };
 
 static void one_by_one(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
   (void)context;
@@ -75,7 +75,7 @@ static void set_up_data(void) {
   for (size_t i = 0; i < sizeof m.data; i++) m.data[i] = (unsigned char)(i * 31 + i / 251);
 }
 
-static const int32_t sizes[] = {1, 2, 3, 4, 8, 16, 24};
+static const int32_t sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40, 63, 64, 65, 72};
 static const int64_t counts[] = {1, 2, 3, 7, 8, 9, 31, 63, 64, 65};
 #define EACH(i, list) (size_t i = 0; i < sizeof list / sizeof *list; i++)
 
@@ -112,6 +112,25 @@ static void elements(void **state) {
         gather_options options = GATHER_OPTIONS_INIT;
         both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
       }
+}
+
+/* Two loops: rows along each axis of data of two dimensions, and elements along the first. */
+static void two_loops(void **state) {
+  (void)state;
+  set_up_data();
+  for
+    EACH(s, sizes)
+  for (int64_t columns = 2; columns <= LENGTH; columns++)
+    for (int64_t count = 1; count * columns <= MOST_ROWS; count += 3) {
+      const int64_t lengths[] = {LENGTH, LENGTH}, wanted[] = {count, columns};
+      gather_tensor data = {
+          .data = m.data, .type = GATHER_TYPE_OPAQUE, .item_bytes = sizes[s], .rank = 2, .shape = lengths};
+      gather_tensor indices = {.type = GATHER_TYPE_INT64, .rank = 2, .shape = wanted};
+      gather_options options = GATHER_OPTIONS_INIT;
+      both_types(gather_op_find("GatherElements", "onnx-13"), &data, indices, options);
+      indices.rank = 1, options.axis = 1;
+      if (columns == LENGTH) both_types(gather_op_find("Gather", "onnx-13"), &data, indices, options);
+    }
 }
 
 static void tuples(void **state) {
@@ -182,7 +201,7 @@ static void overlaps(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows),    cmocka_unit_test(elements), cmocka_unit_test(tuples),
-      cmocka_unit_test(strides), cmocka_unit_test(overlaps),
+      cmocka_unit_test(strides), cmocka_unit_test(overlaps), cmocka_unit_test(two_loops),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

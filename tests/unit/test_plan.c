@@ -237,7 +237,7 @@ static void the_first_bad_one_of_permuted_indices(void **state) {
   indices.strides = steps, options.fresh_output = true;
   ids[100] = 7; /* [0, 1, 0, 0] */
   ids[5] = 8;   /* [1, 0, 0, 0] */
-  assert_status(gather_tuning_set("deferred_indices", 1, NULL), GATHER_OK);
+  assert_status(gather_tuning_set("deferred_bytes", 1, NULL), GATHER_OK);
   assert_status(gather_apply(op_of("GatherElements", "onnx-13"), &from, &indices, &to, &options, &error),
                 GATHER_INDEX_OUT_OF_RANGE);
   assert_int_equal(error.value, 7);
@@ -245,6 +245,29 @@ static void the_first_bad_one_of_permuted_indices(void **state) {
   assert_int_equal(error.position[1], 1);
   for (int32_t i = 0; gather_tuning_at(i); i++)
     assert_status(gather_tuning_set(gather_tuning_at(i)->name, gather_tuning_at(i)->initial, NULL), GATHER_OK);
+}
+
+/* Whether GatherElements of float32 with these shapes, along their last axis, runs by register tables of rounds. */
+static bool has_round_tables(const int64_t *data_shape, const int64_t *index_shape) {
+  gather_tensor data = tensor_of(GATHER_TYPE_FLOAT32, NULL, 3, data_shape);
+  gather_tensor indices = tensor_of(GATHER_TYPE_INT64, NULL, 3, index_shape);
+  gather_options options = GATHER_OPTIONS_INIT;
+  options.axis = 2;
+  gather_plan *plan = plan_of(op_of("GatherElements", "onnx-13"), &data, &indices, NULL, &options);
+  char line[1024];
+  (void)gather_plan_print(plan, line, sizeof line);
+  gather_plan_destroy(plan);
+  return strstr(line, "register tables of rounds") != NULL;
+}
+
+static void short_last_axes_are_tables_of_rounds(void **state) {
+  const bool vectors = strncmp(gather_isa_name(), "avx", 3) == 0;
+  (void)state;
+  assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 8)), vectors);
+  assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 2)), vectors);
+  assert_int_equal(has_round_tables(DIMS(16, 16, 8), DIMS(16, 16, 100)), vectors);
+  assert_int_equal(has_round_tables(DIMS(16, 16, 1), DIMS(16, 16, 1)), vectors);
+  assert_false(has_round_tables(DIMS(16, 16, 100), DIMS(16, 16, 100)));
 }
 
 int main(void) {
@@ -260,6 +283,7 @@ int main(void) {
       cmocka_unit_test(the_fill_is_copied),
       cmocka_unit_test(an_executor_is_used_for_large_work),
       cmocka_unit_test(the_first_bad_one_of_permuted_indices),
+      cmocka_unit_test(short_last_axes_are_tables_of_rounds),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

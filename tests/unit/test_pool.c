@@ -2,15 +2,18 @@
  *
  * test_pool.c: the built-in pool where the system gives fewer threads than asked for, or none; with several callers; after fork().
  */
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plan/tasks.h"
+#include "thread/pool.h"
 #include "unit/support.h"
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument);
@@ -24,7 +27,30 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
   return __real_pthread_create(thread, attributes, start, argument);
 }
 
-enum { TASKS = 200, SECONDS = 60 };
+/* How many CPUs the pool is told of, so that pools of many threads spin here, too; 0 = the truth. */
+static int32_t told_cpus;
+
+int32_t __real_gather_cpu_count(void);
+int32_t __wrap_gather_cpu_count(void);
+
+int32_t __wrap_gather_cpu_count(void) { return told_cpus > 0 ? told_cpus : __real_gather_cpu_count(); }
+
+/* Told times, so that a busy machine decides no test: each look at the clock takes a microsecond, and no two threads share a CPU. */
+static atomic_bool told;
+static atomic_int_least64_t clock_looks;
+
+int64_t __real_gather_clock(void);
+int64_t __wrap_gather_clock(void);
+int __real_sched_getcpu(void);
+int __wrap_sched_getcpu(void);
+
+int64_t __wrap_gather_clock(void) {
+  return atomic_load(&told) ? 1000 * atomic_fetch_add(&clock_looks, 1) : __real_gather_clock();
+}
+
+int __wrap_sched_getcpu(void) { return atomic_load(&told) ? -1 : __real_sched_getcpu(); }
+
+enum { TASKS = 200, SECONDS = 60, LONG_NS = 1000000000 };
 
 static void count_task(void *argument, int64_t i) {
   atomic_int *counts = argument;
@@ -153,11 +179,115 @@ static void signals_are_for_the_program(void **state) {
   gather_pool_destroy(pool);
 }
 
+/* ---- workers that spin, and small work */
+
+static void run_ranges(void *argument, int64_t first, int64_t last) {
+  atomic_int *counts = argument;
+  for (int64_t i = first; i < last; i++) atomic_fetch_add(&counts[i], 1);
+}
+
+/* Each item is in one range. */
+static void split_all(const gather_executor *executor, int64_t count, int64_t unit_bytes) {
+  atomic_int counts[TASKS + 1];
+  for (int i = 0; i <= TASKS; i++) atomic_init(&counts[i], 0);
+  gather_split(executor, count, unit_bytes, 1, run_ranges, counts);
+  for (int i = 0; i <= TASKS; i++) assert_int_equal(atomic_load(&counts[i]), i < count);
+}
+
+static int64_t tasks_seen;
+
+static void count_tasks(void *context, int64_t count, void (*task)(void *argument, int64_t i), void *argument) {
+  (void)context;
+  tasks_seen = count;
+  for (int64_t i = 0; i < count; i++) task(argument, i);
+}
+
+/* Work that does not repay waking a thread, on an executor whose threads may sleep. */
+static void what_is_shared(void **state) {
+  static const struct {
+    int64_t count, unit_bytes, tasks;
+  } works[] = {{1, INT64_MAX, 0}, {4, 65536, 0},     {100, 2621, 0},       {100, 5243, 3},
+               {4, 262144, 4},    {200, 262144, 64}, {200, INT64_MAX, 64}, {200, 0, 0}};
+  const gather_executor two = {NULL, count_tasks, 2};
+  (void)state;
+  for (size_t i = 0; i < COUNT(works); i++) {
+    tasks_seen = 0;
+    split_all(&two, works[i].count, works[i].unit_bytes);
+    assert_in_range(tasks_seen, works[i].tasks, works[i].tasks * 3 / 2);
+  }
+}
+
+/* Whether workers are awake some time after calls that follow each other. */
+static bool wakes(const gather_executor *executor, int64_t spin_ns, int rounds) {
+  for (int i = 0; i < rounds; i++) {
+    if (gather_pool_announce(executor, spin_ns) > 0) return true;
+    run_once(executor, 3);
+    (void)sched_yield();
+  }
+  return false;
+}
+
+static void workers_spin_between_calls(void **state) {
+  (void)state;
+  atomic_store(&told, true);
+  for (int32_t threads = 1; threads <= 8; threads++) {
+    told_cpus = 8;
+    gather_pool *pool = pool_of(threads);
+    told_cpus = 0;
+    const gather_executor *executor = gather_pool_executor(pool);
+    assert_int_equal(wakes(executor, LONG_NS, threads > 1 ? 100000 : 100), threads > 1);
+    for (int i = 0; i < 300; i++) {
+      (void)gather_pool_announce(executor, i % 50 ? LONG_NS : 0);
+      run_once(executor, 1 + i % TASKS);
+      split_all(executor, 1 + i % TASKS, 65536);
+    }
+    assert_false(wakes(executor, 0, 100));
+    gather_pool_destroy(pool);
+  }
+  atomic_store(&told, false);
+}
+
+/* Small calls that never use the workers wake them if they are many; the caller does not wait for it. */
+static void small_calls_wake_the_workers(void **state) {
+  const gather_executor other = {NULL, count_tasks, 4};
+  (void)state;
+  atomic_store(&told, true);
+  told_cpus = 4;
+  gather_pool *pool = pool_of(4);
+  told_cpus = 0;
+  const gather_executor *executor = gather_pool_executor(pool);
+  int64_t awake = 0;
+  for (int64_t i = 0; i < 1000000 && awake == 0; i++) {
+    awake = gather_pool_announce(executor, LONG_NS);
+    if (i % 8 == 0) (void)sched_yield();
+  }
+  assert_in_range(awake, 1, 3);
+  assert_int_equal(gather_pool_announce(&other, LONG_NS), 0);
+  gather_pool_destroy(pool);
+  atomic_store(&told, false);
+}
+
+/* A thread that spins takes the CPU of one that works. */
+static void no_spinning_without_a_cpu_for_each_thread(void **state) {
+  (void)state;
+  told_cpus = 2;
+  gather_pool *pool = pool_of(3);
+  told_cpus = 0;
+  assert_false(wakes(gather_pool_executor(pool), LONG_NS, 100));
+  gather_pool_destroy(pool);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(threads_that_cannot_be_made), cmocka_unit_test(a_gather_without_threads),
-      cmocka_unit_test(callers_take_turns),          cmocka_unit_test(a_child_works_alone),
+      cmocka_unit_test(threads_that_cannot_be_made),
+      cmocka_unit_test(a_gather_without_threads),
+      cmocka_unit_test(callers_take_turns),
+      cmocka_unit_test(a_child_works_alone),
       cmocka_unit_test(signals_are_for_the_program),
+      cmocka_unit_test(what_is_shared),
+      cmocka_unit_test(workers_spin_between_calls),
+      cmocka_unit_test(small_calls_wake_the_workers),
+      cmocka_unit_test(no_spinning_without_a_cpu_for_each_thread),
   };
   (void)alarm(SECONDS); /* nothing hangs */
   return cmocka_run_group_tests(tests, NULL, NULL);

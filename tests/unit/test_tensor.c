@@ -2,6 +2,7 @@
  *
  * test_tensor.c: which descriptions of tensors are sane, and how many elements and bytes they have.
  */
+#include "base/tensor.h"
 #include "unit/support.h"
 
 static void check(const gather_tensor *tensor, bool good) {
@@ -51,6 +52,44 @@ static void nothing_needs_no_memory(void **state) {
   gather_tensor huge = tensor_of(GATHER_TYPE_FLOAT64, NULL, 4, DIMS(INT64_MAX, INT64_MAX, 0, INT64_MAX));
   check(&huge, true);
   assert_int_equal(gather_tensor_len(&huge), 0);
+}
+
+/* The fast measure accepts nothing that the other one refuses, finds the same, and leaves unusual tensors to it. */
+static void plain(void **state) {
+  static const int64_t lengths[] = {-1, 0, 1, 2, 5, INT64_C(1) << 31, INT64_MAX / 8, INT64_MAX};
+  enum { LENGTHS = sizeof lengths / sizeof *lengths };
+  (void)state;
+  for (int i = 0; i < LENGTHS * LENGTHS * LENGTHS; i++)
+    for (int rank = 0; rank <= 3; rank++) {
+      gather_size quick, size;
+      int64_t steps[GATHER_MAX_RANK], wanted[GATHER_MAX_RANK];
+      gather_tensor tensor =
+          tensor_of(GATHER_TYPE_FLOAT64, NULL, rank,
+                    DIMS(lengths[i % LENGTHS], lengths[i / LENGTHS % LENGTHS], lengths[i / LENGTHS / LENGTHS]));
+      const bool good = gather_tensor_measure(&tensor, NULL, &size, NULL) == GATHER_OK;
+      assert_int_equal(gather_tensor_measure_plain(&tensor, &quick, steps), good && size.len > 0);
+      if (!good || size.len == 0) continue;
+      assert_int_equal(quick.len, size.len);
+      assert_int_equal(quick.bytes, size.bytes);
+      gather_tensor_strides(&tensor, wanted);
+      if (rank > 0) assert_memory_equal(steps, wanted, (size_t)rank * sizeof *steps);
+    }
+}
+
+static void not_plain(void **state) {
+  gather_size size;
+  int64_t steps[GATHER_MAX_RANK];
+  (void)state;
+  gather_tensor strided = tensor_of(GATHER_TYPE_INT32, NULL, 1, DIMS(3)), packed = strided, opaque = strided;
+  gather_tensor typeless = strided, deep = strided, shapeless = strided;
+  assert_true(gather_tensor_measure_plain(&strided, &size, steps));
+  strided.strides = DIMS(4), packed.type = GATHER_TYPE_INT4, opaque.type = GATHER_TYPE_OPAQUE;
+  typeless.type = GATHER_TYPE_NONE, deep.rank = GATHER_MAX_RANK + 1, shapeless.shape = NULL;
+  const gather_tensor *others[] = {NULL, &strided, &packed, &opaque, &typeless, &deep, &shapeless};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(gather_tensor_measure_plain(others[i], &size, steps));
+  opaque.item_bytes = -4;
+  assert_false(gather_tensor_measure_plain(&opaque, &size, steps));
 }
 
 static void broken_descriptions(void **state) {
@@ -110,6 +149,8 @@ int main(void) {
       cmocka_unit_test(sane),
       cmocka_unit_test(strides_do_not_change_the_bytes),
       cmocka_unit_test(nothing_needs_no_memory),
+      cmocka_unit_test(plain),
+      cmocka_unit_test(not_plain),
       cmocka_unit_test(broken_descriptions),
       cmocka_unit_test(sizes_that_do_not_fit),
   };

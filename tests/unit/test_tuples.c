@@ -103,7 +103,8 @@ static void lower(const job *j, gather_plan *plan) {
   plan->loops[1] = (gather_loop){j->row, unit, 0, unit};
   plan->loop_count = 2;
   gather_plan_select_tuples(plan, j->columns, plan->index_strides[1], j->len, steps);
-  gather_plan_build(plan);
+  gather_plan_simplify(plan);
+  gather_plan_choose(plan);
 }
 
 /* The row of data that a tuple selects, counted from the first in memory; -1 = filled. */
