@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The part of docs/benchmarks.md on calls from Python, made from docs/benchmarks-python.json."""
+"""docs/benchmarks-python.md, on calls from Python, made from docs/benchmarks-python.json."""
 
 from __future__ import annotations
 
 from calls import NEW, OURS, OUT
 from summary import number, percent, times
 
-TITLE = "## Calls from Python\n"
+TITLE = "# Calls from Python\n"
 
-NONE = "No results: `script/bench --python` makes them.\n"
-
-ABOUT = """This part is generated from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
+ABOUT = """This page is generated from [benchmarks-python.json](benchmarks-python.json), the results of one run of `script/bench
 --python`: the Python package compared with NumPy and PyTorch, in one process, alternating in a varying order. A row
 names the statement as written in Python. Each round is a loop of some hundred calls (0.2 ms in all), repeated if the
 system gave the CPU to another program meanwhile. Times are nanoseconds per call, medians of the rounds, with the
@@ -22,11 +20,11 @@ beforehand for such arrays.
 AGAIN = """```sh
 script/bench --python --quick                        # some seconds
 script/bench --python                                # under two minutes on an idle machine
-script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this part of the page
+script/bench --python --json docs/benchmarks-python.json && script/bench --python --report   # this page
 ```
 """
 
-SMALL = """### Small calls
+SMALL = """## Small calls
 
 *x / ours*: how many times as long the other statement takes as libgather's of that kind; above 1 libgather is faster.
 *even*: the middle half of the rounds is on both sides of 1. *namesake* is the equivalent function by name (`np.take`),
@@ -36,7 +34,7 @@ memory, then copies; with it, indices out of range are clipped. libgather valida
 leaves `out` unchanged if one is out of range.
 """
 
-LARGE = """### Large calls
+LARGE = """## Large calls
 
 {count} rows of 256 bytes from a table of 16 MiB, random, call after call, in milliseconds. *from C* is the same gather
 in the same memory by `gather_plan_run`, called from C: if it equals the call from Python, the package adds nothing. New
@@ -44,7 +42,7 @@ results are new memory from the system in every library, which is most of their 
 threads; other programs do not prolong it.
 """
 
-GIL = """### Running beside another thread
+GIL = """## Running beside another thread
 
 A second Python thread counts while the calls of the last table run one after another, on a thread of their own. *free*
 is the share of the time in which that thread ran or waited only for a CPU, as the system counts it, whatever else the
@@ -153,10 +151,8 @@ def gil(results: dict) -> str:
     return table(["call", "free", "quartiles", "counted", "ms"], lines)
 
 
-def section(results: dict | None) -> str:
-    """results: of a run of script/bench --python, None where there are none."""
-    if not results:
-        return f"{TITLE}\n{NONE}"
+def page(results: dict) -> str:
+    """results: of a run of script/bench --python."""
     loop, count = number(results["settings"]["loop"]["median"]), results["settings"]["large_rows"]
     parts = [TITLE, ABOUT.format(loop=loop), AGAIN, machine_of(results), SMALL]
     parts += ["New results:\n", overview(results, NEW), "Into `out=`:\n", overview(results, OUT)]

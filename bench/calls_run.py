@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import json
 import re
 import sys
 import time
@@ -15,12 +16,12 @@ from timeit import Timer
 from types import SimpleNamespace
 
 import calls_large
+import calls_page
 import grid
 import libgather
 import machine
 import measure
 import numpy as np
-import report
 import summary
 from calls import NEW, OURS, OUT, TORCH, Case, Form, cases
 from contender import Contender
@@ -179,10 +180,12 @@ def main() -> int:
     parser.add_argument("--json", default="build/bench-python.json", metavar="FILE",
                         help="where the results go (default: %(default)s)")
     parser.add_argument("--report", action="store_true",
-                        help="make docs/benchmarks.md from docs/benchmarks*.json, no measuring")
+                        help="make docs/benchmarks-python.md from the results beside it, no measuring")
     asked = parser.parse_args()
     if asked.report:
-        report.rewrite(machine.ROOT)
+        docs = machine.ROOT / "docs"
+        found = json.loads((docs / "benchmarks-python.json").read_text(encoding="utf-8"))
+        (docs / "benchmarks-python.md").write_text(calls_page.page(found), encoding="utf-8")
         return 0
     results = run(asked)
     if not results["calls"]:

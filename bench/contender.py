@@ -25,6 +25,7 @@ class Contender:
         self.also_flush = also_flush
         self.clock = clock  # call(rounds) returns nanoseconds itself
         self.kept = None
+        self.value = None  # of the tuning parameter that it is measured at, see tuned.py
         self.times: list[float] = []
         self.cpu: list[float] = []  # what `spent` was at each of them
         self.spent = 0.0

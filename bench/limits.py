@@ -15,18 +15,20 @@ from grid import CACHED, GIB, MIB, STREAMED, Case
 
 LINE = 64
 INNER, AHEAD = 5, 12  # where these stand in a job
+COPY_BLOCK = 4096  # of bench_copy_rows
 IN_REGISTERS = 512  # bytes of tables that need not be read from memory at all
 
 
 def limits(memory: Memory):
-    """Contenders that do a part of the work of every gather: `stream` reads the indices and writes the output in order,
-    `touch` reads a word of every line that the indices name, in their order. The best form of each counts, and the slower of the
-    two. A call of few indices may be best on one thread, whatever it was given."""
+    """Contenders that do a part of the work of every gather: `stream` reads the indices and writes the output in order, `touch` reads
+    a word of every line that the indices name, in their order, and `copy` moves long rows from
+    cache to cache, in order.
+    The best form of each counts, and the slowest of the three. A call of few indices may be best on one thread, whatever it was given."""
     case = memory.case
     if case.dtype == "int4" or case.regime == "tiny calls":
         return
     for threads in sorted({case.threads, 1} if case.state == CACHED else {case.threads}, reverse=True):
-        for limit in (*streams(memory), *touches(memory)):
+        for limit in (*streams(memory), *touches(memory), *copies_of_rows(memory)):
             yield timed(*limit, threads, "" if threads == case.threads else ", one thread")
 
 
@@ -62,6 +64,16 @@ def touches(memory: Memory):
         yield from ahead("touch", job, ways)
     if not is_flat(case) and row <= LINE:
         yield from ahead("touch by a list of lines", *line_list(memory), ways)
+
+
+def copies_of_rows(memory: Memory):
+    """Reading a line and writing one take the same way between two caches, so long rows cost more than the slower of the two."""
+    case = memory.case
+    if case.op != "take" or case.state != CACHED or case.out_bytes // max(1, case.rows) < LINE or case.table_bytes < COPY_BLOCK:
+        return
+    table = case.table_bytes // COPY_BLOCK * COPY_BLOCK
+    for form, vectors in (("copy", 1), ("copy by memcpy", 0)):
+        yield "copy_rows", form, memory.job(lines=vectors, table_bytes=table), ()
 
 
 def ahead(name: str, job: tuple, *more):

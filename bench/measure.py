@@ -9,7 +9,6 @@ import time
 import grid
 import limits
 import numpy as np
-import peers
 import siblings_grid
 import siblings_limits
 import siblings_memory
@@ -127,7 +126,8 @@ def compete(contenders: list[Contender], memory: Memory, settings) -> None:
             kept[i].cpu.append(kept[i].spent)
 
 
-def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> dict:
+def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> list[dict]:
+    """A row for each of libgather's forms in everybody that has a value of its own (tuned.py), all measured in turns."""
     memory = siblings_memory.memory_of(case, arenas)
     contenders, wrong = collect(memory, everybody)
     if any(found["peer"] == "ours" for found in wrong):
@@ -135,8 +135,11 @@ def run_case(case: grid.Case, arenas: Arenas, everybody, settings) -> dict:
     sibling = isinstance(case, siblings_grid.Sibling)
     bounds = list(siblings_limits.limits(memory) if sibling else limits.limits(memory))
     compete(contenders + bounds, memory, settings)
-    plan = "" if sibling else str(peers.Ours().plan(memory))
-    return summary.row(case, contenders, bounds, wrong, plan)
+    rows = []
+    for ours in (peer for peer in everybody if peer.name == "ours"):
+        here = [c for c in contenders if c.value in (None, getattr(ours, "value", None))]
+        rows.append(summary.row(case, here, bounds, wrong, "" if sibling else str(ours.plan(memory))))
+    return rows
 
 
 class Settings:

@@ -10,20 +10,24 @@ import sys
 import time
 from pathlib import Path
 
+import compare
 import gather_bench_native as native
 import grid
+import index_page
 import limits
 import machine
+import machines
 import measure
 import peers
-import report
 import siblings_grid
 import siblings_limits
-import siblings_page
 import siblings_peers
 import summary
 from cases import Arenas
-from results import written
+from results import HEADS, LISTS, written
+from tuned import Tuned
+
+UNHELD = 99  # the default of the tuning parameter isa
 
 
 def arguments() -> argparse.Namespace:
@@ -35,53 +39,93 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", default="", metavar="NAMES", help="these peers only, with commas between them")
     parser.add_argument("--threads", default="", metavar="LIST", help="numbers of threads (default: 1 and 2, or 1 on one CPU)")
     parser.add_argument("--json", default="build/bench.json", metavar="FILE", help="where the results go (default: %(default)s)")
-    parser.add_argument("--report", action="store_true", help="make the pages in docs/ from that file, no measuring")
-    parser.add_argument("--isa", type=int, default=-1, metavar="N", help="libgather's strongest instruction set: 0 portable, 1 avx2, 2 avx512 ...")
+    parser.add_argument("--report", action="store_true", help="make the pages of docs/benchmarks from that file, no measuring")
+    parser.add_argument("--against", default="", metavar="OLD", help="compare with the results in this file, of which the same rows are measured; "
+                        "with --report the results of --json are compared")
+    parser.add_argument("--isa", default="", metavar="LIST", help="libgather's strongest instruction set: 0 portable, 1 avx2, 2 avx512 ...; of "
+                        "several, all are measured in turns, and all but the first one have files of their own (FILE-avx2.json)")
     parser.add_argument("--list", action="store_true", help="print the rows' names and end")
     return parser.parse_args()
 
 
-def run(cases, everybody, siblings, absent, settings, threads) -> dict:
-    """everybody: who gathers; siblings: who takes part in the rows of siblings_grid.py."""
+def run(cases, arenas, plain, siblings, about, settings, threads) -> list[dict]:
+    """plain: who gathers; siblings: who takes part in the rows of siblings_grid.py. about: describe()'s, of which each has a libgather
+    among them. Returns the results of each."""
     start = time.monotonic()
     gc.disable()  # collected between the rows instead: in a timed call it would be one contender's misfortune
-    arenas = Arenas(cases)
-    flushes = native.flush(arenas.out.address, 64)
-    about = machine.describe(arenas.huge_share(), [*everybody, *siblings], absent, flushes)
-    if not flushes:
-        print("bench: this CPU's caches cannot be flushed: streamed rows show whatever the caches kept", flush=True)
     copies = limits.copies(arenas, threads, settings.rounds)
-    rows = []
+    rows = [[] for _ in about]
     for i, case in enumerate(cases):
         settings.share(len(cases) - i)
         gc.collect()
-        rows.append(measure.run_case(case, arenas, siblings if isinstance(case, siblings_grid.Sibling) else everybody, settings))
-        siblings_limits.add_bandwidth(case, copies, rows[-1])
-        print(f"{i + 1:4}/{len(cases)} {summary.line(rows[-1])}", flush=True)
-    machine_limits = copies + limits.random_reads(rows)
-    return {"machine": about, "settings": settings.describe(time.monotonic() - start), "limits": machine_limits, "rows": rows}
+        found = measure.run_case(case, arenas, siblings if isinstance(case, siblings_grid.Sibling) else plain, settings)
+        for one, row, mine in zip(about, found, rows):
+            siblings_limits.add_bandwidth(case, copies, row)
+            mine.append(row)
+            print(f"{i + 1:4}/{len(cases)} {summary.line(row, machines.isa(one) if len(about) > 1 else '')}", flush=True)
+    described = settings.describe(time.monotonic() - start)
+    return [{"machine": one, "settings": described, "limits": copies + limits.random_reads(mine), "rows": mine} for one, mine in zip(about, rows)]
 
 
-def make_pages(results: dict) -> int:
-    """Gather and its siblings have a page each."""
-    for page, chosen in ((report, False), (siblings_page, True)):
-        rows = [row for row in results["rows"] if (row["op"] in siblings_grid.OPS) == chosen]
-        if rows:
-            page.write({**results, "rows": rows}, machine.ROOT)
-    return 0
+def names_of(isas: list[int]) -> list[str]:
+    """The instruction sets that these numbers stand for on this CPU."""
+    found = []
+    for isa in isas:
+        native.tune("isa", isa)
+        found.append(native.library()["isa"])
+    native.tune("isa", UNHELD)
+    return found
+
+
+def describe(isas: list[int], everybody, absent: dict[str, str], arenas: Arenas) -> list[dict]:
+    """The machine as each libgather has it."""
+    flushes = native.flush(arenas.out.address, 64)
+    if not flushes:
+        print("bench: this CPU's caches cannot be flushed: streamed rows show whatever the caches kept", flush=True)
+    about = machine.describe(arenas.huge_share(), everybody, absent, flushes)
+    strongest, _, features = about["isa"].partition(" ")
+    return [{**about, "isa": f"{isa} {features}", "held": isa != strongest} for isa in names_of(isas) or [strongest]]
+
+
+def files(path: Path, isas: list[int]) -> list[Path]:
+    """Where the results of each go."""
+    names = names_of(isas)
+    if len(set(names)) < len(names):
+        raise SystemExit(f"bench: on this CPU --isa is {', '.join(names)}: each may be given once")
+    return [path, *(path.with_stem(f"{path.stem}-{name}") for name in names[1:])]
+
+
+def ours_of(isas: list[int], made) -> list:
+    return [Tuned(made, "isa", isa) for isa in isas] or [made]
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def make_pages(runs: list[dict]) -> None:
+    """Puts the results into docs/benchmarks, and makes the pages there."""
+    index_page.write(machine.ROOT, [name for results in runs for name in machines.store(results, machine.ROOT)])
 
 
 def main() -> int:
     asked = arguments()
-    path = Path(asked.json)
+    isas = [int(isa) for isa in asked.isa.split(",") if isa]
+    paths = files(Path(asked.json), isas)
+    old = read(Path(asked.against)) if asked.against else None
     if asked.report:
-        return make_pages(json.loads(path.read_text(encoding="utf-8")))
-    if asked.isa >= 0:
-        native.tune("isa", asked.isa)
+        if old:
+            print(compare.told(old, read(paths[0])))
+        else:
+            make_pages([read(path) for path in paths])
+        return 0
     cpus = native.library()["cpus"]
     threads = tuple(int(t) for t in asked.threads.split(",")) if asked.threads else (1, 2)[: max(1, min(2, cpus))]
     cases = grid.cases(threads, asked.quick, asked.only, asked.every, () if asked.threads else grid.up_to(cpus))
     cases += siblings_grid.cases(threads, asked.quick, asked.only, asked.every)
+    if old:
+        names = {row["name"] for row in old["rows"]}
+        cases = [case for case in cases if case.name in names]
     if asked.list or not cases:
         print("\n".join(case.name for case in cases) or "bench: no row has such a name")
         return 0 if cases else 2
@@ -97,12 +141,18 @@ def main() -> int:
     absent |= missing
     for name, why in absent.items():
         print(f"bench: absent: {name}: {why}")
-    results = run(cases, [peers.Ours(), *found], [siblings_peers.Ours(), *more], absent, measure.Settings(asked.quick, asked.minutes), threads)
-    results["left_out"] = left_out
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(written(results, ("machine", "settings", "limits", "left_out"), ("rows",)), encoding="utf-8")
-    print(summary.closing(results))
-    print(f"written: {path}")
+    arenas = Arenas(cases)
+    about = describe(isas, [peers.Ours(), *found, *more], absent, arenas)
+    runs = run(cases, arenas, [*ours_of(isas, peers.Ours()), *found], [*ours_of(isas, siblings_peers.Ours()), *more], about,
+               measure.Settings(asked.quick, asked.minutes), threads)
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
+    for results, path in zip(runs, paths):
+        results["left_out"] = left_out
+        path.write_text(written(results, HEADS, LISTS), encoding="utf-8")
+        print(summary.closing(results, machines.isa(results["machine"]) if len(runs) > 1 else ""))
+        print(f"written: {path}")
+    if old:
+        print(compare.told(old, runs[0]))
     return 0
 
 

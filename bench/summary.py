@@ -9,12 +9,13 @@ from statistics import median
 LOOP = "C loop"  # no library, and it checks nothing: shown beside the peers
 GATHER = "Gather"  # libgather's own Gather of the same rows, beside its GatherND
 ASIDE = (LOOP, GATHER)  # not peers
+KINDS = ("stream", "touch", "copy")  # of limits, see limits.py
 FROM_C = ", from C"  # follows the name of a form that is called without Python
 
 
 def per_row(times: list[float], divisor: float) -> dict:
     ns = sorted(t / divisor for t in times)
-    return {"median": median(ns), "min": ns[0], "max": ns[-1], "rounds": len(ns)}
+    return {"median": median(ns), "low": ns[len(ns) // 4], "high": ns[-1 - len(ns) // 4], "min": ns[0], "max": ns[-1], "rounds": len(ns)}
 
 
 def best_form(contenders, peer: str):
@@ -39,9 +40,9 @@ def verdict(ratio: dict) -> str:
 
 
 def ceiling_of(bounds, divisor: float) -> dict:
-    """The best of each kind, and the slower of the kinds."""
+    """The best of each kind, and the slowest of the kinds."""
     kinds = {}
-    for kind in ("stream", "touch"):
+    for kind in KINDS:
         forms = [c for c in bounds if c.form.startswith(kind) and c.times]
         if forms:
             best = min(forms, key=lambda c: median(c.times))
@@ -50,7 +51,7 @@ def ceiling_of(bounds, divisor: float) -> dict:
         return {}
     if writes := [median(c.times) for c in bounds if c.peer == "limit: write" and c.times]:
         kinds["write_ns"] = min(writes) / divisor
-    return {"ns": max(kinds.get("stream_ns", 0), kinds.get("touch_ns", 0)), **kinds}
+    return {"ns": max(kinds.get(f"{kind}_ns", 0) for kind in KINDS), **kinds}
 
 
 def timed(contender, divisor: float) -> dict:
@@ -75,12 +76,16 @@ def standing(ours, first, loop, ceiling: dict, divisor: float, from_c: dict, gat
     return found
 
 
+def own_forms(contenders):
+    """As of every peer the fastest form of ours counts; the first one is the default, which keeps the output on an error."""
+    return best_form(contenders, "ours"), next(c for c in contenders if c.peer == "ours")
+
+
 def row(case, contenders, bounds, wrong: list[dict], way: str) -> dict:
     divisor = 1 if case.regime == "tiny calls" else max(1, case.rows)
     forms = [{"peer": c.peer, "form": c.form, **per_row(c.times, divisor)} for c in contenders if c.times]
     forms += [{"peer": c.peer, "form": c.form, "median": c.probe / divisor, "rounds": 0} for c in contenders if not c.times]
-    # As of every peer the fastest form of ours counts; the first one is the default, which keeps the output on an error.
-    ours, kept = best_form(contenders, "ours"), next(c for c in contenders if c.peer == "ours")
+    ours, kept = own_forms(contenders)
     names = list(dict.fromkeys(c.peer for c in contenders if c.peer != "ours"))
     best = {name: best_form(contenders, name) for name in names}
     first = min((c for name, c in best.items() if name not in ASIDE and c), key=lambda c: median(c.times), default=None)
@@ -116,10 +121,11 @@ def number(value: float) -> str:
     return f"{value:.3g}" if value >= 0.001 else f"{value:.1e}"
 
 
-def line(found: dict) -> str:
-    """A row for the terminal."""
+def line(found: dict, held: str = "") -> str:
+    """A row for the terminal. held: the instruction set that libgather was held to."""
     best, loop, kept = found.get("best"), found.get("loop"), found["kept"]
-    text = f"{found['name']:48} ours {number(found['ours']['median']):>7}"
+    name = f"{found['name']} [{held}]" if held else found["name"]
+    text = f"{name:48} ours {number(found['ours']['median']):>7}"
     text += f"  {best['peer']:13}{best['ratio']:6.2f}x {best['verdict']:4}" if best else "  no peer" + " " * 18
     text += f"  transactional {number(kept['median']):>7}" + (f"{kept['best']['ratio']:6.2f}x {kept['best']['verdict']:4}" if best else "")
     text += f"  loop {loop['ratio']:6.2f}x {loop['verdict']:4}" if loop else ""
@@ -216,8 +222,9 @@ def means(rows: list[dict]) -> str:
             f"{won} faster, {even} even, {loss} slower")
 
 
-def closing(results: dict) -> str:
-    rows, lines = results["rows"], [""]
+def closing(results: dict, held: str = "") -> str:
+    """held: the instruction set of libgather, where several were measured."""
+    rows, lines = results["rows"], ["", *([f"libgather with {held}:"] if held else [])]
     for threads in threads_of(in_means(rows)):
         here = by(in_means(rows), threads)
         lines.append(f"{threads} thread{'s' if threads > 1 else ''}: {means(here)}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The module that script/bench measures with. It is linked with the shared library, as users' programs are.
+# What script/bench and script/measure-threads measure with. It is linked with the shared library, as users' programs are.
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 find_package(Threads REQUIRED)
 set(folder bench/native)
@@ -14,6 +14,10 @@ if(GATHER_HAVE_LIBURING)
   target_link_libraries(gather_bench_native PRIVATE ${LIBURING_LIBRARY})
 endif()
 gather_python_module(gather_bench_native gather_bench_native so ${PROJECT_BINARY_DIR}/bench)
+# The program of script/measure-threads.
+add_executable(gather_bench_threads bench/threads.c)
+target_link_libraries(gather_bench_threads PRIVATE gather_shared gather_flags)
+set_target_properties(gather_bench_threads PROPERTIES OUTPUT_NAME threads RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 # What was measured: the compiler and the flags go into the results.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
 file(WRITE ${PROJECT_BINARY_DIR}/bench/build.json

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * limits.c: what the memory of this machine gives at best, measured with the same buffers as the gathers: a copy, reading the
- * indices and writing the output in order, and reading one word of every line that the indices name. A gather has to do all of
- * the second and of the third; the slower one is its ceiling.
+ * indices and writing the output in order, the same with a copy of as many bytes in order. touch.c reads one word of
+ * every line that the indices name. A gather has to do each of them; limits.py says which counts.
  */
 #include <string.h>
 
@@ -128,6 +128,53 @@ void bench_copy(const job *j, int64_t part, int64_t parts) {
   }
 #endif
   memcpy(j->out + from, j->table + from, (size_t)(to - from));
+}
+
+#if BENCH_X86
+GATHER_BENCH_TARGET("avx512f")
+static void copy_512(char *to, const char *from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + LINE <= bytes; i += LINE) _mm512_store_si512((void *)(to + i), _mm512_loadu_si512(from + i));
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+
+GATHER_BENCH_TARGET("avx")
+static void copy_256(char *to, const char *from, int64_t bytes) {
+  int64_t i = 0;
+  for (; i + 32 <= bytes; i += 32)
+    _mm256_store_si256((__m256i *)(void *)(to + i), _mm256_loadu_si256((const __m256i *)(const void *)(from + i)));
+  memcpy(to + i, from + i, (size_t)(bytes - i));
+}
+#endif
+
+static void copy_best(char *to, const char *from, int64_t bytes, bool vectors) {
+#if BENCH_X86
+  if (vectors && __builtin_cpu_supports("avx512f")) {
+    copy_512(to, from, bytes);
+    return;
+  }
+  if (vectors && __builtin_cpu_supports("avx")) {
+    copy_256(to, from, bytes);
+    return;
+  }
+#endif
+  (void)vectors;
+  memcpy(to, from, (size_t)bytes);
+}
+
+/* Block by block of the output, with its share of the indices. The table, of whole blocks, is read again where it is smaller. */
+void bench_copy_rows(const job *j, int64_t part, int64_t parts) {
+  int64_t from = border(j->out_bytes, part, parts) / BLOCK * BLOCK, to = border(j->out_bytes, part + 1, parts);
+  double share = (double)j->in_bytes / (double)(j->out_bytes ? j->out_bytes : 1);
+  uint64_t sum = 0;
+  if (part + 1 < parts) to = to / BLOCK * BLOCK;
+  for (int64_t at = from; at < to; at += BLOCK) {
+    int64_t end = at + BLOCK < to ? at + BLOCK : to;
+    int64_t in = (int64_t)((double)at * share) / 8 * 8, in_end = (int64_t)((double)end * share) / 8 * 8;
+    sum += read_best(j->indices + in, in_end - in, false);
+    copy_best(j->out + at, j->table + at % j->table_bytes, end - at, j->lines > 0);
+  }
+  sink = sum;
 }
 
 /* Block by block of the output, with the share of the input that belongs to it. */

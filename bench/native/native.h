@@ -20,7 +20,8 @@ typedef struct {
   int64_t row_bytes;
   int32_t index_bytes; /* 1, 4 or 8; unsigned */
   int32_t ahead;       /* limit_touch: rows fetched ahead, 0 = none */
-  int32_t lines; /* limit_touch: how many lines of a row are fetched ahead; limit_stream: whether the table's are */
+  int32_t
+      lines; /* limit_touch: how many lines of a row are fetched ahead; limit_stream: whether the table's are; copy_rows: vectors */
   int32_t past_caches; /* limit_copy, limit_stream: stores that go past the caches */
   int64_t in_bytes;    /* limit_stream: bytes of `indices` that are read; limit_copy: bytes */
   int64_t out_bytes;   /* limit_stream: bytes of `out` that are written */
@@ -46,8 +47,9 @@ void bench_naive(const job *j, int64_t part, int64_t parts);
 void bench_naive_int4(const job *j, int64_t part, int64_t parts);
 
 /* limits.c */
-void bench_copy(const job *j, int64_t part, int64_t parts);   /* table to out */
-void bench_stream(const job *j, int64_t part, int64_t parts); /* reads indices (and table) in order, writes out */
+void bench_copy(const job *j, int64_t part, int64_t parts);      /* table to out */
+void bench_stream(const job *j, int64_t part, int64_t parts);    /* reads indices (and table) in order, writes out */
+void bench_copy_rows(const job *j, int64_t part, int64_t parts); /* reads indices in order, copies `table` to out */
 /* Reads one word of every line of the rows, for inner = 1; writes nothing. */
 void bench_touch(const job *j, int64_t part, int64_t parts);
 void bench_touch_by_vector(const job *j, int64_t part, int64_t parts);

@@ -137,15 +137,15 @@ def test_large_tables_are_not_given_to_openvino(modules):
     assert not right and wrong[0]["peer"] == "OpenVINO" and wrong[0]["why"].startswith("left out: ")
 
 
-def test_losses_of_both_forms_are_told(modules):
+def test_losses_of_both_forms_are_listed(modules):
     import grid
     import report
     import summary
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
     row = summary.row(case, [made("ours", "plan", 3, 3, 3), made("ours", "fresh", 1, 1, 1), made("NumPy", "take", 2, 2, 2)], [], [], "")
-    assert f"| {row['name']} | transactional | NumPy | 0.67x |" in report.losses([row])
-    assert "| fastest |" not in report.losses([row])
+    fastest, kept = report.losses([row]).split(f"### {report.KEPT}")
+    assert f"| {row['name']} | NumPy | 0.67x | 0.67 - 0.67 |" in kept and "0 of 1 rows" in fastest and row["name"] not in fastest
 
 
 def test_names_are_told_apart(modules):
@@ -196,6 +196,30 @@ def test_touch_reads_the_lines_of_the_gather(modules, name):
             assert native.touched() == read, form
 
 
+@pytest.mark.parametrize("name", [r"rows (64|1000) B L2 int64 cached", r"rows 24 B L2 int64 cached", r"rows 64 B L2 int64 streamed"])
+def test_long_rows_from_cache_to_cache_are_copied(modules, name):
+    """As many bytes as the gather moves, by any number of threads; the limit is the slowest of its parts."""
+    import cases
+    import gather_bench_native as native
+    import grid
+    import limits
+    import numpy as np
+    import summary
+
+    for case in grid.cases((1,), True, name, every=True):
+        memory = cases.Memory(case, cases.Arenas([case]))
+        found = list(limits.copies_of_rows(memory))
+        assert len(found) == (2 if case.state == grid.CACHED and case.row_len >= 16 else 0)
+        for work, form, job, _ in found:
+            for threads in (1, 3):
+                memory.out.reshape(-1).view(np.uint8)[:] = 0xEE
+                native.timed(work, threads, 1, job)
+                table = memory.data.reshape(-1).view(np.uint8)[: case.table_bytes // limits.COPY_BLOCK * limits.COPY_BLOCK]
+                assert np.array_equal(memory.out.reshape(-1).view(np.uint8), np.resize(table, case.out_bytes)), form
+    ceiling = summary.ceiling_of([made("limit: stream", "stream", 1), made("limit: touch", "touch", 2), made("limit: copy", "copy", 3)], 1)
+    assert ceiling["ns"] == 3 and ceiling["copy_form"] == "copy"
+
+
 def test_no_such_row():
     ran = run("--only", "no row is called so", "--peers", PEERS)
     assert ran.returncode == 2 and "no row" in ran.stdout
@@ -222,7 +246,7 @@ def test_wrong_rows_do_not_win(modules):
             raise RuntimeError("cannot")
 
     case = grid.cases((1,), True, "take 4 B L1 int64 cached")[0]
-    found = measure.run_case(case, cases.Arenas([case]), [peers.Ours(), peers.Numpy(), Idle(), Failing()], measure.Settings(True))
+    found, = measure.run_case(case, cases.Arenas([case]), [peers.Ours(), peers.Numpy(), Idle(), Failing()], measure.Settings(True))
     assert {(w["peer"], w["why"]) for w in found["wrong"]} == {("idle", "wrong rows"), ("failing", "failed: RuntimeError: cannot")}
     assert set(found["peers"]) == {"NumPy"}
 
@@ -266,15 +290,35 @@ def some(tmp_path_factory) -> dict:
 
 
 def test_page(tmp_path, modules, some):
-    import report
+    """Results become the page of a machine, and a line of the index."""
+    import index_page
+    import machines
 
-    (tmp_path / "docs").mkdir()
-    report.write(some, tmp_path)
-    page = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
+    names = machines.store(some, tmp_path)
+    index_page.write(tmp_path, names)
+    index = (tmp_path / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert len(names) == 1 and f"(benchmarks/{names[0]}.md)" in index and machines.stored(tmp_path)[names[0]] == some
+    page = (tmp_path / f"docs/benchmarks/{names[0]}.md").read_text(encoding="utf-8")
     for row in some["rows"]:
         assert f"| {row['name']} |" in page
-    for picture in re.findall(r"\]\((pictures/[^)]*)\)", page):
+    assert page.count("| **all rows** |") == 2  # the fastest form, and the default
+    for picture in re.findall(r"\]\(\.\./(pictures/[^)]*)\)", page):
         assert (tmp_path / "docs" / picture).exists()
+
+
+@pytest.mark.parametrize(("cpu", "isa", "held", "name"), [
+    ("AMD EPYC (family 25, model 17, stepping 1)", "avx512vbmi (sse4.2 avx2 avx512 avx512vbmi)", False, "amd-epyc-family-25-model-17"),
+    ("AMD EPYC (family 25, model 17, stepping 1)", "avx2 (sse4.2 avx2 avx512 avx512vbmi)", True, "amd-epyc-family-25-model-17-avx2"),
+    ("Intel(R) Xeon(R) Processor (family 6, model 207, stepping 2)", "portable (sse4.2 avx2)", True, "intel-xeon-family-6-model-207-portable"),
+    ("AMD Ryzen 9 7950X 16-Core Processor", "avx512vbmi ()", False, "amd-ryzen-9-7950x-16-core"),
+    ("Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz (family 6, model 158)", "avx2 (sse4.2 avx2)", False, "intel-core-i7-8700-family-6-model-158"),
+])
+def test_names_of_machines(modules, cpu, isa, held, name):
+    import machines
+
+    about = {"cpu": cpu, "isa": isa, "held": held}
+    assert machines.name(about) == name
+    assert ("held to" in machines.words(about)) == held and "stepping" not in machines.words(about)
 
 
 def test_pictures(tmp_path, modules, some):
@@ -289,11 +333,18 @@ def test_pictures(tmp_path, modules, some):
     assert first == {name: (tmp_path / name).read_bytes() for name in drawn}
 
 
-def test_page_is_of_its_results(modules):
-    """docs/benchmarks.md is what the results beside it give."""
+def test_pages_are_of_their_results(modules):
+    """Each page in docs/benchmarks is what the results beside it give, and the index what all of them give."""
+    import index_page
+    import machines
     import pictures
     import report
+    import siblings_page
 
-    found, python = results(SOURCE / "docs/benchmarks.json"), results(SOURCE / "docs/benchmarks-python.json")
-    page = (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8")
-    assert page == report.page(found, pictures.names(found), python)
+    runs = machines.stored(SOURCE)
+    assert runs
+    for name, found in runs.items():
+        page = (SOURCE / f"docs/benchmarks/{name}.md").read_text(encoding="utf-8")
+        assert list(machines.split(found)) == [name]
+        assert page == (siblings_page.page(found, name) if name.endswith(machines.SIBLINGS) else report.page(found, name, pictures.names(found)))
+    assert (SOURCE / "docs/benchmarks.md").read_text(encoding="utf-8") == index_page.page(runs)
