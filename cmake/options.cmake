@@ -15,7 +15,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES AND CMAKE_C_COMPILER_I
 endif()
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   target_compile_options(gather_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wwrite-strings
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wwrite-strings -Wdate-time
     "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>")
   # Decoded values are float32 arithmetic, rounded step by step (src/kernel/float_bits.h). C11 says so; a GNU dialect would fuse.
   target_compile_options(gather_flags INTERFACE -ffp-contract=off)
@@ -28,6 +28,11 @@ if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
       -fno-omit-frame-pointer -g)
     target_link_options(gather_flags INTERFACE -fsanitize=${GATHER_SANITIZE})
   endif()
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/hardening.cmake)
+# The same sources give the same files, whatever folder they are built in (script/check-reproducible).
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(gather_flags INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=." "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
 endif()
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_EXTENSIONS OFF)

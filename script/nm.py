@@ -24,9 +24,9 @@ def run(*command: str) -> str:
 
 
 def symbols(library: Path, *flags: str) -> set[str]:
-    """The names in nm's POSIX format, without their versions."""
-    lines = run("nm", "-P", *flags, str(library)).splitlines()
-    return {line.split()[0].split("@")[0] for line in lines if len(line.split()) >= 2 and not line.endswith(":")}
+    """The names in nm's POSIX format, without their versions, which are absolute symbols (A) themselves."""
+    words = [line.split() for line in run("nm", "-P", *flags, str(library)).splitlines() if not line.endswith(":")]
+    return {word[0].split("@")[0] for word in words if len(word) >= 2 and word[1] != "A"}
 
 
 def object_symbols(files: list[Path]) -> dict[Path, Symbols]:

@@ -33,7 +33,7 @@ extern "C" {
 /* ---- 1 version and linkage ------------------------------------------------------------------------------------------- */
 
 #define GATHER_VERSION_MAJOR 0
-#define GATHER_VERSION_MINOR 1
+#define GATHER_VERSION_MINOR 2
 #define GATHER_VERSION_PATCH 0
 
 /* An exported function. Programs that link the static library need no macro; the library itself sets GATHER_BUILDING. */
@@ -54,7 +54,7 @@ extern "C" {
 /* The largest rank of any tensor, the output included. */
 #define GATHER_MAX_RANK 64
 
-/* The version of the linked library, "0.1.0". Static memory. */
+/* The version of the linked library, "0.2.0". Static memory. */
 GATHER_API const char *gather_version(void);
 
 /* ---- 2 status and error ---------------------------------------------------------------------------------------------- */
@@ -407,7 +407,8 @@ typedef struct gather_pool gather_pool;
 /* Creates a pool. threads: their number, the calling thread included; 0 = the CPUs that this process may use. If the system refuses
  * a thread (process limit, no memory for its stack), the pool has fewer, in the worst case only the calling thread; `threads` of the
  * executor says how many. Its threads block all signals except SIGBUS, SIGSEGV, SIGFPE and SIGILL. After fork() the child's copy of
- * a pool runs everything on the calling thread.
+ * a pool runs everything on the calling thread. Its threads sleep between gathers; while gathers follow each other within some
+ * microseconds they spin (tuning parameter spin_ns), unless the pool has more threads than this process has CPUs.
  * Memory: one heap object and the threads' stacks; gather_pool_destroy frees them. Returns GATHER_USAGE (threads below 0 or
  * above 4096), GATHER_OUT_OF_MEMORY. */
 GATHER_API GATHER_CHECKED gather_status gather_pool_create(int32_t threads, gather_pool **pool, gather_error *error);
@@ -506,10 +507,12 @@ GATHER_API GATHER_CHECKED gather_status gather_infer_value(const gather_op *op, 
  * Returns GATHER_OK; the returns of gather_output_shape; GATHER_TYPE_MISMATCH (out); GATHER_SHAPE_MISMATCH (out);
  * GATHER_INDEX_OUT_OF_RANGE with position, value, range and count, also for clamp and wrap if the axis has length 0. Then `out` is
  * unchanged; with options->fresh_output it may hold anything.
- * Threads: options->executor, else the calling thread. Memory: none from the heap, with one exception: elements of 1, 2, 4 or 8
+ * Threads: options->executor, else the calling thread. Memory: none from the heap, with two exceptions: elements of 1, 2, 4 or 8
  * bytes by at least radix_block indices (section 11) from a table of at least radix_bytes may use radix partitioning. During the
  * call this takes up to 4 bytes per index of a block (8 for elements of 8 bytes), for one block per thread, at most scratch_bytes in
- * all. If there is no memory, or scratch_bytes is 0, the call takes longer; the result is the same. */
+ * all. And rows of at most a quarter of their indices' bytes, which are more than a core's private cache holds, may be gathered into
+ * memory as large as the output, at most staged_bytes, before the output is written. If there is no memory, or these numbers are 0,
+ * the call takes longer; the result is the same. */
 GATHER_API GATHER_CHECKED gather_status gather_apply(const gather_op *op, const gather_tensor *data,
                                                      const gather_tensor *indices, const gather_tensor *out,
                                                      const gather_options *options, gather_error *error);
@@ -565,7 +568,8 @@ GATHER_API GATHER_CHECKED gather_status gather_plan_run(const gather_plan *plan,
 GATHER_API GATHER_CHECKED gather_status gather_plan_check(const gather_plan *plan, const gather_run *run,
                                                           gather_error *error);
 /* Writes the plan as one line, as snprintf does: at most `bytes` with the terminator; returns the length without truncation.
- * The wording may change. */
+ * The wording may change. After a run with a calibration run (large gathers), the line ends with the variant that was fastest, for each
+ * order of indices that was seen, and how much faster it was than the next. */
 GATHER_API size_t gather_plan_print(const gather_plan *plan, char *text, size_t bytes);
 /* The shape of the output: `shape` has room for GATHER_MAX_RANK lengths; returns the rank. */
 GATHER_API int32_t gather_plan_shape(const gather_plan *plan, int64_t *shape);

@@ -17,13 +17,6 @@
 
 #include "base/error.h"
 
-/* The variable is read in a signal handler, which must not allocate thread-local storage. */
-#if defined(__GNUC__) && defined(__ELF__)
-#define GUARD_THREAD _Thread_local __attribute__((tls_model("initial-exec")))
-#else
-#define GUARD_THREAD _Thread_local
-#endif
-
 typedef struct guard {
   sigjmp_buf jump;
   const gather_table_source *sources;
@@ -32,8 +25,15 @@ typedef struct guard {
   int64_t offset;
 } guard;
 
-static GUARD_THREAD guard *volatile active;
-static GUARD_THREAD volatile sig_atomic_t handing_on;
+/* The guard that each thread is in. Thread-local variables would need either static TLS, of which a process has little
+ * for libraries that it loads later, or an allocation when the handler runs on a thread that has no guard. Reading a key
+ * allocates nothing. */
+static pthread_key_t active;
+static pthread_once_t active_once = PTHREAD_ONCE_INIT;
+static int active_error;
+/* The threads whose signal is with the handler before ours. Threads that find no room are not noted. */
+enum { HANDING_ON = 16 };
+static _Atomic uintptr_t handing_on[HANDING_ON];
 static struct sigaction before;
 static _Atomic int64_t installing; /* the process that installs; a child of fork() does not wait for its parent */
 
@@ -57,24 +57,41 @@ static void give_up(bool sent) {
   if (sent) (void)raise(SIGBUS);
 }
 
+static uintptr_t this_thread(void) { return (uintptr_t)pthread_self(); }
+
+static bool is_handing_on(void) {
+  for (int i = 0; i < HANDING_ON; i++)
+    if (atomic_load(&handing_on[i]) == this_thread()) return true;
+  return false;
+}
+
+/* The place where this thread was noted, or NULL. */
+static _Atomic uintptr_t *note_handing_on(void) {
+  for (int i = 0; i < HANDING_ON; i++) {
+    uintptr_t nobody = 0;
+    if (atomic_compare_exchange_strong(&handing_on[i], &nobody, this_thread())) return &handing_on[i];
+  }
+  return NULL;
+}
+
 static void hand_on(int number, siginfo_t *info, void *context) {
   bool has_function = (before.sa_flags & SA_SIGINFO) != 0, sent = info->si_code <= 0;
   if (!has_function && before.sa_handler == SIG_IGN && sent) return;
   /* Handlers that pass signals to each other would loop forever. */
-  if (handing_on || (!has_function && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))) {
+  if (is_handing_on() || (!has_function && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))) {
     give_up(sent);
     return;
   }
-  handing_on = 1;
+  _Atomic uintptr_t *noted = note_handing_on();
   if (has_function)
     before.sa_sigaction(number, info, context);
   else
     before.sa_handler(number);
-  handing_on = 0;
+  if (noted) atomic_store(noted, 0);
 }
 
 static void on_bus(int number, siginfo_t *info, void *context) {
-  guard *g = active;
+  guard *g = pthread_getspecific(active);
   /* si_code above 0: the kernel sends it for an access, not another process. */
   if (g && info->si_code > 0 && find_source(g, info->si_addr)) siglongjmp(g->jump, 1);
   hand_on(number, info, context);
@@ -91,7 +108,12 @@ static void lock_installing(void) {
   }
 }
 
+static void make_active(void) { active_error = pthread_key_create(&active, NULL); }
+static bool has_active(void) { return pthread_once(&active_once, make_active) == 0 && active_error == 0; }
+
 gather_status gather_guard_install(gather_error *error) {
+  if (!has_active())
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "no key for a thread's data is left in this process");
   struct sigaction now, ours;
   memset(&ours, 0, sizeof ours);
   ours.sa_sigaction = on_bus;
@@ -118,7 +140,6 @@ static bool unblock(sigset_t *before_it) {
 
 static bool run(guard *g, void (*body)(void *argument), void *argument) {
   if (sigsetjmp(g->jump, 0) != 0) return false;
-  active = g;
   body(argument);
   return true;
 }
@@ -126,12 +147,16 @@ static bool run(guard *g, void (*body)(void *argument), void *argument) {
 bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
                       int32_t *source, int64_t *offset) {
   guard g;
-  guard *outer = active;
   sigset_t mask;
-  bool blocked = unblock(&mask);
   g.sources = sources, g.count = count;
+  guard *outer = has_active() ? pthread_getspecific(active) : NULL;
+  if (active_error != 0 || pthread_setspecific(active, &g) != 0) {
+    *source = -1;
+    return false;
+  }
+  bool blocked = unblock(&mask);
   bool good = run(&g, body, argument);
-  active = outer;
+  (void)pthread_setspecific(active, outer); /* it has room since the first call */
   if (blocked || !good) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
   if (!good) *source = g.source, *offset = g.offset;
   return good;

@@ -51,6 +51,7 @@ gather_status gather_table_blame_row(const gather_table *table, int64_t row, gat
 }
 
 gather_status gather_table_fail_mapped(gather_table *table, int32_t source, int64_t offset, gather_error *error) {
+  if (source < 0) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the guard of a mapped file");
   const gather_table_source *from = &table->sources[source];
   int64_t row = gather_table_row_at(table, source, offset);
   gather_table_doubt(table);

@@ -68,6 +68,16 @@ def test_tuning_changes_no_answer(gather, tuning):
     assert answer.code == 0 and np.array_equal(gather.load("o.npy"), x[i])
 
 
+def test_the_plan_names_the_fastest_variant_after_the_run(gather):
+    gather.save("x.npy", np.zeros((5000, 64), np.uint8))
+    gather.save("i.npy", np.random.default_rng(7).integers(0, 64, 2000))
+    env = {"GATHER_TUNING": "calibration_bytes=1,cache_bytes=1"}
+    words = ("take", "x.npy", "i.npy", "--axis", "1", "-o", "o.npy", "-f")  # along axis 0 it would be rows of a table
+    assert "; fastest" in gather(*words, "--plan", env=env).text
+    assert "; fastest" in gather.json(*words, env=env)["plan"]
+    assert "; fastest" not in gather(*words, "--dry-run", env=env).text
+
+
 def test_tuning_limits_the_instruction_set(gather):
     def kernels(**env):
         return gather.json("info", env=env)["kernels"]

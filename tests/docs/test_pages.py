@@ -101,7 +101,15 @@ def test_every_document_is_on_the_map():
     map_of_documents = prose(DOCS / "README.md")
     for file in documents():
         name = str(file.relative_to(DOCS))
-        assert name == "README.md" or name in map_of_documents or name.startswith("ops/"), f"docs/README.md lacks {name}"
+        assert name == "README.md" or name in map_of_documents or name.startswith(("ops/", "benchmarks/")), f"docs/README.md lacks {name}"
+
+
+def test_every_machine_is_on_the_page_of_benchmarks():
+    page = prose(DOCS / "benchmarks.md")
+    found = sorted((DOCS / "benchmarks").glob("*.md"))
+    assert found
+    for file in found:
+        assert f"(benchmarks/{file.name})" in page and file.with_suffix(".json").exists(), file
 
 
 def test_every_tuning_number_is_explained():

@@ -116,8 +116,12 @@ gather_two(int x);
 SOURCE = '#include "gather.h"\nint gather_one(int x) { return x; }\nint gather_two(int x) { return x; }\n'
 
 
+VERSIONS = "LIBGATHER_0.2 {\n  global:\n    gather_one;\n    gather_two;\n  local:\n    *;\n};\n"
+EVERY = "LIBGATHER_0.2 {\n  global:\n    gather_*;\n  local:\n    *;\n};\n"
+
+
 def small_library(
-    root: Path, gather_source: Path, source: str, soname: str = "libgather.so.0", module: str | None = None
+    root: Path, gather_source: Path, source: str, soname: str = "libgather.so.0", module: str | None = None, linked: str = EVERY
 ) -> tuple[int, str]:
     """A library of two functions, with a module for Python where its source is given, and what check-symbols says of it."""
     shutil.copytree(gather_source / "script", root / "script")
@@ -125,10 +129,14 @@ def small_library(
         (root / folder).mkdir(parents=True)
     (root / "include/gather/gather.h").write_text(HEADER)
     (root / "x.c").write_text(source)
+    (root / "src").mkdir()
+    (root / "src/libgather.map").write_text(VERSIONS)
+    (root / "linked.map").write_text(linked)
     flags = ["-fPIC", "-fvisibility=hidden", f"-I{root}/include/gather", "-Wno-implicit-function-declaration"]
     lib = root / "build/lib"
     subprocess.run([CC, *flags, "-c", "x.c", "-o", "x.o"], cwd=root, check=True)
-    subprocess.run([CC, "-shared", f"-Wl,-soname,{soname}", "x.o", "-o", lib / "libgather.so"], cwd=root, check=True)
+    versions = ["-Wl,--version-script=linked.map"] if linked else []
+    subprocess.run([CC, "-shared", f"-Wl,-soname,{soname}", *versions, "x.o", "-o", lib / "libgather.so"], cwd=root, check=True)
     subprocess.run(["ar", "rcs", lib / "libgather.a", "x.o"], cwd=root, check=True)
     if module is not None:
         (root / "build/python/libgather").mkdir(parents=True)
@@ -179,6 +187,19 @@ def test_symbols_find_in_a_module(gather_source: Path, tmp_path: Path, module: s
 )
 def test_symbols_find(gather_source: Path, tmp_path: Path, source: str, complaint: str):
     code, said = small_library(tmp_path, gather_source, source)
+    assert code == 1 and complaint in said, said
+
+
+@pytest.mark.parametrize(
+    ("linked", "complaint"),
+    [
+        ("", "exported without a version: gather_one gather_two"),
+        (EVERY.replace("0.2", "0.3"), "but not as libgather.map says: gather_one@@LIBGATHER_0.3 gather_two@@LIBGATHER_0.3"),
+        (EVERY.replace("0.2", "0.3"), "listed in libgather.map, but not exported: gather_one@@LIBGATHER_0.2 gather_two@@LIBGATHER_0.2"),
+    ],
+)
+def test_symbols_find_a_wrong_version(gather_source: Path, tmp_path: Path, linked: str, complaint: str):
+    code, said = small_library(tmp_path, gather_source, SOURCE, linked=linked)
     assert code == 1 and complaint in said, said
 
 

@@ -58,7 +58,7 @@ def test_installing_for_oneself_as_the_page_says(page: str, gather_build: Path, 
     output = rows(tmp_path, page)
     program = "\n".join(["set -e", f"{install} >/dev/null", *exports, link, "./prog", "$HOME/.local/bin/gather --version"])
     done = run("bash", "-c", program, cwd=tmp_path, HOME=str(tmp_path))
-    assert done.startswith(output) and "0.1.0" in done.removeprefix(output)
+    assert done.startswith(output) and "0.2.0" in done.removeprefix(output)
     # Instead of the variable for the loader: the path in the program.
     (rpath,) = re.findall(r"-Wl,-rpath,\S+", page)
     program = "\n".join(["set -e", exports[0], f"{link} {rpath}", "./prog"])

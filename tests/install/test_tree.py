@@ -29,7 +29,7 @@ ALWAYS = {
     "lib/libgather.a",
     "lib/libgather.so",
     "lib/libgather.so.0",
-    "lib/libgather.so.0.1.0",
+    "lib/libgather.so.0.2.0",
     "lib/pkgconfig/gather.pc",
     "lib/cmake/gather/gatherConfig.cmake",
     "lib/cmake/gather/gatherConfigVersion.cmake",
@@ -88,8 +88,8 @@ def test_no_file_names_the_machine_it_came_from(tree: Tree, gather_source: Path,
 
 
 def test_the_shared_library_has_its_soname(tree: Tree):
-    assert "Library soname: [libgather.so.0]" in run("readelf", "-d", tree.lib / "libgather.so.0.1.0")
+    assert "Library soname: [libgather.so.0]" in run("readelf", "-d", tree.lib / "libgather.so.0.2.0")
 
 
 def test_the_moved_command_runs(tree: Tree):
-    assert "0.1.0" in run(tree.prefix / "bin/gather", "--version")
+    assert "0.2.0" in run(tree.prefix / "bin/gather", "--version")

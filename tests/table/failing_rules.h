@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * failing_rules.h: what failing.c and failing_uring.c share.
+ * failing_rules.h: what failing.c, failing_thread_key.c and failing_uring.c share.
  */
 #ifndef GATHER_TESTS_TABLE_FAILING_RULES_H
 #define GATHER_TESTS_TABLE_FAILING_RULES_H

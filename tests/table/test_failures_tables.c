@@ -53,6 +53,7 @@ static const struct call {
              {"answer direct", EINVAL},
              {"pthread_create", EAGAIN},
              {"pthread_cond_init", ENOMEM},
+             {"pthread_setspecific", ENOMEM},
              {"io_uring_queue_init_params", EPERM},
              {"io_uring_queue_init_params", ENOMEM},
              {"io_uring_get_probe_ring", EINVAL},

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * failing_thread_key.c: the wrapper of pthread_setspecific, apart because ThreadSanitizer's own start calls that function.
+ */
+#include <pthread.h>
+
+#include "table/failing_rules.h"
+
+int __real_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
+int __wrap_pthread_setspecific(pthread_key_t key, const void *value) {
+  int number = value ? failing_now("pthread_setspecific") : 0; /* what is there can be removed */
+  return number != 0 ? number : __real_pthread_setspecific(key, value);
+}
