@@ -61,6 +61,19 @@ def pytest_make_collect_report(collector):
     refuse_required_skips(outcome.get_result())
 
 
+def pytest_collection_modifyitems(config, items):
+    """GATHER_TEST_CASES=n: of the cases of each test function every n-th, the first included, where a program's start is slow."""
+    step = int(os.environ.get("GATHER_TEST_CASES", "1"))
+    kept, left, seen = [], [], {}
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        seen[function] = seen.get(function, -1) + 1
+        (left if seen[function] % step else kept).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
+
+
 def pytest_collection_finish():
     """The modules stay: a test that collects garbage does not look through them each time."""
     gc.collect()
