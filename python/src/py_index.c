@@ -130,7 +130,7 @@ static gather_status move(indexing_call *c, gather_error *error) {
 /* ---- errors ---- */
 
 /* From the engine's tensors to x and the key. */
-static void raise_error(const indexing_call *c, gather_error *error) {
+static void raise(const indexing_call *c, gather_error *error) {
   const gather_py_indexing *ix = &c->indexing;
   if (error->status == GATHER_UNSUPPORTED) { /* too many columns: an IndexError in NumPy */
     (void)gather_py_key_fail(error->status, "%s", error->message);
@@ -183,7 +183,7 @@ static PyObject *gather(indexing_call *c) {
     PyEval_RestoreThread(state);
   }
   if (status != GATHER_OK) {
-    raise_error(c, &error);
+    raise(c, &error);
     return NULL;
   }
   if (!c->call.out) return gather_py_finish(c->call.x, &c->t.data, &c->t.out, !c->indexing.key.ellipsis);

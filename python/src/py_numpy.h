@@ -15,9 +15,4 @@
 #endif
 #include <numpy/arrayobject.h>
 
-#if NPY_ABI_VERSION < 0x02000000 /* a distribution's NumPy 1 (GATHER_NUMPY_OLDEST) has these under other names */
-#define PyDataType_ELSIZE(descr) ((descr)->elsize)
-#define PyArray_ImportNumPyAPI() _import_array()
-#endif
-
 #endif
