@@ -81,11 +81,11 @@ FAULTS = [
     Fault("500", [faults.status(500)], ROWS, times=3),
     Fault("502", [faults.status(502)], ROWS, times=3),
     Fault("500 always", [faults.status(500)], ERROR, says="500", timeout=2),
-    Fault("403 always", [faults.status(403)], ERROR, says="403", most_requests=60, timeout=2),
-    Fault("401 always", [faults.status(401)], ERROR, says="401", most_requests=60, timeout=2),
-    Fault("404 always", [faults.status(404)], ERROR, says="404", status="file_not_found", most_requests=60, timeout=2),
-    Fault("416 always", [faults.status(416)], ERROR, says="416", most_requests=60, timeout=2),
-    Fault("418 always", [faults.status(418)], ERROR, says="418", most_requests=60, timeout=2),
+    Fault("403 always", [faults.status(403)], ERROR, says="403", most_requests=60),
+    Fault("401 always", [faults.status(401)], ERROR, says="401", most_requests=60),
+    Fault("404 always", [faults.status(404)], ERROR, says="404", status="file_not_found", most_requests=60),
+    Fault("416 always", [faults.status(416)], ERROR, says="416", most_requests=60),
+    Fault("418 always", [faults.status(418)], ERROR, says="418", most_requests=60),
     Fault("wrong range once", [faults.content_range(shift=512)], ROWS, times=2),
     Fault("wrong range always", [faults.content_range(shift=512)], ERROR, says=r"status 206: the server sent another range, bytes \d+-\d+, not \d+-\d+ ", timeout=2),
     Fault("range of another file", [faults.content_range(total=17 << 30)], ERROR, says="changed"),
@@ -124,7 +124,7 @@ FAULTS = [
 ]  # fmt: skip
 
 OF_HEADER = [
-    Fault(f"{name} at once", [what], ERROR, says=says, status=status, timeout=2, of_header=True, most_requests=60, most_bytes=16 << 20)
+    Fault(f"{name} at once", [what], ERROR, says=says, status=status, timeout=6 if says in ("404", "410", "403", "200") else 2, of_header=True, most_requests=60, most_bytes=16 << 20)
     for name, what, says, status in [
         ("404", faults.status(404), "404", "file_not_found"), ("410", faults.status(410), "410", "file_not_found"),
         ("403", faults.status(403), "403", "io_error"), ("500", faults.status(500), "500", "io_error"),
