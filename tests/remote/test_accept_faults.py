@@ -104,7 +104,7 @@ FAULTS = [
     Fault("200 and the whole file", [faults.ignore_range()], ERROR, says="200", most_requests=60, most_bytes=64 << 20),
     Fault("200 once", [faults.ignore_range()], EITHER, times=1, most_bytes=64 << 20),
     Fault("garbage once", [faults.garbage()], ROWS, times=1),
-    Fault("garbage always", [faults.garbage()], ERROR, timeout=2),
+    Fault("garbage always", [faults.garbage()], ERROR, says="the answer is not one of HTTP/1", timeout=2),
     Fault("endless headers", [faults.endless_headers()], ERROR, timeout=2),
     Fault("slow loris", [faults.slow_loris(0.5)], ERROR, timeout=2),
     Fault("silence once", [faults.stall(3600)], ROWS, times=2),
@@ -128,7 +128,7 @@ OF_HEADER = [
     for name, what, says, status in [
         ("404", faults.status(404), "404", "file_not_found"), ("410", faults.status(410), "410", "file_not_found"),
         ("403", faults.status(403), "403", "io_error"), ("500", faults.status(500), "500", "io_error"),
-        ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "", "io_error"),
+        ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "not one of HTTP/1", "io_error"),
         ("reset", faults.reset(), "", "io_error"), ("silence", faults.delay(3600), "", "io_error"),
         ("circle", faults.redirect(PATH), "redirect", "io_error"), ("endless", faults.endless_headers(), "", "io_error")]
 ]  # fmt: skip
