@@ -59,7 +59,7 @@ def cases(count: int) -> None:
 
 def tests() -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT / 'tests'}", str(ROOT / "tests/mpi")]
-    if subprocess.run(words, env=os.environ | {"GATHER_TEST_MPI": "all"}, check=False).returncode != 0:
+    if subprocess.run(words, env=os.environ | {"GATHER_SOURCE": str(ROOT), "GATHER_TEST_MPI": "all"}, check=False).returncode != 0:
         fail("a test failed")
 
 
