@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/struct.h"
 #include "codec/codec_rows.h"
+#include "codec/codec_stores.h"
 #include "kernel/tuning.h"
 #include "op/op.h"
 #include "plan/shared.h"
@@ -37,6 +38,8 @@ typedef struct take {
   const void *fill;
   bool by_row; /* a row is a line, and the output is dense */
   bool prefetches;
+  bool fences;   /* the decoder uses non-temporal stores */
+  int64_t moved; /* rows that were decoded before the tasks begin */
 } take;
 
 /* ---- output */
@@ -142,10 +145,11 @@ static void take_run(const take *t, const int64_t *at, int64_t number, int64_t c
   }
 }
 
-/* Rows [first, last) of the output. */
+/* Rows [first, last) of the output, counted after the first t->moved. */
 static void take_rows(void *argument, int64_t first, int64_t last) {
   const take *t = argument;
   int64_t at[GATHER_MAX_RANK] = {0}, rows[RESOLVED];
+  first += t->moved, last += t->moved;
   while (first < last) {
     const int64_t outer = first / t->index_len, place = first % t->index_len;
     int64_t now = t->index_len - place, rest = outer;
@@ -164,6 +168,7 @@ static void take_rows(void *argument, int64_t first, int64_t last) {
     }
     first += now;
   }
+  if (t->fences) gather_stores_fence();
 }
 
 /* ---- checks */
@@ -235,10 +240,23 @@ static gather_status check_memory(const gather_quantized *q, const gather_tensor
 
 /* ---- the whole */
 
+/* Sets t->decoder to the one with the faster stores for a large output, whose first rows they decode. */
+static void choose_stores(take *t, int64_t rows) {
+  const int64_t row_bytes = t->row_len * t->decoder.out_bytes;
+  if (!t->by_row || !gather_stores_are_tried(t->plan.out_len * t->decoder.out_bytes)) return;
+  take other = *t;
+  void *faster;
+  other.fences = gather_stores_nontemporal(&other.decoder);
+  if (!other.fences) return;
+  t->moved = gather_stores_try(take_rows, t, &other, rows, row_bytes, &faster);
+  if (faster != t) t->decoder = other.decoder, t->fences = true;
+}
+
 static void run(take *t, const gather_executor *executor) {
   const int64_t rows = t->row_len > 0 ? t->plan.out_len / t->row_len : 0;
   const int64_t cost = t->row_len * (t->decoder.out_bytes + 1);
-  gather_split(executor, rows, cost, 1, take_rows, t);
+  choose_stores(t, rows);
+  gather_split(executor, rows - t->moved, cost, 1, take_rows, t);
 }
 
 /* Validates the indices, then decodes. indices: in this machine's memory, and nobody writes them. */
