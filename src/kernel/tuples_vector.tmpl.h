@@ -26,7 +26,7 @@ GATHER_INLINE void later_tuples(const char *indices, int bytes) {
     }                                                                                                                  \
     for (int v = 0; v < K; v++)                                                                                        \
       if (any_outside(seen[v], last[v])) return false;                                                                 \
-    return within_rest_##K##_##w(a, indices + j * K * w, count - j);                             \
+    return within_rest_##K##_##w(a, indices + j * K * w, count - j);                                                   \
   }                                                                                                                    \
   static void tuples_fold_##K##_##w(const gather_tuple_axes *a, const char *indices, int64_t count,                    \
                                     int64_t *offsets) {                                                                \
