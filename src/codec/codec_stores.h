@@ -14,11 +14,11 @@ bool gather_stores_nontemporal(gather_decoder *decoder);
 /* By the thread that stored. */
 void gather_stores_fence(void);
 
-/* What decodes rows [first, last) of an output. */
-typedef void (*gather_stores_rows)(void *argument, int64_t first, int64_t last);
-/* Times both on the first rows of an output of `count` rows, and sets *faster to the better one. Returns how many rows were decoded,
- * at most an eighth. */
-int64_t gather_stores_try(gather_stores_rows rows, void *ordinary, void *nontemporal, int64_t count, int64_t row_bytes,
-                          void **faster);
+/* Decodes rows [first, first + count) of an output on all threads, in one of the two ways. */
+typedef void (*gather_stores_run)(void *way, int64_t first, int64_t count);
+/* Times both ways on the first rows of an output of `count` rows of row_bytes, and sets *faster to the better one: the first where the
+ * output is too short for that. Returns how many rows were decoded, at most an eighth. */
+int64_t gather_stores_try(gather_stores_run run, void *ordinary, void *nontemporal, int64_t count, int64_t row_bytes,
+                          int32_t threads, void **faster);
 
 #endif

@@ -40,6 +40,7 @@ typedef struct take {
   bool prefetches;
   bool fences;   /* the decoder uses non-temporal stores */
   int64_t moved; /* rows that were decoded before the tasks begin */
+  const gather_executor *executor;
 } take;
 
 /* ---- output */
@@ -240,23 +241,31 @@ static gather_status check_memory(const gather_quantized *q, const gather_tensor
 
 /* ---- the whole */
 
-/* Sets t->decoder to the one with the faster stores for a large output, whose first rows they decode. */
-static void choose_stores(take *t, int64_t rows) {
+/* Rows [first, first + count) of the output. */
+static void run_part(void *way, int64_t first, int64_t count) {
+  take *t = way;
+  t->moved = first;
+  gather_split(t->executor, count, t->row_len * (t->decoder.out_bytes + 1), 1, take_rows, t);
+}
+
+/* Decodes the first rows of a large output with both kinds of stores, and sets t->decoder to the one with the faster ones. Returns how
+ * many rows that were. */
+static int64_t choose_stores(take *t, int64_t rows) {
   const int64_t row_bytes = t->row_len * t->decoder.out_bytes;
-  if (!t->by_row || !gather_stores_are_tried(t->plan.out_len * t->decoder.out_bytes)) return;
+  if (!t->by_row || !gather_stores_are_tried(t->plan.out_len * t->decoder.out_bytes)) return 0;
   take other = *t;
   void *faster;
   other.fences = gather_stores_nontemporal(&other.decoder);
-  if (!other.fences) return;
-  t->moved = gather_stores_try(take_rows, t, &other, rows, row_bytes, &faster);
+  if (!other.fences) return 0;
+  const int32_t threads = t->executor ? t->executor->threads : 1;
+  const int64_t done = gather_stores_try(run_part, t, &other, rows, row_bytes, threads, &faster);
   if (faster != t) t->decoder = other.decoder, t->fences = true;
+  return done;
 }
 
-static void run(take *t, const gather_executor *executor) {
-  const int64_t rows = t->row_len > 0 ? t->plan.out_len / t->row_len : 0;
-  const int64_t cost = t->row_len * (t->decoder.out_bytes + 1);
-  choose_stores(t, rows);
-  gather_split(executor, rows - t->moved, cost, 1, take_rows, t);
+static void run(take *t) {
+  const int64_t rows = t->row_len > 0 ? t->plan.out_len / t->row_len : 0, first = choose_stores(t, rows);
+  run_part(t, first, rows - first);
 }
 
 /* Validates the indices, then decodes. indices: in this machine's memory, and nobody writes them. */
@@ -265,7 +274,8 @@ static gather_status validate_and_run(take *t, const void *indices, const gather
   gather_index_state state;
   t->indices = indices;
   if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, executor, &state, bad, error));
-  if (t->plan.out_len > 0) run(t, executor);
+  t->executor = executor;
+  if (t->plan.out_len > 0) run(t);
   return GATHER_OK;
 }
 
