@@ -21,10 +21,15 @@
 enum { HARDENED, PLAIN, KINDS, MOST_ROUNDS = 1001, TABLE = 4 << 20, MOST_INDICES = 1 << 20 };
 
 /* The functions of one build. */
-#define FUNCTIONS(X)                                                                                       \
-  X(gather_take)                                                                                           \
-  X(gather_take_quantized) X(gather_op_find) X(gather_plan_create) X(gather_plan_run) X(gather_tuning_set) \
-      X(gather_file_open) X(gather_file_close)
+#define FUNCTIONS(X)       \
+  X(gather_take)           \
+  X(gather_take_quantized) \
+  X(gather_op_find)        \
+  X(gather_plan_create)    \
+  X(gather_plan_run)       \
+  X(gather_tuning_set)     \
+  X(gather_file_open)      \
+  X(gather_file_close)
 #define MEMBER(name) __typeof__(name) *name;
 typedef struct {
   FUNCTIONS(MEMBER)
