@@ -19,6 +19,15 @@ have() {
   for program in "$@"; do command -v "$program" >/dev/null 2>&1 || return 1; done
 }
 
+# debian_archive: where this machine's own packages of Debian come from.
+debian_archive() {
+  local release
+  release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+    awk -v release="$release" '$1 == release && !found {print $2; found = 1} END {exit !found}' ||
+    die "apt-get does not know the archive of this release of Debian"
+}
+
 # sources PATTERN...: the project's files of these names, without asking git (a clone may belong to somebody else).
 sources() {
   local names=() pattern

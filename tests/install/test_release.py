@@ -19,18 +19,22 @@ def small_build(tmp_path: Path) -> Path:
     """What script/check-hardening looks at: a library and an object file, both as they should be."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "src").mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "CMakeCache.txt").write_text("CMAKE_BUILD_TYPE:STRING=Release\n")
     (tmp_path / "a.c").write_text("char *gather_f(int n) { static char a[99]; char b[99]; for (int i = 0; i < n; i++) a[i] = b[i] = (char)i; return a; }\n")
     subprocess.run([CC, "-O0", "-fPIC", *PROTECTED, "-c", tmp_path / "a.c", "-o", tmp_path / "src/a.c.o"], check=True)
     link(tmp_path)
     return tmp_path
 
 
+# What glibc's headers make of strcpy() into an array of known size.
+CHECKED = "char *__strcpy_chk(char *, const char *, unsigned long); char gather_to[9];\nchar *gather_extra(const char *s) { return __strcpy_chk(gather_to, s, 9); }\n"
 PROTECTED = ["-fstack-protector-strong"] + (["-fcf-protection=full"] if os.uname().machine == "x86_64" else [])
 
 
 def link(build: Path, *flags: str, source: str = "") -> None:
     extra = build / "extra.c"
-    extra.write_text(source or "int gather_extra;\n")
+    extra.write_text(source or CHECKED)
     hard = ["-Wl,-z,relro,-z,now,-z,noexecstack", *PROTECTED]
     subprocess.run([CC, "-shared", "-fPIC", *hard, *flags, build / "src/a.c.o", extra, "-o", build / "lib/libgather.so"], check=True)
 
@@ -46,6 +50,8 @@ def test_hardening_passes(gather_source: Path, small_build: Path):
         (["-Wl,-z,execstack"], "", "an executable stack"),
         (["-Wl,-z,norelro"], "", "relocations that stay writable"),
         (["-Wl,-z,lazy"], "", "lazy binding"),
+        (["-Wl,-z,notext"], CHECKED + '__asm__(".quad gather_extra");\n', "relocations in code"),
+        ([], "int gather_extra;\n", "no checked library calls"),
         (["-ftls-model=initial-exec"], "__thread int x; int *gather_x(void) { return &x; }\n", "static thread-local storage"),
     ],
 )
@@ -53,6 +59,23 @@ def test_hardening_finds(gather_source: Path, small_build: Path, flags: list[str
     link(small_build, *flags, source=source)
     code, said = check(gather_source, "check-hardening", small_build)
     assert code == 1 and fault in said, said
+
+
+def test_hardening_finds_a_command_at_a_fixed_address(gather_source: Path, small_build: Path):
+    (small_build / "main.c").write_text("int main(void) { return 0; }\n")
+    hard = ["-Wl,-z,relro,-z,now,-z,noexecstack", small_build / "main.c", "-o", small_build / "bin/gather"]
+    subprocess.run([CC, "-fPIE", "-pie", *hard], check=True)
+    assert check(gather_source, "check-hardening", small_build)[0] == 0
+    subprocess.run([CC, "-fno-pie", "-no-pie", *hard], check=True)
+    code, said = check(gather_source, "check-hardening", small_build)
+    assert code == 1 and "bin/gather: a fixed address" in said, said
+
+
+def test_hardening_finds_that_no_function_is_protected(gather_source: Path, small_build: Path):
+    subprocess.run([CC, *PROTECTED, "-fno-stack-protector", "-fPIC", "-c", small_build / "a.c", "-o", small_build / "src/a.c.o"], check=True)
+    link(small_build)
+    code, said = check(gather_source, "check-hardening", small_build)
+    assert code == 1 and "no stack protectors" in said, said
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="control-flow protection of x86-64")
@@ -69,6 +92,29 @@ def test_every_function_is_in_the_map(gather_source: Path):
     """script/check-symbols compares with the built library; this one needs none."""
     listed = re.findall(r"^    (gather_\w+);$", (gather_source / "src/libgather.map").read_text(), re.M)
     assert listed == sorted(set(listed)) and "gather_apply" in listed
+
+
+# ---- Debian's packages; script/debian-package builds them
+
+
+def test_symbols_file_has_every_function(gather_source: Path):
+    """Each with the version of the library that introduced it: the number of its version in the map."""
+    done = subprocess.run([gather_source / "packaging/debian/write-symbols", gather_source / "src/libgather.map"], capture_output=True, text=True, check=True)
+    told = set(re.findall(r"^ (gather_\w+)@LIBGATHER_([0-9.]+) \2\.0$", done.stdout, re.M))
+    assert {name for name, _ in told} == set(re.findall(r"^    (gather_\w+);$", (gather_source / "src/libgather.map").read_text(), re.M))
+    assert done.stdout.startswith("libgather.so.0 libgather0 #MINVER#\n") and " LIBGATHER_0.2@LIBGATHER_0.2 0.2.0\n" in done.stdout
+
+
+def test_names_that_collide_are_found(gather_source: Path, tmp_path: Path):
+    others = ["usr/bin/gather", "usr/games/gather", "usr/share/man/man1/gather-take.1.gz", "usr/lib/x86_64-linux-gnu/libgather.so.0",
+              "usr/include/gather/file.h", "usr/lib/python3/dist-packages/libgather/__init__.py", "usr/share/pkgconfig/gather.pc"]  # fmt: skip
+    near = ["usr/bin/gather_stx_titles", "usr/include/thrust/gather.h", "usr/share/man/man1/gatherstats.pl.1.gz", "usr/lib/libgathering.so"]
+    files = tmp_path / "files"
+    files.write_text("".join(f"{name:60} utils/other\n" for name in near) + "usr/bin/gather  science/gather-tools\n")
+    assert check(gather_source, "check-names", "--list", files) == (0, "")
+    files.write_text("".join(f"{name:60} utils/other\n" for name in [*others, *near]))
+    code, said = check(gather_source, "check-names", "--list", files)
+    assert (code, [line.split()[0] for line in said.splitlines()]) == (1, others)
 
 
 # ---- the bill of materials
