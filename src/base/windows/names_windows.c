@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -204,8 +205,17 @@ int symlink(const char *target, const char *path) {
   return good ? 0 : gather_windows_fail_as(number);
 }
 
+/* Into memory of the caller's, of PATH_MAX bytes, or into new memory. */
+static char *returned(char *real, char *whole) {
+  if (!real || !whole) return real;
+  const bool fits = strlen(real) < PATH_MAX;
+  if (fits) memcpy(whole, real, strlen(real) + 1);
+  free(real);
+  errno = ENAMETOOLONG;
+  return fits ? whole : NULL;
+}
+
 char *realpath(const char *path, char *whole) {
-  (void)whole; /* NULL: memory of its own */
   wchar_t *wide = gather_wide_path(path);
   if (!wide) return NULL;
   HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES, EVERYTHING, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
@@ -217,7 +227,7 @@ char *realpath(const char *path, char *whole) {
   }
   char *real = gather_path_of_handle(handle);
   (void)CloseHandle(handle);
-  return real;
+  return returned(real, whole);
 }
 
 int mkdir(const char *path, mode_t mode) {

@@ -47,6 +47,12 @@ FILE *gather_posix_fopen(const char *path, const char *mode) {
   return file;
 }
 
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  (void)alignment;
+  *memory = malloc(bytes);
+  return *memory ? 0 : ENOMEM;
+}
+
 int poll(struct pollfd *files, unsigned long count, int timeout) {
   (void)timeout;
   for (unsigned long i = 0; i < count; i++) files[i].revents = files[i].events;

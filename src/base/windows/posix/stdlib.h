@@ -9,9 +9,7 @@
 #include_next <stdlib.h>
 
 char *realpath(const char *path, char *whole) GATHER_POSIX(realpath);
-int setenv(const char *name, const char *value, int replace) GATHER_POSIX(setenv);
-int unsetenv(const char *name) GATHER_POSIX(unsetenv);
-char *mkdtemp(char *path) GATHER_POSIX(mkdtemp);
-int mkstemp(char *path) GATHER_POSIX(mkstemp);
+/* Aligned as malloc()'s: free() of Windows takes nothing else. So a buffer may lie across one page more. */
+int posix_memalign(void **memory, size_t alignment, size_t bytes) GATHER_POSIX(posix_memalign);
 
 #endif
