@@ -25,7 +25,8 @@ ssize_t read(int fd, void *to, size_t bytes) {
   HANDLE handle = gather_handle_of(fd);
   DWORD got = 0;
   if (handle == INVALID_HANDLE_VALUE) return -1;
-  return read_result(ReadFile(handle, to, amount(bytes), &got, NULL) != 0, got);
+  const bool good = ReadFile(handle, to, amount(bytes), &got, NULL) != 0;
+  return read_result(good, got);
 }
 
 ssize_t write(int fd, const void *from, size_t bytes) {
@@ -61,7 +62,8 @@ ssize_t pread(int fd, void *to, size_t bytes, off_t offset) {
   if (handle == INVALID_HANDLE_VALUE) return -1;
   if (offset < 0) return gather_windows_fail_as(EINVAL);
   if (!place(&at, offset)) return gather_windows_fail();
-  return read_result(finish(handle, &at, ReadFile(handle, to, amount(bytes), NULL, &at) != 0, &got), got);
+  const bool good = finish(handle, &at, ReadFile(handle, to, amount(bytes), NULL, &at) != 0, &got);
+  return read_result(good, got);
 }
 
 ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset) {
