@@ -5,6 +5,7 @@
 #include "support/windows_tests.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,27 @@
 
 #include "base/windows/wide_path.h"
 
+static void number_name(char *path, unsigned number) {
+  (void)snprintf(path + strlen(path) - 6, 7, "%06u", ((unsigned)getpid() * 1000 + number) % 1000000);
+}
+
 char *mkdtemp(char *path) {
-  char *end = path + strlen(path) - 6;
   for (unsigned i = 0; i < 1000; i++) {
-    (void)snprintf(end, 7, "%06u", ((unsigned)getpid() * 1000 + i) % 1000000);
+    number_name(path, i);
     if (mkdir(path, 0700) == 0) return path;
     if (errno != EEXIST) return NULL;
   }
   return NULL;
+}
+
+int gather_test_mkstemp(char *path) {
+  int fd = -1;
+  for (unsigned i = 0; i < 1000 && fd < 0; i++) {
+    number_name(path, i);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  return fd;
 }
 
 int chdir(const char *path) {

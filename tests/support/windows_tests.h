@@ -14,4 +14,8 @@ int chdir(const char *path) __asm__("gather_test_chdir");
 /* Does nothing: ctest's time limit ends a test that takes too long. */
 unsigned alarm(unsigned seconds) __asm__("gather_test_alarm");
 
+/* Makes a file of a new name, as mkdtemp does a folder. The C library's shares its file with nobody. */
+#define mkstemp gather_test_mkstemp
+int gather_test_mkstemp(char *path);
+
 #endif

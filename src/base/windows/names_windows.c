@@ -227,6 +227,7 @@ char *realpath(const char *path, char *whole) {
   }
   char *real = gather_path_of_handle(handle);
   (void)CloseHandle(handle);
+  if (!real) real = gather_whole_path(path);
   return returned(real, whole);
 }
 

@@ -123,3 +123,10 @@ char *gather_path_of_handle(void *handle) {
   if (!path) errno = ENOMEM;
   return path;
 }
+
+char *gather_whole_path(const char *path) {
+  wchar_t *wide = gather_wide_path(path), *whole = wide ? lengthened(wide) : NULL;
+  char *text = whole ? shown(whole) : NULL;
+  free(whole);
+  return text;
+}

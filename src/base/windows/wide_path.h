@@ -18,6 +18,9 @@ wchar_t *gather_wide_path(const char *path);
 wchar_t *gather_wide_path_at(int folder, const char *path);
 /* The path of an open file, with slashes and without the prefix; to be freed with free(). NULL: errno says why. */
 char *gather_path_of_handle(void *handle);
+/* The path from the root on, with slashes; links are not followed. For where the system does not tell more: Wine has no paths of handles of
+ * more than 260 characters. To be freed with free(). NULL: errno says why. */
+char *gather_whole_path(const char *path);
 /* Text in UTF-8, to be freed with free(); NULL: out of memory. What is no valid text becomes U+FFFD. */
 char *gather_narrow(const wchar_t *wide);
 
