@@ -84,7 +84,8 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
 /* A file that a path uses as a folder: FILE/NAME. */
 static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
   struct stat about;
-  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash; slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
+  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash;
+       slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
     size_t len = (size_t)(slash - path);
     if (len == 0 || len >= bytes) continue;
     memcpy(file, path, len);

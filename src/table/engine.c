@@ -25,7 +25,8 @@ gather_status gather_engine_parse(const char *name, gather_engine *engine, gathe
       *engine = (gather_engine)i;
       return GATHER_OK;
     }
-  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
+  return gather_fail(error, GATHER_USAGE,
+                     "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
                      name ? name : "");
 }
 
@@ -68,7 +69,7 @@ gather_engine gather_engine_choose(const gather_table_options *options, bool rem
         options->engine == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
     return (gather_engine)OF_SYSTEM;
   }
-  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME,
-                 (int)(why_bytes - 60), error.message);
+  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60),
+                 error.message);
   return GATHER_ENGINE_PREAD;
 }

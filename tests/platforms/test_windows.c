@@ -173,11 +173,11 @@ static int leave(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(knows_positions_beyond_4_gib),   cmocka_unit_test(overlapped_reads_give_the_same),
-      cmocka_unit_test(a_lost_page_becomes_a_result),   cmocka_unit_test(a_wait_ends_in_time),
-      cmocka_unit_test(the_machine_has_something),      cmocka_unit_test(windows_replaces_an_open_file),
-      cmocka_unit_test(windows_deletes_an_open_file),   cmocka_unit_test(windows_knows_every_character),
-      cmocka_unit_test(windows_knows_long_paths),       cmocka_unit_test(windows_takes_both_slashes),
+      cmocka_unit_test(knows_positions_beyond_4_gib), cmocka_unit_test(overlapped_reads_give_the_same),
+      cmocka_unit_test(a_lost_page_becomes_a_result), cmocka_unit_test(a_wait_ends_in_time),
+      cmocka_unit_test(the_machine_has_something),    cmocka_unit_test(windows_replaces_an_open_file),
+      cmocka_unit_test(windows_deletes_an_open_file), cmocka_unit_test(windows_knows_every_character),
+      cmocka_unit_test(windows_knows_long_paths),     cmocka_unit_test(windows_takes_both_slashes),
       cmocka_unit_test(windows_locks_for_one),
   };
   return cmocka_run_group_tests(tests, enter, leave);

@@ -77,14 +77,19 @@ void windows_deletes_an_open_file(void **state) {
 }
 
 void windows_knows_every_character(void **state) {
-  static const char NAME[] = "gr\xc3\xb6\xc3\x9f" "e \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80.npy";
+  static const char NAME[] =
+      "gr\xc3\xb6\xc3\x9f"
+      "e \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80.npy";
   (void)state;
   windows_write(NAME, false, 7);
   assert_int_equal(windows_first(NAME), 7);
   assert_int_equal(count_names(".", NAME), 1);
   assert_int_equal(unlink(NAME), 0);
   struct stat about;
-  assert_int_equal(stat("no\xff" "text", &about), -1);
+  assert_int_equal(stat("no\xff"
+                        "text",
+                        &about),
+                   -1);
 }
 
 /* 20 folders of 40 characters: more than three times what Windows takes without being told. */

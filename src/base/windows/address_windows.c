@@ -2,11 +2,10 @@
  *
  * address_windows.c: reads addresses written as numbers, without the sockets of Windows, which a program would have to start first.
  */
+#include <string.h>
 #include <winsock2.h>
-#include <windows.h>
 
 #include <in6addr.h>
-#include <string.h>
 
 /* Functions of ntdll, which not all headers have; an error is not 0. */
 LONG NTAPI RtlIpv4StringToAddressA(PCSTR text, BOOLEAN strict, PCSTR *end, struct in_addr *address);

@@ -15,7 +15,9 @@ static struct timespec of_hundreds(unsigned long long hundreds) {
   return (struct timespec){.tv_sec = (time_t)(hundreds / 10000000), .tv_nsec = (long)(hundreds % 10000000 * 100)};
 }
 
-static unsigned long long hundreds_of(FILETIME time) { return (unsigned long long)time.dwHighDateTime << 32 | time.dwLowDateTime; }
+static unsigned long long hundreds_of(FILETIME time) {
+  return (unsigned long long)time.dwHighDateTime << 32 | time.dwLowDateTime;
+}
 
 static struct timespec monotonic(void) {
   LARGE_INTEGER ticks, frequency;

@@ -30,7 +30,8 @@ int flock(int fd, int operation) {
   if (handle == INVALID_HANDLE_VALUE) return -1;
   (void)UnlockFileEx(handle, 0, 1, 0, &place);
   if (operation & LOCK_UN) return 0;
-  const DWORD how = (operation & LOCK_EX ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (operation & LOCK_NB ? LOCKFILE_FAIL_IMMEDIATELY : 0);
+  const DWORD how =
+      (operation & LOCK_EX ? LOCKFILE_EXCLUSIVE_LOCK : 0) | (operation & LOCK_NB ? LOCKFILE_FAIL_IMMEDIATELY : 0);
   place = far_byte();
   if (LockFileEx(handle, how, 0, 1, 0, &place)) return 0;
   const DWORD error = GetLastError();

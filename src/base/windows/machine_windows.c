@@ -37,7 +37,8 @@ static long cache_bytes(void) {
   (void)GetLogicalProcessorInformationEx(RelationCache, NULL, &bytes);
   char *rows = bytes > 0 ? malloc(bytes) : NULL;
   long largest = 0;
-  if (rows && GetLogicalProcessorInformationEx(RelationCache, (void *)rows, &bytes)) largest = largest_cache(rows, bytes);
+  if (rows && GetLogicalProcessorInformationEx(RelationCache, (void *)rows, &bytes))
+    largest = largest_cache(rows, bytes);
   free(rows);
   return largest;
 }
@@ -78,6 +79,7 @@ static int64_t job_limit(void) {
 
 int64_t gather_usable_memory(void) {
   MEMORYSTATUSEX about = {.dwLength = sizeof about};
-  const int64_t memory = GlobalMemoryStatusEx(&about) ? (int64_t)about.ullTotalPhys : (int64_t)1 << 30, limit = job_limit();
+  const int64_t memory = GlobalMemoryStatusEx(&about) ? (int64_t)about.ullTotalPhys : (int64_t)1 << 30,
+                limit = job_limit();
   return memory < limit ? memory : limit;
 }

@@ -19,7 +19,8 @@ static void *failed(int number) {
 /* Memory without access is only reserved: mprotect gives it pages. */
 static void *reserve(size_t bytes, int access) {
   const bool none = access == PROT_NONE;
-  void *memory = VirtualAlloc(NULL, bytes, none ? MEM_RESERVE : MEM_RESERVE | MEM_COMMIT, none ? PAGE_NOACCESS : PAGE_READWRITE);
+  void *memory =
+      VirtualAlloc(NULL, bytes, none ? MEM_RESERVE : MEM_RESERVE | MEM_COMMIT, none ? PAGE_NOACCESS : PAGE_READWRITE);
   return memory ? memory : failed(ENOMEM);
 }
 

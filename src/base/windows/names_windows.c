@@ -21,7 +21,15 @@
 #include "base/windows/windows_error.h"
 
 /* The newer flags, which the headers of some compilers lack. */
-enum { DISPOSITION_EX = 21, RENAME_EX = 22, DELETES = 1, POSIX_DELETE = 2, IGNORES_READ_ONLY = 16, REPLACES = 1, POSIX_RENAME = 2 };
+enum {
+  DISPOSITION_EX = 21,
+  RENAME_EX = 22,
+  DELETES = 1,
+  POSIX_DELETE = 2,
+  IGNORES_READ_ONLY = 16,
+  REPLACES = 1,
+  POSIX_RENAME = 2
+};
 
 static const DWORD EVERYTHING = FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE;
 
@@ -39,7 +47,7 @@ static bool rename_handle(HANDLE handle, const wchar_t *to, int class, DWORD fla
   memcpy(info, &flags, sizeof flags); /* of the older class: whether it replaces */
   info->FileNameLength = (DWORD)bytes;
   memcpy(info->FileName, to, bytes);
-  const bool good = SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)class, info, (DWORD)room) != 0;
+  const bool good = SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS) class, info, (DWORD)room) != 0;
   const DWORD error = GetLastError();
   free(info);
   SetLastError(error);
@@ -67,8 +75,8 @@ static wchar_t *name_aside(const wchar_t *path, int up) {
     if (slash) *slash = L'\0';
   }
   wchar_t *slash = wcsrchr(aside, L'\\');
-  (void)_snwprintf(slash ? slash + 1 : aside, NAME - 1, L".gather-gone-%lx-%llx-%u", GetCurrentProcessId(), GetTickCount64(),
-                   atomic_fetch_add(&count, 1));
+  (void)_snwprintf(slash ? slash + 1 : aside, NAME - 1, L".gather-gone-%lx-%llx-%u", GetCurrentProcessId(),
+                   GetTickCount64(), atomic_fetch_add(&count, 1));
   return aside;
 }
 
@@ -131,7 +139,8 @@ static bool delete_as_posix(const wchar_t *path) {
   DWORD flags = DELETES | POSIX_DELETE | IGNORES_READ_ONLY;
   HANDLE handle = open_to_rename(path, EVERYTHING);
   if (handle == INVALID_HANDLE_VALUE) return false;
-  const bool good = SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &flags, sizeof flags) != 0;
+  const bool good =
+      SetFileInformationByHandle(handle, (FILE_INFO_BY_HANDLE_CLASS)DISPOSITION_EX, &flags, sizeof flags) != 0;
   (void)CloseHandle(handle);
   return good;
 }
@@ -218,7 +227,8 @@ static char *returned(char *real, char *whole) {
 char *realpath(const char *path, char *whole) {
   wchar_t *wide = gather_wide_path(path);
   if (!wide) return NULL;
-  HANDLE handle = CreateFileW(wide, FILE_READ_ATTRIBUTES, EVERYTHING, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
+  HANDLE handle =
+      CreateFileW(wide, FILE_READ_ATTRIBUTES, EVERYTHING, NULL, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, NULL);
   const DWORD error = GetLastError();
   free(wide);
   if (handle == INVALID_HANDLE_VALUE) {

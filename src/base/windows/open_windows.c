@@ -20,7 +20,8 @@ enum { MOST_DESCRIPTORS = 1 << 16 };
 
 void *gather_handle_of(int fd) {
   void *handle = fd >= 0 && fd < MOST_DESCRIPTORS ? (void *)_get_osfhandle(fd) : INVALID_HANDLE_VALUE;
-  if (handle != INVALID_HANDLE_VALUE && handle != (void *)(intptr_t)-2) return handle; /* -2: a console program without a console */
+  if (handle != INVALID_HANDLE_VALUE && handle != (void *)(intptr_t)-2)
+    return handle; /* -2: a console program without a console */
   errno = EBADF;
   return INVALID_HANDLE_VALUE;
 }

@@ -138,7 +138,9 @@ int pthread_key_create(pthread_key_t *key, void (*destroy)(void *value)) {
   return *key == TLS_OUT_OF_INDEXES ? EAGAIN : 0;
 }
 
-int pthread_setspecific(pthread_key_t key, const void *value) { return TlsSetValue(key, (LPVOID)(uintptr_t)value) ? 0 : ENOMEM; }
+int pthread_setspecific(pthread_key_t key, const void *value) {
+  return TlsSetValue(key, (LPVOID)(uintptr_t)value) ? 0 : ENOMEM;
+}
 
 void *pthread_getspecific(pthread_key_t key) { return TlsGetValue(key); }
 

@@ -39,7 +39,8 @@ ssize_t write(int fd, const void *from, size_t bytes) {
 /* A position, and an event of its own: several transfers of one handle may be in flight. */
 static bool place(OVERLAPPED *at, off_t offset) {
   *at = (OVERLAPPED){0};
-  at->Offset = (DWORD)((unsigned long long)offset & 0xffffffff), at->OffsetHigh = (DWORD)((unsigned long long)offset >> 32);
+  at->Offset = (DWORD)((unsigned long long)offset & 0xffffffff),
+  at->OffsetHigh = (DWORD)((unsigned long long)offset >> 32);
   at->hEvent = CreateEventW(NULL, TRUE, FALSE, NULL);
   return at->hEvent != NULL;
 }

@@ -37,7 +37,8 @@ static bool begins(const wchar_t *text, const wchar_t *start) { return wcsncmp(t
 
 /* "C:\x" as "\\?\C:\x", "\\server\x" as "\\?\UNC\server\x"; names of devices ("\\.\NUL") stay. */
 static wchar_t *prefixed(const wchar_t *whole) {
-  const bool device = begins(whole, L"\\\\?\\") || begins(whole, L"\\\\.\\"), server = !device && begins(whole, L"\\\\");
+  const bool device = begins(whole, L"\\\\?\\") || begins(whole, L"\\\\.\\"),
+             server = !device && begins(whole, L"\\\\");
   const wchar_t *prefix = device ? L"" : server ? L"\\\\?\\UNC\\" : L"\\\\?\\";
   const size_t before = wcslen(prefix), bytes = (wcslen(whole) + 1) * sizeof *whole;
   wchar_t *path = malloc(before * sizeof *path + bytes);

@@ -20,20 +20,20 @@
 #define GUARD_SETJMP(jump) setjmp(jump)
 #endif
 
-typedef struct guard {
+typedef struct guarded_copy {
   jmp_buf jump;
   const gather_table_source *sources;
   int32_t count;
   int32_t source;
   int64_t offset;
-} guard;
+} guarded_copy;
 
 /* The guard that each thread is in. */
 static pthread_key_t active;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool installed;
 
-static bool find_source(guard *g, const char *address) {
+static bool find_source(guarded_copy *g, const char *address) {
   for (int32_t i = 0; i < g->count; i++) {
     const gather_table_source *source = &g->sources[i];
     if (!source->map || address < source->map || address - source->map >= source->size) continue;
@@ -44,18 +44,18 @@ static bool find_source(guard *g, const char *address) {
   return false;
 }
 
-static void escape(guard *g) { longjmp(g->jump, 1); }
+static void escape(guarded_copy *g) { longjmp(g->jump, 1); }
 
 /* The thread goes on as if it had called escape(g). */
 #if defined(__x86_64__)
-static void redirect(CONTEXT *context, guard *g) {
+static void redirect(CONTEXT *context, guarded_copy *g) {
   enum { SHADOW = 32, RETURN_ADDRESS = 8 };
   context->Rsp = (context->Rsp & ~(DWORD64)15) - SHADOW - RETURN_ADDRESS;
   context->Rip = (DWORD64)(uintptr_t)escape;
   context->Rcx = (DWORD64)(uintptr_t)g;
 }
 #elif defined(__aarch64__)
-static void redirect(CONTEXT *context, guard *g) {
+static void redirect(CONTEXT *context, guarded_copy *g) {
   context->Sp &= ~(DWORD64)15;
   context->Pc = (DWORD64)(uintptr_t)escape;
   context->X0 = (DWORD64)(uintptr_t)g;
@@ -72,7 +72,7 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *exception) {
   const EXCEPTION_RECORD *record = exception->ExceptionRecord;
   if (!is_access(record)) return EXCEPTION_CONTINUE_SEARCH;
   const DWORD error = GetLastError();
-  guard *g = pthread_getspecific(active);
+  guarded_copy *g = pthread_getspecific(active);
   SetLastError(error);
   if (!g || !find_source(g, (const char *)record->ExceptionInformation[1])) return EXCEPTION_CONTINUE_SEARCH;
   redirect(exception->ContextRecord, g);
@@ -95,7 +95,7 @@ gather_status gather_guard_install(gather_error *error) {
   return gather_fail(error, GATHER_OUT_OF_MEMORY, "cannot install a handler for exceptions");
 }
 
-static bool run(guard *g, void (*body)(void *argument), void *argument) {
+static bool run(guarded_copy *g, void (*body)(void *argument), void *argument) {
   if (GUARD_SETJMP(g->jump) != 0) return false;
   body(argument);
   return true;
@@ -103,9 +103,9 @@ static bool run(guard *g, void (*body)(void *argument), void *argument) {
 
 bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*body)(void *argument), void *argument,
                       int32_t *source, int64_t *offset) {
-  guard g = {.sources = sources, .count = count};
+  guarded_copy g = {.sources = sources, .count = count};
   gather_error error;
-  guard *outer = gather_guard_install(&error) == GATHER_OK ? pthread_getspecific(active) : NULL;
+  guarded_copy *outer = gather_guard_install(&error) == GATHER_OK ? pthread_getspecific(active) : NULL;
   if (!installed || pthread_setspecific(active, &g) != 0) {
     *source = -1;
     return false;
