@@ -105,7 +105,7 @@ const char *gather_cli_choice(gather_cli_option_id id, const gather_cli_command 
     case GATHER_CLI_ENGINE:
       return WORD(i, gather_engine_name(GATHER_ENGINE_AUTO), gather_engine_name(GATHER_ENGINE_MMAP),
                   gather_engine_name(GATHER_ENGINE_PREAD), gather_engine_name(GATHER_ENGINE_URING),
-                  gather_engine_name(GATHER_ENGINE_HTTP));
+                  gather_engine_name(GATHER_ENGINE_HTTP), gather_engine_name(GATHER_ENGINE_OVERLAPPED));
     case GATHER_CLI_GAP:
       return WORD(i, "auto");
     case GATHER_CLI_AS:

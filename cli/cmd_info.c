@@ -199,7 +199,7 @@ static void text_formats(void) {
 
 /* The engines of tables, and why one of them does not work here. */
 static const gather_engine ENGINES[] = {GATHER_ENGINE_MMAP, GATHER_ENGINE_PREAD, GATHER_ENGINE_URING,
-                                        GATHER_ENGINE_HTTP};
+                                        GATHER_ENGINE_HTTP, GATHER_ENGINE_OVERLAPPED};
 enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 static void json_engines(gather_cli_json *json) {

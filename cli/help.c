@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "json.h"
+#include "memory_stream.h"
 #include "report.h"
 
 enum { INDENT = 26, WIDTH = 80 };
@@ -82,10 +83,10 @@ static int show_json(const gather_cli_args *args, const gather_cli_command *comm
                      void (*render)(FILE *to, const gather_cli_command *command)) {
   static char text[1 << 16];
   gather_error error;
-  FILE *memory = fmemopen(text, sizeof text, "w");
+  FILE *memory = gather_cli_memory_open(text, sizeof text);
   if (memory && topic) show_topic(memory, gather_cli_topic_find(topic));
   if (memory && !topic) render(memory, command);
-  if (!memory || fclose(memory) != 0) {
+  if (!memory || !gather_cli_memory_close(memory, text, sizeof text)) {
     (void)gather_cli_fail(&error, GATHER_OUT_OF_MEMORY, "out of memory for the help");
     return gather_cli_report(args, &error);
   }

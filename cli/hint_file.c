@@ -11,6 +11,7 @@
 
 #include "gather/remote.h"
 #include "hint.h"
+#include "separators.h"
 
 enum { MOST_NAMES = 4096, PATH_BYTES = 1024 };
 
@@ -27,7 +28,7 @@ static const char *output_file(const gather_cli_args *args, int i) {
 
 /* The folder of a path, "." if it has none; false if it does not fit. */
 static bool folder_of(const char *path, char *folder, size_t bytes) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = gather_cli_slash(path);
   size_t len = slash ? (size_t)(slash - path) : 1;
   if (len >= bytes) return false;
   memcpy(folder, slash ? path : ".", len);
@@ -66,7 +67,7 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
   char folder[PATH_BYTES];
   names all = {.count = 0};
   const struct dirent *entry;
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *slash = gather_cli_slash(path), *base = slash ? slash + 1 : path;
   text[0] = 0;
   DIR *directory = folder_of(path, folder, sizeof folder) ? opendir(folder) : NULL;
   if (!directory) return;
@@ -83,7 +84,8 @@ static void nearest_file(const char *path, char *text, size_t bytes) {
 /* A file that a path uses as a folder: FILE/NAME. */
 static bool through_file(const char *path, char *file, size_t bytes, const char **rest) {
   struct stat about;
-  for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+  for (const char *slash = strpbrk(path, GATHER_CLI_SEPARATORS); slash;
+       slash = strpbrk(slash + 1, GATHER_CLI_SEPARATORS)) {
     size_t len = (size_t)(slash - path);
     if (len == 0 || len >= bytes) continue;
     memcpy(file, path, len);
@@ -178,7 +180,7 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "%.100s is a file; a tensor in it is named %.100s:%.40s", near, near, rest);
     return;
   }
-  if (strchr(error->file, '/') && folder_of(error->file, near, sizeof near) && stat(near, &about) != 0) {
+  if (gather_cli_slash(error->file) && folder_of(error->file, near, sizeof near) && stat(near, &about) != 0) {
     snprintf(text, bytes, "no such folder: %.200s", near);
     return;
   }

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "json.h"
+#include "program_folder.h"
 #include "show.h"
 
 typedef struct plugin {
@@ -28,17 +28,9 @@ enum { PLUGIN_COUNT = sizeof PLUGINS / sizeof *PLUGINS };
 /* Relative to the folder of the program. */
 static const char *const FOLDERS[] = {"../plugins", GATHER_CLI_PLUGIN_FOLDER, "../python/libgather/plugins"};
 
-/* The folder of the program with its '/', or "" if the system does not tell. */
-static void program_folder(char folder[PATH_MAX]) {
-  ssize_t got = readlink("/proc/self/exe", folder, PATH_MAX - 1);
-  folder[got > 0 ? got : 0] = '\0';
-  char *slash = strrchr(folder, '/');
-  folder[slash ? slash + 1 - folder : 0] = '\0';
-}
-
 static bool find_plugin(const plugin *wanted, char path[PATH_MAX]) {
   char folder[PATH_MAX], name[2 * PATH_MAX];
-  program_folder(folder);
+  gather_cli_program_folder(folder, sizeof folder);
   for (size_t i = 0; *folder && i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
     int length = snprintf(name, sizeof name, "%s%s/%s", folder, FOLDERS[i], wanted->library);
     if (length > 0 && (size_t)length < sizeof name && realpath(name, path)) return true;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "begin.h"
 #include "choices.h"
 #include "commands.h"
 #include "complete.h"
@@ -32,7 +33,7 @@ static int run(const gather_cli_args *args) {
 int main(int argc, char **argv) {
   gather_cli_args args;
   gather_error error;
-  gather_cli_signals_fill_descriptors();
+  gather_cli_begin(&argc, &argv);
   if (argc > 2 && strcmp(argv[1], GATHER_CLI_COMPLETE) == 0) return gather_cli_complete(argc - 2, argv + 2);
   gather_status status = gather_cli_parse(argc, argv, &args, &error);
   if (status == GATHER_OK) status = gather_cli_colour_option(&args, &error);

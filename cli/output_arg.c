@@ -10,6 +10,7 @@
 
 #include "fail.h"
 #include "gather/remote.h"
+#include "separators.h"
 
 static const char SEVERAL[] = "safetensors", NAMED[] = ".safetensors:";
 
@@ -46,7 +47,7 @@ gather_status gather_cli_out_read(const char *argument, const char *option, gath
   if (out->name && !*out->name)
     return gather_cli_fail(error, GATHER_USAGE, "%s %.200s: the tensor's name is missing after the colon", option,
                            argument);
-  const char *slash = strrchr(out->path, '/'), *dot = strrchr(slash ? slash : out->path, '.');
+  const char *slash = gather_cli_slash(out->path), *dot = strrchr(slash ? slash : out->path, '.');
   for (size_t i = 0; dot && i < gather_format_count() && !out->format; i++)
     if (has_word(gather_format_abilities(i), "write") && has_word(gather_format_extensions(i), dot))
       out->format = gather_format_name(i);

@@ -13,6 +13,7 @@
 
 #include "fail.h"
 #include "run.h"
+#include "separators.h"
 #include "source.h"
 #include "system.h"
 
@@ -156,8 +157,8 @@ static gather_status find_sets(const char *folder, int64_t **numbers, size_t *co
 /* The last part of a folder's name. */
 static void base_name(const char *folder, char *name, size_t bytes) {
   size_t end = strlen(folder), begin;
-  while (end > 1 && folder[end - 1] == '/') end--;
-  for (begin = end; begin > 0 && folder[begin - 1] != '/';) begin--;
+  while (end > 1 && strchr(GATHER_CLI_SEPARATORS, folder[end - 1])) end--;
+  for (begin = end; begin > 0 && !strchr(GATHER_CLI_SEPARATORS, folder[begin - 1]);) begin--;
   snprintf(name, bytes, "%.*s", (int)(end - begin), folder + begin);
 }
 

@@ -31,7 +31,8 @@ gather_status gather_cli_table_options_read(const gather_cli_args *args, gather_
   options->depth = (int32_t)depth;
   if (!engine) return GATHER_OK;
   if (gather_engine_parse(engine, &options->engine, NULL) == GATHER_OK) return GATHER_OK;
-  return gather_cli_fail(error, GATHER_USAGE, "--engine takes auto, mmap, pread, uring or http, not '%.100s'%s", engine,
+  return gather_cli_fail(error, GATHER_USAGE,
+                         "--engine takes auto, mmap, pread, uring, http or overlapped, not '%.100s'%s", engine,
                          gather_cli_choice_hint(GATHER_CLI_ENGINE, args->command, engine, hint, sizeof hint));
 }
 

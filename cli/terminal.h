@@ -20,6 +20,8 @@ void gather_cli_terminal_colour_set(gather_cli_colour mode);
 /* Whether output to a descriptor is coloured. auto: a terminal, TERM is set and not "dumb", NO_COLOR is unset or empty. */
 bool gather_cli_terminal_colour(int fd);
 
+/* Whether a descriptor is a terminal that supports escape sequences. */
+bool gather_cli_terminal_escapes(int fd);
 /* Whether the terminal shows characters beyond ASCII: the locale's encoding (LC_ALL, LC_CTYPE, LANG) is UTF-8. */
 bool gather_cli_terminal_utf8(void);
 

@@ -81,8 +81,12 @@ else()
 endif()
 
 # Threads: the built-in pool, tables read by threads, and jobs that run beside the caller.
-set(THREADS_PREFER_PTHREAD_FLAG ON)
-find_package(Threads REQUIRED)
+if(WIN32) # by Windows' own (src/base/windows)
+  add_library(Threads::Threads INTERFACE IMPORTED GLOBAL)
+else()
+  set(THREADS_PREFER_PTHREAD_FLAG ON)
+  find_package(Threads REQUIRED)
+endif()
 
 # cmocka: the C tests' runner.
 if(GATHER_TESTS)

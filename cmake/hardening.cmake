@@ -21,7 +21,9 @@ function(gather_harden name)
   endif()
 endfunction()
 gather_harden(STACK_PROTECTOR -fstack-protector-strong)
-gather_harden(STACK_CLASH -fstack-clash-protection)
+if(NOT WIN32) # whose compilers touch every page of a large frame anyway, and gcc cannot describe both ways in a table of unwinding
+  gather_harden(STACK_CLASH -fstack-clash-protection)
+endif()
 gather_harden(CONTROL_FLOW -fcf-protection=full)              # x86: indirect branch tracking, shadow stack
 gather_harden(BRANCH_PROTECTION -mbranch-protection=standard) # 64-bit ARM: the same, and signed return addresses
 # The C library's checked calls exist only in optimised code. A level that somebody chose in CFLAGS is kept.

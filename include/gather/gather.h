@@ -37,7 +37,16 @@ extern "C" {
 #define GATHER_VERSION_PATCH 0
 
 /* An exported function. Programs that link the static library need no macro; the library itself sets GATHER_BUILDING. */
-#if defined(__GNUC__)
+#if defined( \
+    __MINGW32__) /* the DLL's list of exports says what is exported; `printf` of gcc means Windows' of long ago */
+#define GATHER_API
+#define GATHER_CHECKED __attribute__((warn_unused_result))
+#if defined(__clang__)
+#define GATHER_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#else
+#define GATHER_PRINTF_LIKE(text, first) __attribute__((format(gnu_printf, text, first)))
+#endif
+#elif defined(__GNUC__)
 #define GATHER_API __attribute__((visibility("default")))
 #define GATHER_CHECKED __attribute__((warn_unused_result))
 #define GATHER_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))

@@ -45,7 +45,8 @@ typedef enum gather_engine {
   GATHER_ENGINE_MMAP,     /* only the mapped file; the system is advised of each batch before its use */
   GATHER_ENGINE_PREAD,    /* threads that read */
   GATHER_ENGINE_URING,    /* io_uring of Linux, with O_DIRECT if the file system supports it */
-  GATHER_ENGINE_HTTP /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
+  GATHER_ENGINE_HTTP, /* ranges of files on other machines: the engine of every table of URLs, and of no other. Since 0.2 */
+  GATHER_ENGINE_OVERLAPPED /* overlapped reads of Windows, unbuffered if the file system supports it. Since 0.2 */
 } gather_engine;
 
 /* "auto", "mmap", "pread", "uring", "http"; NULL for any other number. */

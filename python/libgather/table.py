@@ -378,7 +378,7 @@ def open(
     memory : int or str, optional
         Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
         without the indices and the result. Default: none.
-    engine : {'auto', 'mmap', 'pread', 'uring', 'http'}
+    engine : {'auto', 'mmap', 'pread', 'uring', 'http', 'overlapped'}
         How rows that are not resident are read. 'auto' uses the fastest available; stats() names it. URLs are read by
         'http'.
     depth : int, optional

@@ -7,7 +7,11 @@
 
 #if defined(__GNUC__)
 #define GATHER_INLINE static inline __attribute__((always_inline, unused))
+#if defined(__MINGW32__) && !defined(__clang__) /* there `printf` means the C library's of long ago */
+#define GATHER_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#else
 #define GATHER_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#endif
 #define GATHER_LIKELY(x) __builtin_expect(!!(x), 1)
 #define GATHER_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define GATHER_COLD __attribute__((cold, noinline))

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "format/map.h"
 
 #if defined(O_PATH)
@@ -42,8 +43,8 @@ static int open_step(int folder, const char *name, int flags) {
 
 /* Opens the name at `at`, up to the next slash, and closes its directory. *next: what follows the slashes. */
 static int descend(int folder, char *at, char **next, int flags) {
-  char *end = at + strcspn(at, "/"), last = *end;
-  *next = end + strspn(end, "/");
+  char *end = at + strcspn(at, GATHER_PATH_SEPARATORS), last = *end;
+  *next = end + strspn(end, GATHER_PATH_SEPARATORS);
   *end = '\0';
   int fd = open_step(folder, at, **next || last ? FOLDER : flags), number = errno;
   *end = last;

@@ -5,11 +5,16 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/path.h"
 #include "format/format.h"
+
+static const char *last_slash(const gather_file *file) {
+  return file->client ? strrchr(file->name, '/') : gather_path_slash(file->name);
+}
 
 /* The bytes of a name up to its last slash. Of a URL at least up to the end of its host: "https://host" has no slash there. */
 static size_t folder_bytes(const gather_file *file, bool *needs_slash) {
-  const char *slash = strrchr(file->name, '/'), *authority = file->client ? strstr(file->name, "://") : NULL;
+  const char *slash = last_slash(file), *authority = file->client ? strstr(file->name, "://") : NULL;
   *needs_slash = authority && !strchr(authority + 3, '/');
   if (*needs_slash) return strlen(file->name);
   return slash ? (size_t)(slash + 1 - file->name) : 0;
@@ -52,7 +57,7 @@ static int hex_of(char c) {
 }
 
 char *gather_file_base(gather_file *file) {
-  const char *slash = strrchr(file->name, '/'), *from = slash ? slash + 1 : file->name;
+  const char *slash = last_slash(file), *from = slash ? slash + 1 : file->name;
   char *base = gather_arena_text(&file->arena, from, strlen(from)), *to = base;
   if (!base || !is_encoded(file)) return base;
   for (; *from; to++) {
@@ -84,7 +89,7 @@ static bool has_parent_step(const char *location) {
 gather_status gather_file_check_location(const gather_file *file, const char *location, int64_t offset,
                                          gather_error *error) {
   if (location[0] == '\0') return refuse(file, offset, location, "it is empty", error);
-  if (location[0] == '/' || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
+  if (gather_path_is_whole(location) || has_parent_step(location) || (file->client && gather_remote_is_url(location)))
     return refuse(file, offset, location, "it is not below the directory of the model", error);
   return GATHER_OK;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "base/path.h"
 #include "format/format.h"
 
 static const gather_format FORMATS[] = {
@@ -36,7 +37,7 @@ static bool lists(const char *list, const char *word) {
 }
 
 const gather_format *gather_format_for_path(const char *path) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = gather_path_slash(path);
   const char *dot = strrchr(slash ? slash : path, '.');
   if (!dot || strchr(dot, ' ')) return NULL;
   for (size_t i = 0; i < FORMAT_COUNT; i++)

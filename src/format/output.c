@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "format/map.h"
 
 static char *copy_text(const char *text, size_t bytes) {
@@ -29,7 +30,7 @@ static char *copy_text(const char *text, size_t bytes) {
 
 /* Length of the folder part of a path, with its slash. */
 static size_t folder_bytes(const char *path) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = gather_path_slash(path);
   return slash ? (size_t)(slash + 1 - path) : 0;
 }
 
@@ -59,7 +60,7 @@ static gather_status check_target(const char *path, bool replace, bool *replaces
   struct stat about;
   *replaces = false;
   if (path[0] == '\0') return gather_fail(error, GATHER_USAGE, "the name of the output is empty");
-  if (path[strlen(path) - 1] == '/')
+  if (strchr(GATHER_PATH_SEPARATORS, path[strlen(path) - 1]))
     return gather_fail_file(error, GATHER_USAGE, path, -1, "the name of the output ends with a slash");
   GATHER_TRY(check_folder(path, error));
   if (lstat(path, &about) != 0)

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "gather/gather.h"
 
-#if defined(__unix__)
+#if defined(__unix__) || defined(_WIN32)
 #include <unistd.h>
 #endif
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/struct.h"
 #include "format/format.h"
 #include "plan/tasks.h"
@@ -59,7 +60,7 @@ static gather_status find_target(gather_shuffle *job, gather_error *error) {
   if (number == ENOMEM || number == EIO) /* writing reports other errors of the name */
     return gather_fail_file(error, gather_shuffle_status_of(number), job->output, -1, "cannot resolve the path: %s",
                             gather_shuffle_words(number, words));
-  const char *target = real ? real : job->output, *slash = strrchr(target, '/');
+  const char *target = real ? real : job->output, *slash = gather_path_slash(target);
   const size_t len = strlen(target), folder = slash ? (size_t)(slash + 1 - target) : 0;
   const bool fits = len < sizeof job->target && len + sizeof PREFIX <= sizeof job->folder.path;
   if (fits) {

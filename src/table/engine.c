@@ -25,7 +25,8 @@ gather_status gather_engine_parse(const char *name, gather_engine *engine, gathe
       *engine = (gather_engine)i;
       return GATHER_OK;
     }
-  return gather_fail(error, GATHER_USAGE, "no such engine '%.40s'; engines are auto, mmap, pread, uring and http",
+  return gather_fail(error, GATHER_USAGE,
+                     "no such engine '%.40s'; engines are auto, mmap, pread, uring, http and overlapped",
                      name ? name : "");
 }
 
@@ -42,7 +43,16 @@ gather_status gather_engine_fits(gather_engine engine, bool remote, gather_error
   return gather_fail(error, GATHER_USAGE, "the engine http reads URLs, and this is a local file");
 }
 
-/* The engine to use, and why: io_uring, or threads if it is refused. */
+/* The system's own way to have many reads in flight. */
+#if defined(_WIN32)
+enum { OF_SYSTEM = GATHER_ENGINE_OVERLAPPED };
+static const char OF_SYSTEM_NAME[] = "overlapped reads";
+#else
+enum { OF_SYSTEM = GATHER_ENGINE_URING };
+static const char OF_SYSTEM_NAME[] = "io_uring";
+#endif
+
+/* The engine to use, and why: the system's own, or threads if that is refused. */
 gather_engine gather_engine_choose(const gather_table_options *options, bool remote, char *why, size_t why_bytes) {
   gather_error error;
   if (remote) {
@@ -53,13 +63,13 @@ gather_engine gather_engine_choose(const gather_table_options *options, bool rem
     (void)snprintf(why, why_bytes, "it was asked for");
     return options->engine;
   }
-  if (gather_reader_probe(GATHER_ENGINE_URING, &error) == GATHER_OK) {
+  if (gather_reader_probe((gather_engine)OF_SYSTEM, &error) == GATHER_OK) {
     (void)snprintf(
         why, why_bytes, "%s",
-        options->engine == GATHER_ENGINE_URING ? "it was asked for" : "many reads at a time, from one thread");
-    return GATHER_ENGINE_URING;
+        options->engine == (gather_engine)OF_SYSTEM ? "it was asked for" : "many reads at a time, from one thread");
+    return (gather_engine)OF_SYSTEM;
   }
-  (void)snprintf(why, why_bytes, "threads read, because io_uring cannot be used: %.*s", (int)(why_bytes - 60),
+  (void)snprintf(why, why_bytes, "threads read, because %s cannot be used: %.*s", OF_SYSTEM_NAME, (int)(why_bytes - 60),
                  error.message);
   return GATHER_ENGINE_PREAD;
 }

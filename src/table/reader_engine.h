@@ -62,7 +62,8 @@ struct gather_reader {
   const gather_table_source **refusing; /* of each queue: the last source whose direct_fd refused a read */
 };
 
-extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http;
+extern const gather_reader_engine gather_reader_map, gather_reader_pread, gather_reader_uring, gather_reader_http,
+    gather_reader_overlapped;
 
 /* Continues with pread until all needed bytes are read, on the calling thread; sets the result. */
 void gather_slot_read(gather_slot *slot);

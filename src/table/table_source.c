@@ -22,10 +22,15 @@
 /* MOST_BLOCK: sources with longer blocks are read through the page cache. */
 enum { BLOCK_BYTES = 4096, MOST_BLOCK = 1 << 20 };
 
+/* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */
+#if !defined(O_OVERLAPPED)
+#define O_OVERLAPPED 0
+#endif
+
 /* O_NONBLOCK: else opening a pipe would wait for a writer. */
 static int open_file(const char *path, int more) {
   int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more);
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more);
   while (fd < 0 && errno == EINTR);
   return fd;
 }

@@ -36,7 +36,7 @@ static gather_status create_reader(gather_table *table, gather_worker *worker, g
   gather_reader_plan plan = {table->engine, table->budget.depth, table->budget.slot_bytes, table->budget.queues,
                              table->client};
   gather_status status = gather_reader_create(&plan, &worker->reader, &why);
-  if (status == GATHER_UNSUPPORTED && plan.engine == GATHER_ENGINE_URING) {
+  if (status == GATHER_UNSUPPORTED && (plan.engine == GATHER_ENGINE_URING || plan.engine == GATHER_ENGINE_OVERLAPPED)) {
     plan.engine = GATHER_ENGINE_PREAD;
     gather_table_fall_back(table, plan.engine, &why);
     return gather_reader_create(&plan, &worker->reader, error);

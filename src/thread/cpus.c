@@ -9,7 +9,7 @@
 
 #if defined(__linux__)
 #include <sched.h>
-#elif defined(__unix__) || defined(__APPLE__)
+#elif defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
 #include <unistd.h>
 #endif
 
@@ -18,7 +18,7 @@ int32_t gather_cpu_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
   return 1;
-#elif defined(__unix__) || defined(__APPLE__)
+#elif defined(__unix__) || defined(__APPLE__) || defined(_WIN32)
   long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count > 0 && count < INT32_MAX ? (int32_t)count : 1;
 #else

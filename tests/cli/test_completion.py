@@ -64,7 +64,7 @@ RULES = [rules for command, rules in DEFAULTS if command == "elements"]
         (["take", "--on-bad", "c"], "none 0", ["clamp", "clip"]),
         (["take", "--on-bad", "f"], "none 0", ["fill="]),
         (["take", "--negative="], "none 11", ["--negative=on", "--negative=off"]),
-        (["take", "--engine", ""], "none 0", ["auto", "mmap", "pread", "uring", "http"]),
+        (["take", "--engine", ""], "none 0", ["auto", "mmap", "pread", "uring", "http", "overlapped"]),
         (["take", "--type", "bf"], "none 0", ["bfloat16"]),
         (["take", "--indices-type", "uint"], "none 0", ["uint8", "uint16", "uint32", "uint64"]),
         (["ops", "--color", "a"], "none 0", ["auto", "always"]),

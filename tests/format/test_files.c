@@ -187,15 +187,12 @@ static void test_files_beyond_4_gib(void **state) {
   gather_file *file;
   gather_error error;
   gather_status status = gather_file_open_raw(path, &raw, &file, &error);
-  assert_int_equal(unlink(path), 0);
-  if (sizeof(void *) == 4) {
-    assert_int_equal(status, GATHER_OVERFLOW);
-    assert_null(file);
-    return;
-  }
-  assert_int_equal(status, GATHER_OK);
-  assert_memory_equal(gather_file_at(file, 0)->tensor.data, "xyz", 3);
+  const bool fits = sizeof(void *) > 4;
+  const bool same = status == GATHER_OK && memcmp(gather_file_at(file, 0)->tensor.data, "xyz", 3) == 0;
   gather_file_close(file);
+  assert_int_equal(unlink(path), 0); /* Windows does not delete a file that is mapped */
+  assert_int_equal(status, fits ? GATHER_OK : GATHER_OVERFLOW);
+  assert_int_equal(same, fits);
 }
 
 /* Found wrong only when its header is made: what was made must be freed (a leak checker sees it). */

@@ -54,6 +54,13 @@ uint8_t *trial_view(const void *indices) {
 }
 
 /* A file's pages are mapped twice, so that nothing has to be locked before each kernel runs: that takes longer than the kernel. */
+#if defined(_WIN32) /* no file is mapped at an address of the caller's: there the pages stay writable */
+static void create_indices(size_t bytes) {
+  trial_areas[TRIAL_INDICES] = guard_create(bytes);
+  view = trial_areas[TRIAL_INDICES].first;
+}
+static void destroy_view(void) {}
+#else
 static void create_indices(size_t bytes) {
   struct guard *area = &trial_areas[TRIAL_INDICES];
   FILE *file = tmpfile();
@@ -64,6 +71,8 @@ static void create_indices(size_t bytes) {
   if (mmap(area->first, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fileno(file), 0) == MAP_FAILED) abort();
   fclose(file);
 }
+static void destroy_view(void) { munmap(view, trial_areas[TRIAL_INDICES].bytes); }
+#endif
 
 void trial_create(size_t bytes) {
   for (int area = 0; area < TRIAL_AREAS; area++)
@@ -75,7 +84,7 @@ void trial_create(size_t bytes) {
 }
 
 void trial_destroy(void) {
-  munmap(view, trial_areas[TRIAL_INDICES].bytes);
+  destroy_view();
   for (int area = 0; area < TRIAL_AREAS; area++) guard_destroy(trial_areas[area]);
   free(marked.wanted);
   marked.wanted = NULL, marked.room = 0;

@@ -82,7 +82,9 @@ static inline void remove_file(known_file *file) {
 static inline void evict(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
+#if defined(POSIX_FADV_DONTNEED)
   (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+#endif
   close(fd);
 }
 

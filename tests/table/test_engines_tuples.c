@@ -321,9 +321,15 @@ static void names_the_row(void **unused) {
     assert_status(gather_table_open(cut.path, &options, &table, &error), GATHER_OK);
     assert_status(gather_table_take(table, &indices, &rows, &by, &error), GATHER_OK); /* its pages are known then */
     /* Within the row that is wanted: a mapping reads as zeros there. */
-    assert_int_equal(truncate(cut.path, ((off_t)(ROWS - 2) * A + 3) * B * C * 2 + 9), 0);
+    const int cannot = truncate(cut.path, ((off_t)(ROWS - 2) * A + 3) * B * C * 2 + 9);
+#if defined(_WIN32) /* which does not truncate what is mapped */
+    assert_int_equal(cannot, -1);
+    assert_status(gather_table_take(table, &indices, &rows, &by, &error), GATHER_OK);
+#else
+    assert_int_equal(cannot, 0);
     assert_status(gather_table_take(table, &indices, &rows, &by, &error), GATHER_IO_ERROR);
     assert_int_equal(error.row, ROWS - 2);
+#endif
     gather_table_close(table);
     remove_file(&cut);
   }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stdlib.h: the whole name of a file.
+ */
+#ifndef GATHER_POSIX_STDLIB_H
+#define GATHER_POSIX_STDLIB_H
+
+#include <posix_names.h>
+#include_next <stdlib.h>
+
+char *realpath(const char *path, char *whole) GATHER_POSIX(realpath);
+/* Aligned as malloc()'s: free() of Windows takes nothing else. So a buffer may lie across one page more. */
+int posix_memalign(void **memory, size_t alignment, size_t bytes) GATHER_POSIX(posix_memalign);
+
+#endif
