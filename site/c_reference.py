@@ -28,6 +28,7 @@ class Entity:
     comment: str
     arguments: tuple[str, ...] = ()
     members: list["Entity"] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)  # declarations that share its comment
 
 
 def text(node: xml.Element | None) -> str:
@@ -109,6 +110,20 @@ def read(folder: Path, header: Path) -> list[Entity]:
     return sorted(found, key=lambda one: one.line)
 
 
+def gathered(entities: list[Entity], lines: list[str]) -> list[Entity]:
+    """Functions without a comment directly below one share its comment."""
+    made: list[Entity] = []
+    for one in entities:
+        last = made[-1] if made else one
+        between = lines[last.line:one.line - 1]
+        if one.kind == last.kind == "function" and not one.comment and all(line.strip() and not line.startswith("/*") for line in between):
+            last.beside.append(one.declaration)
+            last.line = one.line
+        else:
+            made.append(one)
+    return made
+
+
 def kinds_of(entities: list[Entity]) -> dict[str, str]:
     """The role that links to each name."""
     roles = {"function": "func", "opaque": "struct", "struct": "struct", "enum": "enum", "macro": "macro", "type": "type"}
@@ -129,7 +144,7 @@ DIRECTIVES = {"function": "function", "opaque": "struct", "struct": "struct", "e
 def shown(one: Entity, writer: Writer, indent: str = "") -> list[str]:
     """A declaration with its comment and its members."""
     directive = "enum" if one.kind == "enum" and not one.name else DIRECTIVES[one.kind]
-    made = [f"{indent}.. c:{directive}:: {one.declaration}", ""]
+    made = [f"{indent}.. c:{directive}:: {one.declaration}", *(f"{indent}      {more}" for more in one.beside), ""]
     inside = indent + "   "
     made += [inside + line if line else "" for line in writer.block(one.comment, one.arguments)] if one.comment else []
     if one.kind == "macro" and one.members[0].declaration:
@@ -163,7 +178,7 @@ def page(header: Path, entities: list[Entity], writer: Writer) -> str:
     first, _, rest = top.partition("\n\n")
     rest = re.sub(r"^Contents:.*?(\n\n|\Z)", "", rest, flags=re.S | re.M)
     made = [header.name, "=" * len(header.name), "", *writer.block("\n" + first), *writer.block("\n" + rest)]
-    pieces: list[tuple[int, list[str]]] = [(one.line, shown(one, writer)) for one in entities]
+    pieces: list[tuple[int, list[str]]] = [(one.line, shown(one, writer)) for one in gathered(entities, lines)]
     pieces += [(end + number, writer.block(content)) for number, content in free_texts(lines[end:])]
     for number, line in enumerate(lines, 1):
         if match := SECTION.match(line):

@@ -27,32 +27,37 @@ def declared(header: Path) -> dict[str, str]:
     names |= dict.fromkeys(re.findall(r"\(\*(gather_\w+)\)\(", text), "")
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     functions = re.findall(r"\b(gather_\w+)\(", re.sub(r"^\s*#.*?[^\\]$", "", code, flags=re.M))
-    names |= dict.fromkeys((name for name in functions if f"GATHER_API" in text and re.search(rf"GATHER_API[^;]*\b{name}\(", code)), "")
+    names |= dict.fromkeys((name for name in functions if re.search(rf"GATHER_API[^;]*\b{name}\(", code)), "")
     defines = re.findall(r"^#define (GATHER_\w+)", text, re.M)
     generators = set(re.findall(r"^#define (GATHER_\w+)\(ENUM", text, re.M))
     names |= dict.fromkeys((name for name in defines if name not in HIDDEN | generators and not name.endswith("_H")), "")
     for body in re.findall(r"\benum(?: \w+)? \{(.*?)\}", code, re.S):
-        names |= dict.fromkeys(re.findall(r"^\s*(GATHER_\w+)|, (GATHER_\w+) =", body, re.M) and
-                               [one for pair in re.findall(r"^\s*(GATHER_\w+)|[,{] *(GATHER_\w+) =", body, re.M) for one in pair if one], "")
+        names |= dict.fromkeys(re.findall(r"(?:^|,)\s*(GATHER_\w+)(?= =|,|\s*$)", body, re.M), "")
         for prefix, table in re.findall(r"(GATHER_(?:[A-Z]+_)?)##ENUM = number,.*?#include \"(gather/\w+\.def)\"", body, re.S):
             names |= {prefix + name: number for name, number in rows(table).items()}
     return names
 
 
-def comment_of(header: str, name: str) -> str:
-    """The first words of the comment above a function."""
-    match = re.search(r"/\* ((?:(?!\*/).)*?)\*/\nGATHER_API[^;/]*?\b" + name + r"\(", header, re.S)
-    return " ".join(re.findall(r"[A-Za-z]{4,}", match.group(1))[:3]) if match else ""
+def comment_of(header: str, name: str) -> list[str]:
+    """The first words of the comment of a function: above it, or above the functions directly before it."""
+    place = re.search(rf"^GATHER_API[^;/]*?\b{name}\(", header, re.M)
+    behind = re.match(r"[^;]*; /\*(.*?)\*/\n", header[place.end():], re.S) if place else None
+    if behind:
+        return re.findall(r"[A-Za-z]{4,}", behind.group(1))[:3]
+    before = header[:place.start()] if place else ""
+    block = before[before.rfind("\n\n") + 2:]
+    comments = re.findall(r"/\*(.*?)\*/\n", before[-len(block) - 6000:] if block.count("/*") != block.count("*/") else block, re.S)
+    return re.findall(r"[A-Za-z]{4,}", comments[-1])[:3] if comments else []
 
 
 def entry(page: str, name: str) -> str | None:
     """The text of an entry: its declaration and its comment."""
-    begin = page.find(f'id="c.{name}"')
-    begin = begin if begin >= 0 else page.find(f'.{name}"')
-    if begin < 0:
+    begin = re.search(rf'id="c\.(?:[^"]*\.)?{name}"', page)
+    if begin is None:
         return None
-    end = page.find("</dl>", begin)
-    return html.unescape(re.sub(r"<[^>]*>", "", page[begin:end]))
+    text = re.compile(r"<dd>(?!<span|<em|<a )").search(page, begin.end())  # not those of the lines of a long signature
+    end = page.find('class="sig sig-object', text.start() if text else begin.end())
+    return html.unescape(re.sub(r"<[^>]*>", "", page[begin.end():end if end >= 0 else len(page)]))
 
 
 def faults(folder: Path, headers: list[Path]) -> tuple[list[str], int]:
@@ -70,7 +75,6 @@ def faults(folder: Path, headers: list[Path]) -> tuple[list[str], int]:
                 found.append(f"{header.name}: {name} lacks its number {needed}")
             elif name in exported():
                 functions.add(name)
-                words = comment_of(text, name).split()
-                if not words or not all(word in shown for word in words):
+                if not all(word in shown for word in comment_of(text, name)):
                     found.append(f"{header.name}: {name} lacks its comment")
     return found + [f"{name} is exported and not in the reference" for name in sorted(exported() - functions)], count

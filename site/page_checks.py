@@ -87,7 +87,7 @@ def answer_of(browser: Browser, site: Path, fields: dict) -> dict:
     """What the explainer shows for some fields."""
     pairs = json.dumps({"data": "4x3", "indices": "[1, 7, -4]", "op": "Gather", "rules": "onnx-13", **{name: "" for name in ("axis", "batch", "bad", "fill", "negative")}, **fields})
     browser.ask("document.getElementById('ex-picture').setAttribute('aria-busy', 'true')")
-    browser.ask(f"(() => {{ const form = document.getElementById('explainer'); for (const [name, value] of Object.entries({pairs})) {{"
+    browser.ask(f"(() => {{ const form = document.getElementById('explainer-form'); for (const [name, value] of Object.entries({pairs})) {{"
                 " form.elements[name].value = value; form.elements[name].dispatchEvent(new Event('input', { bubbles: true })); } })()")
     return browser.until("document.getElementById('ex-picture').ariaBusy === 'false' && { svg: document.getElementById('ex-picture').dataset.svg,"
                          " said: document.getElementById('ex-message').hidden ? '' : document.getElementById('ex-message').innerText,"

@@ -17,7 +17,7 @@
     ["GatherElements", { op: "GatherElements", data: "3x3", indices: "[[0, 2, 1], [1, 1, 0]]" }],
   ];
   const at = (id) => document.getElementById(`ex-${id}`);
-  const form = document.getElementById("explainer");
+  const form = document.getElementById("explainer-form");
   const picture = at("picture");
   let ops = [];
 
@@ -111,7 +111,7 @@
     picture.setAttribute("aria-busy", "false");
     picture.dataset.svg = out; /* the bytes of the command's picture */
     const root = picture.shadowRoot ?? picture.attachShadow({ mode: "open" });
-    root.innerHTML = out;
+    root.innerHTML = `<style>svg{max-width:100%;min-width:34rem;height:auto}</style>${out}`;
     picture.hidden = out === "";
     URL.revokeObjectURL(at("save").href);
     at("save").hidden = out === "";
