@@ -46,7 +46,7 @@ def comment_of(header: str, name: str) -> list[str]:
         return re.findall(r"[A-Za-z]{4,}", behind.group(1))[:3]
     before = header[:place.start()] if place else ""
     block = before[before.rfind("\n\n") + 2:]
-    comments = re.findall(r"/\*(.*?)\*/\n", before[-len(block) - 6000:] if block.count("/*") != block.count("*/") else block, re.S)
+    comments = re.findall(r"/\*(.*?)\*/\n", block, re.S)
     return re.findall(r"[A-Za-z]{4,}", comments[-1])[:3] if comments else []
 
 

@@ -96,22 +96,29 @@ def title(page: str) -> str:
     return "Guides"
 
 
+# Documents that are listed below another one, by how their names begin.
+BELOW = {"docs/ops/": "docs/ops/README.md", "docs/benchmarks": "docs/benchmarks.md", "docs/plugin-": "docs/plugins.md", "plugin/": "docs/plugins.md",
+         "docs/remote-": "docs/remote.md", "docs/add-": "docs/design.md"}
+
+
 def contents(target: Path, pages: list[Path]) -> None:
     """Adds the list of contents to the first page. The order is that of the table in docs/README.md, so a new document is in it by
     its row there."""
+    known = {str(page) for page in pages if page.name not in {"index.md", "files.md"}}
     listed = [os.path.normpath(f"docs/{name}") for name in re.findall(r"\]\(([\w./-]+\.md)\)", (target / "docs/README.md").read_text(encoding="utf-8"))]
-    below = {"docs/ops": "docs/ops/README.md", "docs/benchmarks": "docs/benchmarks.md"}
+    ordered = list(dict.fromkeys([*(page for page in listed if page in known), *sorted(known)]))
+    below: dict[str, list[str]] = {}
     parts: dict[str, list[str]] = {"Guides": ["explainer", "docs/README.md", "examples/README.md"], "Reference": ["api/c/index", "api/python"],
                                    "Speed": [], "For contributors": ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]}
-    known = {str(page) for page in pages}
-    for page in [*listed, *sorted(known)]:
-        inside = str(Path(page).parent) in below and page not in below.values()
-        if page in known and not inside and Path(page).name != "files.md" and page != "index.md" and not any(page in part for part in parts.values()):
+    for page in ordered:
+        parent = next((parent for begin, parent in BELOW.items() if page.startswith(begin) and page != parent and parent in known), "")
+        if parent:
+            below.setdefault(parent, []).append(page)
+        elif not any(page in part for part in parts.values()):
             parts[title(page)].append(page)
-    trees = [tree(caption, names) for caption, names in parts.items()]
-    append(target / "index.md", "\n".join(trees))
-    for folder, parent in below.items():
-        append(target / parent, tree("", sorted(str(Path("/") / page) for page in known if str(Path(page).parent) == folder and str(page) != parent)))
+    append(target / "index.md", "\n".join(tree(caption, names) for caption, names in parts.items()))
+    for parent, names in below.items():
+        append(target / parent, tree("", [f"/{name}" for name in sorted(names, key=lambda name: ordered.index(name))]))
 
 
 def tree(caption: str, names: list[str]) -> str:

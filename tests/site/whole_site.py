@@ -64,7 +64,7 @@ def test_faults_of_pages(copy: Path, tmp_path: Path):
         style = copy / "_static/site.css"
         style.write_text(style.read_text(encoding="utf-8") + "article p { color: #999 !important }", encoding="utf-8")
         assert any("light" in fault for fault in page_checks.contrast(browser, copy))
-        plant(copy / "searchindex.js", "gather_plan_create", "gather_plan_made")
+        plant(copy / "searchindex.js", "api/c/gather", "api/c/other")
         assert any("gather_plan_create does not lead" in fault for fault in page_checks.search(browser, copy))
 
 
