@@ -115,6 +115,8 @@ def explainer(browser: Browser, site: Path, command: Path | None) -> list[str]:
         answer = answer_of(browser, site, fields)
         if not answer["svg"] and not answer["said"]:
             found.append(f"explainer: {str(fields)[:60]}: no answer")
+    if without := browser.ask("[...document.getElementById('explainer-form').elements].filter((field) => !field.labels.length).map((field) => field.id)"):
+        found.append(f"explainer: fields without a label: {without}")
     found += shared(browser, site) + [f"explainer: {fault}" for fault in browser.faults()]
     print(f"check: {len(LINES)} pictures and errors, {len(HOSTILE)} hostile inputs")
     return found

@@ -82,3 +82,16 @@ def test_versions_are_listed():
     """The list beside the version's folder, for the switch in the pages."""
     assert f'"{SITE.name}"' in (SITE.parent / "versions.js").read_text(encoding="utf-8")
     assert f"{SITE.name}/index.html" in (SITE.parent / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_switch_between_versions(copy: Path):
+    """A page offers the versions beside its own, also of one that is newer than the page, and goes there."""
+    (copy.parent / "versions.js").write_text(f'window.gatherVersions = ["9.9", "{SITE.name}"];')
+    (copy.parent / "9.9").mkdir()
+    (copy.parent / "9.9/index.html").write_text("<title>the newest</title>")
+    with Browser() as browser:
+        browser.open((copy / "docs/install.html").as_uri())
+        names = browser.until("(([...options]) => options.length > 1 && options.map((option) => option.value))(document.getElementById('gather-version').options)")
+        assert names == [SITE.name, "9.9"]
+        browser.ask("(() => { const list = document.getElementById('gather-version'); list.value = '9.9'; list.dispatchEvent(new Event('change')); })()")
+        assert browser.until("document.title === 'the newest'")
