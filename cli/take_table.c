@@ -143,7 +143,7 @@ gather_status gather_cli_job_table_decode(gather_cli_job *job, gather_error *err
     if (!error->input) error->input = "data";
     if (status != GATHER_UNSUPPORTED) return status;
     return gather_cli_hint_set(error,
-                               gather_file_is_quantised(job->data.file, data)
+                               job->args->value[GATHER_CLI_CODEC] || gather_file_is_quantised(job->data.file, data)
                                    ? "without --as the rows are taken as they are in the file"
                                    : "--codec NAME says how the rows are quantised, if they contain their scales");
   }

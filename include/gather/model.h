@@ -243,9 +243,9 @@ typedef struct gather_model_run_options {
 typedef struct gather_model_result gather_model_result;
 
 /* Runs a model of gather nodes and these operators: Constant, Identity, Cast (Convert) between integers,
- * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat; or one gather node of any model. Nodes that dequantise constants
- * (DequantizeLinear; in IR Convert to a float type, Subtract, Multiply) are computed with the gather: it decodes only the rows that
- * it takes, in float32, rounded once to the type of data.
+ * Shape (ShapeOf), Reshape, Squeeze, Unsqueeze, Transpose, Concat, Mod of integers; or one gather node of any model. Nodes that
+ * dequantise constants (DequantizeLinear; in IR Convert to a float type, Subtract, Multiply) are computed with the gather: it decodes
+ * only the rows that it takes, in float32, rounded once to the type of data.
  * inputs: one for each input of the model without an initializer (others are optional). For one node: any of its values by
  * name; values that are constants of the model are optional. Elements that no operator changes are not copied.
  * options: NULL = the whole main graph on the calling thread.

@@ -210,7 +210,7 @@ def run(
     ----------
     model : str, os.PathLike, bytes, onnx.ModelProto or Model
         Besides Gather, GatherElements and GatherND it may have Constant, Identity, Cast between integers, Shape, Reshape,
-        Squeeze, Unsqueeze, Transpose and Concat; com.microsoft GatherBlockQuantized; and nodes that dequantise
+        Squeeze, Unsqueeze, Transpose, Concat and Mod of integers; com.microsoft GatherBlockQuantized; and nodes that dequantise
         constants: DequantizeLinear, or Convert, Subtract and Multiply of OpenVINO.
     inputs : dict of str to array
         A tensor for each input: anything that take() reads. Numbers and lists get the type that the model

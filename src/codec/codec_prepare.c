@@ -57,8 +57,8 @@ static void fill_table(const gather_quantized *q, gather_decoder *decoder) {
     decoder->table[code] = code_value(decoder, code, q->code_offset);
 }
 
-/* The kind of consecutive codes. Others are made single bytes first. */
-static int kind_of(const gather_decoder *decoder, bool single) {
+int gather_decoder_kind(const gather_decoder *decoder) {
+  const bool single = decoder->step != 1 || decoder->swap_bytes > 1;
   if (decoder->info.codec == GATHER_CODEC_ROWWISE8) return GATHER_CODES_F8;
   if (!decoder->has_table) return decoder->code_type == GATHER_TYPE_INT8 ? GATHER_CODES_S8 : GATHER_CODES_U8;
   if (single || decoder->bits == 8) return GATHER_CODES_T8;
@@ -72,7 +72,7 @@ static void find_kernels(gather_decoder *decoder) {
     decoder->blocks = gather_kernel_blocks(decoder->info.codec, type, &isa);
     decoder->blocks_wide = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32, &isa);
   } else {
-    const int kind = kind_of(decoder, decoder->step != 1 || decoder->swap_bytes > 1);
+    const int kind = gather_decoder_kind(decoder);
     decoder->codes = gather_kernel_codes(kind, type, &isa);
     decoder->codes_wide = gather_kernel_codes(kind, GATHER_DECODE_FLOAT32, &isa);
   }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * codec_rows.c: decodes many rows of one line each, while the rows to come are prefetched. Stores are plain ones: non-temporal
- * stores, from pieces that were decoded in L1, gained nothing for short rows and lost a fifth for long ones.
+ * codec_rows.c: decodes many rows of one line each, while the rows to come are prefetched.
  */
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/struct.h"
 #include "codec/codec_rows.h"
+#include "codec/codec_stores.h"
 #include "kernel/tuning.h"
 #include "op/op.h"
 #include "plan/shared.h"
@@ -37,6 +38,9 @@ typedef struct take {
   const void *fill;
   bool by_row; /* a row is a line, and the output is dense */
   bool prefetches;
+  bool fences;   /* the decoder uses non-temporal stores */
+  int64_t moved; /* rows that were decoded before the tasks begin */
+  const gather_executor *executor;
 } take;
 
 /* ---- output */
@@ -142,10 +146,11 @@ static void take_run(const take *t, const int64_t *at, int64_t number, int64_t c
   }
 }
 
-/* Rows [first, last) of the output. */
+/* Rows [first, last) of the output, counted after the first t->moved. */
 static void take_rows(void *argument, int64_t first, int64_t last) {
   const take *t = argument;
   int64_t at[GATHER_MAX_RANK] = {0}, rows[RESOLVED];
+  first += t->moved, last += t->moved;
   while (first < last) {
     const int64_t outer = first / t->index_len, place = first % t->index_len;
     int64_t now = t->index_len - place, rest = outer;
@@ -164,6 +169,7 @@ static void take_rows(void *argument, int64_t first, int64_t last) {
     }
     first += now;
   }
+  if (t->fences) gather_stores_fence();
 }
 
 /* ---- checks */
@@ -235,10 +241,31 @@ static gather_status check_memory(const gather_quantized *q, const gather_tensor
 
 /* ---- the whole */
 
-static void run(take *t, const gather_executor *executor) {
-  const int64_t rows = t->row_len > 0 ? t->plan.out_len / t->row_len : 0;
-  const int64_t cost = t->row_len * (t->decoder.out_bytes + 1);
-  gather_split(executor, rows, cost, 1, take_rows, t);
+/* Rows [first, first + count) of the output. */
+static void run_part(void *way, int64_t first, int64_t count) {
+  take *t = way;
+  t->moved = first;
+  gather_split(t->executor, count, t->row_len * (t->decoder.out_bytes + 1), 1, take_rows, t);
+}
+
+/* Decodes the first rows of a large output with both kinds of stores, and sets t->decoder to the one with the faster ones. Returns how
+ * many rows that were. */
+static int64_t choose_stores(take *t, int64_t rows) {
+  const int64_t row_bytes = t->row_len * t->decoder.out_bytes;
+  if (!t->by_row || !gather_stores_are_tried(t->plan.out_len * t->decoder.out_bytes)) return 0;
+  take other = *t;
+  void *faster;
+  other.fences = gather_stores_nontemporal(&other.decoder);
+  if (!other.fences) return 0;
+  const int32_t threads = t->executor ? t->executor->threads : 1;
+  const int64_t done = gather_stores_try(run_part, t, &other, rows, row_bytes, threads, &faster);
+  if (faster != t) t->decoder = other.decoder, t->fences = true;
+  return done;
+}
+
+static void run(take *t) {
+  const int64_t rows = t->row_len > 0 ? t->plan.out_len / t->row_len : 0, first = choose_stores(t, rows);
+  run_part(t, first, rows - first);
 }
 
 /* Validates the indices, then decodes. indices: in this machine's memory, and nobody writes them. */
@@ -247,7 +274,8 @@ static gather_status validate_and_run(take *t, const void *indices, const gather
   gather_index_state state;
   t->indices = indices;
   if (!t->identity) GATHER_TRY(gather_plan_check_indices(&t->plan, indices, executor, &state, bad, error));
-  if (t->plan.out_len > 0) run(t, executor);
+  t->executor = executor;
+  if (t->plan.out_len > 0) run(t);
   return GATHER_OK;
 }
 

@@ -74,6 +74,9 @@ GATHER_CHECKED gather_status gather_decoder_prepare(const gather_quantized *quan
                                                     gather_decoder *decoder, gather_error *error);
 
 /* The elements along the last axis. */
+/* The kind of its codes, GATHER_CODES_...; those that are not consecutive are made single bytes first. */
+int gather_decoder_kind(const gather_decoder *decoder);
+
 GATHER_INLINE int64_t gather_decoder_line_len(const gather_decoder *decoder) {
   return decoder->shape[decoder->rank - 1];
 }

@@ -14,8 +14,15 @@
 
 #include "gather/codec.h"
 
-/* What kernels write. Slots for halves may be empty: then float32 goes through a block in L1 and `narrow`. */
-enum { GATHER_DECODE_FLOAT32 = 0, GATHER_DECODE_FLOAT16, GATHER_DECODE_BFLOAT16, GATHER_DECODE_TYPES };
+/* What kernels write. Slots for halves may be empty: then float32 goes through a block in L1 and `narrow`. FLOAT32_PAST: float32, with
+ * non-temporal stores where sixteen elements begin on a line; the caller calls gather_isa.fence. Its slots may be empty. */
+enum {
+  GATHER_DECODE_FLOAT32 = 0,
+  GATHER_DECODE_FLOAT16,
+  GATHER_DECODE_BFLOAT16,
+  GATHER_DECODE_FLOAT32_PAST,
+  GATHER_DECODE_TYPES
+};
 
 /* The number of codecs plus one: slots of blocks are numbered by gather_codec. */
 enum {
@@ -65,7 +72,7 @@ typedef void (*gather_narrow_fn)(const float *in, int64_t count, void *out);
 typedef struct gather_decoding {
   gather_blocks_fn blocks[GATHER_CODEC_COUNT][GATHER_DECODE_TYPES];
   gather_codes_fn codes[GATHER_CODES_KINDS][GATHER_DECODE_TYPES];
-  gather_narrow_fn narrow[GATHER_DECODE_TYPES]; /* [GATHER_DECODE_FLOAT32] is empty */
+  gather_narrow_fn narrow[GATHER_DECODE_TYPES]; /* those of float32 are empty */
 } gather_decoding;
 
 /* Those of the instruction sets that have any; empty on other CPU families. */

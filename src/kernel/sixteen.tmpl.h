@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * sixteen.tmpl.h: decoders that work on sixteen elements at a time, for every type of the output. Included once per instruction
- * set, with the target on, after one of sixteen_avx2.h, sixteen_avx512.h and sixteen_neon.h, which define what vectors do. The
+ * set, with the target on, after one of sixteen_avx2.h, sixteen_avx512.h and sixteen_neon.h, which define what vectors do, and with
+ * PAST_STORES 1 non-temporal stores (put_f32_past). The
  * layouts are described in blocks.tmpl.h and blocks_k.tmpl.h; every operation on floats is the one of the portable decoders, in
  * their order, so the bits are too.
  */
@@ -26,6 +27,9 @@ static const level LEVELS_E2M1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4
 PUTS(f32)
 PUTS(f16)
 PUTS(bf16)
+#if PAST_STORES
+PUTS(f32_past)
+#endif
 #undef PUTS
 
 /* Sixteen elements of the lower halves of bytes, sixteen of the upper ones. */
@@ -56,6 +60,9 @@ PUTS(bf16)
 HALVES_OF(f32)
 HALVES_OF(f16)
 HALVES_OF(bf16)
+#if PAST_STORES
+HALVES_OF(f32_past)
+#endif
 #undef HALVES_OF
 
 /* Eight scales and minima of Q4_K and Q5_K, times d and dmin. */
@@ -89,8 +96,19 @@ GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
 #include "kernel/sixteen_blocks_k.tmpl.h"
 #include "kernel/sixteen_codes.tmpl.h"
 
+#if PAST_STORES
+#define SUFFIX f32_past
+#define OUT_BYTES 4
+#include "kernel/sixteen_blocks.tmpl.h"
+#include "kernel/sixteen_blocks_k.tmpl.h"
+#include "kernel/sixteen_codes.tmpl.h"
+
 #define OF_TYPES(name) \
-  { name##_f32, name##_f16, name##_bf16 }
+  { name##_f32, name##_f16, name##_bf16, name##_f32_past }
+#else
+#define OF_TYPES(name) \
+  { name##_f32, name##_f16, name##_bf16, NULL }
+#endif
 #define SIXTEEN_BLOCKS                                                                                                \
   {                                                                                                                   \
     [GATHER_CODEC_Q4_0] = OF_TYPES(q4_0), [GATHER_CODEC_Q4_1] = OF_TYPES(q4_1), [GATHER_CODEC_Q5_0] = OF_TYPES(q5_0), \
@@ -106,7 +124,7 @@ GATHER_INLINE void scales_of_k4(const unsigned char *in, float *d, float *m) {
     [GATHER_CODES_U8] = OF_TYPES(codes_u8), [GATHER_CODES_S8] = OF_TYPES(codes_s8), \
     [GATHER_CODES_T4] = OF_TYPES(codes_t4), [GATHER_CODES_F8] = OF_TYPES(codes_f8)  \
   }
-#define SIXTEEN_DECODERS                                             \
-  {                                                                  \
-    SIXTEEN_BLOCKS, SIXTEEN_CODES, { NULL, narrow_f16, narrow_bf16 } \
+#define SIXTEEN_DECODERS                                                   \
+  {                                                                        \
+    SIXTEEN_BLOCKS, SIXTEEN_CODES, { NULL, narrow_f16, narrow_bf16, NULL } \
   }

@@ -55,6 +55,15 @@ GATHER_INLINE void put_f32(char *out, FLOATS v) {
   _mm256_storeu_ps((void *)out, v.low);
   _mm256_storeu_ps((void *)(out + 32), v.high);
 }
+#define PAST_STORES 1
+GATHER_INLINE void put_f32_past(char *out, FLOATS v) {
+  if ((uintptr_t)out % 64 != 0) {
+    put_f32(out, v);
+    return;
+  }
+  _mm256_stream_ps((void *)out, v.low);
+  _mm256_stream_ps((void *)(out + 32), v.high);
+}
 GATHER_INLINE void put_f16(char *out, FLOATS v) {
   _mm_storeu_si128((void *)out, _mm256_cvtps_ph(v.low, _MM_FROUND_TO_NEAREST_INT));
   _mm_storeu_si128((void *)(out + 16), _mm256_cvtps_ph(v.high, _MM_FROUND_TO_NEAREST_INT));

@@ -36,6 +36,13 @@ GATHER_INLINE FLOATS pick_high(FLOATS table, BYTES q) {
 }
 
 GATHER_INLINE void put_f32(char *out, FLOATS v) { _mm512_storeu_ps((void *)out, v); }
+#define PAST_STORES 1
+GATHER_INLINE void put_f32_past(char *out, FLOATS v) {
+  if ((uintptr_t)out % 64 == 0)
+    _mm512_stream_ps((void *)out, v);
+  else
+    put_f32(out, v);
+}
 /* With a mask of all: gcc's macro without one is an implicit conversion, where nothing is optimised. */
 GATHER_INLINE void put_f16(char *out, FLOATS v) {
   _mm256_storeu_si256((void *)out, _mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT));

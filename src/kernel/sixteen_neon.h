@@ -83,6 +83,7 @@ GATHER_INLINE FLOATS pick_floats(FLOATS table, BYTES q) {
 /* Picking floats takes as long as scaling them. */
 #define FLOAT_TABLES 0
 
+#define PAST_STORES 0
 GATHER_INLINE void put_f32(char *out, FLOATS v) {
   for (int k = 0; k < 4; k++) vst1q_u8((uint8_t *)out + 16 * k, vreinterpretq_u8_f32(v.part[k]));
 }

@@ -18,10 +18,14 @@ GATHER_INLINE NUMBERS product(NUMBERS a, NUMBERS b) { return _mm256_mul_epi32(a,
 GATHER_INLINE NUMBERS wrap(NUMBERS a, NUMBERS back) {
   return _mm256_add_epi64(a, _mm256_and_si256(_mm256_cmpgt_epi64(_mm256_setzero_si256(), a), back));
 }
-GATHER_INLINE NUMBERS outside(NUMBERS seen, NUMBERS moved, NUMBERS last) {
+/* The sign is set where one is outside. */
+GATHER_INLINE NUMBERS worst(NUMBERS seen, NUMBERS moved, NUMBERS last) {
   return _mm256_or_si256(_mm256_or_si256(seen, moved), _mm256_sub_epi64(last, moved));
 }
-GATHER_INLINE bool any_outside(NUMBERS seen) { return _mm256_movemask_pd(_mm256_castsi256_pd(seen)) != 0; }
+GATHER_INLINE bool any_outside(NUMBERS seen, NUMBERS last) {
+  (void)last;
+  return _mm256_movemask_pd(_mm256_castsi256_pd(seen)) != 0;
+}
 GATHER_INLINE NUMBERS periodic(int period, int vector, const int64_t *values) {
   int64_t lanes[LANES];
   for (int k = 0; k < LANES; k++) lanes[k] = values[(LANES * vector + k) % period];

@@ -16,12 +16,14 @@ GATHER_INLINE NUMBERS every_number(int64_t value) { return _mm512_set1_epi64(val
 GATHER_INLINE NUMBERS plus_numbers(NUMBERS a, NUMBERS b) { return _mm512_add_epi64(a, b); }
 GATHER_INLINE NUMBERS product(NUMBERS a, NUMBERS b) { return _mm512_mul_epi32(a, b); }
 GATHER_INLINE NUMBERS wrap(NUMBERS a, NUMBERS back) {
-  return _mm512_mask_add_epi64(a, _mm512_movepi64_mask(a), a, back);
+  return _mm512_min_epu64(a, _mm512_add_epi64(a, back)); /* a number below 0 is a large one, and back makes it small */
 }
-GATHER_INLINE NUMBERS outside(NUMBERS seen, NUMBERS moved, NUMBERS last) {
-  return _mm512_or_si512(_mm512_or_si512(seen, moved), _mm512_sub_epi64(last, moved));
+/* The largest one, unsigned. */
+GATHER_INLINE NUMBERS worst(NUMBERS seen, NUMBERS moved, NUMBERS last) {
+  (void)last;
+  return _mm512_max_epu64(seen, moved);
 }
-GATHER_INLINE bool any_outside(NUMBERS seen) { return _mm512_movepi64_mask(seen) != 0; }
+GATHER_INLINE bool any_outside(NUMBERS seen, NUMBERS last) { return _mm512_cmpgt_epu64_mask(seen, last) != 0; }
 GATHER_INLINE NUMBERS periodic(int period, int vector, const int64_t *values) {
   int64_t lanes[LANES];
   for (int k = 0; k < LANES; k++) lanes[k] = values[(LANES * vector + k) % period];

@@ -120,6 +120,9 @@ GATHER_CHECKED gather_status gather_run_copy(gather_running *run, const gather_t
 /* An integer tensor as another integer type; values are cut to its bits. */
 GATHER_CHECKED gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type,
                                              gather_tensor *cast, gather_error *error);
+/* Element number i of a row-major integer tensor, and writing one, cut to the type's bits. */
+int64_t gather_run_integer_at(const gather_tensor *dense, int64_t i);
+void gather_run_store_integer(const gather_tensor *dense, int64_t i, int64_t number);
 /* Writes element number i of a row-major float32, float16 or bfloat16 tensor, rounded to nearest even. */
 void gather_run_store_float(const gather_tensor *tensor, int64_t i, float number);
 /* The values of an integer tensor with at most GATHER_MAX_RANK elements. */
@@ -163,6 +166,10 @@ GATHER_CHECKED gather_status gather_run_reshape(gather_running *run, const gathe
 GATHER_CHECKED gather_status gather_run_squeeze(gather_running *run, const gather_node *node, gather_error *error);
 GATHER_CHECKED gather_status gather_run_unsqueeze(gather_running *run, const gather_node *node, gather_error *error);
 GATHER_CHECKED gather_status gather_run_shape_of(gather_running *run, const gather_node *node, gather_error *error);
+
+/* ---- run_modulo.c */
+
+GATHER_CHECKED gather_status gather_run_modulo(gather_running *run, const gather_node *node, gather_error *error);
 
 /* ---- run_moves.c: operators that move whole tensors */
 

@@ -126,6 +126,7 @@ static const operation OPERATIONS[] = {
     {"Unsqueeze", 1, 2, gather_run_unsqueeze, 1},
     {"Transpose", 1, 2, gather_run_transpose, 0},
     {"Concat", 1, INT32_MAX, gather_run_concat, 0},
+    {"Mod", 2, 2, gather_run_modulo, 0},
 };
 
 /* Operators that are computed only where they dequantise constants. */

@@ -107,11 +107,16 @@ static void write_integer(unsigned char *at, int64_t bytes, int64_t number) {
   for (int64_t k = 0; k < bytes; k++) at[GATHER_BIG_ENDIAN ? bytes - 1 - k : k] = (unsigned char)(value >> (8 * k));
 }
 
-static int64_t integer_at(const gather_tensor *dense, int64_t i) {
+int64_t gather_run_integer_at(const gather_tensor *dense, int64_t i) {
   const gather_type_info *type = gather_type_get(dense->type);
   int64_t bytes = type->bits / 8;
   return read_integer((const unsigned char *)dense->data + i * bytes, bytes, type->kind == GATHER_KIND_INT,
                       (dense->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0);
+}
+
+void gather_run_store_integer(const gather_tensor *dense, int64_t i, int64_t number) {
+  const int64_t bytes = gather_type_get(dense->type)->bits / 8;
+  write_integer((unsigned char *)dense->data + i * bytes, bytes, number);
 }
 
 gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, gather_type type, gather_tensor *cast,
@@ -123,9 +128,8 @@ gather_status gather_run_cast(gather_running *run, const gather_tensor *tensor, 
   cast->type = type;
   cast->flags = 0;
   GATHER_TRY(gather_run_allocate(run, cast, error));
-  int64_t len = gather_tensor_len(&dense), bytes = gather_type_get(type)->bits / 8;
-  for (int64_t i = 0; i < len; i++)
-    write_integer((unsigned char *)cast->data + i * bytes, bytes, integer_at(&dense, i));
+  const int64_t len = gather_tensor_len(&dense);
+  for (int64_t i = 0; i < len; i++) gather_run_store_integer(cast, i, gather_run_integer_at(&dense, i));
   return GATHER_OK;
 }
 
@@ -155,7 +159,7 @@ gather_status gather_run_integers(const gather_tensor *tensor, const char *what,
   for (int64_t i = 0; i < len; i++) {
     gather_tensor one = *tensor;
     one.data = (char *)tensor->data + i * strides[0];
-    values[i] = integer_at(&one, 0);
+    values[i] = gather_run_integer_at(&one, 0);
   }
   *count = (int32_t)len;
   return GATHER_OK;

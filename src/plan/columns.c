@@ -26,16 +26,26 @@ bool gather_columns_are_whole(const gather_plan *plan, int64_t group) {
   return true;
 }
 
+/* Whether all steps in data are whole rows: then tuples are resolved to numbers of rows, and kernels know the step between two rows,
+ * as for plain indices. */
+static bool steps_are_rows(const gather_plan *plan) {
+  for (int32_t c = 0; c < plan->column_count; c++)
+    if (gather_column(plan, c)->data % plan->row_bytes) return false;
+  return !plan->packed;
+}
+
 /* Offsets are relative to the lowest one, so that none is negative: negative numbers mean filled rows. All offsets are
  * in data, whose extent was checked. */
 void gather_columns_settle(gather_plan *plan) {
   if (plan->column_count == 1 || plan->rule.axis_len == 0) return;
+  plan->axis_step = steps_are_rows(plan) ? plan->row_bytes : 1;
   plan->rule.axis_len = 1;
   for (int32_t c = 0; c < plan->column_count; c++) {
     gather_loop *column = &plan->loops[GATHER_MAX_RANK - 1 - c];
+    column->data /= plan->axis_step;
     const int64_t last = (column->len - 1) * column->data;
     column->out = last < 0 ? -last : 0;
-    plan->data_offset -= column->out;
+    plan->data_offset -= column->out * plan->axis_step;
     plan->rule.axis_len += last < 0 ? -last : last;
   }
 }

@@ -19,13 +19,13 @@ void gather_plan_select_tuples(gather_plan *plan, int32_t count, int64_t index_s
                                const int64_t *steps);
 /* Whether all steps in data are multiples of `group` elements. */
 bool gather_columns_are_whole(const gather_plan *plan, int64_t group);
-/* Sets the unit of resolved tuples: bytes (packed: elements) from the lowest one that a tuple can select. Call it last:
- * the steps must not change any more. */
+/* Sets the unit of resolved tuples, which is plan->axis_step: rows, or bytes (packed: elements) where axes have other steps; counted
+ * from the lowest one that a tuple can select. Call it last: the steps and the length of a row must not change any more. */
 void gather_columns_settle(gather_plan *plan);
 
-/* One column of a plan with several: the length of its axis, its step in data, the offset of its numbers (index), and
- * what is added to its offsets so that none is negative (out; subtracted from the plan's data_offset). Columns are at
- * the end of the array of loops. */
+/* One column of a plan with several: the length of its axis, its step in data (in units of axis_step), the offset of its numbers
+ * (index), and what is added to its offsets so that none is negative (out; subtracted from the plan's data_offset). Columns are at the
+ * end of the array of loops. */
 GATHER_INLINE const gather_loop *gather_column(const gather_plan *plan, int32_t column) {
   return &plan->loops[GATHER_MAX_RANK - 1 - column];
 }

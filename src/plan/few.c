@@ -37,8 +37,9 @@ static void set_axes(gather_few *few, const gather_plan *plan) {
   few->axes[0].len = plan->rule.axis_len, few->axes[0].step = plan->axis_step, few->axes[0].index = 0;
   for (int32_t c = 0; plan->column_count > 1 && c < plan->column_count; c++) {
     const gather_loop *column = gather_column(plan, c);
-    few->axes[c].len = column->len, few->axes[c].step = column->data, few->axes[c].index = column->index;
-    few->data_offset += column->out; /* which the plan has subtracted: offsets may be negative here */
+    few->axes[c].len = column->len, few->axes[c].step = column->data * plan->axis_step;
+    few->axes[c].index = column->index;
+    few->data_offset += column->out * plan->axis_step; /* which the plan has subtracted: offsets may be negative here */
   }
 }
 

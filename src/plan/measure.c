@@ -27,7 +27,8 @@ static int64_t run(gather_rows_fn rows, const gather_span *span) {
   return gather_clock() - start;
 }
 
-/* The best of several alternating trials; about ten microseconds in all. */
+/* The best of several alternating trials; about ten microseconds in all. What another virtual machine does on the core disturbs one
+ * kernel more than the other, so an eighth is the least gain that counts. */
 static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) {
   scratch s;
   memset(s.table, 1, sizeof s.table);
@@ -52,7 +53,7 @@ static bool measure(gather_rows_fn plain, gather_rows_fn vector, int64_t bytes) 
     took = run(vector, &span);
     if (took < best_vector) best_vector = took;
   }
-  return best_vector < best_plain;
+  return best_vector < best_plain - best_plain / 8;
 }
 
 bool gather_instruction_pays(int64_t row_bytes) {
@@ -63,7 +64,8 @@ bool gather_instruction_pays(int64_t row_bytes) {
     const char *isa;
     gather_rows_fn plain = gather_kernel_rows(GATHER_WIDTH_4, row_bytes, &isa);
     gather_rows_fn vector = gather_kernel_instruction(GATHER_WIDTH_4, row_bytes, &isa);
-    const bool pays = vector && measure(plain, vector, row_bytes);
+    /* Twice: a wrong answer would last as long as the process, and costs more than this. */
+    const bool pays = vector && measure(plain, vector, row_bytes) && measure(plain, vector, row_bytes);
     answer = gather_tuned_keep(which, tuned, pays);
     if (answer < 0) answer = pays;
   }

@@ -5,7 +5,7 @@
  *
  * For every element of the nest, with k running over the loops:
  *     out[sum k * out] = data[sum k * data + row(indices[sum k * index]) * axis_step]
- * Where an index is a tuple of numbers, row() is the sum of what each of them selects (columns.h), and axis_step is 1.
+ * Where an index is a tuple of numbers, row() is the sum of what each of them selects (columns.h).
  */
 #ifndef GATHER_PLAN_PLAN_H
 #define GATHER_PLAN_PLAN_H

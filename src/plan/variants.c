@@ -72,9 +72,8 @@ static bool has_short_rounds(const gather_plan *plan) {
   return outer->len >= 16 && magnitude(outer->data) <= INT32_MAX / 64;
 }
 
-/* The gather instruction needs 32-bit offsets, dense indices and a dense output. */
+/* The gather instruction needs 32-bit offsets, dense indices (those that tuples are resolved to are dense) and a dense output. */
 static void add_gather_instruction(gather_plan *plan) {
-  if (plan->column_count > 1) return;
   const gather_loop *inner = &plan->loops[plan->loop_count - 1];
   const bool rounds = has_short_rounds(plan);
   gather_rows_fn (*const find)(int, int64_t, const char **) =
@@ -82,7 +81,8 @@ static void add_gather_instruction(gather_plan *plan) {
   const char *isa;
   gather_rows_fn rows = find(width_of(plan), plan->row_bytes, &isa);
   int64_t reach = table_bytes(plan);
-  if (!rows || inner->index != gather_type_row(plan->rule.type)->bits / 8 || inner->out != plan->row_bytes) return;
+  const bool dense = plan->column_count > 1 || inner->index == gather_type_row(plan->rule.type)->bits / 8;
+  if (!rows || !dense || inner->out != plan->row_bytes) return;
   if (reach > INT32_MAX / 2 || magnitude(inner->data) > INT32_MAX / 64 || (inner->len < 16 && !rounds)) return;
   gather_variant *variant = add(plan);
   variant->rows = rows, variant->rows_resolved = find(GATHER_WIDTH_8, plan->row_bytes, &isa);

@@ -222,7 +222,9 @@ static void follow(gather_remote_transfer *transfer) {
 
 static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
   char why[GATHER_ANSWER_WHY];
-  const char *text = transfer->client->curl->easy_strerror(code);
+  /* The protocol of the URL is one that is spoken: this is said of an answer without a status. */
+  const char *text = code == CURLE_UNSUPPORTED_PROTOCOL ? "the answer is not one of HTTP/1"
+                                                        : transfer->client->curl->easy_strerror(code);
   bool is_open = transfer->request->object->size < 0;
   switch (code) {
     case CURLE_OUT_OF_MEMORY: /* it says so of a line above 100 KB, too */

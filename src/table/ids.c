@@ -9,13 +9,13 @@
 
 enum { COPY_BYTES = 2048 };
 
-/* Numbers are row numbers; tuples were resolved to offsets in bytes, since rows end on whole bytes. */
+/* Numbers are row numbers; tuples were resolved in units of the plan's axis_step, whole bytes, since rows end on whole bytes. */
 static void resolve(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t step, int64_t count,
                     int64_t *rows) {
   gather_columns_resolve(plan, indices, step, count, rows);
   if (plan->column_count == 1) return;
   for (int64_t j = 0; j < count; j++)
-    if (rows[j] != GATHER_ROW_FILL) rows[j] /= row_bytes;
+    if (rows[j] != GATHER_ROW_FILL) rows[j] = rows[j] * plan->axis_step / row_bytes;
 }
 
 static void read_shared(const gather_plan *plan, int64_t row_bytes, const char *indices, int64_t first, int64_t count,

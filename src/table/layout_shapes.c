@@ -75,6 +75,9 @@ static gather_status use_codec(gather_layout *found, const char *given, gather_c
                             "the tensor '%.100s' is quantised as %s (codec %s), not with the codec '%.60s'",
                             found->data->name, found->name, name, given);
   if (found->codec->kind != GATHER_CODEC_REFUSED) return GATHER_OK;
+  if (!found->data->name[0]) /* of a file with one tensor; the codec is the caller's */
+    return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
+                            "rows that are quantised as %s are not decoded: %s", name, found->codec->value);
   return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
                           "the tensor '%.100s' is quantised as %s, which is not decoded: %s", found->data->name, name,
                           found->codec->value);

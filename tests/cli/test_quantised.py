@@ -142,11 +142,13 @@ def test_refusals(gather, model):
         ("usage", ("m.gguf:emb", "0", *take, "--memory", "1MiB"), "--memory 1.00 MiB is too little for rows of 1024 bytes"),
         ("unsupported", ("m.gguf:norm", "0", *take), "'norm' (float32) is not quantised in a way that its file tells"),
         ("unsupported", ("m.gguf:grid", "0", *take), "'grid' is quantised as Q8_1, which is not decoded"),
+        ("unsupported", ("x.npy", "0", *take, "--codec", "gptq"), "x.npy: rows that are quantised as gptq are not decoded: a word holds"),
         ("name_not_found", ("m.gguf:none", "0", *take), "no such tensor 'none'"),
     ]:  # fmt: skip
         assert text in gather.fails(status, "take", *words)["message"]
     assert "gather: hint: --codec NAME says how" in gather("take", "x.npy", "0", *take).errors
     assert "gather: hint: without --as the rows" in gather("take", "m.gguf:grid", "0", *take).errors
+    assert "gather: hint: without --as the rows" in gather("take", "x.npy", "0", *take, "--codec", "gptq").errors
     assert "did you mean" in gather("take", "x.npy", "0", *take, "--codec", "rowwise9").errors
 
 

@@ -17,7 +17,7 @@ static const struct {
 #undef GATHER_CODEC
 };
 
-static const int64_t OUT_BYTES[GATHER_DECODE_TYPES] = {4, 2, 2};
+static const int64_t OUT_BYTES[GATHER_DECODE_TYPES] = {4, 2, 2, 4};
 static float wide[TRIAL_COUNT * 256 + 1];
 
 static void begin_slot(const char *name, const char *of, int type) {
@@ -35,7 +35,8 @@ static const uint8_t *place_input(int area, int64_t bytes) {
 
 static bool is_nan(const uint8_t *at, int type) {
   const uint64_t bits = trial_get(at, (int)OUT_BYTES[type]);
-  const uint64_t infinite[] = {0x7f800000u, 0x7c00u, 0x7f80u}, sign[] = {0x80000000u, 0x8000u, 0x8000u};
+  const uint64_t infinite[] = {0x7f800000u, 0x7c00u, 0x7f80u, 0x7f800000u},
+                 sign[] = {0x80000000u, 0x8000u, 0x8000u, 0x80000000u};
   return (bits & ~sign[type]) > infinite[type];
 }
 
@@ -48,7 +49,7 @@ static void excuse_nans(const uint8_t *out, int64_t count, int type) {
 
 /* The portable decoder's floats, in the type of the output. */
 static void want(uint8_t *wanted, int64_t count, int type) {
-  if (type == GATHER_DECODE_FLOAT32)
+  if (OUT_BYTES[type] == 4)
     memcpy(wanted, wide, (size_t)count * 4);
   else
     gather_decoding_portable.narrow[type](wide, count, wanted);

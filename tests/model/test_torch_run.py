@@ -21,7 +21,7 @@ from test_torch_models import CASES, save_inputs
 KINDS = {"float32": "f32", "int64": "i64", "bool": "boolean"}
 # Modules of which every export must run, by both exporters or by the newer one.
 BOTH = ("gather", "indexselect", "words")
-NEWER = ("pairs", "pairsaround", "pairswithin", "cells", "rows", "columns", "rowsandcolumns", "constantpairs")
+NEWER = ("pairs", "pairsaround", "pairswithin", "cells", "rows", "columns", "rowsandcolumns", "constantpairs", "takealonggiven")
 
 
 def inputs_of(path) -> list[str]:

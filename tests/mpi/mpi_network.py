@@ -64,30 +64,30 @@ class Namespaces:
             subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
 
 
-def run(spaces: Namespaces, folder: Path, arguments: list[str], timeout: float = 600) -> dict:
-    """mpi_timed on one rank in each namespace."""
+def run(spaces: Namespaces, folder: Path, program: str, arguments: list, ranks: int = 2, timeout: float = 600) -> str:
+    """A program of this folder on so many ranks, in turn one in each namespace: the last line that it printed."""
     a, b = spaces.names
     agent = folder / "agent"
     # Called as ssh is: HOST COMMAND...; the daemon's machine has a name of its own.
     agent.write_text(f'#!/bin/sh\nshift\nexec ip netns exec {b} unshare --uts sh -c "hostname gather-b; $*"\n')
     agent.chmod(0o755)
-    program = str(BUILD / "tests/mpi/openmpi/mpi_timed")
     settings = {"btl": "self,tcp", "btl_tcp_if_include": "veth0", "oob_tcp_if_include": "veth0", "plm_rsh_agent": str(agent), "plm": "rsh"}
     mca = [word for key, value in settings.items() for word in ("--mca", key, value)]
-    hosts = f"{NET}.1:1,{NET}.2:1"
-    words = ["mpirun.openmpi", "--host", hosts, "--map-by", "node", "--bind-to", "none", *mca, "-np", "2", program, *arguments]
+    hosts = f"{NET}.1:{(ranks + 1) // 2},{NET}.2:{max(1, ranks // 2)}"
+    words = ["mpirun.openmpi", "--host", hosts, "--map-by", "node", "--bind-to", "none", *mca, "-np", str(ranks)]
+    words += [str(BUILD / "tests/mpi/openmpi" / program), *map(str, arguments)]
     inside = ["ip", "netns", "exec", a, "unshare", "--uts", "sh", "-c", f"hostname gather-a; exec {shlex.join(words)}"]
     done = subprocess.run(inside, capture_output=True, text=True, env=environment(), timeout=timeout, check=False)
     if done.returncode != 0:
         print(f"mpi: {done.stdout}{done.stderr}", file=sys.stderr)
         raise SystemExit(1)
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return done.stdout.strip().splitlines()[-1]
 
 
 def measure(spaces: Namespaces, folder: Path, rounds: int, takes: int = 3) -> tuple[float, dict]:
     """The share of the link's rate at which rows arrived, in the best take, and what mpi_timed said. Each rank asks for rows of the other."""
     words = f"--rows 20000 --bytes 4096 --ids 8000 --takes {takes} --remote 1 --fresh 1 --rounds {rounds} --seconds 200".split()
-    found = run(spaces, folder, words)
+    found = json.loads(run(spaces, folder, "mpi_timed", words))
     return found["received"] * 8 / min(found["seconds"]) / (RATE * 1e6), found
 
 

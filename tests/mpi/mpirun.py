@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 BUILD = Path(os.environ.get("GATHER_BUILD", "."))
@@ -37,19 +38,34 @@ def command(name: str, ranks: int, *options: str) -> list[str]:
     return ["mpirun.mpich", "-np", str(ranks), *options]
 
 
+def separately(folder: Path | str) -> list[str]:
+    """In front of a program and its arguments: what a rank prints goes to a file of its own, where printed() finds it. What ranks print into
+    mpirun's pipe may arrive in pieces of a line, between pieces of others."""
+    return ["sh", "-c", 'exec "$@" >"$0/printed.${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"', str(folder)]
+
+
+def printed(folder: Path | str) -> str:
+    """What the ranks printed, in their order."""
+    files = sorted(Path(folder).glob("printed.*"), key=lambda file: int(file.suffix[1:]))
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
 def mpirun(name: str, ranks: int, program: str, *arguments: object, options: tuple[str, ...] = (), timeout: float = 300) -> subprocess.CompletedProcess:
-    """Runs build/.../NAME/PROGRAM on so many ranks. A run that takes longer is ended with its ranks, and raises TimeoutExpired."""
-    words = [*command(name, ranks, *options), str(BUILD / "tests/mpi" / name / program), *map(str, arguments)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True) as process:
-        try:
-            out, complaints = process.communicate(timeout=timeout)
-        except BaseException:
-            os.killpg(process.pid, 15)
+    """Runs build/.../NAME/PROGRAM on so many ranks. A run that takes longer is ended with its ranks, and raises TimeoutExpired. Its stdout is what
+    mpirun says, and then what each rank printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [*command(name, ranks, *options), *separately(folder), str(BUILD / "tests/mpi" / name / program), *map(str, arguments)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True) as process:
             try:
-                process.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-            raise
+                out, complaints = process.communicate(timeout=timeout)
+            except BaseException:
+                os.killpg(process.pid, 15)
+                try:
+                    process.communicate(timeout=10)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, 9)
+                raise
+        out += printed(folder)
     # The MPIs leave memory behind at their end, from parts that are unloaded by then; a leak of the library has its functions in it.
     assert not re.search(r"^ +#\d+ .* in gather_mpi_", complaints, re.M) or "LeakSanitizer" not in complaints, complaints
     return subprocess.CompletedProcess(words, process.returncode, out, complaints)

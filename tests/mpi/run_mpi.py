@@ -9,13 +9,17 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
 from mpirun import BUILD, NAMES, command, environment, mpirun
-from mpi_network import network
+from mpi_network import RATE, Namespaces, missing, network
+from mpi_network import run as run_between
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 3600
+TCP = f"TCP at {RATE} Mbit/s"
 
 
 def fail(why: str) -> None:
@@ -31,19 +35,31 @@ def run(name: str, ranks: int, program: str, *arguments: object, options: tuple[
 
 
 def cases(count: int) -> None:
-    """Random cases in batches, on 1 to 8 ranks, with each MPI in turn."""
-    first, batch, turn = int(os.environ.get("GATHER_TEST_SEED", "0")) * 1_000_000, 250, 0
-    with tempfile.TemporaryDirectory() as folder:
-        for begin in range(0, count, batch):
-            ranks = (8, 5, 3, 8, 2, 1)[turn // len(NAMES) % 6]
-            print(run(NAMES[turn % len(NAMES)], ranks, "mpi_cases", folder, first + begin, min(batch, count - begin)), flush=True)
-            turn += 1
-    print(f"mpi: {count} cases equal to a serial take")
+    """Random cases in batches, on 1 to 8 ranks: with each MPI in turn over shared memory, and then with Open MPI over TCP between two network
+    namespaces whose link has a limited rate."""
+    first, batch = int(os.environ.get("GATHER_TEST_SEED", "0")) * 1_000_000, 250
+    why = missing()
+    if why:
+        print(f"mpi: no cases between network namespaces: {why}")
+    ways, did = [*NAMES, *([] if why else [TCP])], Counter()
+    with tempfile.TemporaryDirectory() as folder, nullcontext() if why else Namespaces() as spaces:
+        if not why:
+            spaces.limit(RATE)
+        for turn, begin in enumerate(range(0, count, batch)):
+            ranks, way, some = (8, 5, 3, 8, 2, 1)[turn // len(ways) % 6], ways[turn % len(ways)], min(batch, count - begin)
+            arguments = (folder, first + begin, some)
+            if way == TCP:
+                said = run_between(spaces, Path(folder), "mpi_cases", arguments, ranks=max(2, ranks), timeout=TIMEOUT)
+            else:
+                said = run(way, ranks, "mpi_cases", *arguments)
+            did[way] += some
+            print(f"{said}, {way}", flush=True)
+    print(f"mpi: {count} cases equal to a serial take ({', '.join(f'{way}: {some}' for way, some in did.items())})")
 
 
 def tests() -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT / 'tests'}", str(ROOT / "tests/mpi")]
-    if subprocess.run(words, env=os.environ | {"GATHER_TEST_MPI": "all"}, check=False).returncode != 0:
+    if subprocess.run(words, env=os.environ | {"GATHER_SOURCE": str(ROOT), "GATHER_TEST_MPI": "all"}, check=False).returncode != 0:
         fail("a test failed")
 
 

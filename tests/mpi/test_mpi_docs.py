@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from mpirun import BUILD, EACH, FIRST, NAMES, OTHER, command, environment
+from mpirun import BUILD, EACH, FIRST, NAMES, OTHER, command, environment, printed, separately
 from support.skip import skip_test
 from test_mpi_python import mpi4py_for
 
@@ -75,5 +75,6 @@ def test_the_program_in_python(gather_source, tmp_path):
     if "openmpi" not in NAMES or subprocess.run([sys.executable, "-c", "from mpi4py import MPI"], capture_output=True, env=surroundings, check=False).returncode != 0:
         skip_test("mpi4py", "it is not installed, or there is no Open MPI")
     (tmp_path / "program.py").write_text(fences(gather_source, "py")[0], encoding="utf-8")
-    ran = subprocess.run([*command("openmpi", 2), sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, env=surroundings, timeout=120, check=False)
-    assert ran.returncode == 0 and ran.stdout.count("[[1. 1.]\n [0. 0.]]") == 2, ran.stdout + ran.stderr
+    words = [*command("openmpi", 2), *separately(tmp_path), sys.executable, "program.py"]
+    ran = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, env=surroundings, timeout=120, check=False)
+    assert (ran.returncode, printed(tmp_path)) == (0, 2 * "[[1. 1.]\n [0. 0.]]\n"), ran.stdout + ran.stderr

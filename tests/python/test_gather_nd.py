@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# test_gather_nd.py: gather_nd by each document, of each kind of data; random calls are in test_differential.py.
+# test_gather_nd.py: gather_nd by each document, of each kind of data; random calls are here and in test_differential.py.
 """gather_nd: rules, types, libraries, plans, shapes."""
 
 from __future__ import annotations
@@ -144,3 +144,69 @@ def test_torch():
         assert torch.equal(got.view(torch.uint8), x.to(dtype)[PAIRS[..., 0], PAIRS[..., 1]].contiguous().view(torch.uint8))
     with pytest.raises(libgather.GatherNotSupportedError):
         gather_nd(torch.ones(2, 2, requires_grad=True), [[0, 0]])
+
+
+RULES = {"onnx-11": (False, True), "onnx-12": (True, True), "onnx-13": (True, True), "microsoft-1": (False, True), "openvino-5": (True, False),
+         "openvino-8": (True, True)}  # whether there is a batch_dims, and whether a negative number counts from the end  # fmt: skip
+
+
+def by_the_document(x: np.ndarray, indices: np.ndarray, batch_dims: int, rules: str, resolve) -> np.ndarray:
+    """The loop of the documents. resolve(number, length, place) is the number's place on its axis, or None for a filled row."""
+    k = indices.shape[-1]
+    out = np.zeros(indices.shape[:-1] + x.shape[batch_dims + k :], x.dtype)
+    for at in np.ndindex(indices.shape[:-1]):
+        where = [resolve(int(indices[at][c]), x.shape[batch_dims + c], (*at, c)) for c in range(k)]
+        if None not in where:
+            out[at] = x[(*at[:batch_dims], *where)]
+    fused = batch_dims if rules == "openvino-5" else 1
+    return out.reshape(int(np.prod(out.shape[:fused])), *out.shape[fused:]) if fused > 1 else out
+
+
+def drawn(rng: np.random.Generator, rules: str) -> tuple[np.ndarray, np.ndarray, int]:
+    has_batches, negative = RULES[rules]
+    rank = int(rng.integers(1, 5))
+    batch_dims = int(rng.integers(0, rank)) if has_batches else 0
+    shape = tuple(int(n) for n in rng.integers(1, 5, rank))
+    k = int(rng.integers(1, rank - batch_dims + 1))
+    tail = tuple(int(n) for n in rng.integers(0 if rng.random() < 0.05 else 1, 4, int(rng.integers(0, 3))))
+    kinds = ("int64",) if rules.startswith("onnx") else ("int32", "int64") if rules == "microsoft-1" else ("int8", "int16", "int32", "int64", "uint8")
+    indices = np.empty((*shape[:batch_dims], *tail, k), rng.choice(kinds))
+    for c in range(k):
+        n = shape[batch_dims + c]
+        indices[..., c] = rng.integers(-n if negative and indices.dtype.kind == "i" else 0, n, indices.shape[:-1])
+    x = rng.integers(0, 100, shape).astype(rng.choice(["float32", "uint8", "int16", "float64", "bool"]))
+    return (np.asfortranarray(x) if rng.random() < 0.3 else x), indices, batch_dims
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_random_cases(block):
+    """22,000 cases beside the loop: every version, layouts, policies; of errors the tuple, the component, its axis and the value."""
+    rng = np.random.default_rng(1800 + block)
+    failed = 0
+    for number in range(2200):
+        rules = tuple(RULES)[number % len(RULES)]
+        x, indices, batch_dims = drawn(rng, rules)
+        negative = RULES[rules][1]
+        mode = (None, "clip", "wrap", "zero")[int(rng.integers(4))]
+        spoilt = indices.size > 0 and rng.random() < 0.4
+        if spoilt:
+            at = tuple(int(rng.integers(n)) for n in indices.shape)
+            indices[at] = x.shape[batch_dims + at[-1]] + int(rng.integers(3))
+
+        def resolve(i: int, n: int, at: tuple):
+            place = i + n if negative and -n <= i < 0 else i
+            if 0 <= place < n:
+                return place
+            return {"clip": 0 if i < 0 else n - 1, "wrap": i % n, "zero": None}[mode]
+
+        keywords = {"batch_dims": batch_dims, "rules": rules, "mode": mode, "threads": 1 + number % 2}
+        if spoilt and mode is None:
+            with pytest.raises(libgather.GatherIndexError) as caught:
+                gather_nd(x, indices, **keywords)
+            error = caught.value
+            assert (error.position, error.value, error.axis, error.bad_count) == (at, int(indices[at]), batch_dims + at[-1], 1)
+            failed += 1
+            continue
+        got, wanted = gather_nd(x, indices, **keywords), by_the_document(x, indices, batch_dims, rules, resolve)
+        assert np.asarray(got).dtype == x.dtype and np.shape(got) == wanted.shape and np.array_equal(got, wanted), (rules, x.shape, indices.shape, mode)
+    assert failed > 100

@@ -81,11 +81,11 @@ FAULTS = [
     Fault("500", [faults.status(500)], ROWS, times=3),
     Fault("502", [faults.status(502)], ROWS, times=3),
     Fault("500 always", [faults.status(500)], ERROR, says="500", timeout=2),
-    Fault("403 always", [faults.status(403)], ERROR, says="403", most_requests=60, timeout=2),
-    Fault("401 always", [faults.status(401)], ERROR, says="401", most_requests=60, timeout=2),
-    Fault("404 always", [faults.status(404)], ERROR, says="404", status="file_not_found", most_requests=60, timeout=2),
-    Fault("416 always", [faults.status(416)], ERROR, says="416", most_requests=60, timeout=2),
-    Fault("418 always", [faults.status(418)], ERROR, says="418", most_requests=60, timeout=2),
+    Fault("403 always", [faults.status(403)], ERROR, says="403", most_requests=60),
+    Fault("401 always", [faults.status(401)], ERROR, says="401", most_requests=60),
+    Fault("404 always", [faults.status(404)], ERROR, says="404", status="file_not_found", most_requests=60),
+    Fault("416 always", [faults.status(416)], ERROR, says="416", most_requests=60),
+    Fault("418 always", [faults.status(418)], ERROR, says="418", most_requests=60),
     Fault("wrong range once", [faults.content_range(shift=512)], ROWS, times=2),
     Fault("wrong range always", [faults.content_range(shift=512)], ERROR, says=r"status 206: the server sent another range, bytes \d+-\d+, not \d+-\d+ ", timeout=2),
     Fault("range of another file", [faults.content_range(total=17 << 30)], ERROR, says="changed"),
@@ -104,7 +104,7 @@ FAULTS = [
     Fault("200 and the whole file", [faults.ignore_range()], ERROR, says="200", most_requests=60, most_bytes=64 << 20),
     Fault("200 once", [faults.ignore_range()], EITHER, times=1, most_bytes=64 << 20),
     Fault("garbage once", [faults.garbage()], ROWS, times=1),
-    Fault("garbage always", [faults.garbage()], ERROR, timeout=2),
+    Fault("garbage always", [faults.garbage()], ERROR, says="the answer is not one of HTTP/1", timeout=2),
     Fault("endless headers", [faults.endless_headers()], ERROR, timeout=2),
     Fault("slow loris", [faults.slow_loris(0.5)], ERROR, timeout=2),
     Fault("silence once", [faults.stall(3600)], ROWS, times=2),
@@ -124,11 +124,11 @@ FAULTS = [
 ]  # fmt: skip
 
 OF_HEADER = [
-    Fault(f"{name} at once", [what], ERROR, says=says, status=status, timeout=2, of_header=True, most_requests=60, most_bytes=16 << 20)
+    Fault(f"{name} at once", [what], ERROR, says=says, status=status, timeout=6 if says in ("404", "410", "403", "200") else 2, of_header=True, most_requests=60, most_bytes=16 << 20)
     for name, what, says, status in [
         ("404", faults.status(404), "404", "file_not_found"), ("410", faults.status(410), "410", "file_not_found"),
         ("403", faults.status(403), "403", "io_error"), ("500", faults.status(500), "500", "io_error"),
-        ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "", "io_error"),
+        ("200", faults.ignore_range(), "200", "io_error"), ("garbage", faults.garbage(), "not one of HTTP/1", "io_error"),
         ("reset", faults.reset(), "", "io_error"), ("silence", faults.delay(3600), "", "io_error"),
         ("circle", faults.redirect(PATH), "redirect", "io_error"), ("endless", faults.endless_headers(), "", "io_error")]
 ]  # fmt: skip

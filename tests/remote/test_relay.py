@@ -69,13 +69,13 @@ def test_bytes_and_counts(server):
 def test_delay_and_handshake(server):
     with Relay(server.port, rtt=0.2) as relay:
         client, times = Client(relay.port), []
-        for i in range(3):
-            start = time.monotonic()
+        while len(times) < 3 or (min(times[1:]) >= 0.38 and len(times) < 20):  # a busy machine may be late many times
+            i, start = len(times), time.monotonic()
             assert client.get(i, i) == DATA[i : i + 1]
             times.append(time.monotonic() - start)
         assert times[0] >= 0.4 and 0.2 <= min(times[1:]) < 0.38
         before = relay.counts()
-        assert before.turns == 2
+        assert before.turns == len(times) - 1
         time.sleep(0.3)
         assert client.get(5, 5) == DATA[5:6]
         assert relay.counts().turning - before.turning >= 3e8
@@ -102,8 +102,11 @@ def test_cut(server, reset):
 
 def test_mute(server):
     with Relay(server.port, mute=5000) as relay:
-        client = Client(relay.port, wait=0.3)
+        client = Client(relay.port)
         client.send(0, 9999)
+        while len(client.received) <= 4000:
+            assert client.more()
+        client.socket.settimeout(0.3)
         with pytest.raises(TimeoutError):
             client.receive()
         assert 4000 < len(client.received) < 5000
@@ -113,22 +116,27 @@ def test_mute(server):
 
 def test_jitter_reorders_between_connections(server):
     with Relay(server.port, rtt=0.01, jitter=0.2, seed=7) as relay:
-        clients, arrived = [Client(relay.port) for _ in range(8)], []
-        for i, client in enumerate(clients):
-            client.send(i, i)
-            client.send(i + 100, i + 100)
+        found = []
+        while len(found) < 5 and (not found or found[-1] == sorted(found[-1])):  # where the machine stands still, all arrive at once
+            clients, arrived, second = [Client(relay.port) for _ in range(8)], [], []
 
-        def wait(i: int) -> None:
-            assert clients[i].receive() == DATA[i : i + 1]
-            arrived.append(i)
-            assert clients[i].receive() == DATA[i + 100 : i + 101]  # in order within a connection
+            def wait(i: int) -> None:
+                assert clients[i].receive() == DATA[i : i + 1]  # noqa: B023  (its threads end within the round)
+                arrived.append(i)  # noqa: B023
+                assert clients[i].receive() == DATA[i + 100 : i + 101]  # noqa: B023  (in order within a connection)
+                second.append(i)  # noqa: B023
 
-        threads = [threading.Thread(target=wait, args=(i,)) for i in range(8)]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        assert sorted(arrived) == list(range(8)) and arrived != sorted(arrived)
+            threads = [threading.Thread(target=wait, args=(i,)) for i in range(8)]
+            for one in threads:
+                one.start()
+            for i, client in enumerate(clients):
+                client.send(i, i)
+                client.send(i + 100, i + 100)
+            for one in threads:
+                one.join()
+            assert sorted(arrived) == list(range(8)) == sorted(second)
+            found.append(arrived)
+        assert found[-1] != sorted(found[-1])
 
 
 def test_nobody_listens():

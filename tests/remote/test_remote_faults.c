@@ -325,8 +325,11 @@ static void test_slow(void **state) {
     assert_contains(result.error.message, limit);
     assert_in_range(result.asked, 2, 7);
     assert_true(result.seconds > 0.5 * PATIENCE && result.seconds < 6 * PATIENCE);
-    script once = {.faults = {CASES[i].what}};
-    result = read_from(&once, "W/\"v1\"", &options);
+    /* Once: the second try has the rows, unless the machine stands still for as long as a try. */
+    for (int n = 0; n == 0 || (n < 10 && result.asked != 2); n++) {
+      script once = {.faults = {CASES[i].what}};
+      result = read_from(&once, "W/\"v1\"", &options);
+    }
     assert_int_equal(result.status, GATHER_OK);
     assert_int_equal(result.asked, 2);
   }

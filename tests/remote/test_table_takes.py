@@ -151,12 +151,20 @@ def test_cancelled_jobs(server):
 def test_interrupt(server):
     with opened(server, remote={"timeout": 600}) as table:
         server.fault(faults.stall(30), path="/t.npy")
-        timer = threading.Timer(0.3, lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT))
-        timer.start()
-        begin = time.monotonic()
+        before, sent = server.requests, []
+
+        def interrupt() -> None:
+            while server.requests == before:  # else the signal might come before the take
+                time.sleep(0.01)
+            sent.append(time.monotonic())
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+        sender = threading.Thread(target=interrupt)
         with pytest.raises(KeyboardInterrupt):
+            sender.start()
             table[ids_of(100)]
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - sent[0] < 10
+        sender.join()
         server.no_faults()
         assert (table[[3, 5]] == TABLE[[3, 5]]).all()
 

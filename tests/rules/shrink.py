@@ -23,7 +23,7 @@ def first_failing(program: str, cases: list[Case]) -> tuple[Case, str] | None:
     """The first of the cases that fails, with the program's words."""
     with tempfile.NamedTemporaryFile(suffix=".bin") as file:
         make_cases.write(file.name, cases, POINTER_BYTES, sys.byteorder)
-        environment = dict(os.environ, GATHER_TEST_CASES=file.name)
+        environment = dict(os.environ, GATHER_TEST_CASES_FILE=file.name)
         run = subprocess.run([program, "0", str(len(cases))], capture_output=True, text=True, env=environment, timeout=300)
     number = re.search(r"^case (\d+) ", run.stdout + run.stderr, flags=re.M)
     return (cases[int(number[1])], run.stdout + run.stderr) if number else None

@@ -74,8 +74,8 @@ static void run_case(replay_case *c, int step) {
 }
 
 static void every_case(void **state) {
-  const char *given = getenv("GATHER_TEST_CASES");
-  const int64_t cases = replay_open(given ? given : GATHER_TEST_CASES);
+  const char *given = getenv("GATHER_TEST_CASES_FILE");
+  const int64_t cases = replay_open(given ? given : GATHER_TEST_CASES_FILE);
   const int step = run_step();
   (void)state;
   replay_areas_create(replay_largest());
