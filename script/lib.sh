@@ -32,7 +32,7 @@ debian_archive() {
 sources() {
   local names=() pattern
   for pattern in "$@"; do names+=(-o -name "$pattern"); done
-  find include src cli python plugin mpi tests examples bench -type f \( "${names[@]:1}" \) | sort
+  find include src cli python plugin mpi tests examples bench site -type f \( "${names[@]:1}" \) | sort
 }
 
 # progress NAME LOG COMMAND...: runs the command with all its output in LOG. So that nobody waits in the dark, its latest line is shown

@@ -62,7 +62,7 @@ def register_operators(options: Any, **gather: Any) -> Any:
 
 
 def session_options(**gather: Any) -> Any:
-    """New onnxruntime.SessionOptions with the custom operators: register_operators(onnxruntime.SessionOptions(), **gather).
+    """New onnxruntime.SessionOptions with the custom operators: `register_operators(onnxruntime.SessionOptions(), **gather)`.
 
     Raises
     ------

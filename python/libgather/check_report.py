@@ -86,7 +86,9 @@ class NodeCheck:
     axis : int or None
         Non-negative if the rank is known; None if only a run determines it.
     batch_dims : int
+        Leading dimensions that data and indices share.
     data, indices, output : Operand
+        Its tensors.
     type_listed : bool
         Whether the operator version lists these types.
     verdict : str

@@ -113,9 +113,9 @@ def shuffle(
 
     Parameters
     ----------
-    source : path, or list of paths
+    source : str or PathLike, or list of them
         The table: a local file of any format that open() reads, FILE:TENSOR, or a list of its parts in order. No URLs: every row is read.
-    output : path
+    output : str or PathLike
         The new file; its extension selects the format: .npy, .safetensors, .pb, .bin or .raw. None only with dry_run=True.
     seed : int, optional
         Seed of the random order, at least 0. Default: a new one, which is in the result.

@@ -128,7 +128,7 @@ def take(
     Parameters
     ----------
     data : Tensor, or Table
-        Of any dtype, on the CPU. A table of libgather.open(): rows of a file (table.take(indices, **options), as a tensor of the
+        Of any dtype, on the CPU. A table of libgather.open(): rows of a file (`table.take(indices, **options)`, as a tensor of the
         table's dtype).
     indices : Tensor of integers
         Any shape.

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The explainer in Node.js: pictures and messages are the command's, byte for byte. script/site --check does the same in a browser."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, run
+from skip import skip_test
+
+import page_checks
+
+RUN = """
+const fs = require("fs");
+const text = fs.readFileSync(process.argv[1], "utf8") + fs.readFileSync(process.argv[2], "utf8");
+const module_ = { exports: {} };
+const gatherRun = new Function("module", "require", "__filename", "__dirname", text + "; return gatherRun;")(module_, require, process.argv[1], ".");
+(async () => {
+  const answers = [];
+  for (const line of JSON.parse(process.argv[3])) answers.push(await gatherRun(line));
+  process.stdout.write(JSON.stringify(answers));
+})();
+"""
+LINE = 'const line = require(process.argv[1]); process.stdout.write(JSON.stringify(JSON.parse(process.argv[2]).map((fields) => line[process.argv[3]](fields))))'
+FIELDS = {"op": "Gather", "rules": "onnx-13", "data": "4x3", "axis": "", "indices": "[1, 7, -4]", "batch": "", "bad": "", "fill": "", "negative": ""}
+
+
+def node(program: str, *arguments: str) -> object:
+    if shutil.which("node") is None:
+        skip_test("site", "not installed: node (script/bootstrap site)")
+    done = subprocess.run(["node", "-e", program, *arguments], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="session")
+def program(site_python: Path) -> Path:
+    """Compiled here unless script/site did."""
+    folder = ROOT / "build/explainer"
+    done = run(site_python, ROOT / "site/build_explainer.py", folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "program.js"
+
+
+def with_output(arguments: list[str]) -> list[str]:
+    end = arguments.index("--") if "--" in arguments else len(arguments) - 1
+    return ["explain", *arguments[:end], "-o", "-", *arguments[end:]]
+
+
+def test_the_fields_make_the_commands_line():
+    made = node(LINE, str(ROOT / "site/static/explainer_line.js"), json.dumps([{**FIELDS, **fields} for fields, _ in page_checks.LINES]), "args")
+    for line, (fields, arguments) in zip(made, page_checks.LINES):
+        words = [word for word in line if word != "explain"]
+        assert sorted(words) == sorted(arguments), fields
+
+
+def test_the_line_for_a_shell():
+    shown = node(LINE, str(ROOT / "site/static/explainer_line.js"), json.dumps([FIELDS, {**FIELDS, "indices": "-4"}, {**FIELDS, "data": "it's"}]), "shell")
+    assert shown == ["gather explain --data 4x3 '[1, 7, -4]' -o picture.svg", "gather explain --data 4x3 -o picture.svg -- -4",
+                     "gather explain --data 'it'\\''s' '[1, 7, -4]' -o picture.svg"]
+
+
+def test_limits_are_said():
+    long = {**FIELDS, "indices": "[" + "1," * 20000 + "1]"}
+    told = node(LINE, str(ROOT / "site/static/explainer_line.js"), json.dumps([FIELDS, long, {**FIELDS, "indices": "file.npy"}]), "fault")
+    assert told[0] == "" and "takes up to 20000" in told[1] and "numbers in brackets" in told[2]
+
+
+def test_pictures_and_errors_are_the_commands(program: Path, command: Path):
+    lines = [with_output(arguments) for _, arguments in page_checks.LINES]
+    answers = node(RUN, str(program), str(ROOT / "site/static/explainer_worker.js"), json.dumps(lines))
+    pictures = 0
+    for line, answer in zip(lines, answers):
+        expected = subprocess.run([command, *line], capture_output=True, check=False)
+        assert answer["out"].encode() == expected.stdout, line
+        assert answer["err"].encode() == expected.stderr, line
+        assert answer["code"] == expected.returncode, line
+        pictures += bool(expected.stdout)
+    assert pictures >= 9 and len(lines) - pictures >= 4
+
+
+def test_the_operators_are_the_commands(program: Path, command: Path):
+    answer = node(RUN, str(program), str(ROOT / "site/static/explainer_worker.js"), json.dumps([["ops", "--json"], ["info"]]))
+    assert answer[0]["out"] == subprocess.run([command, "ops", "--json"], capture_output=True, text=True, check=True).stdout
+    assert answer[1]["code"] == 2 and "only explain and ops" in answer[1]["err"]
+
+
+def test_the_program_is_small(program: Path):
+    assert program.stat().st_size < 1.5e6
