@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <xlocale.h> /* nl_langinfo_l */
+#endif
 
 enum { DEFAULT_WIDTH = 80, LINE_BYTES = 512 };
 
