@@ -97,7 +97,7 @@ gather_status gather_cli_bench_drop(gather_cli_bench *bench, gather_error *error
     if (fd < 0)
       return gather_cli_fail_file(error, gather_cli_status_of(errno), file->path, -1, "cannot open it: %s",
                                   strerror(errno));
-    (void)fdatasync(fd); /* dirty pages cannot be dropped */
+    (void)fsync(fd); /* dirty pages cannot be dropped */
     stays += drop_patiently(fd, file->size, bench->resident <= GATHER_CLI_BENCH_STAYS ? TRIES : 1);
     (void)close(fd);
     size += file->size;

@@ -66,7 +66,7 @@ static gather_status choose_rows(gather_cli_bench *bench, gather_error *error) {
     GATHER_CLI_TRY(gather_cli_bench_cold(bench, &way, i, STEPS[i], error));
     rows = way.cold[i] * COLD_SECONDS;
   }
-  bench->measured = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
+  bench->measured = rows > (double)MOST_ROWS ? MOST_ROWS : (int64_t)rows;
   if (bench->measured > bench->rows) bench->measured = bench->rows;
   if (bench->measured > bench->blocks / DENSE) bench->measured = bench->blocks / DENSE;
   if (bench->measured < LEAST_ROWS) bench->measured = LEAST_ROWS;

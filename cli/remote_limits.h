@@ -13,7 +13,7 @@ enum { GATHER_CLI_MOST_CONNECTIONS = 1024, GATHER_CLI_MOST_SECONDS = 86400 };
 static inline void gather_cli_remote_limit(gather_remote_options *options, int64_t seconds) {
   enum { TRY_SECONDS = 20, TRIES = 3 };
   options->take_seconds = (double)seconds;
-  options->try_seconds = seconds < TRY_SECONDS * TRIES ? (double)seconds / TRIES : TRY_SECONDS;
+  options->try_seconds = seconds < TRY_SECONDS * TRIES ? (double)seconds / (double)TRIES : (double)TRY_SECONDS;
 }
 
 #endif

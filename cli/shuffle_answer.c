@@ -35,7 +35,7 @@ static void begin_step(gather_cli_shuffle *job, const gather_shuffle_progress *p
   job->step = progress->step;
   job->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
   job->step_begin = gather_cli_now();
-  job->next_tick = job->begin + FIRST_MS * 1e-3;
+  job->next_tick = job->begin + (double)FIRST_MS * 1e-3;
   job->shown_from = progress->done;
 }
 
@@ -44,7 +44,7 @@ static void show(gather_cli_shuffle *job, const gather_shuffle_progress *progres
   double now = job->shown ? gather_cli_now() : 0, seconds = now - job->step_begin;
   if (!job->shown || now < job->next_tick || done <= job->shown_from || seconds <= 0) return;
   double rate = (double)(done - job->shown_from) / seconds;
-  job->next_tick = now + EVERY_MS * 1e-3;
+  job->next_tick = now + (double)EVERY_MS * 1e-3;
   job->printed = true;
   char share[64], left[32], rows[32], speed[32];
   const char *const parts[] = {share, left, rows, speed};

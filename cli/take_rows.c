@@ -62,7 +62,7 @@ static void show(rows *r, int64_t done) {
   gather_table_statistics s;
   double now = gather_cli_now(), seconds = now - r->job->begin;
   if (!r->shown || now < r->next_tick || done == 0) return;
-  r->next_tick = now + EVERY_MS * 1e-3;
+  r->next_tick = now + (double)EVERY_MS * 1e-3;
   r->printed = true;
   gather_table_statistics_get(r->job->through.table, &s);
   double part = (double)done / (double)r->job->through.rows, gigabytes = (double)r->job->bytes * 1e-9;
@@ -123,7 +123,7 @@ static gather_status take_parts(rows *r, gather_error *error) {
     len = count - first < r->now ? count - first : r->now;
     GATHER_CLI_TRY(take_part(r, first, len, error));
     show(r, first + len);
-    if (gather_cli_now() - begin < EVERY_MS * 1e-3) r->now = r->now > r->most / 2 ? r->most : r->now * 2;
+    if (gather_cli_now() - begin < (double)EVERY_MS * 1e-3) r->now = r->now > r->most / 2 ? r->most : r->now * 2;
   }
   return gather_cli_behind_wait(&r->behind, error);
 }
@@ -142,7 +142,7 @@ static gather_status start(rows *r, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_index_parts_start(indices, r->most * r->selected, &r->parts, error));
   r->shown = !job->args->value[GATHER_CLI_QUIET] && gather_cli_terminal_live();
   r->now = r->shown && r->most > SHOWN_FIRST ? SHOWN_FIRST : r->most;
-  r->next_tick = job->begin + FIRST_MS * 1e-3;
+  r->next_tick = job->begin + (double)FIRST_MS * 1e-3;
   for (int32_t i = r->selected; i < data->rank; i++) r->out_shape[i - r->selected + 1] = data->shape[i];
   return gather_cli_behind_start(&r->behind, job->writer, r->most * job->through.padded_bytes, error);
 }

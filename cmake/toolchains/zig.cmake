@@ -30,7 +30,7 @@ endif()
 # It is one program with many commands, but CMake and ccache want a compiler that is one file: a script each. What it compiles of its C
 # libraries is kept in build/zig/cache.
 set(gather_tools ${gather_root}/build/zig/${GATHER_TARGET})
-foreach(tool "clang=cc -target ${GATHER_TARGET}${gather_release}" ar=ar ranlib=ranlib objcopy=objcopy)
+foreach(tool "clang=cc -target ${GATHER_TARGET}${gather_release}" ar=ar ranlib=ranlib)
   string(REGEX MATCH "^([a-z]+)=(.*)$" tool "${tool}")
   set(text "#!/bin/sh
 export ZIG_GLOBAL_CACHE_DIR='${gather_root}/build/zig/cache' ZIG_LOCAL_CACHE_DIR='${gather_root}/build/zig/cache'
@@ -47,6 +47,11 @@ exec '${gather_zig}' ${CMAKE_MATCH_2} \"$@\"
   endif()
 endforeach()
 set(CMAKE_C_COMPILER ${gather_tools}/clang)
+# It switches off by name each feature that not every processor of the kind has. Functions compiled for AVX-512 switch that on again, but
+# not its registers of 512 bits, which clang counts as a feature of their own.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  set(CMAKE_C_FLAGS_INIT -mevex512)
+endif()
 set(CMAKE_AR ${gather_tools}/ar CACHE FILEPATH "")
 set(CMAKE_RANLIB ${gather_tools}/ranlib CACHE FILEPATH "")
 

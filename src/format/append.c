@@ -3,16 +3,13 @@
  * append.c: an output that is written part by part and does not fill the page cache: each part goes to the disk at
  * once, and the pages already written are dropped.
  */
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "format/map.h"
 #include "format/output.h"
@@ -33,36 +30,13 @@ static gather_status write_all(const gather_output *output, const char *bytes, i
   return GATHER_OK;
 }
 
-/* Starts writing the bytes [first, last) to the disk. Errors are reported by wait_for_disk. */
-static void begin_writing(int fd, int64_t first, int64_t last) {
-#if defined(SYNC_FILE_RANGE_WRITE)
-  (void)sync_file_range(fd, (off_t)first, (off_t)(last - first), SYNC_FILE_RANGE_WRITE);
-#else
-  (void)fd, (void)first, (void)last;
-#endif
-}
-
-/* Waits until the disk has the bytes [first, last); an errno. */
-static int wait_for_disk(int fd, int64_t first, int64_t last) {
-#if defined(SYNC_FILE_RANGE_WRITE)
-  const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  if (sync_file_range(fd, (off_t)first, (off_t)(last - first), all) == 0) return 0;
-  if (errno != ENOSYS && errno != EINVAL && errno != ESPIPE) return errno;
-#else
-  (void)first, (void)last;
-#endif
-  return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; /* EINVAL: the file system has nothing to sync */
-}
-
 /* Waits until the disk has all but the last `keep` bytes, and drops their pages. */
 static gather_status settle(gather_output *output, int64_t keep, gather_error *error) {
   int64_t last = output->written - keep;
   if (last <= output->settled) return GATHER_OK;
-  int number = wait_for_disk(output->fd, output->settled, last);
+  int number = gather_disk_wait(output->fd, output->settled, last - output->settled);
   if (number != 0) return gather_fail_system(error, output->target, number, "write it");
-#if defined(POSIX_FADV_DONTNEED)
-  (void)posix_fadvise(output->fd, (off_t)output->settled, (off_t)(last - output->settled), POSIX_FADV_DONTNEED);
-#endif
+  gather_disk_drop(output->fd, output->settled, last - output->settled);
   output->settled = last;
   return GATHER_OK;
 }
@@ -73,7 +47,7 @@ static gather_status append_step(gather_output *output, const char *bytes, int64
   GATHER_TRY(write_all(output, bytes, size, error));
   output->written += size;
   if (window_bytes == 0) return GATHER_OK;
-  begin_writing(output->fd, output->written - size, output->written);
+  gather_disk_begin(output->fd, output->written - size, size);
   return output->written - output->settled > window_bytes ? settle(output, window_bytes / 2, error) : GATHER_OK;
 }
 

@@ -6,6 +6,7 @@
 #if defined(__linux__)
 #define _GNU_SOURCE /* O_PATH */
 #endif
+#define _DARWIN_C_SOURCE /* O_NOFOLLOW */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>

@@ -22,7 +22,7 @@ static int64_t object_gap(void *argument, int64_t count) {
   double bytes = costs.latency * costs.bandwidth;
   if (count > 1 && count <= costs.connections) return LEAST_GAP;
   if (count > 1 && costs.connections > 1) bytes /= costs.connections;
-  return bytes < LEAST_GAP ? LEAST_GAP : bytes < MOST_GAP ? (int64_t)bytes : MOST_GAP;
+  return bytes < (double)LEAST_GAP ? LEAST_GAP : bytes < (double)MOST_GAP ? (int64_t)bytes : MOST_GAP;
 }
 
 static int64_t count_parts(const gather_map_range *ranges, int64_t count) {

@@ -6,11 +6,8 @@
  * can recognise and remove what a killed process left.
  */
 #if defined(__linux__)
-#define _GNU_SOURCE /* O_TMPFILE, syncfs */
+#define _GNU_SOURCE /* O_TMPFILE */
 #endif
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE 700
-#define _DARWIN_C_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "format/map.h"
 #include "format/output.h"
@@ -203,26 +201,9 @@ int gather_output_name(gather_output *output) {
 
 /* ---- the disk */
 
-/* For a directory that cannot be opened: syncs its whole file system. */
-static int sync_all(const gather_output *output) {
-#if defined(__linux__)
-  return syncfs(output->fd) == 0 ? 0 : errno;
-#else
-  (void)output;
-  sync();
-  return 0;
-#endif
-}
+int gather_output_sync(const gather_output *output) { return gather_disk_sync(output->fd); }
 
-static int sync_one(int fd) {
-  int result;
-  do result = fsync(fd);
-  while (result != 0 && errno == EINTR);
-  return result == 0 || errno == EINVAL || errno == ENOTSUP || errno == ENOSYS ? 0 : errno; /* not supported */
-}
-
-int gather_output_sync(const gather_output *output) { return sync_one(output->fd); }
-
+/* If the directory cannot be opened: syncs its whole file system. */
 int gather_output_sync_folder(const gather_output *output) {
-  return output->folder >= 0 ? sync_one(output->folder) : sync_all(output);
+  return output->folder >= 0 ? gather_disk_sync(output->folder) : gather_disk_sync_all(output->fd);
 }

@@ -3,6 +3,7 @@
  * cpu.c: detects the features of the CPU once. The cached word is global state.
  */
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "kernel/kernel.h"
 
@@ -16,35 +17,74 @@
 enum { KNOWN = 1 << 30 };
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-/* Not by __builtin_cpu_supports: clang 14 does not know the name. */
-static bool has_f16c(void) {
-  unsigned a, b, c, d;
-  return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+
+/* Not by the compiler's own function: clang 14 does not know all names, and its library is missing where another one takes its place.
+ * The words of cpuid: leaf 1 (ECX), leaf 7 (EBX, ECX). */
+typedef struct features {
+  uint32_t one_c, seven_b, seven_c;
+} features;
+
+static features read_features(void) {
+  features found = {0};
+  uint32_t a, b, c, d;
+  if (__get_cpuid(1, &a, &b, &c, &d)) found.one_c = c;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) found.seven_b = b, found.seven_c = c;
+  return found;
 }
+
+/* Which registers the system keeps for each thread. It must be asked whether the question is possible first. */
+static uint32_t kept_registers(const features *cpu) {
+  enum { CAN_BE_ASKED = 1 << 27 };
+  uint32_t low, high;
+  if (!(cpu->one_c & CAN_BE_ASKED)) return 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+}
+
+/* The registers of AVX, and those of AVX-512, which macOS keeps from a thread's first use of them on. */
+enum { REGISTERS_256 = 0x06 };
+#if defined(__APPLE__)
+enum { REGISTERS_512 = REGISTERS_256 };
+#else
+enum { REGISTERS_512 = 0xe6 };
 #endif
 
+static bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
+
 static uint32_t ask(void) {
+  /* AVX2 with FMA and F16C: CPUs have all three, but a virtual machine may hide some. */
+  const uint32_t sse42 = 1u << 20, avx_fma_f16c = 1u << 28 | 1u << 12 | 1u << 29, avx2 = 1u << 5;
+  const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, vbmi = 1u << 1;
+  const features cpu = read_features();
+  const uint32_t kept = kept_registers(&cpu);
   uint32_t bits = 0;
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("sse4.2")) bits |= GATHER_CPU_SSE42;
-  /* CPUs with AVX2 have the other two; a virtual machine may hide them. */
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c()) bits |= GATHER_CPU_AVX2;
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl"))
-    bits |= GATHER_CPU_AVX512;
-  if (__builtin_cpu_supports("avx512vbmi")) bits |= GATHER_CPU_VBMI;
-#elif defined(__aarch64__)
-  bits |= GATHER_CPU_NEON; /* part of the architecture */
-#if defined(__linux__)
-  /* HWCAP_SVE of the kernel's interface. */
-  if (getauxval(AT_HWCAP) & (1ul << 22)) bits |= GATHER_CPU_SVE;
-#endif
-#elif defined(__linux__) && defined(__arm__)
-  if (getauxval(AT_HWCAP) & (1ul << 12)) bits |= GATHER_CPU_NEON;
-#endif
+  if (has(cpu.one_c, sse42)) bits |= GATHER_CPU_SSE42;
+  if (!has(kept, REGISTERS_256) || !has(cpu.one_c, avx_fma_f16c) || !has(cpu.seven_b, avx2)) return bits;
+  bits |= GATHER_CPU_AVX2;
+  if (!has(kept, REGISTERS_512) || !has(cpu.seven_b, f_dq_bw_vl)) return bits;
+  bits |= GATHER_CPU_AVX512;
+  if (has(cpu.seven_c, vbmi)) bits |= GATHER_CPU_VBMI;
   return bits;
 }
+
+#elif defined(__linux__) && defined(__aarch64__)
+
+/* HWCAP_SVE of the kernel's interface; NEON is part of the architecture. */
+static uint32_t ask(void) { return GATHER_CPU_NEON | (getauxval(AT_HWCAP) & (1ul << 22) ? GATHER_CPU_SVE : 0u); }
+
+#elif defined(__aarch64__)
+
+static uint32_t ask(void) { return GATHER_CPU_NEON; }
+
+#elif defined(__linux__) && defined(__arm__)
+
+static uint32_t ask(void) { return getauxval(AT_HWCAP) & (1ul << 12) ? GATHER_CPU_NEON : 0u; }
+
+#else
+
+static uint32_t ask(void) { return 0; }
+
+#endif
 
 uint32_t gather_cpu_bits(void) {
   /* Every thread computes the same value, so relaxed order is enough. */

@@ -10,10 +10,6 @@
 #include "base/error.h"
 #include "gather/gather.h"
 
-#if defined(__unix__) || defined(_WIN32)
-#include <unistd.h>
-#endif
-
 static _Atomic int64_t VALUES[GATHER_TUNING_COUNT] = {
 #define GATHER_TUNING(name, value, meaning) value,
 #include "kernel/tuning.def"
@@ -39,9 +35,7 @@ int64_t gather_cache_bytes(void) {
   const int64_t tuned = gather_tuned(GATHER_TUNING_cache_bytes);
   int64_t bytes = tuned;
   if (bytes > 0) return bytes;
-#if defined(_SC_LEVEL2_CACHE_SIZE)
-  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
+  bytes = gather_cache_size();
   if (bytes <= 0) bytes = USUAL;
   /* Queried once: the result is stored in place of a tuned value. */
   const int64_t kept = gather_tuned_keep(GATHER_TUNING_cache_bytes, tuned, bytes);

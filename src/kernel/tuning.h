@@ -22,5 +22,7 @@ void gather_tuned_set(int which, int64_t value);
 int64_t gather_tuned_keep(int which, int64_t asked, int64_t found);
 /* The size of a core's private cache (L2): the tuned one, else the system's, else 1 MiB. */
 int64_t gather_cache_bytes(void);
+/* What the system says of it, queried anew; 0 or less if it does not know. */
+int64_t gather_cache_size(void);
 
 #endif

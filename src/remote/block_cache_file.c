@@ -3,10 +3,7 @@
  * block_cache_file.c: opens and creates the file of blocks (POSIX). Every process that uses it holds a shared lock; who makes it anew,
  * because it is damaged or another size is wanted, must have the lock alone.
  */
-#define _DEFAULT_SOURCE /* flock */
-#define _DARWIN_C_SOURCE
-#define _POSIX_C_SOURCE 200809L
-#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE /* flock, which POSIX does not have: where it is asked for by name, some systems hide the rest */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>

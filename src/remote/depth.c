@@ -45,7 +45,7 @@ static void end_round(gather_depth *depth, double rate) {
 }
 
 void gather_depth_answered(gather_depth *depth, int64_t bytes, bool waiting, int64_t now) {
-  depth->work += (double)bytes + WORK_OF_A_REQUEST;
+  depth->work += (double)bytes + (double)WORK_OF_A_REQUEST;
   depth->starved |= !waiting;
   if (--depth->left > 0) return;
   double seconds = (double)(now - depth->began) * 1e-9;

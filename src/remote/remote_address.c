@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "remote/remote_url.h"
 

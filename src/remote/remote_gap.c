@@ -73,7 +73,7 @@ static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t busy_bytes(const gather_remote_costs *costs) {
   const int64_t connections = most(costs->connections, 1);
   const double bytes = costs->latency * costs->bandwidth / (double)connections;
-  return bytes < LEAST_PART ? LEAST_PART : bytes > 1e15 ? (int64_t)1e15 : (int64_t)bytes;
+  return bytes < (double)LEAST_PART ? LEAST_PART : bytes > 1e15 ? (int64_t)1e15 : (int64_t)bytes;
 }
 
 /* The length of a part if `bytes` are read in all. */

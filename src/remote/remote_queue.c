@@ -3,10 +3,10 @@
  * remote_queue.c: requests on their way between callers and the network thread.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/condition.h"
 #include "base/error.h"
 #if defined(GATHER_HAVE_CURL)
 #include "remote/remote_internal.h"
@@ -29,30 +29,11 @@ gather_remote_request *gather_remote_list_take(gather_remote_list *list) {
   return first;
 }
 
-/* Systems without a monotonic clock for conditions wait by the date. */
-#if defined(_POSIX_CLOCK_SELECTION) && _POSIX_CLOCK_SELECTION > 0 && !defined(__APPLE__)
-#define WAIT_CLOCK CLOCK_MONOTONIC
-#else
-#define WAIT_CLOCK CLOCK_REALTIME
-#endif
-
-static bool init_changed(gather_remote_queue *queue) {
-#if defined(__APPLE__)
-  return pthread_cond_init(&queue->changed, NULL) == 0;
-#else
-  pthread_condattr_t attributes;
-  if (pthread_condattr_init(&attributes) != 0) return false;
-  const bool made =
-      pthread_condattr_setclock(&attributes, WAIT_CLOCK) == 0 && pthread_cond_init(&queue->changed, &attributes) == 0;
-  (void)pthread_condattr_destroy(&attributes);
-  return made;
-#endif
-}
-
 gather_status gather_remote_queue_init(gather_remote_client *client, gather_remote_queue *queue, gather_error *error) {
   *queue = (gather_remote_queue){.process = (int64_t)getpid()};
   gather_remote_list_init(&queue->finished);
-  if (!init_changed(queue)) return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
+  if (!gather_condition_init(&queue->changed))
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "the system refuses a condition variable");
   queue->client = gather_remote_client_hold(client);
   return GATHER_OK;
 }
@@ -91,7 +72,7 @@ void gather_remote_queue_enter(gather_remote_queue *queue) {
   queue->cancelled = false;
   gather_remote_list_init(&queue->finished);
   queue->cover = NULL;
-  (void)init_changed(queue);
+  (void)gather_condition_init(&queue->changed);
 }
 
 void gather_remote_enqueue(gather_remote_queue *queue, gather_remote_request *request) {
@@ -132,18 +113,13 @@ gather_remote_request *gather_remote_take_finished(gather_remote_queue *queue) {
 }
 
 bool gather_remote_await(gather_remote_queue *queue, int64_t nanoseconds) {
-  const int64_t second = 1000000000;
   gather_remote_client *client = queue->client;
-  struct timespec end = {0};
-  int failed = 0;
-  (void)clock_gettime(WAIT_CLOCK, &end);
-  const int64_t fraction = end.tv_nsec + nanoseconds % second;
-  end.tv_sec += (time_t)(nanoseconds / second + fraction / second);
-  end.tv_nsec = (long)(fraction % second);
+  const struct timespec end = gather_condition_end(nanoseconds);
+  bool waiting = true;
   gather_remote_queue_enter(queue);
   (void)pthread_mutex_lock(&client->lock);
-  while (!queue->finished.first && queue->unfinished > 0 && failed == 0)
-    failed = pthread_cond_timedwait(&queue->changed, &client->lock, &end);
+  while (!queue->finished.first && queue->unfinished > 0 && waiting)
+    waiting = gather_condition_wait(&queue->changed, &client->lock, &end);
   const bool ready = queue->finished.first || queue->unfinished == 0;
   (void)pthread_mutex_unlock(&client->lock);
   return ready;

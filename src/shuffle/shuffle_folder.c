@@ -16,6 +16,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
@@ -79,15 +80,8 @@ gather_status gather_shuffle_folder_make(gather_shuffle *job, gather_error *erro
 
 /* Reserves disk space, so that a full disk fails here. */
 static gather_status reserve(const gather_shuffle *job, int fd, const char *name, int64_t size, gather_error *error) {
-  int number;
   char words[GATHER_SHUFFLE_WORDS];
-  if (size == 0) return GATHER_OK;
-#if defined(_POSIX_ADVISORY_INFO) && _POSIX_ADVISORY_INFO > 0
-  do number = posix_fallocate(fd, 0, (off_t)size);
-  while (number == EINTR);
-  if (number == EOPNOTSUPP || number == EINVAL || number == ENOSYS)
-#endif
-    number = ftruncate(fd, (off_t)size) == 0 ? 0 : errno;
+  const int number = size > 0 ? gather_disk_reserve(fd, size) : 0;
   if (number == 0) return GATHER_OK;
   return gather_fail_file(error, GATHER_IO_ERROR, job->folder.path, -1, "cannot reserve disk space for its file %s: %s",
                           name, gather_shuffle_words(number, words));
@@ -155,7 +149,9 @@ gather_status gather_shuffle_folder_files(gather_shuffle *job, gather_error *err
 }
 
 gather_status gather_shuffle_sync(const gather_shuffle *job, gather_shuffle_file file, gather_error *error) {
-  if (job->folder.file[file] < 0 || fdatasync(job->folder.file[file]) == 0) return GATHER_OK;
+  if (job->folder.file[file] < 0) return GATHER_OK;
+  errno = gather_disk_sync_data(job->folder.file[file]);
+  if (errno == 0) return GATHER_OK;
   return fail_folder(&job->folder, "sync its files to disk", error);
 }
 

@@ -5,12 +5,19 @@
  * and %0a.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
+#define _DARWIN_C_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#if defined(__APPLE__)
+#define CHANGED st_mtimespec
+#else
+#define CHANGED st_mtim
+#endif
 
 #include "base/growing.h"
 #include "shuffle/shuffle_internal.h"
@@ -42,7 +49,7 @@ static gather_status put_data(const gather_shuffle *job, gather_growing *to, gat
                               gather_shuffle_words(number, words));
     }
     gather_growing_print(to, "data of %lld bytes, changed at %lld.%09ld, rows from byte %" PRId64 ", ",
-                         (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec, part.offset);
+                         (long long)about.st_size, (long long)about.CHANGED.tv_sec, about.CHANGED.tv_nsec, part.offset);
     put_name(to, whole);
     gather_growing_print(to, "\n");
     gather_free(whole);

@@ -10,6 +10,7 @@
  *     sum 1f0e...          of all bytes before this line
  */
 #define _POSIX_C_SOURCE 200809L
+#define _DARWIN_C_SOURCE /* O_NOFOLLOW */
 #define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <fcntl.h>

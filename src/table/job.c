@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/condition.h"
 #include "table/table_internal.h"
 
 struct gather_table_job {
@@ -137,7 +138,7 @@ bool gather_table_job_await(gather_table_job *job, double seconds) {
   gather_table *table = job->table;
   bool waiting = seconds > 0;
   const double wait = waiting && seconds < most ? seconds : waiting ? most : 0;
-  const struct timespec end = gather_table_end_of((int64_t)(wait * 1e9));
+  const struct timespec end = gather_condition_end((int64_t)(wait * 1e9));
   gather_table_enter(table);
   (void)pthread_mutex_lock(&table->lock);
   while (waiting && is_ours(table, job) && !gather_table_job_done(job)) waiting = gather_table_wait_until(table, &end);

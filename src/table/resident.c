@@ -5,21 +5,11 @@
  * cold region, and test reads of rows cost as much as they save.) Without cachestat, rows are read without waiting, as
  * long as that succeeds.
  */
-#if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* preadv2, RUSAGE_THREAD, syscall */
-#endif
+#define _GNU_SOURCE /* RUSAGE_THREAD */
 #include "table/resident.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -71,21 +61,11 @@ static int64_t region_bytes(const gather_residency *residency, int64_t region) {
 
 /* The number of resident pages of a region; -1 if the system cannot tell. */
 static int64_t cached_pages(gather_residency *residency, int64_t region) {
-#if defined(__linux__)
-  enum { CACHESTAT = 451 /* the same on every architecture, but newer than most headers */ };
-  struct {
-    uint64_t offset, bytes;
-  } range = {(uint64_t)region * GATHER_REGION_BYTES, (uint64_t)region_bytes(residency, region)};
-  struct {
-    uint64_t cached, dirty, writeback, evicted, recently_evicted;
-  } found = {0};
-  if (atomic_load_explicit(&residency->can_ask, memory_order_relaxed) &&
-      syscall(CACHESTAT, residency->source->fd, &range, &found, 0) == 0)
-    return (int64_t)found.cached;
-#endif
-  atomic_store_explicit(&residency->can_ask, false, memory_order_relaxed);
-  (void)region;
-  return -1;
+  int64_t count = -1;
+  if (atomic_load_explicit(&residency->can_ask, memory_order_relaxed))
+    count = gather_pages_resident(residency->source, region * GATHER_REGION_BYTES, region_bytes(residency, region));
+  if (count < 0) atomic_store_explicit(&residency->can_ask, false, memory_order_relaxed);
+  return count;
 }
 
 /* Reserves so many bytes of mapping; false over the limit. */
@@ -114,7 +94,7 @@ static void give_up_one(gather_residency *residency) {
         !atomic_compare_exchange_strong(&residency->regions[region], &word, (uint32_t)UNKNOWN))
       continue;
     int64_t bytes = region_bytes(residency, region);
-    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)bytes, MADV_DONTNEED);
+    gather_pages_unmap(residency->source, region * GATHER_REGION_BYTES, bytes);
     atomic_store_explicit(&residency->all, 0, memory_order_relaxed);
     atomic_fetch_sub_explicit(&residency->use->bytes, bytes, memory_order_relaxed);
     return;
@@ -133,10 +113,7 @@ static bool find_room(gather_residency *residency, int64_t bytes) {
 static void populate(gather_residency *residency, int64_t region) {
   gather_residency_note(residency, region * GATHER_REGION_BYTES, region_bytes(residency, region));
   atomic_store_explicit(&residency->touches[region], (uint8_t)MAPPED, memory_order_relaxed);
-#if defined(MADV_POPULATE_READ)
-  (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
-                MADV_POPULATE_READ);
-#endif
+  gather_pages_map(residency->source, region * GATHER_REGION_BYTES, region_bytes(residency, region));
 }
 
 /* A fully resident region may be read through the mapping, if there is room. */
@@ -163,8 +140,7 @@ static uint32_t look(gather_residency *residency, int64_t region, uint32_t seen)
   uint32_t word = word_of(residency, what);
   bool mine = atomic_compare_exchange_strong(&residency->regions[region], &seen, word);
   if (was_mapped && what != RESIDENT && mine) {
-    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
-                  MADV_DONTNEED);
+    gather_pages_unmap(residency->source, region * GATHER_REGION_BYTES, region_bytes(residency, region));
     atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
   } else if (!was_mapped && what == RESIDENT && !mine) {
     atomic_fetch_sub_explicit(&residency->use->bytes, region_bytes(residency, region), memory_order_relaxed);
@@ -222,23 +198,17 @@ bool gather_residency_is_all(gather_residency *residency, int64_t offset, int64_
 }
 
 bool gather_residency_try(gather_residency *residency, int64_t offset, int64_t bytes, char *out) {
-#if defined(__linux__) && defined(RWF_NOWAIT)
   int32_t luck = atomic_load_explicit(&residency->luck, memory_order_relaxed);
   if (luck < 0 && luck % TRY_ANYWAY != 0) {
     atomic_fetch_sub_explicit(&residency->luck, 1, memory_order_relaxed);
     return false;
   }
-  struct iovec to = {out, (size_t)bytes};
-  bool got = preadv2(residency->source->fd, &to, 1, (off_t)offset, RWF_NOWAIT) == (ssize_t)bytes;
+  bool got = gather_pages_read(residency->source, offset, bytes, out);
   int32_t next = luck > MOST_LUCK ? MOST_LUCK : got && luck < 0 ? 0 : got ? luck + LUCK_OF_SUCCESS : luck - 1;
   if (next < -TRY_ANYWAY * TRY_ANYWAY) next = -1;
   atomic_store_explicit(&residency->luck, next, memory_order_relaxed);
   if (got) gather_residency_note(residency, offset, bytes);
   return got;
-#else
-  (void)residency, (void)offset, (void)bytes, (void)out;
-  return false;
-#endif
 }
 
 void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t bytes) {
@@ -246,8 +216,7 @@ void gather_residency_drop(gather_residency *residency, int64_t offset, int64_t 
   for (int64_t region = first; region <= last; region++) {
     uint32_t word = atomic_load_explicit(&residency->regions[region], memory_order_relaxed);
     if ((word & WHAT) == RESIDENT) continue; /* it has its room already */
-    (void)madvise(residency->source->map + region * GATHER_REGION_BYTES, (size_t)region_bytes(residency, region),
-                  MADV_DONTNEED);
+    gather_pages_unmap(residency->source, region * GATHER_REGION_BYTES, region_bytes(residency, region));
   }
 }
 
@@ -264,14 +233,16 @@ void gather_residency_doubt(gather_residency *residency) {
  * resident rows never take this long. */
 enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
 
-/* Major page faults of this thread: those that waited for a disk. */
+/* Major page faults, which waited for a disk: of this thread, or of the process where the system counts no others. */
+#if defined(RUSAGE_THREAD)
+enum { COUNTED = RUSAGE_THREAD };
+#else
+enum { COUNTED = RUSAGE_SELF };
+#endif
+
 static int64_t major_faults(void) {
   struct rusage use;
-#if defined(RUSAGE_THREAD)
-  return getrusage(RUSAGE_THREAD, &use) == 0 ? (int64_t)use.ru_majflt : 0;
-#else
-  return getrusage(RUSAGE_SELF, &use) == 0 ? (int64_t)use.ru_majflt : 0;
-#endif
+  return getrusage(COUNTED, &use) == 0 ? (int64_t)use.ru_majflt : 0;
 }
 
 gather_watch gather_watch_start(int64_t rows) {

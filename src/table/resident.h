@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
+#include "table/resident_pages.h"
 #include "table/table_source.h"
 
 /* How much of all files of a table is mapped and touched. */
@@ -35,7 +36,7 @@ typedef struct gather_residency {
   atomic_bool eager;           /* many rows of each region are wanted: it is mapped as a whole at once */
 } gather_residency;
 
-enum { GATHER_REGION_BYTES = 2 << 20, GATHER_PAGE_BYTES = 4096 };
+enum { GATHER_REGION_BYTES = 2 << 20 };
 
 /* The state of a region known to be resident, and the touches of one mapped as a whole. */
 enum { GATHER_REGION_RESIDENT = 3, GATHER_REGION_MAPPED = UINT8_MAX };

@@ -3,6 +3,7 @@
  * table_decode_scratch.c: hands out scratch memory to takes with decoded rows; the memory limit bounds how many there are. And makes the
  * decoders that read it.
  */
+#include "base/condition.h"
 #include "base/error.h"
 #include "table/table_decode.h"
 
@@ -12,7 +13,7 @@ enum { WAIT_NANOSECONDS = 20000000 };
 /* An idle one, or the right to create one (NULL); false if there is neither, after waiting for some time. */
 static bool claim(gather_table *table, gather_scratch **scratch) {
   gather_decoded *decoding = table->decoding;
-  const struct timespec end = gather_table_end_of(WAIT_NANOSECONDS);
+  const struct timespec end = gather_condition_end(WAIT_NANOSECONDS);
   (void)pthread_mutex_lock(&table->lock);
   bool waiting = true;
   while (waiting && !decoding->idle && decoding->scratch_count >= decoding->scratch_most)

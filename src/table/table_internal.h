@@ -192,9 +192,7 @@ bool gather_taking_stopped(const gather_taking *taking);
 GATHER_CHECKED gather_status gather_taking_go_on(const gather_taking *taking, gather_error *error);
 /* Initialises the table's lock and condition. */
 void gather_table_init_waiting(gather_table *table);
-/* The time so many nanoseconds from now. */
-struct timespec gather_table_end_of(int64_t nanoseconds);
-/* Waits for `changed` until that time at most; false on timeout. Call with the lock held. */
+/* Waits for `changed` until that time (gather_condition_end) at most; false on timeout. Call with the lock held. */
 bool gather_table_wait_until(gather_table *table, const struct timespec *end);
 
 /* ---- worker.c */

@@ -2,6 +2,7 @@
  *
  * worker.c: workers, created when first needed and kept. The memory limits their number; further takes wait.
  */
+#include "base/condition.h"
 #include "table/table_internal.h"
 
 #include "base/alloc.h"
@@ -73,7 +74,7 @@ enum { WAIT_NANOSECONDS = 20000000 };
 
 /* An idle worker, or the right to create one (NULL); false if there is neither, also after waiting for some time. */
 static bool claim(gather_table *table, bool wait, gather_worker **worker) {
-  const struct timespec end = gather_table_end_of(WAIT_NANOSECONDS);
+  const struct timespec end = gather_condition_end(WAIT_NANOSECONDS);
   (void)pthread_mutex_lock(&table->lock);
   bool waiting = wait;
   while (waiting && !table->idle && table->worker_count >= table->budget.workers)

@@ -142,7 +142,7 @@ static void test_measure(void **state) {
                              86 * MS); /* it arrived at once: nothing tells the 6 ms of its bytes */
   gather_remote_measure_answer(&m, GATHER_REMOTE_NEW, HEAD, 86 * MS);
   assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 40, 46);
-  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < HEAD / 0.086); /* proved, and no more */
+  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < (double)HEAD / 0.086); /* proved, and no more */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_NEW, (80 + i / 2) * MS);
   gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
   assert_in_range((int64_t)(gather_remote_measure_latency(&m) * 1000), 38, 42);
@@ -151,7 +151,7 @@ static void test_measure(void **state) {
   /* The first answer came out of a buffer: later ones are slow, and all connections together would not bring as much. */
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&m, GATHER_REMOTE_USED, 40 * MS);
   gather_remote_measure_answer(&m, GATHER_REMOTE_USED, 20000, 1040 * MS);
-  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < 0.02e6 * CONNECTIONS);
+  assert_true(gather_remote_measure_bandwidth(&m, CONNECTIONS) < 0.02e6 * (double)CONNECTIONS);
   gather_remote_measure_window(&m, 10000000, SECOND);
   rate = gather_remote_measure_bandwidth(&m, CONNECTIONS);
   assert_true(rate > 7e6 && rate <= 10e6);
@@ -160,7 +160,7 @@ static void test_measure(void **state) {
   static gather_remote_measure near;
   for (int i = 0; i < 16; i++) gather_remote_measure_wait(&near, GATHER_REMOTE_NEW, 2 * MS);
   gather_remote_measure_answer(&near, GATHER_REMOTE_NEW, HEAD, 2 * MS + 1000);
-  assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= HEAD / 0.002);
+  assert_true(gather_remote_measure_bandwidth(&near, CONNECTIONS) <= (double)HEAD / 0.002);
 }
 
 int main(void) {
