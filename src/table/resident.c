@@ -233,11 +233,12 @@ void gather_residency_doubt(gather_residency *residency) {
  * resident rows never take this long. */
 enum { ROWS_PER_QUESTION = 256, SLOW_NANOSECONDS = 2000000 };
 
-/* Major page faults, which waited for a disk: of this thread, or of the process where the system counts no others. */
+/* Major page faults, which waited for a disk: of this thread, or of the process where the system counts no others. (Macros: C libraries
+ * differ in the type.) */
 #if defined(RUSAGE_THREAD)
-enum { COUNTED = RUSAGE_THREAD };
+#define COUNTED RUSAGE_THREAD
 #else
-enum { COUNTED = RUSAGE_SELF };
+#define COUNTED RUSAGE_SELF
 #endif
 
 static int64_t major_faults(void) {
