@@ -27,7 +27,7 @@
 /* O_NONBLOCK: else opening a pipe would wait for a writer. */
 int gather_table_source_open_file(const char *path, int more) {
   int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more);
+  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more, 0);
   while (fd < 0 && errno == EINTR);
   return fd;
 }
