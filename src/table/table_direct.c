@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/pages.h"
+#include "table/table_open_file.h"
 
 #if defined(O_DIRECT)
 
@@ -55,13 +56,13 @@ static int check_direct(gather_table_source *source, const struct stat *first) {
   if (fstat(source->direct_fd, &about) != 0) return errno;
   if (about.st_dev != first->st_dev || about.st_ino != first->st_ino)
     return ESTALE; /* the name now belongs to another file */
-  gather_table_source_let_block(source->direct_fd);
+  gather_table_let_block(source->direct_fd);
   int number = ask_block_bytes(source);
   return number != 0 ? number : try_reading(source);
 }
 
 void gather_table_source_open_direct(gather_table_source *source, const struct stat *first) {
-  source->direct_fd = gather_table_source_open_file(source->path, O_DIRECT);
+  source->direct_fd = gather_table_open_file(source->path, O_DIRECT);
   source->direct_errno = source->direct_fd < 0 ? errno : check_direct(source, first);
   if (source->direct_errno == 0 || source->direct_fd < 0) return;
   (void)close(source->direct_fd);

@@ -13,10 +13,6 @@
  * and block_bytes. */
 void gather_table_source_open_direct(gather_table_source *source, const struct stat *first);
 
-/* Of table_source.c: open() of a regular file with more flags, and the end of O_NONBLOCK. */
-int gather_table_source_open_file(const char *path, int more);
-void gather_table_source_let_block(int fd);
-
 /* How tables are read: block_bytes if nothing else is known, and its limit; sources with longer blocks are read through the page cache. */
 enum { GATHER_TABLE_BLOCK_BYTES = 4096, GATHER_TABLE_MOST_BLOCK = 1 << 20 };
 

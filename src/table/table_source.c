@@ -18,25 +18,7 @@
 #include "base/error.h"
 #include "format/map.h"
 #include "table/table_direct.h"
-
-/* Windows: reads of one file, by several threads or overlapped, do not wait for each other. */
-#if !defined(O_OVERLAPPED)
-#define O_OVERLAPPED 0
-#endif
-
-/* O_NONBLOCK: else opening a pipe would wait for a writer. */
-int gather_table_source_open_file(const char *path, int more) {
-  int fd;
-  do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_OVERLAPPED | more, 0);
-  while (fd < 0 && errno == EINTR);
-  return fd;
-}
-
-/* Regular files do not block, but with the flag io_uring may return EAGAIN. */
-void gather_table_source_let_block(int fd) {
-  int flags = fcntl(fd, F_GETFL);
-  if (flags >= 0) (void)fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-}
+#include "table/table_open_file.h"
 
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
   if (S_ISREG(mode)) return GATHER_OK;
@@ -60,14 +42,14 @@ static gather_status map_file(gather_table_source *source, gather_error *error) 
 
 static gather_status open_all(const gather_table_source_wishes *wishes, gather_table_source *source,
                               gather_error *error) {
-  source->fd = gather_table_source_open_file(source->path, 0);
+  source->fd = gather_table_open_file(source->path, 0);
   if (source->fd < 0) return gather_fail_system(error, source->path, errno, "open it");
   struct stat about;
   if (fstat(source->fd, &about) != 0) return gather_fail_system(error, source->path, errno, "find out its size");
   GATHER_TRY(check_kind(source->path, about.st_mode, error));
   source->size = (int64_t)about.st_size;
   source->device_number = (uint64_t)about.st_dev;
-  gather_table_source_let_block(source->fd);
+  gather_table_let_block(source->fd);
 #if defined(POSIX_FADV_RANDOM)
   (void)posix_fadvise(source->fd, 0, 0, POSIX_FADV_RANDOM);
 #endif
