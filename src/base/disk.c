@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#if defined(SYNC_FILE_RANGE_WRITE)
+#if defined(__linux__) && defined(SYNC_FILE_RANGE_WRITE) /* Emscripten has the name, but not the function */
 enum { WRITE = SYNC_FILE_RANGE_WRITE, WAIT = SYNC_FILE_RANGE_WAIT_BEFORE | WRITE | SYNC_FILE_RANGE_WAIT_AFTER };
 
 /* 0 or -1 with errno. */

@@ -53,7 +53,7 @@ def test_info_without_a_file(gather):
 
 def test_info_says_which_engines_work(gather):
     engines = gather.json("info")["engines"]
-    assert [row["name"] for row in engines] == ["mmap", "pread", "uring", "http"]
+    assert [row["name"] for row in engines] == ["mmap", "pread", "uring", "http", "overlapped"]
     assert all(row["works"] == ("why" not in row) for row in engines) and engines[1]["works"]
     text = gather("info").text
     assert "engines: " + " ".join(row["name"] for row in engines if row["works"]) + "\n" in text

@@ -333,7 +333,7 @@ def test_devices(tmp_path, path):
 def test_engines(path):
     """info() says which can be used; one that cannot is replaced, and the statistics say so."""
     engines = libgather.info()["engines"]
-    assert list(engines) == [*ENGINES, "http"] and engines["auto"] is engines["mmap"] is engines["pread"] is None
+    assert list(engines) == [*ENGINES, "http", "overlapped"] and engines["auto"] is engines["mmap"] is engines["pread"] is None
     for engine in ENGINES[1:]:
         stats = libgather.open(path, engine=engine).stats()
         assert stats.engine == engine if engines[engine] is None else stats.engine != engine and stats.why
