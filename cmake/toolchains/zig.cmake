@@ -46,6 +46,10 @@ exec '${gather_zig}' ${CMAKE_MATCH_2} \"$@\"
     file(CHMOD ${file} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   endif()
 endforeach()
+# Programs of another processor are run by qemu.
+if(gather_system STREQUAL "linux-musl" AND NOT CMAKE_HOST_SYSTEM_PROCESSOR STREQUAL CMAKE_SYSTEM_PROCESSOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR qemu-${CMAKE_SYSTEM_PROCESSOR})
+endif()
 set(CMAKE_C_COMPILER ${gather_tools}/clang)
 # It switches off by name each feature that not every processor of the kind has. Functions compiled for AVX-512 switch that on again, but
 # not its registers of 512 bits, which clang counts as a feature of their own.

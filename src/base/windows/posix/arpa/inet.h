@@ -7,9 +7,6 @@
 
 #include <posix_names.h>
 
-#define AF_INET 2
-#define AF_INET6 23
-
 int inet_pton(int family, const char *text, void *address) GATHER_POSIX(inet_pton);
 
 #endif
