@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__APPLE__)
-#include <xlocale.h> /* nl_langinfo_l */
-#endif
 
 enum { LINE_BYTES = 512 };
 

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <xlocale.h> /* nl_langinfo_l */
+#endif
 
 #include "terminal.h"
 
