@@ -2,7 +2,7 @@
  *
  * py_system_windows.c: py_system.h for Windows.
  */
-#include "../py_system.h"
+#include "py_system.h"
 
 #include <process.h>
 #include <stdlib.h>
@@ -38,22 +38,22 @@ bool gather_py_thread_is_self(gather_py_thread thread) { return thread == GetCur
 /* Python itself asks again before it runs a handler. */
 bool gather_py_thread_is_main(void) { return true; }
 
-typedef struct beginning {
+typedef struct first_call {
   void (*run)(void *argument);
   void *argument;
-} beginning;
+} first_call;
 
 static unsigned __stdcall begin(void *object) {
-  const beginning given = *(beginning *)object;
+  const first_call given = *(first_call *)object;
   free(object);
   given.run(given.argument);
   return 0;
 }
 
 bool gather_py_thread_start(void (*run)(void *argument), void *argument) {
-  beginning *given = malloc(sizeof *given);
+  first_call *given = malloc(sizeof *given);
   if (!given) return false;
-  *given = (beginning){run, argument};
+  *given = (first_call){run, argument};
   const uintptr_t thread = _beginthreadex(NULL, 0, begin, given, 0, NULL);
   if (thread == 0) {
     free(given);
