@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""audit_wheel.py PLATFORM WHEEL [--python FILE]: imports the native files of a wheel without running them; for script/wheels-cross.
+"""audit_wheel.py PLATFORM WHEEL [--python FILE] [--without SYMBOL]: imports the native files of a wheel without running them; for script/wheels-cross.
 
 A loader of the platform would look up every symbol that a file asks for. This does the same: each must be provided by Python, by the
 oldest C library or system that the platform's tag stands for, or by what a plug-in's host has loaded. --python: a Python
 without the GIL, or a list of its symbols, for a module that does not keep to the limited API.
+--without: as if Python did not have this one, which must be found.
 """
 
 import argparse
@@ -98,9 +99,11 @@ def main() -> None:
     parser.add_argument("platform")
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--python", type=Path)
+    parser.add_argument("--without")
     given = parser.parse_args()
     system = of_platform(given.platform)
     python = of_file(given.python, given.platform) if given.python else limited_api(given.platform)
+    python.symbols.pop(given.without, None)
     wrong, modules = [], 0
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(given.wheel) as wheel:
         for name in sorted(wheel.namelist()):

@@ -195,4 +195,8 @@ audit_wheel() {
       ;;
   esac
   "$tools/python" script/audit_wheel.py "$platform" "$wheel" "${names[@]}"
+  if "$tools/python" script/audit_wheel.py "$platform" "$wheel" "${names[@]}" --without PyList_New >"$work/without.log" 2>&1 ||
+    ! grep -q 'PyList_New.* is provided by nothing' "$work/without.log"; then
+    die "the dry import does not notice that a symbol is missing"
+  fi
 }
