@@ -38,3 +38,17 @@ set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# gather_hide_libraries(TARGET): the module shows nothing of the static libraries in it. Where the linker cannot be asked, they hide
+# themselves: script/dependencies-from-source compiles them so, and GATHER_HIDDEN this library.
+option(GATHER_HIDDEN "Export nothing of the library, which is then only for modules and programs that contain it" OFF)
+if(GATHER_HIDDEN)
+  target_compile_definitions(gather_flags INTERFACE GATHER_HIDDEN)
+endif()
+include(CheckLinkerFlag)
+check_linker_flag(C LINKER:--exclude-libs,ALL GATHER_HAVE_EXCLUDE_LIBS)
+function(gather_hide_libraries target)
+  if(GATHER_HAVE_EXCLUDE_LIBS)
+    target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL)
+  endif()
+endfunction()

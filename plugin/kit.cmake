@@ -7,6 +7,11 @@ add_library(gather_kit STATIC ${kit_sources} "$<FILTER:$<TARGET_OBJECTS:gather_o
 set_target_properties(gather_kit PROPERTIES OUTPUT_NAME gather ARCHIVE_OUTPUT_DIRECTORY ${gather_plugin_folder}/lib)
 target_include_directories(gather_kit PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_definitions(gather_kit PRIVATE GATHER_BUILDING)
+foreach(include EXPAT_INCLUDE JANSSON_INCLUDE CURL_INCLUDE NANOPB_INCLUDE LIBURING_INCLUDE) # headers may be mentioned
+  if(${include})
+    target_include_directories(gather_kit SYSTEM PRIVATE ${${include}})
+  endif()
+endforeach()
 target_link_libraries(gather_kit PRIVATE gather_flags)
 set(kit_text "libgather.a\n")
 set(kit_files "")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""wheels.py [--limited|--free-threaded]: asks the installed package for what a wheel must bring along; for script/wheels.
+"""wheels.py [--limited|--free-threaded] [--foreign]: asks the installed package for what a wheel must bring along; for script/wheels.
+--foreign: only what a Python of another processor can be asked, which cannot start programs; for script/wheels-cross.
 
 Nothing of it may come from the project's folder or from anywhere but the environment that the wheel was installed into.
 """
@@ -7,6 +8,7 @@ Nothing of it may come from the project's folder or from anywhere but the enviro
 import ctypes
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
@@ -112,6 +114,11 @@ def is_of_the_kind(kind: str) -> None:
 
 def main() -> None:
     is_of_the_kind(sys.argv[1])
+    if sys.argv[2:] == ["--foreign"]:
+        takes()
+        names_what_is_wrong()
+        print(f"wheels: {platform.machine()}, Python {sys.version.split()[0]}, NumPy {np.__version__}: takes rows, and names an index out of range")
+        return
     for check in (answers_from_here, brings_licences, takes, names_what_is_wrong, runs_the_command, reads_urls_where_libcurl_is,
                   brings_plugins):
         check()

@@ -47,7 +47,11 @@ extern "C" {
 #define GATHER_PRINTF_LIKE(text, first) __attribute__((format(gnu_printf, text, first)))
 #endif
 #elif defined(__GNUC__)
+#if defined(GATHER_HIDDEN) /* the library inside a module, which shows nothing of it */
+#define GATHER_API
+#else
 #define GATHER_API __attribute__((visibility("default")))
+#endif
 #define GATHER_CHECKED __attribute__((warn_unused_result))
 #define GATHER_PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #elif defined(_WIN32) && defined(GATHER_BUILDING_SHARED)

@@ -9,8 +9,10 @@
 
 #include <string.h>
 
-GATHER_API xla_error *libgather_jax_gather(xla_frame *frame);
-GATHER_API xla_error *libgather_jax_check(xla_frame *frame);
+/* What the plug-in shows, whatever the library in it shows. */
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED xla_error *libgather_jax_gather(xla_frame *frame);
+EXPORTED xla_error *libgather_jax_check(xla_frame *frame);
 
 /* ---- versions -------------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "py_signals.h"
 /* Python.h must be first. */
 #include <string.h>
-#include <time.h>
 
 #include "gather/shuffle.h"
 
@@ -67,14 +66,8 @@ static int read_call(PyObject *args, shuffle_call *given) {
 
 /* ---- callbacks of the work, without the GIL */
 
-static double now(void) {
-  struct timespec time = {0};
-  (void)clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 /* What progress() raises is kept in the thread, and ends the work at the next call of stop. */
-static void tell(shuffle_call *given, const gather_shuffle_progress *progress) {
+static void tell_progress(shuffle_call *given, const gather_shuffle_progress *progress) {
   static const char *const STEPS[GATHER_SHUFFLE_STEPS] = {"prepare",     "sort order", "first pass",
                                                           "second pass", "only pass",  "publish"};
   PyEval_RestoreThread(given->interruption.state);
@@ -88,17 +81,17 @@ static void tell(shuffle_call *given, const gather_shuffle_progress *progress) {
 /* gather_shuffle_options.progress */
 static void on_progress(void *context, const gather_shuffle_progress *progress) {
   shuffle_call *given = context;
-  const double time = now();
+  const double time = (double)gather_py_now() * 1e-9;
   if (given->raised || (progress->step == given->step && time < given->next)) return;
   given->step = progress->step;
-  tell(given, progress);
+  tell_progress(given, progress);
   given->next = time + GATHER_PY_SLICE;
 }
 
 /* gather_shuffle_options.stop */
 static bool is_stopped(void *context) {
   shuffle_call *given = context;
-  if (!pthread_equal(given->interruption.thread, pthread_self())) return false; /* a thread of a pool */
+  if (!gather_py_thread_is_self(given->interruption.thread)) return false; /* a thread of a pool */
   return given->raised || (given->has_handlers && gather_py_is_interrupted(&given->interruption));
 }
 

@@ -4,35 +4,14 @@
  */
 #include "py_signals.h"
 
-#include <time.h>
-#include <unistd.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-/* Whether Python runs handlers in this thread. */
-static bool is_main_thread(void) {
-#if defined(__linux__)
-  return (pid_t)syscall(SYS_gettid) == getpid();
-#elif defined(__APPLE__)
-  return pthread_main_np() != 0;
-#else
-  return true;
-#endif
-}
-
-static int64_t in_a_slice(void) {
-  struct timespec now = {0};
-  (void)clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + (int64_t)(GATHER_PY_SLICE * 1e9);
-}
+/* When the slice that begins now ends. */
+static int64_t in_a_slice(void) { return gather_py_now() + (int64_t)(GATHER_PY_SLICE * 1e9); }
 
 bool gather_py_is_interrupted(void *context) {
   gather_py_interruption *self = context;
-  if (!pthread_equal(self->thread, pthread_self())) return false; /* a thread of a pool */
+  if (!gather_py_thread_is_self(self->thread)) return false; /* a thread of a pool */
   if (self->interrupted) return true;
-  int64_t next = in_a_slice();
-  if (next - (int64_t)(GATHER_PY_SLICE * 1e9) < self->next) return false;
+  if (gather_py_now() < self->next) return false;
   if (self->handle) gather_py_handle_handling(self->handle, true);
   PyEval_RestoreThread(self->state);
   self->interrupted = PyErr_CheckSignals() < 0;
@@ -43,8 +22,8 @@ bool gather_py_is_interrupted(void *context) {
 }
 
 bool gather_py_interruption_begin(gather_py_interruption *self, gather_py_handle *handle) {
-  *self = (gather_py_interruption){.handle = handle, .thread = pthread_self()};
-  if (!is_main_thread()) return false;
+  *self = (gather_py_interruption){.handle = handle, .thread = gather_py_thread_self()};
+  if (!gather_py_thread_is_main()) return false;
   self->next = in_a_slice();
   return true;
 }

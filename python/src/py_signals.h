@@ -15,7 +15,7 @@
 typedef struct gather_py_interruption {
   gather_py_handle *handle; /* NULL = the work uses no Python table */
   PyThreadState *state;     /* of the working thread, which does not have the GIL */
-  pthread_t thread;
+  gather_py_thread thread;
   int64_t next;     /* when to run handlers next, in nanoseconds */
   bool interrupted; /* a handler raised */
 } gather_py_interruption;

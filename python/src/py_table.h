@@ -8,9 +8,8 @@
 
 #include "py_core.h"
 /* Python.h must be first. */
-#include <pthread.h>
-
 #include "gather/table.h"
+#include "py_system.h"
 
 /* The layout of raw bytes, with its shape. */
 typedef struct gather_py_raw {
@@ -55,7 +54,7 @@ typedef struct gather_py_handle {
   bool closing;        /* no call may start */
   bool refusing;       /* the same: closing is about to start */
   bool handling;       /* the thread below runs signal handlers within a call */
-  pthread_t handler;
+  gather_py_thread handler;
   int64_t calls; /* in progress */
   gather_py_job *jobs;
   struct gather_py_handle *next, **link;

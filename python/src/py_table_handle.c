@@ -4,16 +4,15 @@
  * One lock guards everything and is never held for long, so that a fork finds a consistent state: the child keeps the tables, and
  * has neither calls nor jobs.
  */
-#include <pthread.h>
 
 #include "py_table.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a call or a job has ended, a table is closed */
+static gather_py_lock lock = GATHER_PY_LOCK_INIT;
+static gather_py_condition changed = GATHER_PY_CONDITION_INIT; /* a call or a job has ended, a table is closed */
 static gather_py_handle *handles;
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void before_fork(void) { gather_py_lock_take(&lock); }
+static void after_fork(void) { gather_py_lock_leave(&lock); }
 
 static void unlink_handle(gather_py_handle *handle) {
   handle->table = NULL;
@@ -30,14 +29,14 @@ static void after_fork_in_child(void) {
     handle->jobs = NULL;
     if (handle->closing) unlink_handle(handle); /* a thread of the parent was closing it */
   }
-  (void)pthread_cond_init(&changed, NULL); /* the waiting threads are not in the child */
-  pthread_mutex_unlock(&lock);
+  gather_py_condition_init(&changed); /* the waiting threads are not in the child */
+  gather_py_lock_leave(&lock);
 }
 
 int gather_py_handle_init(void) {
   static int registered;
   if (registered) return 0;
-  if (pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0) {
+  if (!gather_py_on_fork(before_fork, after_fork, after_fork_in_child)) {
     PyErr_NoMemory();
     return -1;
   }
@@ -46,92 +45,92 @@ int gather_py_handle_init(void) {
 }
 
 void gather_py_handle_open(gather_py_handle *handle, gather_table *table) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   handle->table = table;
   handle->next = handles;
   handle->link = &handles;
   if (handles) handles->link = &handle->next;
   handles = handle;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
 }
 
 gather_table *gather_py_handle_enter(gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   gather_table *table = handle->closing || handle->refusing ? NULL : handle->table;
   if (table) handle->calls++;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return table;
 }
 
 void gather_py_handle_leave(gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   handle->calls--;
-  if (handle->closing) pthread_cond_broadcast(&changed);
-  pthread_mutex_unlock(&lock);
+  if (handle->closing) gather_py_condition_tell(&changed);
+  gather_py_lock_leave(&lock);
 }
 
 bool gather_py_handle_is_closed(const gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   bool closed = handle->closing || handle->refusing || !handle->table;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return closed;
 }
 
 /* Waits in the library for a running job that no other thread waits for. The lock is held before and after. */
 static void await_job(gather_py_job *job) {
   job->state = GATHER_PY_JOB_AWAITED;
-  while (job->asking > 0) pthread_cond_wait(&changed, &lock); /* the library is about to free it */
-  pthread_mutex_unlock(&lock);
+  while (job->asking > 0) gather_py_condition_wait(&changed, &lock); /* the library is about to free it */
+  gather_py_lock_leave(&lock);
   gather_status status = gather_table_wait(job->job, &job->error);
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   job->job = NULL;
   job->status = status;
   job->state = GATHER_PY_JOB_ENDED;
   *job->link = job->next;
   if (job->next) job->next->link = job->link;
-  pthread_cond_broadcast(&changed); /* after this only its owner touches the job */
+  gather_py_condition_tell(&changed); /* after this only its owner touches the job */
 }
 
 static void close_table(gather_py_handle *handle) {
   handle->closing = true;
-  while (handle->calls > 0) pthread_cond_wait(&changed, &lock);
+  while (handle->calls > 0) gather_py_condition_wait(&changed, &lock);
   while (handle->jobs) {
     if (handle->jobs->state == GATHER_PY_JOB_RUNNING)
       await_job(handle->jobs);
     else
-      pthread_cond_wait(&changed, &lock);
+      gather_py_condition_wait(&changed, &lock);
   }
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   gather_table_close(handle->table);
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   unlink_handle(handle);
-  pthread_cond_broadcast(&changed);
+  gather_py_condition_tell(&changed);
 }
 
 void gather_py_handle_close(gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   if (handle->table && !handle->closing) close_table(handle);
-  while (handle->table) pthread_cond_wait(&changed, &lock); /* another thread is closing it */
-  pthread_mutex_unlock(&lock);
+  while (handle->table) gather_py_condition_wait(&changed, &lock); /* another thread is closing it */
+  gather_py_lock_leave(&lock);
 }
 
 void gather_py_job_begin(gather_py_handle *handle, gather_py_job *job, gather_table_job *submitted) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   job->job = submitted;
   job->state = GATHER_PY_JOB_RUNNING;
   job->next = handle->jobs;
   job->link = &handle->jobs;
   if (handle->jobs) handle->jobs->link = &job->next;
   handle->jobs = job;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
 }
 
 gather_py_job_state gather_py_job_finish(gather_py_job *job) {
-  pthread_mutex_lock(&lock);
-  while (job->state == GATHER_PY_JOB_AWAITED) pthread_cond_wait(&changed, &lock);
+  gather_py_lock_take(&lock);
+  while (job->state == GATHER_PY_JOB_AWAITED) gather_py_condition_wait(&changed, &lock);
   if (job->state == GATHER_PY_JOB_RUNNING) await_job(job);
   gather_py_job_state state = job->state;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return state;
 }
 
@@ -139,11 +138,11 @@ gather_py_job_state gather_py_job_finish(gather_py_job *job) {
  * before and after. */
 static void ask(gather_py_job *job, double seconds) {
   job->asking++;
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   bool done = gather_table_job_await(job->job, seconds);
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   job->seen_done = job->seen_done || done;
-  if (--job->asking == 0) pthread_cond_broadcast(&changed);
+  if (--job->asking == 0) gather_py_condition_tell(&changed);
 }
 
 static bool has_ended(const gather_py_job *job) {
@@ -151,18 +150,18 @@ static bool has_ended(const gather_py_job *job) {
 }
 
 bool gather_py_job_is_done(gather_py_job *job) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   if (job->state == GATHER_PY_JOB_RUNNING && !job->seen_done) ask(job, 0);
   bool done = has_ended(job);
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return done;
 }
 
 bool gather_py_job_await(gather_py_job *job, double seconds) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   if (job->state == GATHER_PY_JOB_RUNNING && !job->seen_done) ask(job, seconds);
   bool over = has_ended(job) || job->state != GATHER_PY_JOB_RUNNING; /* AWAITED is as good as ended */
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return over;
 }
 
@@ -171,37 +170,37 @@ static void cancel(gather_py_job *job) {
 }
 
 void gather_py_job_cancel(gather_py_job *job) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   cancel(job);
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
 }
 
 bool gather_py_handle_await(gather_py_handle *handle, double seconds) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   handle->refusing = true;
   gather_py_job *job = handle->closing ? NULL : handle->jobs;
   while (job && (job->state != GATHER_PY_JOB_RUNNING || job->seen_done)) job = job->next;
   if (job) ask(job, seconds);
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return !job;
 }
 
 void gather_py_handle_cancel(gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   for (gather_py_job *job = handle->jobs; job; job = job->next) cancel(job);
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
 }
 
 void gather_py_handle_handling(gather_py_handle *handle, bool handling) {
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   handle->handling = handling;
-  handle->handler = pthread_self();
-  pthread_mutex_unlock(&lock);
+  handle->handler = gather_py_thread_self();
+  gather_py_lock_leave(&lock);
 }
 
 bool gather_py_handle_is_handling(const gather_py_handle *handle) {
-  pthread_mutex_lock(&lock);
-  bool handling = handle->handling && pthread_equal(handle->handler, pthread_self());
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_take(&lock);
+  bool handling = handle->handling && gather_py_thread_is_self(handle->handler);
+  gather_py_lock_leave(&lock);
   return handling;
 }

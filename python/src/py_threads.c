@@ -3,29 +3,29 @@
  * py_threads.c: one pool for each requested number of threads, made on first use. After a fork the child has none of
  * its parent's threads, so it forgets the pools and makes new ones.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "py_core.h"
+#include "py_system.h"
 
 enum { MOST_THREADS = 1024, LEAST_BYTES = 512 << 10 };
 
 static gather_pool *pools[MOST_THREADS + 1];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static gather_py_lock lock = GATHER_PY_LOCK_INIT;
 static atomic_int default_threads; /* 0 = the CPUs */
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
+static void before_fork(void) { gather_py_lock_take(&lock); }
+static void after_fork(void) { gather_py_lock_leave(&lock); }
 static void after_fork_in_child(void) {
   memset(pools, 0, sizeof pools); /* their memory leaks: the threads do not exist in the child */
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
 }
 
 int gather_py_threads_init(void) {
   static int registered;
   if (registered) return 0;
-  if (pthread_atfork(before_fork, after_fork, after_fork_in_child) != 0) {
+  if (!gather_py_on_fork(before_fork, after_fork, after_fork_in_child)) {
     PyErr_NoMemory();
     return -1;
   }
@@ -56,10 +56,10 @@ const gather_executor *gather_py_executor(int32_t threads, int64_t bytes) {
   if (threads == 1 || bytes < LEAST_BYTES) return NULL;
   threads = definite(threads);
   if (threads == 1) return NULL;
-  pthread_mutex_lock(&lock);
+  gather_py_lock_take(&lock);
   if (!pools[threads] && gather_pool_create(threads, &pools[threads], &error) != GATHER_OK) pools[threads] = NULL;
   gather_pool *pool = pools[threads];
-  pthread_mutex_unlock(&lock);
+  gather_py_lock_leave(&lock);
   return pool ? gather_pool_executor(pool) : NULL;
 }
 

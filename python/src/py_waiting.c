@@ -5,9 +5,7 @@
  */
 #include "py_waiting.h"
 
-#include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "py_signals.h"
 
@@ -19,61 +17,42 @@ static int drop(void *object) {
 }
 
 static void release(gather_py_waiting *self) {
-  (void)pthread_cond_destroy(&self->changed);
-  (void)pthread_mutex_destroy(&self->lock);
+  gather_py_condition_free(&self->changed);
+  gather_py_lock_free(&self->lock);
   free(self);
 }
 
-static void *run(void *argument) {
+static void run(void *argument) {
   gather_py_waiting *self = argument;
   self->work(self);
-  (void)pthread_mutex_lock(&self->lock);
+  gather_py_lock_take(&self->lock);
   self->done = true;
   const bool abandoned = self->abandoned;
-  (void)pthread_cond_signal(&self->changed);
-  (void)pthread_mutex_unlock(&self->lock);
-  if (!abandoned) return NULL;
+  gather_py_condition_tell(&self->changed);
+  gather_py_lock_leave(&self->lock);
+  if (!abandoned) return;
   self->discard(self);
   if (Py_IsInitialized()) (void)Py_AddPendingCall(drop, self->keeps); /* which needs no GIL */
   release(self);
-  return NULL;
-}
-
-/* The program's signals must not run on our thread. */
-static bool start(gather_py_waiting *self) {
-  sigset_t all, before;
-  pthread_t thread;
-  (void)sigfillset(&all);
-  (void)sigdelset(&all, SIGBUS); /* the library's handler is for every thread */
-  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = pthread_create(&thread, NULL, run, self) == 0;
-  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (started) (void)pthread_detach(thread);
-  return started;
 }
 
 /* ---- the main thread */
 
 /* Waits for a slice: whether the work is done. */
 static bool await(gather_py_waiting *self) {
-  struct timespec end = {0};
-  (void)clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_nsec += (long)(GATHER_PY_SLICE * 1e9);
-  end.tv_sec += end.tv_nsec / 1000000000;
-  end.tv_nsec %= 1000000000;
-  (void)pthread_mutex_lock(&self->lock);
-  if (!self->done) (void)pthread_cond_timedwait(&self->changed, &self->lock, &end);
+  gather_py_lock_take(&self->lock);
+  if (!self->done) gather_py_condition_wait_for(&self->changed, &self->lock, GATHER_PY_SLICE);
   const bool done = self->done;
-  (void)pthread_mutex_unlock(&self->lock);
+  gather_py_lock_leave(&self->lock);
   return done;
 }
 
 /* Leaves the work to its thread, or discards it if it has just been done. */
 static void abandon(gather_py_waiting *self) {
-  (void)pthread_mutex_lock(&self->lock);
+  gather_py_lock_take(&self->lock);
   self->abandoned = true;
   const bool done = self->done;
-  (void)pthread_mutex_unlock(&self->lock);
+  gather_py_lock_leave(&self->lock);
   if (!done) return;
   self->discard(self);
   gather_py_waiting_free(self);
@@ -84,10 +63,10 @@ int gather_py_wait(gather_py_waiting *self, PyObject *keeps, bool alone) {
   Py_INCREF(keeps);
   self->keeps = keeps;
   self->done = self->abandoned = false;
-  (void)pthread_mutex_init(&self->lock, NULL);
-  (void)pthread_cond_init(&self->changed, NULL);
+  gather_py_lock_init(&self->lock);
+  gather_py_condition_init(&self->changed);
   PyThreadState *state;
-  if (!alone || !gather_py_interruption_begin(&interruption, NULL) || !start(self)) {
+  if (!alone || !gather_py_interruption_begin(&interruption, NULL) || !gather_py_thread_start(run, self)) {
     state = PyEval_SaveThread();
     self->work(self);
     PyEval_RestoreThread(state);

@@ -7,7 +7,7 @@
 
 #include "py_core.h"
 /* Python.h must be first. */
-#include <pthread.h>
+#include "py_system.h"
 
 /* Work that waits for a server. It begins a struct of malloc() that has its arguments and results. */
 typedef struct gather_py_waiting {
@@ -16,8 +16,8 @@ typedef struct gather_py_waiting {
   PyObject *keeps;                                 /* objects that the arguments belong to */
   gather_status status;                            /* for `work` to set */
   gather_error error;
-  pthread_mutex_t lock;
-  pthread_cond_t changed;
+  gather_py_lock lock;
+  gather_py_condition changed;
   bool done, abandoned;
 } gather_py_waiting;
 
