@@ -1,43 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * signals.c: signal handlers. They call only functions that POSIX allows there: everything they print is prepared
- * before.
+ * signals.c: signal handlers. They call only functions that POSIX allows there; ending.c has what they print.
  */
 #include "signals.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "json.h"
-#include "show.h"
+#include "ending.h"
 
-static char temporary[4096];
-static volatile sig_atomic_t has_temporary;
-static char note[16384];
-static volatile sig_atomic_t note_bytes;
 static volatile sig_atomic_t pipe_broken;
 
-/* The message for SIGBUS: a mapped file was truncated, or the disk failed during a read. */
-static char bus_answer[512];
-static size_t bus_bytes;
-static int bus_descriptor = STDERR_FILENO;
-
-static void remove_temporary(void) {
-  if (has_temporary) unlink(temporary);
-}
-
-void gather_cli_signals_put_note(void) {
-  ssize_t written = note_bytes > 0 ? write(STDERR_FILENO, note, (size_t)note_bytes) : 0;
-  (void)written;
-}
-
 static void on_end(int number) {
-  remove_temporary();
-  gather_cli_signals_put_note();
+  gather_cli_ending_tidy();
   _exit(128 + number);
 }
 
@@ -46,29 +24,12 @@ static void on_bus(int number) {
   (void)number;
   /* Several threads may fault at once; the first one reports and ends the program. */
   while (atomic_flag_test_and_set(&answered)) pause();
-  remove_temporary();
-  ssize_t written = write(bus_descriptor, bus_answer, bus_bytes);
-  (void)written;
-  gather_cli_signals_put_note();
-  _exit(gather_status_exit_code(GATHER_IO_ERROR));
+  _exit(gather_cli_ending_lost());
 }
 
 static void on_pipe(int number) {
   (void)number;
   pipe_broken = 1;
-}
-
-static void prepare_bus_answer(const gather_cli_args *args) {
-  static const char MESSAGE[] = "a file was truncated, or could not be read, while in use";
-  if (!args->value[GATHER_CLI_JSON]) {
-    bus_bytes = (size_t)snprintf(bus_answer, sizeof bus_answer, "gather: error: %s\n", MESSAGE);
-    return;
-  }
-  bus_descriptor = gather_cli_json_stream(args) == stdout ? STDOUT_FILENO : STDERR_FILENO;
-  bus_bytes = (size_t)snprintf(bus_answer, sizeof bus_answer,
-                               "{\"command\":\"%s\",\"error\":{\"status\":\"%s\",\"code\":%d,\"message\":\"%s\"}}\n",
-                               args->command ? args->command->name : "", gather_status_name(GATHER_IO_ERROR),
-                               (int)GATHER_IO_ERROR, MESSAGE);
 }
 
 static void handle(int number, void (*handler)(int)) {
@@ -86,7 +47,7 @@ static void handle_unless_ignored(int number) {
 }
 
 void gather_cli_signals_start(const gather_cli_args *args) {
-  prepare_bus_answer(args);
+  gather_cli_ending_prepare(args);
   handle_unless_ignored(SIGINT);
   handle_unless_ignored(SIGTERM);
   handle_unless_ignored(SIGHUP);
@@ -106,20 +67,6 @@ static void mask(int how) {
 
 void gather_cli_signals_hold(void) { mask(SIG_BLOCK); }
 void gather_cli_signals_release(void) { mask(SIG_UNBLOCK); }
-
-void gather_cli_signals_temporary(const char *path) {
-  has_temporary = 0;
-  if (!path || !*path || strlen(path) >= sizeof temporary) return;
-  memcpy(temporary, path, strlen(path) + 1);
-  has_temporary = 1;
-}
-
-void gather_cli_signals_note(const char *text) {
-  note_bytes = 0;
-  if (!text || strlen(text) > sizeof note) return;
-  memcpy(note, text, strlen(text));
-  note_bytes = (sig_atomic_t)strlen(text);
-}
 
 bool gather_cli_signals_pipe_broken(void) { return pipe_broken; }
 

@@ -73,10 +73,10 @@ GATHER_CHECKED gather_status gather_decoder_describe(const gather_quantized *qua
 GATHER_CHECKED gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_type out_type,
                                                     gather_decoder *decoder, gather_error *error);
 
-/* The elements along the last axis. */
 /* The kind of its codes, GATHER_CODES_...; those that are not consecutive are made single bytes first. */
 int gather_decoder_kind(const gather_decoder *decoder);
 
+/* The elements along the last axis. */
 GATHER_INLINE int64_t gather_decoder_line_len(const gather_decoder *decoder) {
   return decoder->shape[decoder->rank - 1];
 }

@@ -5,6 +5,7 @@
  * not change it.
  */
 #include "base/checked.h"
+#include "model/remainder.h"
 #include "model/values.h"
 
 static bool is_number(const gather_dim *part, int64_t number) { return part->min == number && part->max == number; }
@@ -72,15 +73,12 @@ static gather_dim multiply_intervals(const gather_dim *in, int32_t count) {
 }
 const gather_interval gather_interval_multiply = {multiply_intervals};
 
-/* C's remainder; b may be -1, where C's own overflows for INT64_MIN. */
-static int64_t remainder_of(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
-
 /* ONNX rounds towards 0; OpenVINO's devices differ below 0 where the quotient is not whole. */
 static bool divide(const gather_step *step, const int64_t *in, int32_t count, int64_t *value) {
   (void)count;
   if (in[1] == 0 || (in[0] == INT64_MIN && in[1] == -1)) return false;
   *value = in[0] / in[1];
-  return !step->openvino || (in[0] >= 0) == (in[1] > 0) || remainder_of(in[0], in[1]) == 0;
+  return !step->openvino || (in[0] >= 0) == (in[1] > 0) || gather_remainder(in[0], in[1]) == 0;
 }
 const gather_exact gather_exact_divide = {gather_follow_elements, divide, 2, GATHER_NUMBERS};
 
@@ -94,8 +92,7 @@ static bool floor_modulo(const gather_step *step, const int64_t *in, int32_t cou
   (void)step;
   (void)count;
   if (in[1] == 0) return false;
-  *value = remainder_of(in[0], in[1]);
-  if (*value != 0 && (*value < 0) != (in[1] < 0)) *value += in[1];
+  *value = gather_floor_remainder(in[0], in[1]);
   return true;
 }
 const gather_exact gather_exact_floor_modulo = {gather_follow_elements, floor_modulo, 2, GATHER_NUMBERS};
@@ -105,7 +102,7 @@ static bool modulo(const gather_step *step, const int64_t *in, int32_t count, in
   bool truncates = step->openvino;
   if (in[1] == 0 || (!step->openvino && !gather_step_flag(step, "fmod", false, &truncates))) return false;
   if (!truncates) return floor_modulo(step, in, count, value);
-  *value = remainder_of(in[0], in[1]);
+  *value = gather_remainder(in[0], in[1]);
   return true;
 }
 const gather_exact gather_exact_modulo = {gather_follow_elements, modulo, 2, GATHER_NUMBERS};

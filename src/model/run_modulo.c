@@ -8,6 +8,7 @@
 #include "base/tensor.h"
 #include "model/infer.h"
 #include "model/model_run.h"
+#include "model/remainder.h"
 
 /* The length of dimension d, counted from the last one; 1 where the tensor has none. */
 static int64_t len_from_last(const gather_tensor *tensor, int32_t d) {
@@ -43,14 +44,9 @@ static gather_status spread(gather_running *run, const gather_tensor *tensor, in
   return gather_run_dense(run, &view, dense, error);
 }
 
-/* The remainder has the sign of the dividend, or (floors) of the divisor, which is not 0. */
-static int64_t signed_remainder(int64_t a, int64_t b, bool floors) {
-  const int64_t rest = b == -1 ? 0 : a % b; /* C's own overflows for INT64_MIN by -1 */
-  return floors && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
 static int64_t remainder_of(int64_t a, int64_t b, bool is_signed, bool floors) {
-  return is_signed ? signed_remainder(a, b, floors) : (int64_t)((uint64_t)a % (uint64_t)b);
+  if (!is_signed) return (int64_t)((uint64_t)a % (uint64_t)b);
+  return floors ? gather_floor_remainder(a, b) : gather_remainder(a, b);
 }
 
 /* ONNX without fmod: the sign of the divisor. With it, and OpenVINO: that of the dividend. */

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * shuffle_advice.h: hints to the system about coming reads, writes and memory use. It may ignore them.
+ * shuffle_advice.h: hints to the system about coming reads and memory use. It may ignore them.
  */
 #ifndef GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 #define GATHER_SHUFFLE_SHUFFLE_ADVICE_H
 
 #include <stdint.h>
 
-/* Starts the write-back of these bytes of a file. */
-void gather_shuffle_begin_writing(int fd, int64_t size, int64_t offset);
 /* Tells the system that these bytes will be read soon. */
 void gather_shuffle_read_ahead(int fd, int64_t size, int64_t offset);
 /* Tells the system that a file is read sequentially. */

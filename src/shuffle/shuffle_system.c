@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "shuffle/shuffle_advice.h"
 #include "shuffle/shuffle_internal.h"
 
@@ -76,6 +77,6 @@ gather_status gather_shuffle_write_at(int fd, const char *file, const void *byte
     from += wrote;
     offset += wrote;
   }
-  gather_shuffle_begin_writing(fd, size, begin);
+  gather_disk_begin(fd, begin, size);
   return GATHER_OK;
 }

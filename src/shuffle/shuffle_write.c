@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "shuffle/shuffle_advice.h"
+#include "base/disk.h"
 #include "shuffle/shuffle_internal.h"
 #include "shuffle/shuffle_system.h"
 
@@ -44,7 +44,7 @@ gather_status gather_shuffle_write_rows(gather_shuffle *job, int64_t first, void
     const int64_t size = now * job->row_bytes;
     GATHER_TRY(gather_shuffle_go_on(job, error));
     GATHER_TRY(gather_writer_append(job->writer, from, size, error));
-    gather_shuffle_begin_writing(fd, size, offset);
+    gather_disk_begin(fd, offset, size);
     from += size;
     offset += size;
   }

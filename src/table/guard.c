@@ -37,17 +37,6 @@ static _Atomic uintptr_t handing_on[HANDING_ON];
 static struct sigaction before;
 static _Atomic int64_t installing; /* the process that installs; a child of fork() does not wait for its parent */
 
-static bool find_source(guard *g, const char *address) {
-  for (int32_t i = 0; i < g->count; i++) {
-    const gather_table_source *source = &g->sources[i];
-    if (!source->map || address < source->map || address - source->map >= source->size) continue;
-    g->source = i;
-    g->offset = address - source->map;
-    return true;
-  }
-  return false;
-}
-
 /* The default action: an access is retried and fails again, a sent signal is sent again. */
 static void give_up(bool sent) {
   struct sigaction plain;
@@ -93,7 +82,8 @@ static void hand_on(int number, siginfo_t *info, void *context) {
 static void on_bus(int number, siginfo_t *info, void *context) {
   guard *g = pthread_getspecific(active);
   /* si_code above 0: the kernel sends it for an access, not another process. */
-  if (g && info->si_code > 0 && find_source(g, info->si_addr)) siglongjmp(g->jump, 1);
+  if (g && info->si_code > 0 && gather_guard_find(g->sources, g->count, info->si_addr, &g->source, &g->offset))
+    siglongjmp(g->jump, 1);
   hand_on(number, info, context);
 }
 

@@ -6,6 +6,7 @@
 #ifndef GATHER_TABLE_GUARD_H
 #define GATHER_TABLE_GUARD_H
 
+#include "base/compiler.h"
 #include "table/table_source.h"
 
 /* Calls body(argument) and returns true; false if it touched a byte of a source's mapping that cannot be read:
@@ -14,5 +15,17 @@ bool gather_guard_run(const gather_table_source *sources, int32_t count, void (*
                       int32_t *source, int64_t *offset);
 /* Installs the handler once. To be called before the first guard. */
 GATHER_CHECKED gather_status gather_guard_install(gather_error *error);
+
+/* The source whose mapping has the address, and where; for the handlers. */
+GATHER_INLINE bool gather_guard_find(const gather_table_source *sources, int32_t count, const char *address,
+                                     int32_t *source, int64_t *offset) {
+  for (int32_t i = 0; i < count; i++) {
+    const gather_table_source *at = &sources[i];
+    if (!at->map || address < at->map || address - at->map >= at->size) continue;
+    *source = i, *offset = address - at->map;
+    return true;
+  }
+  return false;
+}
 
 #endif

@@ -33,17 +33,6 @@ static pthread_key_t active;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool installed;
 
-static bool find_source(guarded_copy *g, const char *address) {
-  for (int32_t i = 0; i < g->count; i++) {
-    const gather_table_source *source = &g->sources[i];
-    if (!source->map || address < source->map || address - source->map >= source->size) continue;
-    g->source = i;
-    g->offset = address - source->map;
-    return true;
-  }
-  return false;
-}
-
 static void escape(guarded_copy *g) { longjmp(g->jump, 1); }
 
 /* The thread goes on as if it had called escape(g). */
@@ -74,7 +63,8 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS *exception) {
   const DWORD error = GetLastError();
   guarded_copy *g = pthread_getspecific(active);
   SetLastError(error);
-  if (!g || !find_source(g, (const char *)record->ExceptionInformation[1])) return EXCEPTION_CONTINUE_SEARCH;
+  const char *address = (const char *)record->ExceptionInformation[1];
+  if (!g || !gather_guard_find(g->sources, g->count, address, &g->source, &g->offset)) return EXCEPTION_CONTINUE_SEARCH;
   redirect(exception->ContextRecord, g);
   return EXCEPTION_CONTINUE_EXECUTION;
 }
