@@ -45,7 +45,7 @@ class Provider:
 
 
 def exported(path: Path) -> list[tuple[str, str]]:
-    """Rows of symbol and version. The file is held as long as its symbols are looked at."""
+    """Rows of symbol and version. The file stays open while its symbols are read."""
     binary = lief.parse(str(path))
     rows = []
     for symbol in binary.exported_symbols:

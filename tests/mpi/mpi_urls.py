@@ -34,7 +34,7 @@ part = libgather.open(URL.replace("RANK", str(RANK)), cache=0, remote={"connecti
 with part, libgather.mpi.Plan(COMM, part, seconds=120) as plan:
     assert plan.layout == "blocks" and plan.shape == (ROWS * RANKS, WIDTH)
     right(plan, 0)
-    ids = np.array([3, BAD] if RANK == 0 else [5], np.int64)  # rank 0 alone asks for it
+    ids = np.array([3, BAD] if RANK == 0 else [5], np.int64)  # only rank 0 asks for it
     try:
         plan.take(ids)
     except errors.GatherError as error:

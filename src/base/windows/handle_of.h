@@ -9,7 +9,7 @@
 
 /* INVALID_HANDLE_VALUE if there is none, with errno EBADF. */
 void *gather_handle_of(int fd);
-/* Locks the file for this handle alone, without waiting; 0, or -1 with errno EACCES. */
+/* Locks the file exclusively for this handle, without waiting; 0, or -1 with errno EACCES. */
 int gather_handle_lock(void *handle);
 /* Whether the file was opened for writing. */
 bool gather_handle_writes(void *handle);
