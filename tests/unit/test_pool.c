@@ -35,18 +35,17 @@ int32_t __wrap_gather_cpu_count(void);
 
 int32_t __wrap_gather_cpu_count(void) { return told_cpus > 0 ? told_cpus : __real_gather_cpu_count(); }
 
-/* Told times, so that a busy machine decides no test: each look at the clock takes a microsecond, and no two threads share a CPU. */
+/* Told times, so that a busy machine decides no test: each look at the clock takes a microsecond of the thread that looks, since a
+ * thread that waits for its turn must not see the looks of others as time it lost; and no two threads share a CPU. */
 static atomic_bool told;
-static atomic_int_least64_t clock_looks;
+static _Thread_local int64_t clock_looks;
 
 int64_t __real_gather_clock(void);
 int64_t __wrap_gather_clock(void);
 int __real_sched_getcpu(void);
 int __wrap_sched_getcpu(void);
 
-int64_t __wrap_gather_clock(void) {
-  return atomic_load(&told) ? 1000 * atomic_fetch_add(&clock_looks, 1) : __real_gather_clock();
-}
+int64_t __wrap_gather_clock(void) { return atomic_load(&told) ? 1000 * clock_looks++ : __real_gather_clock(); }
 
 int __wrap_sched_getcpu(void) { return atomic_load(&told) ? -1 : __real_sched_getcpu(); }
 
