@@ -50,9 +50,8 @@ gather_family gather_cli_command_family(const gather_cli_command *command) {
 static bool has_rules(const gather_cli_command *command, const gather_op *op) {
   /* An operator of another name (GatherBlockQuantized) does more than its family. */
   if (strcmp(op->name, gather_family_get(op->family)->name) != 0) return false;
-  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, or --elements */
-    return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS ||
-           (!command && op->family == GATHER_FAMILY_ND);
+  if (!command || command->id == GATHER_CLI_COMMAND_EXPLAIN) /* take, --elements, --nd */
+    return op->family == GATHER_FAMILY_GATHER || op->family == GATHER_FAMILY_ELEMENTS || op->family == GATHER_FAMILY_ND;
   return gather_cli_command_family(command) == op->family;
 }
 

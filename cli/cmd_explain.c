@@ -46,6 +46,11 @@ static gather_status check_line(const gather_cli_explain *ex, gather_error *erro
     if (args->value[OF_A_MODEL[i]])
       return gather_cli_fail(error, GATHER_USAGE, "--%s needs a MODEL; it cannot be given with DATA or INDICES",
                              gather_cli_option_at(OF_A_MODEL[i])->name);
+  if (args->value[GATHER_CLI_ELEMENTS] && args->value[GATHER_CLI_DRAW_ND])
+    return gather_cli_fail(error, GATHER_USAGE, "--elements and --nd are two operators: give one of them");
+  if (args->value[GATHER_CLI_AXIS] && args->value[GATHER_CLI_DRAW_ND])
+    return gather_cli_fail(error, GATHER_USAGE,
+                           "GatherND has no --axis: a tuple indexes the first axes after batch_dims");
   if (output && strcmp(output, "-") != 0 && (len < 4 || strcmp(output + len - 4, ".svg") != 0))
     return gather_cli_fail(error, GATHER_USAGE, "-o %s: a drawing is written as .svg", output);
   return GATHER_OK;

@@ -234,8 +234,9 @@ static const gather_cli_section SECTIONS[] = {
     {GATHER_CLI_COMMAND_EXPLAIN, "Description",
      "Draws one gather: which cell of the output comes from which cell of the data, by\n"
      "which index. DATA, INDICES and the options are those of take, with --elements\n"
-     "those of elements; --data 3x4 generates a table in place of DATA. Large tensors\n"
-     "show their ends and the gathered rows; ranks above 2 are drawn as slices.\n"
+     "those of elements, with --nd those of nd; --data 3x4 generates a table in place\n"
+     "of DATA. Large tensors show their ends and the gathered rows; ranks above 2 are\n"
+     "drawn as slices.\n"
      "\n"
      "With only MODEL (ONNX, OpenVINO IR) it draws one gather node: --node names it,\n"
      "as printed by check or without the path of its graph; a node without a name can\n"
@@ -251,6 +252,7 @@ static const gather_cli_section SECTIONS[] = {
      "\n"
      "  gather explain --data 3x4 '[2, 0, -1]'\n"
      "  gather explain --data 3x3 '[[0, 2, 1]]' --elements -o picture.svg\n"
+     "  gather explain --data 3x4 '[[2, 0], [1, 3]]' --nd\n"
      "  gather explain model.onnx --node embed --input ids='[[3, 1]]'\n"},
     {GATHER_CLI_COMMAND_RUN, "Description",
      "Runs a model (ONNX, OpenVINO IR) that consists of gather nodes and the nodes\n"

@@ -17,12 +17,12 @@ enum { MOST_THREADS = 1024 };
 static const gather_cli_command_id GATHERS[] = {GATHER_CLI_COMMAND_TAKE, GATHER_CLI_COMMAND_ELEMENTS,
                                                 GATHER_CLI_COMMAND_ND};
 
-/* The command whose rules apply: explain is like take, explain --elements like elements. */
+/* The command whose rules apply: explain is like take, explain --elements like elements, explain --nd like nd. */
 static const gather_cli_command *rules_command(const gather_cli_job *job) {
-  const gather_cli_command *command = job->args->command;
-  if (command->id != GATHER_CLI_COMMAND_EXPLAIN) return command;
-  return gather_cli_command_at(job->args->value[GATHER_CLI_ELEMENTS] ? GATHER_CLI_COMMAND_ELEMENTS
-                                                                     : GATHER_CLI_COMMAND_TAKE);
+  const gather_cli_args *args = job->args;
+  if (args->command->id != GATHER_CLI_COMMAND_EXPLAIN) return args->command;
+  if (args->value[GATHER_CLI_ELEMENTS]) return gather_cli_command_at(GATHER_CLI_COMMAND_ELEMENTS);
+  return gather_cli_command_at(args->value[GATHER_CLI_DRAW_ND] ? GATHER_CLI_COMMAND_ND : GATHER_CLI_COMMAND_TAKE);
 }
 
 static const char *op_name(const gather_cli_command *command) {
@@ -38,10 +38,11 @@ static void add_word(char *list, size_t bytes, const char *word) {
 /* Hint for rules that only the other command's operator has. */
 static gather_status hint_other(const gather_cli_job *job, const gather_cli_command *other, const gather_error *error) {
   const char *rules = job->args->value[GATHER_CLI_RULES], *name = op_name(other);
-  if (job->args->command->id == GATHER_CLI_COMMAND_EXPLAIN && other->id != GATHER_CLI_COMMAND_ND)
-    return gather_cli_hint_set(error, "%s is for %s: %s --elements", rules, name,
-                               other->id == GATHER_CLI_COMMAND_ELEMENTS ? "give" : "leave out");
-  return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, name, other->name);
+  if (job->args->command->id != GATHER_CLI_COMMAND_EXPLAIN)
+    return gather_cli_hint_set(error, "%s is for %s: gather %s", rules, name, other->name);
+  if (other->id == GATHER_CLI_COMMAND_TAKE)
+    return gather_cli_hint_set(error, "%s is for %s: leave out --%s", rules, name, rules_command(job)->name);
+  return gather_cli_hint_set(error, "%s is for %s: give --%s", rules, name, other->name);
 }
 
 /* The first other command whose operator has these rules; NULL if there is none. */

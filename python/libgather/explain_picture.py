@@ -118,7 +118,8 @@ def _check_rules(op: str, rules: str, batch_dims: int) -> None:
     if rules not in known:
         refuse("usage", f"{op} has no rules {rules!r}; it has {', '.join(known)}")
     if batch_dims and not known[rules]["batch_dims"]:
-        refuse("usage", f"{known[rules]['document']} has no batch_dims; openvino-7 and openvino-8 have it for take")
+        having = [name for name, row in known.items() if row["batch_dims"]] if op == "GatherND" else ["openvino-7", "openvino-8"]
+        refuse("usage", f"{known[rules]['document']} has no batch_dims; {', '.join(having)} have it for {'gather_nd' if op == 'GatherND' else 'take'}")
 
 
 def _numpy_of(value: Any) -> np.ndarray:
@@ -176,6 +177,7 @@ def explain(
     axis: int = 0,
     batch_dims: int = 0,
     elements: bool = False,
+    nd: bool = False,
     mode: str | None = None,
     negative: bool | None = None,
     fill_value: Any = None,
@@ -187,10 +189,12 @@ def explain(
     Parameters
     ----------
     x, indices, axis, batch_dims, mode, negative, fill_value, rules :
-        As for take() and gather_elements(). The default rules are ONNX's, and with batch_dims those of OpenVINO's
+        As for take(), gather_elements() and gather_nd(). The default rules are ONNX's, and for take() with batch_dims those of OpenVINO's
         Gather-8, with an index out of range as an error.
     elements : bool
         Draw gather_elements() instead of take().
+    nd : bool
+        Draw gather_nd() instead of take(); it has no axis.
     made_up : bool
         Only the shape of x is used, and each cell shows its row-major number, as an int64.
 
@@ -200,9 +204,14 @@ def explain(
         str() is the drawing; .svg, .save(path). An index out of range is drawn too; .error is then what the gather raises.
     """
     axis, batch_dims = operator.index(axis), operator.index(batch_dims)
-    if batch_dims and rules is None and not elements:
+    if elements and nd:
+        refuse("usage", "elements and nd are two operators: give one of them")
+    if axis and nd:
+        refuse("usage", "gather_nd has no axis: a tuple indexes the first axes after batch_dims")
+    op = "GatherElements" if elements else "GatherND" if nd else "Gather"
+    if batch_dims and rules is None and op == "Gather":
         rules, mode = "openvino-8", mode or "raise"
-    op, rules = "GatherElements" if elements else "Gather", rules or "onnx-13"
+    rules = rules or "onnx-13"
     _check_policy(mode, fill_value)
     _check_rules(op, rules, batch_dims)
     if made_up:

@@ -15,6 +15,7 @@
     ["Columns", { data: "3x5", axis: "1", indices: "[[0, 2], [4, 4]]" }],
     ["Batches", { data: "2x3x2", rules: "openvino-8", axis: "1", batch: "1", indices: "[[0, 2], [1, 1]]" }],
     ["GatherElements", { op: "GatherElements", data: "3x3", indices: "[[0, 2, 1], [1, 1, 0]]" }],
+    ["GatherND", { op: "GatherND", data: "3x4", indices: "[[2, 0], [1, 3]]" }],
   ];
   const at = (id) => document.getElementById(`ex-${id}`);
   const form = document.getElementById("explainer-form");
@@ -77,7 +78,7 @@
   }
 
   function listOperators(answer) {
-    ops = JSON.parse(answer.out).ops.filter((op) => ["Gather", "GatherElements"].includes(op.op));
+    ops = JSON.parse(answer.out).ops.filter((op) => ["Gather", "GatherElements", "GatherND"].includes(op.op));
     form.elements.op.replaceChildren(...[...new Set(ops.map((op) => op.op))].map((name) => new Option(name, name)));
     fillIn(explainerLine.fields(location.hash, DEFAULTS));
   }

@@ -11,6 +11,7 @@ const explainerLine = {
   args(fields) {
     const given = ["explain", "--data", fields.data.trim()];
     if (fields.op === "GatherElements") given.push("--elements");
+    if (fields.op === "GatherND") given.push("--nd");
     if (fields.rules && fields.rules !== "onnx-13") given.push("--rules", fields.rules);
     if (fields.axis.trim()) given.push("--axis", fields.axis.trim());
     if (fields.batch.trim()) given.push("--batch-dims", fields.batch.trim());

@@ -176,3 +176,15 @@ def elements(data, indices, axis=0, negative=True, policy="error", fill=0) -> np
         else:
             out[at] = data[(*at[:axis], where[at], *at[axis + 1 :])]
     return out
+
+
+def gather_nd(data, indices, batch=0, fused=False, negative=True, policy="error", fill=0) -> np.ndarray:
+    """GatherND, one tuple at a time."""
+    where, bad = np.zeros(indices.shape, np.int64), np.zeros(indices.shape, bool)
+    for c in range(indices.shape[-1]):
+        where[..., c], bad[..., c] = rows(indices[..., c], data.shape[batch + c], negative, policy)
+    out = np.zeros(indices.shape[:-1] + data.shape[batch + indices.shape[-1] :], data.dtype)
+    for at in np.ndindex(indices.shape[:-1]):
+        filled = bad[at].any() and policy not in ("clamp", "wrap")
+        out[at] = fill if filled else data[at[:batch] + tuple(where[at])]
+    return out.reshape(-1, *out.shape[batch:]) if fused and batch else out

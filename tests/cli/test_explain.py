@@ -8,7 +8,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from command import elements, one_object, take
+from command import elements, gather_nd, one_object, take
 
 SNAPSHOTS = Path(__file__).parent / "explain"
 CASES = {
@@ -16,6 +16,8 @@ CASES = {
     "axis_1": (0, "--data", "3x4", "[2, 0]", "--axis", "1"),
     "negative": (0, "--data", "3x2", "[-1, 0]"),
     "elements": (0, "--data", "3x3", "[[0, 2, 1], [2, 0, 0]]", "--elements"),
+    "nd": (0, "--data", "3x4", "[[2, 0], [1, -1]]", "--nd"),
+    "nd_rows": (1, "--data", "2x3x2", "[[1, 0], [0, 3]]", "--nd"),
     "bad": (1, "--data", "3x2", "[1, 7]"),
     "clamp": (0, "--data", "3x2", "[1, 7]", "--on-bad", "clamp"),
     "zero": (0, "--data", "3x2", "[1, 7]", "--rules", "openvino-8"),
@@ -84,6 +86,38 @@ def test_origins_are_numpys(gather, seed):
         assert cell["row"] == (None if offset < 0 else cell["data"][axis])
         n = shape[axis]
         assert cell["bad"] == (not -n <= cell["index"] < n)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_origins_of_tuples(gather, seed):
+    random = np.random.default_rng(seed)
+    shape = tuple(int(n) for n in random.integers(1, 5, random.integers(2, 5)))
+    policy = ["clamp", "wrap", "zero", "error"][seed % 4]
+    batch = int(random.integers(2))
+    length = int(random.integers(1, len(shape) - batch + 1))
+    want = [*shape[:batch], int(random.integers(1, 4)), length]
+    low, high = (-9, 9) if policy != "error" else (0, 1)
+    indices = random.integers(low, high, want)
+    words = ["--data", "x".join(map(str, shape)), str(indices.tolist()), "--nd", "--batch-dims", batch, "--on-bad", policy]
+    answer = gather.json("explain", *words)
+    expected = gather_nd(np.arange(np.prod(shape)).reshape(shape), indices, batch, policy=policy, fill=-1)
+    assert answer["op"] == "GatherND" and answer["output_shape"] == list(expected.shape)
+    assert answer["complete"] == (len(answer["cells"]) == expected.size)
+    assert answer["cells"]
+    for cell in answer["cells"]:
+        offset = expected[tuple(cell["out"])]
+        assert cell["data"] == (None if offset < 0 else [int(c) for c in np.unravel_index(offset, shape)])
+        assert cell["row"] == (None if offset < 0 else cell["data"][batch : batch + length])
+        assert cell["bad"] == any(not -n <= i < n for i, n in zip(cell["index"], shape[batch:], strict=False))
+
+
+@pytest.mark.parametrize(("words", "why"), [
+    (("--nd", "--axis", "1"), "GatherND has no --axis: a tuple indexes the first axes after batch_dims"),
+    (("--nd", "--elements"), "--elements and --nd are two operators: give one of them"),
+    (("--nd", "--rules", "openvino-7"), "GatherND has no rules 'openvino-7'; it has onnx-11, onnx-12, onnx-13, microsoft-1, openvino-5, openvino-8"),
+], ids=str)  # fmt: skip
+def test_lines_that_nd_refuses(gather, words, why):
+    assert gather.fails("usage", "explain", "--data", "3x4", "[[0, 1]]", *words)["message"].startswith(why)
 
 
 def test_a_long_axis_is_computed_alike(gather):

@@ -131,7 +131,7 @@ def test_names(gather, models):
 
 
 def test_complaints(gather, models, table):
-    for option in ("--axis=1", "--batch-dims=0", "--rules=onnx-11", "--elements", "--type=f32", "--indices-type=i64"):
+    for option in ("--axis=1", "--batch-dims=0", "--rules=onnx-11", "--elements", "--nd", "--type=f32", "--indices-type=i64"):
         gather.fails("usage", "explain", "embed.onnx", option)
     for option in ("--node=embed", "--input=ids=[1]", "--dim=N=1"):
         gather.fails("usage", "explain", table, "[1]", option)

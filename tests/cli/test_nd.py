@@ -4,21 +4,9 @@
 import numpy as np
 import pytest
 import safetensors.numpy
-from command import one_object, rows
+from command import gather_nd, one_object
 from tables import ENGINES, make_cold
 from test_take import DTYPES, RNG, same, some
-
-
-def gather_nd(data, indices, batch=0, fused=False, negative=True, policy="error", fill=0) -> np.ndarray:
-    """GatherND, one tuple at a time."""
-    where, bad = np.zeros(indices.shape, np.int64), np.zeros(indices.shape, bool)
-    for c in range(indices.shape[-1]):
-        where[..., c], bad[..., c] = rows(indices[..., c], data.shape[batch + c], negative, policy)
-    out = np.zeros(indices.shape[:-1] + data.shape[batch + indices.shape[-1] :], data.dtype)
-    for at in np.ndindex(indices.shape[:-1]):
-        filled = bad[at].any() and policy not in ("clamp", "wrap")
-        out[at] = fill if filled else data[at[:batch] + tuple(where[at])]
-    return out.reshape(-1, *out.shape[batch:]) if fused and batch else out
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -190,7 +178,7 @@ def test_the_command_line(gather, table):
     assert "it has onnx-11, onnx-12, onnx-13, microsoft-1, openvino-5, openvino-8" in error["message"]
     assert error["hint"] == "onnx-1 is for Gather: gather take"
     assert gather.fails("usage", "take", table, "[[0]]", "-o", "o.npy", "--rules", "microsoft-1")["hint"].endswith("gather nd")
-    assert gather.fails("usage", "explain", table, "[0]", "--rules", "onnx-12")["hint"] == "onnx-12 is for GatherND: gather nd"
+    assert gather.fails("usage", "explain", table, "[0]", "--rules", "onnx-12")["hint"] == "onnx-12 is for GatherND: give --nd"
     assert "'[[0, 2]]' is one tuple" in gather.fails("rank_mismatch", "nd", table, "0", "-o", "o.npy")["hint"]
     gather.fails("shape_mismatch", "nd", table, "[[0, 0, 0]]", "-o", "o.npy")
     gather.fails("file_exists", "nd", table, "[[0]]", "-o", table)

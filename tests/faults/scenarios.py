@@ -80,6 +80,7 @@ SCENARIOS = [
     said("check-bad", "check IN/bad.onnx"),
     said("explain", "explain IN/x.npy [3,-1,700] --on-bad clamp"),
     said("explain-elements", "explain --data 3x3 [[0,2,1]] --elements"),
+    said("explain-nd", "explain --data 3x3 [[0,2],[1,1]] --nd"),
     said("explain-model", "explain IN/m.onnx --node pick --input ids=IN/i.npy"),
     said("explain-openvino", "explain IN/m.xml --node pick --input ids=[[1,2],[3,4]]"),
     said("explain-axis", "explain --data 9x5x3 [[0,2],[1,-1]] --axis 1", least=150),
