@@ -44,9 +44,9 @@
 #define GATHER_ARM64 0
 #endif
 
-/* Whether functions can be compiled for SVE if the build is not; clang before 16 cannot, because of its header.
- * -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
-#if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__has_include)
+/* Whether functions can be compiled for SVE if the build is not; clang before 16 cannot, because of its header. Only Linux is asked
+ * whether the CPU has it (src/kernel/cpu.c). -DGATHER_ARM64_SVE=0 is for compilers that wrongly claim support. */
+#if !defined(GATHER_ARM64_SVE) && GATHER_ARM64 && defined(__linux__) && defined(__has_include)
 #if __has_include(<arm_sve.h>) && (!defined(__clang__) || __clang_major__ >= 16)
 #define GATHER_ARM64_SVE 1
 #endif

@@ -4,6 +4,7 @@
  */
 #ifndef GATHER_POSIX_ERRNO_H
 #define GATHER_POSIX_ERRNO_H
+#pragma GCC system_header /* #include_next is no C11 */
 
 #include_next <errno.h>
 

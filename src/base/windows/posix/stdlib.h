@@ -4,6 +4,7 @@
  */
 #ifndef GATHER_POSIX_STDLIB_H
 #define GATHER_POSIX_STDLIB_H
+#pragma GCC system_header /* #include_next is no C11 */
 
 #include <posix_names.h>
 #include_next <stdlib.h>
