@@ -20,6 +20,7 @@ from wheel_providers import Provider, limited_api, of_file, of_platform
 
 HOSTS = {"libgather_torch.so": "libtorch_cpu.so"}  # a plug-in, and the library that is loaded before it
 INNER = re.compile(r"(XML|json|pb|io_uring)_|gather_(?!init_c_api|openvino_|onnxruntime_)")  # what a file must keep to itself
+OF_THE_LINKER = {"_mh_dylib_header", "_mh_execute_header", "__dso_handle"}  # in each file for macOS
 NATIVE = (".so", ".pyd", ".dll", ".exe", ".duckdb_extension", "/bin/gather")
 
 
@@ -28,7 +29,8 @@ def imports_of(binary: lief.Binary) -> list[tuple[str, str, str]]:
     if isinstance(binary, lief.PE.Binary):
         return [(entry.name, "", library.name.lower()) for library in binary.imports for entry in library.entries]
     if isinstance(binary, lief.MachO.Binary):
-        return [(symbol.name.removeprefix("_"), "", library_of(symbol)) for symbol in binary.imported_symbols]
+        loaded = libraries_of(binary)
+        return [(symbol.name.removeprefix("_"), "", library_of(symbol, loaded)) for symbol in binary.imported_symbols]
     rows = []
     for symbol in binary.dynamic_symbols:
         if symbol.name and symbol.shndx == 0 and symbol.binding != lief.ELF.Symbol.BINDING.WEAK:
@@ -38,14 +40,16 @@ def imports_of(binary: lief.Binary) -> list[tuple[str, str, str]]:
     return rows
 
 
-def library_of(symbol: lief.MachO.Symbol) -> str:
-    binding = symbol.binding_info if symbol.has_binding_info else None
-    return binding.library.name if binding and binding.has_library else "python"
+def library_of(symbol: lief.MachO.Symbol, loaded: list[str]) -> str:
+    """By the binding, which the loader follows; by the symbol table for a symbol that nothing is bound to."""
+    if symbol.has_binding_info:
+        return symbol.binding_info.library.name if symbol.binding_info.has_library else "python"
+    return loaded[symbol.library_ordinal - 1] if 1 <= symbol.library_ordinal <= len(loaded) else "python"
 
 
 def exports_of(binary: lief.Binary) -> set[str]:
     if isinstance(binary, lief.MachO.Binary):
-        return {symbol.name.removeprefix("_") for symbol in binary.exported_symbols}
+        return {symbol.name.removeprefix("_") for symbol in binary.exported_symbols} - OF_THE_LINKER
     if isinstance(binary, lief.PE.Binary):
         return {entry.name for entry in binary.get_export().entries} if binary.has_exports else set()
     shown = (lief.ELF.Symbol.VISIBILITY.DEFAULT, lief.ELF.Symbol.VISIBILITY.PROTECTED)
@@ -54,6 +58,8 @@ def exports_of(binary: lief.Binary) -> set[str]:
 
 
 def libraries_of(binary: lief.Binary) -> list[str]:
+    if isinstance(binary, lief.MachO.Binary):  # the first one may be the file's own name
+        return [library.name for library in binary.libraries if library.command != lief.MachO.LoadCommand.TYPE.ID_DYLIB]
     return [getattr(library, "name", library) for library in binary.libraries]
 
 
@@ -101,6 +107,7 @@ def main() -> None:
     parser.add_argument("--python", type=Path)
     parser.add_argument("--without")
     given = parser.parse_args()
+    lief.logging.disable()  # it remarks that a file for macOS has no weak bindings
     system = of_platform(given.platform)
     python = of_file(given.python, given.platform) if given.python else limited_api(given.platform)
     python.symbols.pop(given.without, None)

@@ -170,6 +170,18 @@ fetch_packages() {
   rm -rf "$root/download"
 }
 
+# make_otool: delocate reads files with otool of macOS. LLVM's does the same; but Debian 12's does not know -m, by which a name in
+# parentheses is no member of an archive.
+make_otool() {
+  mkdir -p "$folder/otool"
+  cat >"$folder/otool/otool" <<'END'
+#!/bin/bash
+for argument; do [ "$argument" = -m ] || arguments+=("$argument"); done
+exec llvm-otool-14 "${arguments[@]}"
+END
+  chmod +x "$folder/otool/otool"
+}
+
 # audit_wheel ABI: by the tools for wheels, and by a dry import.
 audit_wheel() {
   local names=()
@@ -182,11 +194,18 @@ audit_wheel() {
   fi
   case $platform in
     manylinux_* | musllinux_*)
-      PATH="$tools:$PATH" quietly "auditwheel-$1" auditwheel repair --exclude libtorch_cpu.so --plat "$tag" --wheel-dir "$work/repaired" "$wheel"
+      # It repairs wheels for the processor and the C library that it runs on; of others it says which tag they need.
+      if [ "$platform" = "manylinux_$(uname -m)" ]; then
+        PATH="$tools:$PATH" quietly "auditwheel-$1" auditwheel repair --exclude libtorch_cpu.so --plat "$tag" --wheel-dir "$work/repaired" "$wheel"
+      else
+        PATH="$tools:$PATH" quietly "auditwheel-$1" auditwheel show "$wheel"
+        grep -q "\"$tag\"" "$work/auditwheel-$1.log" || die "auditwheel finds another tag than $tag for ${wheel##*/}: $(cat "$work/auditwheel-$1.log")"
+      fi
       echo "wheels-cross: auditwheel: $tag"
       ;;
     macosx_*)
-      quietly "delocate-$1" "$tools/delocate-listdeps" --all "$wheel"
+      make_otool
+      PATH="$folder/otool:$PATH" quietly "delocate-$1" "$tools/delocate-listdeps" --all "$wheel"
       echo "wheels-cross: delocate: $(sort -u "$work/delocate-$1.log" | tr '\n' ' ')"
       ;;
     win_*)

@@ -63,7 +63,7 @@ run_musl() {
   install
   [ "$processor" = "$(uname -m)" ] || runner=("qemu-$processor")
   [ -e "$loader" ] || loader=$(find "$folder/musl-$processor" -name libc.so -type f | head -n 1)
-  missed=$("${runner[@]}" "$loader" --list "$work/installed/libgather/_core.abi3.so" 2>&1 | sed -n 's/^Error relocating [^:]*: \(.*\): symbol not found$/\1/p')
+  missed=$({ "${runner[@]}" "$loader" --list "$work/installed/libgather/_core.abi3.so" 2>&1 || true; } | sed -n 's/^Error relocating [^:]*: \(.*\): symbol not found$/\1/p')
   [ -n "$missed" ] || die "musl's loader looked up nothing"
   ! grep -v '^_\?Py' <<<"$missed" || die "musl's loader does not find these"
   echo "wheels-cross: musl's loader finds all but $(wc -l <<<"$missed") symbols, which are Python's"
@@ -74,8 +74,8 @@ run_musl() {
 # run_windows: the command, by Wine where it is.
 run_windows() {
   install
-  if have wine || have wine64; then
-    run_command "the command" script/wine "$work/installed/libgather/bin/gather.exe"
+  if script/wine --version >"$work/wine.log" 2>&1; then
+    run_command "the command" "$PWD/script/wine" "$work/installed/libgather/bin/gather.exe"
   else
     echo "wheels-cross: $platform: nothing of it can run here without Wine (script/bootstrap windows)"
   fi

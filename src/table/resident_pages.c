@@ -33,6 +33,10 @@ int64_t gather_pages_resident(const gather_table_source *source, int64_t offset,
 #endif
 
 #if defined(__linux__) && defined(RWF_NOWAIT)
+#if !defined(__GLIBC__) /* musl has the function since 1.2.5 only; the system call takes the offset as two longs */
+#define preadv2(fd, to, count, offset, flags) \
+  syscall(SYS_preadv2, fd, to, count, (long)(offset), (long)((offset) >> 32), flags)
+#endif
 bool gather_pages_read(const gather_table_source *source, int64_t offset, int64_t bytes, char *out) {
   struct iovec to = {out, (size_t)bytes};
   return preadv2(source->fd, &to, 1, (off_t)offset, RWF_NOWAIT) == (ssize_t)bytes;
