@@ -68,6 +68,17 @@ show_progress() {
 # apt-get's sums, and pip's downloads of 10 MB or more.
 telling_lines='^[0-9]+ upgraded, |^Need to get |^After this operation, |Downloading .*\([0-9]{2,}[0-9.]* MB\)'
 
+# target_of PRESET: the compiler's name for the system of a preset for another system (CMakePresets.json).
+target_of() {
+  case $1 in
+    musl-*) echo "${1#musl-}-linux-musl" ;;
+    macos-arm64) echo aarch64-macos ;;
+    macos-*) echo "${1#macos-}-macos" ;;
+    freebsd-*) echo "${1#freebsd-}-freebsd" ;;
+    windows-*) echo "${1#windows-}-windows-gnu" ;;
+  esac
+}
+
 # build_preset PRESET [TARGET...]: configures it, with configure_options besides, and builds it; its output is in build/PRESET.log.
 build_preset() {
   local preset=$1 log="build/$1.log"
