@@ -68,6 +68,12 @@ show_progress() {
 # apt-get's sums, and pip's downloads of 10 MB or more.
 telling_lines='^[0-9]+ upgraded, |^Need to get |^After this operation, |Downloading .*\([0-9]{2,}[0-9.]* MB\)'
 
+# The C tests that kernels matter to: where the rest of the library is as on another machine, only these run.
+kernel_tests=(test_kernel test_safety_guard test_rules_cases test_rules_replay test_unit_{plan,policy,machine})
+of_kernels="^($(IFS='|' && echo "${kernel_tests[*]}"))\$"
+# The fuzzer's seeds, whose readers call no system.
+of_seeds='^fuzz_|make_fuzz_corpus|corpus_alloc'
+
 # target_of PRESET: the compiler's name for the system of a preset for another system (CMakePresets.json).
 target_of() {
   case $1 in

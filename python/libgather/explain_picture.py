@@ -118,8 +118,9 @@ def _check_rules(op: str, rules: str, batch_dims: int) -> None:
     if rules not in known:
         refuse("usage", f"{op} has no rules {rules!r}; it has {', '.join(known)}")
     if batch_dims and not known[rules]["batch_dims"]:
-        having = [name for name, row in known.items() if row["batch_dims"]] if op == "GatherND" else ["openvino-7", "openvino-8"]
-        refuse("usage", f"{known[rules]['document']} has no batch_dims; {', '.join(having)} have it for {'gather_nd' if op == 'GatherND' else 'take'}")
+        operator_name, function = ("GatherND", "gather_nd") if op == "GatherND" else ("Gather", "take")
+        having = [row["rules"] for row in _core.ops() if row["name"] == operator_name and row["batch_dims"]]
+        refuse("usage", f"{known[rules]['document']} has no batch_dims; {', '.join(having[:-1])} and {having[-1]} have it for {function}")
 
 
 def _numpy_of(value: Any) -> np.ndarray:

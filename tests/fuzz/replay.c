@@ -41,11 +41,10 @@ static size_t sparser(void) {
   return n > 1 ? (size_t)n : 1;
 }
 
-static bool run_file(const char *path) {
+static bool run_file(const char *path, size_t step) {
   size_t size;
   uint8_t *bytes = read_file(path, &size);
   if (!bytes) return false;
-  const size_t step = sparser();
   for (size_t part = 0; part < size; part += step * (part < EVERY_BEGINNING ? 1 : STEP)) run_beginning(bytes, part);
   run_beginning(bytes, size);
   free(bytes);
@@ -54,6 +53,7 @@ static bool run_file(const char *path) {
 
 static int run_folder(const char *folder) {
   DIR *entries = opendir(folder);
+  const size_t step = sparser();
   int count = 0;
   if (!entries) return -1;
   for (struct dirent *entry = readdir(entries); entry; entry = readdir(entries)) {
@@ -61,7 +61,7 @@ static int run_folder(const char *folder) {
     struct stat about;
     (void)snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) continue;
-    if (!run_file(path)) return -1;
+    if (!run_file(path, step)) return -1;
     count++;
   }
   (void)closedir(entries);

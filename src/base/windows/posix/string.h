@@ -4,7 +4,7 @@
  */
 #ifndef GATHER_POSIX_STRING_H
 #define GATHER_POSIX_STRING_H
-#pragma GCC system_header /* #include_next is no C11 */
+#pragma GCC system_header /* #include_next is not C11 */
 
 #include <posix_names.h>
 #include_next <string.h>

@@ -4,7 +4,7 @@
  */
 #ifndef GATHER_POSIX_TIME_H
 #define GATHER_POSIX_TIME_H
-#pragma GCC system_header /* #include_next is no C11 */
+#pragma GCC system_header /* #include_next is not C11 */
 
 #include <posix_names.h>
 /* mingw-w64's clocks are in its library of POSIX threads, which is not linked. */
