@@ -5,7 +5,9 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,7 +119,28 @@ def test_names_that_collide_are_found(gather_source: Path, tmp_path: Path):
     assert (code, [line.split()[0] for line in said.splitlines()]) == (1, others)
 
 
-# ---- the bill of materials
+# ---- the date of the sources, and the bill of materials
+
+
+def test_the_date_of_the_sources_without_git(gather_source: Path, tmp_path: Path):
+    """In an unpacked archive there is no git to ask, or one that knows another project: the changelog has the date."""
+    copy = tmp_path / "libgather"
+    (copy / "packaging/debian").mkdir(parents=True)
+    (copy / "script").mkdir()
+    shutil.copy(gather_source / "script/source-date", copy / "script")
+    shutil.copy(gather_source / "packaging/debian/changelog", copy / "packaging/debian")
+    shown = re.search(r"^ -- .*>  (.*)$", (copy / "packaging/debian/changelog").read_text(), re.M).group(1)
+    expected = subprocess.run(["date", "-d", shown, "+%s"], capture_output=True, text=True, check=True).stdout
+    environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
+    without_git = environment | {"PATH": str(tmp_path / "bin")}
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").symlink_to(sys.executable)
+    for given, date in ((environment, expected), (without_git, expected), (environment | {"SOURCE_DATE_EPOCH": "12"}, "12\n")):
+        done = subprocess.run([sys.executable, copy / "script/source-date"], env=given, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, date), done.stderr
+    (copy / ".git").mkdir()  # a repository that git cannot read
+    done = subprocess.run([sys.executable, copy / "script/source-date"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
 
 
 def test_bill_of_materials(gather_source: Path, gather_build: Path, tmp_path: Path):
