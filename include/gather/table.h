@@ -140,7 +140,8 @@ GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gathe
  *                weight_scale and weight_scale_2; weight_packed with weight_scale and weight_global_scale); FP8 (weight with
  *                weight_scale_inv or weight_scale: one, one a row, or one for 128 x 128); NF4 and FP4 of bitsandbytes (weight with
  *                weight.absmax, weight.quant_map, weight.quant_state.*); MLX (weight with scales and biases)
- *   any          rows that contain their scales, if the codec is given
+ *   any          rows that contain their scales, if the codec is given; float64, float32, float16 and bfloat16, whose values are
+ *                rounded to decode_as; smaller floats, which usually have scales, if the codec "float" is given
  *
  * Not decoded (GATHER_UNSUPPORTED, with the reason): GPTQ and AWQ, which pack along the input axis; codecs that codec.h refuses; blocks
  * of big-endian GGUF files. A missing side tensor is GATHER_NAME_NOT_FOUND, one of a wrong type or shape GATHER_TYPE_MISMATCH or

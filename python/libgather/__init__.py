@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Gathers rows and elements of tensors by index, exactly as ONNX and OpenVINO define it; errors name the index out of range.
+"""Reads rows and elements of tensors by index: from memory, from files larger than memory, from URLs.
 
     >>> import numpy as np, libgather
-    >>> table = np.arange(12.0).reshape(4, 3)
-    >>> libgather.take(table, [2, -1], axis=0)
+    >>> np.save("table.npy", np.arange(12.0).reshape(4, 3))
+    >>> table = libgather.open("table.npy")     # or "model.safetensors:emb", "https://host/table.npy"; reads only the header
+    >>> table[[2, -1]]                          # reads only these rows
     array([[ 6.,  7.,  8.],
            [ 9., 10., 11.]])
+    >>> libgather.take(np.arange(12.0).reshape(4, 3), [2, -1], axis=0)      # the same for an array in memory
+    array([[ 6.,  7.,  8.],
+           [ 9., 10., 11.]])
+
+take(), gather_elements() and gather_nd() are the operators of ONNX and OpenVINO; an index out of range raises a GatherIndexError that names
+it. check(), run() and explain() are for models.
 """
 from importlib import import_module as _import_module
 from typing import Any as _Any
@@ -58,6 +65,11 @@ def __getattr__(name: str) -> _Any:
     if name in ("torch", "jax"):
         return _import_module(f"libgather.{name}")
     raise AttributeError(f"module 'libgather' has no attribute {name!r}", name=name)
+
+
+def __dir__() -> list[str]:
+    """The public names; not the modules that they come from."""
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__", "jax", "torch"])
 
 
 __all__ = [

@@ -2,7 +2,7 @@
 # Type stubs of the extension.
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Self, TypeAlias, TypedDict, TypeVar, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypedDict, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,13 @@ __version__: str
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Out = TypeVar("_Out")
+
+class _Dlpack(Protocol):
+    """A tensor of another library, such as torch.Tensor: results are of its kind."""
+
+    def __dlpack_device__(self) -> Any: ...
+
+_Tensor = TypeVar("_Tensor", bound=_Dlpack)
 Mode: TypeAlias = Literal["raise", "error", "wrap", "clip", "clamp", "zero", "fill", "promise"]
 TakeRules: TypeAlias = Literal["onnx-1", "onnx-11", "onnx-13", "openvino-1", "openvino-7", "openvino-8"]
 ElementsRules: TypeAlias = Literal["onnx-11", "onnx-13", "openvino-6"]
@@ -83,6 +90,36 @@ def take(
 ) -> npt.NDArray[_Scalar]: ...
 @overload
 def take(
+    x: Table,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: TakeRules | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def take(
+    x: _Tensor,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: TakeRules | None = None,
+    threads: int | None = None,
+) -> _Tensor: ...
+@overload
+def take(
     x: Any,
     indices: Any,
     /,
@@ -95,7 +132,7 @@ def take(
     negative: bool | None = None,
     rules: TakeRules | None = None,
     threads: int | None = None,
-) -> Any: ...
+) -> npt.NDArray[Any]: ...
 @overload
 def take_along_axis(
     x: Any,
@@ -124,6 +161,19 @@ def take_along_axis(
 ) -> npt.NDArray[_Scalar]: ...
 @overload
 def take_along_axis(
+    x: _Tensor,
+    indices: Any,
+    /,
+    *,
+    axis: int | None = -1,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> _Tensor: ...
+@overload
+def take_along_axis(
     x: Any,
     indices: Any,
     /,
@@ -134,7 +184,7 @@ def take_along_axis(
     fill_value: Any = None,
     negative: bool | None = None,
     threads: int | None = None,
-) -> Any: ...
+) -> npt.NDArray[Any]: ...
 @overload
 def gather_elements(
     x: Any,
@@ -165,6 +215,20 @@ def gather_elements(
 ) -> npt.NDArray[_Scalar]: ...
 @overload
 def gather_elements(
+    x: _Tensor,
+    indices: Any,
+    /,
+    *,
+    axis: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: ElementsRules | None = None,
+    threads: int | None = None,
+) -> _Tensor: ...
+@overload
+def gather_elements(
     x: Any,
     indices: Any,
     /,
@@ -176,7 +240,7 @@ def gather_elements(
     negative: bool | None = None,
     rules: ElementsRules | None = None,
     threads: int | None = None,
-) -> Any: ...
+) -> npt.NDArray[Any]: ...
 @overload
 def gather_nd(
     x: Any,
@@ -207,6 +271,34 @@ def gather_nd(
 ) -> npt.NDArray[_Scalar]: ...
 @overload
 def gather_nd(
+    x: Table,
+    indices: Any,
+    /,
+    *,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: NdRules | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def gather_nd(
+    x: _Tensor,
+    indices: Any,
+    /,
+    *,
+    batch_dims: int = 0,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    rules: NdRules | None = None,
+    threads: int | None = None,
+) -> _Tensor: ...
+@overload
+def gather_nd(
     x: Any,
     indices: Any,
     /,
@@ -218,7 +310,7 @@ def gather_nd(
     negative: bool | None = None,
     rules: NdRules | None = None,
     threads: int | None = None,
-) -> Any: ...
+) -> npt.NDArray[Any]: ...
 @overload
 def index(
     x: Any,
@@ -233,6 +325,42 @@ def index(
 ) -> _Out: ...
 @overload
 def index(
+    x: npt.NDArray[_Scalar],
+    key: Any,
+    /,
+    *,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[_Scalar]: ...
+@overload
+def index(
+    x: Table,
+    key: Any,
+    /,
+    *,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> npt.NDArray[Any]: ...
+@overload
+def index(
+    x: _Tensor,
+    key: Any,
+    /,
+    *,
+    out: None = None,
+    mode: Mode | None = None,
+    fill_value: Any = None,
+    negative: bool | None = None,
+    threads: int | None = None,
+) -> _Tensor: ...
+@overload
+def index(
     x: Any,
     key: Any,
     /,
@@ -242,7 +370,7 @@ def index(
     fill_value: Any = None,
     negative: bool | None = None,
     threads: int | None = None,
-) -> Any: ...
+) -> npt.NDArray[Any]: ...
 @overload
 def infer_shape(
     x: Sequence[Dim] | None,
@@ -419,9 +547,13 @@ class Plan:
         threads: int | None = None,
     ) -> Plan: ...
     @overload
-    def __call__(self, x: Any, indices: Any, /, *, out: None = None) -> Any: ...
-    @overload
     def __call__(self, x: Any, indices: Any, /, *, out: _Out) -> _Out: ...
+    @overload
+    def __call__(self, x: npt.NDArray[_Scalar], indices: Any, /, *, out: None = None) -> npt.NDArray[_Scalar]: ...
+    @overload
+    def __call__(self, x: _Tensor, indices: Any, /, *, out: None = None) -> _Tensor: ...
+    @overload
+    def __call__(self, x: Any, indices: Any, /, *, out: None = None) -> npt.NDArray[Any]: ...
     def check(self, indices: Any, /) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -478,7 +610,7 @@ class Table:
         /,
     ) -> Self: ...
     def __len__(self) -> int: ...
-    def __getitem__(self, key: Any, /) -> Any: ...
+    def __getitem__(self, key: Any, /) -> npt.NDArray[Any]: ...
     @overload
     def take(
         self,
@@ -504,7 +636,7 @@ class Table:
         fill_value: Any = None,
         negative: bool | None = None,
         threads: int | None = None,
-    ) -> Any: ...
+    ) -> npt.NDArray[Any]: ...
     @overload
     def gather_nd(
         self,
@@ -528,7 +660,7 @@ class Table:
         fill_value: Any = None,
         negative: bool | None = None,
         threads: int | None = None,
-    ) -> Any: ...
+    ) -> npt.NDArray[Any]: ...
     def submit(
         self,
         indices: Any,
@@ -575,7 +707,7 @@ class Table:
     def name(self) -> str: ...
 
 class TableJob:
-    def wait(self) -> Any: ...
+    def wait(self) -> npt.NDArray[Any]: ...
     def cancel(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: Any) -> None: ...

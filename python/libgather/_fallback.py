@@ -216,6 +216,20 @@ class _Exported:
         return (1, 0)
 
 
+# Types that NumPy's own __dlpack__ refuses, with DLPack's code: kDLBfloat and kDLFloat8_... of dlpack.h 1.1.
+EXPORTED = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e4m3fnuz": 11, "float8_e5m2": 12, "float8_e5m2fnuz": 13, "float8_e8m0fnu": 14}
+
+
+def export(array: np.ndarray, name: str, wanted: dict[str, Any]) -> Any:
+    """A capsule with elements of the type `name`, which nothing else refers to."""
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    if name not in EXPORTED:
+        return array.__dlpack__(**wanted)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    return _Exported(array, array.shape, EXPORTED[name], 8 * array.itemsize, 1).__dlpack__()
+
+
 def _importer(x: Any) -> Any:
     """The from_dlpack of x's library; None if none is found."""
     namespace = getattr(x, "__array_namespace__", None)

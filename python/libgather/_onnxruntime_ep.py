@@ -12,7 +12,7 @@ import os
 import threading
 from typing import Any
 
-from libgather._onnxruntime_ops import _text
+from libgather._onnxruntime_ops import check_options, plugin, texts_of
 from libgather._plugins import library
 
 __all__ = ["add_to", "devices", "ep_name", "register", "report", "statistics", "unregister"]
@@ -86,24 +86,6 @@ def devices() -> list[Any]:
     return [device for device in _onnxruntime().get_ep_devices() if device.ep_name == _NAME]
 
 
-def _plugin() -> Any:
-    """The plug-in as a library of C functions; ONNX Runtime has loaded the same one."""
-    plugin = ctypes.CDLL(library("onnxruntime"))
-    plugin.gather_onnxruntime_statistics.restype = ctypes.c_size_t
-    plugin.gather_onnxruntime_statistics.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-    plugin.gather_onnxruntime_option_check.restype = ctypes.c_bool
-    plugin.gather_onnxruntime_option_check.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
-    return plugin
-
-
-def _check(options: dict[str, str]) -> None:
-    """Refuses options here, because ONNX Runtime before 1.32 prints such an error and goes on without the execution provider."""
-    message = ctypes.create_string_buffer(1024)
-    for name, value in options.items():
-        if not _plugin().gather_onnxruntime_option_check(name.encode(), value.encode(), message, len(message)):
-            raise ValueError(message.value.decode(errors="replace"))
-
-
 def add_to(session_options: Any, **options: Any) -> Any:
     """Makes the sessions of these options run their gathers on libgather. The rest stays on the CPU provider.
 
@@ -129,8 +111,8 @@ def add_to(session_options: Any, **options: Any) -> Any:
         There is no such option, or it cannot have this value; the message says what there is.
     """
     found = devices()  # first: it says what is missing
-    texts = {name: _text(value) for name, value in options.items() if value is not None}
-    _check(texts)
+    texts = texts_of(options)
+    check_options(texts)
     texts.setdefault("label", f"{os.getpid()}-{next(_labels)}")
     session_options.add_provider_for_devices(found, texts)
     return session_options
@@ -147,7 +129,7 @@ def statistics() -> dict[str, Any]:
         why; runs) and "tables" (file, offset, engine, rows, rows_resident, rows_cached, rows_read, bytes_useful, bytes_read,
         memory_peak ...). The counts of a table that several sessions share are those of all of them.
     """
-    function = _plugin().gather_onnxruntime_statistics
+    function = plugin().gather_onnxruntime_statistics
     room = 1 << 16
     while True:
         text = ctypes.create_string_buffer(room)

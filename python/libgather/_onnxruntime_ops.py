@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from typing import Any
 
@@ -30,6 +31,30 @@ def _text(value: Any) -> str:
     return str(int(value)) if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def texts_of(options: dict[str, Any]) -> dict[str, str]:
+    return {name: _text(value) for name, value in options.items() if value is not None}
+
+
+def plugin() -> Any:
+    """The plug-in as a library of C functions; ONNX Runtime has loaded the same one."""
+    plugin = ctypes.CDLL(library("onnxruntime"))
+    plugin.gather_onnxruntime_statistics.restype = ctypes.c_size_t
+    plugin.gather_onnxruntime_statistics.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    plugin.gather_onnxruntime_option_check.restype = ctypes.c_bool
+    plugin.gather_onnxruntime_option_check.argtypes = [ctypes.c_char_p] * 3 + [ctypes.c_size_t]
+    return plugin
+
+
+def check_options(options: dict[str, str]) -> None:
+    """Refuses unknown options and values here: ONNX Runtime ignores config entries that nobody reads, and before 1.32 it prints an error of
+    the execution provider and goes on without it.
+    """
+    message = ctypes.create_string_buffer(1024)
+    for name, value in options.items():
+        if not plugin().gather_onnxruntime_option_check(name.encode(), value.encode(), message, len(message)):
+            raise ValueError(message.value.decode(errors="replace"))
+
+
 def register_operators(options: Any, **gather: Any) -> Any:
     """Makes the sessions of these options run Gather, GatherElements, GatherND and GatherBlockQuantized on libgather, by custom operators.
 
@@ -51,12 +76,15 @@ def register_operators(options: Any, **gather: Any) -> Any:
 
     Raises
     ------
+    ValueError
+        There is no such option, or it cannot have this value; the message says what there is.
     Exception
-        ONNX Runtime's, where it is older than 1.17, or an option cannot have that value; the message says so.
+        ONNX Runtime's, if it is older than 1.17.
     """
-    for name, value in gather.items():
-        if value is not None:
-            options.add_session_config_entry(f"gather.{name}", _text(value))
+    texts = texts_of(gather)
+    check_options(texts)
+    for name, value in texts.items():
+        options.add_session_config_entry(f"gather.{name}", value)
     options.register_custom_ops_library(library_path())
     return options
 

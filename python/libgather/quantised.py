@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from libgather._fallback import dtype_of
 from libgather.errors import refuse
 from libgather.table import decoded_type
 
+_Out = TypeVar("_Out")
 _ORDERS = {"low": False, "high": True}
 
 
@@ -149,6 +150,34 @@ class Quantized:
             raise TypeError("len() of an array without dimensions")
         return self._shape[0]
 
+    @overload
+    def take(
+        self,
+        indices: Any,
+        *,
+        axis: int = 0,
+        dtype: npt.DTypeLike = "float32",
+        out: _Out,
+        mode: str | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> _Out: ...
+
+    @overload
+    def take(
+        self,
+        indices: Any,
+        *,
+        axis: int = 0,
+        dtype: npt.DTypeLike = "float32",
+        out: None = None,
+        mode: str | None = None,
+        fill_value: Any = None,
+        negative: bool | None = None,
+        threads: int | None = None,
+    ) -> npt.NDArray[Any]: ...
+
     def take(
         self,
         indices: Any,
@@ -177,9 +206,15 @@ class Quantized:
             threads=threads,
         )
 
-    def __getitem__(self, indices: Any) -> Any:
+    def __getitem__(self, indices: Any) -> npt.NDArray[Any]:
         """take(indices) along the first axis, as float32."""
         return self.take(indices)
+
+    @overload
+    def dequantize(self, dtype: npt.DTypeLike = "float32", *, out: _Out, threads: int | None = None) -> _Out: ...
+
+    @overload
+    def dequantize(self, dtype: npt.DTypeLike = "float32", *, out: None = None, threads: int | None = None) -> npt.NDArray[Any]: ...
 
     def dequantize(self, dtype: npt.DTypeLike = "float32", *, out: Any = None, threads: int | None = None) -> Any:
         """All values: an array of 'float32', 'float16' or 'bfloat16'."""

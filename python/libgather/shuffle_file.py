@@ -15,7 +15,7 @@ import numpy.typing as npt
 from libgather import _core
 from libgather.errors import refuse
 from libgather.remote import is_url
-from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of
+from libgather.table import Path, _index, _paths_of, _raw_shape, _raw_type, bytes_of, memory_of
 
 _MOST_THREADS = 1024
 
@@ -184,7 +184,7 @@ def shuffle(
         name,
         order,
         -1 if seed is None else _from(0, seed, "seed"),
-        0 if memory is None else bytes_of(memory, "memory"),
+        memory_of(memory),
         0 if passes is None else _from(1, passes, "passes", 2),
         engine,
         0 if depth is None else _from(1, depth, "depth", 4096),

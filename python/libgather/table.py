@@ -161,6 +161,14 @@ def bytes_of(amount: int | str, what: str) -> int:
     return count
 
 
+def memory_of(amount: int | str | None) -> int:
+    """A memory limit in bytes; 0 for None, no limit."""
+    count = 0 if amount is None else bytes_of(amount, "memory")
+    if amount is not None and count == 0:
+        raise ValueError("memory must be more than 0 bytes; without a limit, leave it out")
+    return count
+
+
 def _index(value: Any, what: str) -> int:
     if isinstance(value, bool) or not hasattr(type(value), "__index__"):
         raise TypeError(f"{what} must be an integer, not {value!r}")
@@ -258,7 +266,7 @@ class Table(_core.Table, TableIndexing, TableArray):
             cls,
             tuple(os.fsencode(part) for part in paths),
             engine,
-            0 if memory is None else bytes_of(memory, "memory"),
+            memory_of(memory),
             -1 if cache is None else bytes_of(cache, "cache"),
             0 if depth is None else _index(depth, "depth"),
             bool(buffered),
@@ -330,6 +338,8 @@ class Table(_core.Table, TableIndexing, TableArray):
         return f"<libgather.Table {visible(path)}: {self.format}, {self.type} {self.shape}, {what}>"
 
     def __enter__(self) -> Table:
+        if self.closed:
+            refuse("usage", "the table is closed", "data")
         return self
 
     def __exit__(self, kind: type[BaseException] | None = None, *_: object) -> None:
@@ -340,9 +350,13 @@ class Table(_core.Table, TableIndexing, TableArray):
     def __reduce__(self) -> tuple:
         return _reopen, (type(self), self._arguments)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
         for first in range(0, self.rows, self._block()):
             yield from self.take(np.arange(first, min(first + self._block(), self.rows)))
+
+    def __reversed__(self) -> Iterator[npt.NDArray[Any]]:
+        for last in range(self.rows, 0, -self._block()):
+            yield from self.take(np.arange(last - 1, max(last - self._block(), 0) - 1, -1))
 
 
 def _reopen(kind: type[Table], arguments: dict[str, Any]) -> Table:
@@ -377,7 +391,8 @@ def open(
         over the network, by ranges of bytes: only headers and the rows that are taken.
     memory : int or str, optional
         Memory limit of the table ('2GiB', '500MB', 65536): resident mapped pages, buffers and cache together,
-        without the indices and the result. Default: none.
+        without the indices and the result. Default: no limit; then buffers and cache stay below 2 GiB and below an eighth of
+        the memory that this process may use, and the system manages the mapped pages.
     engine : {'auto', 'mmap', 'pread', 'uring', 'http', 'overlapped'}
         How rows that are not resident are read. 'auto' uses the fastest available; stats() names it. URLs are read by
         'http'.

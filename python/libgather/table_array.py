@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
+from libgather._fallback import EXPORTED, export
 from libgather.errors import refuse
 from libgather.remote import is_url
 
@@ -56,16 +58,25 @@ class TableArray:
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         """All rows. An error above the memory limit, or, without one, above the memory of the machine; table[...] reads them anyway."""
-        from libgather.table import bytes_of
+        from libgather.table import memory_of
 
         if copy is False:
             raise ValueError("a table in a file cannot become an array without a copy")
         given = self._arguments["memory"]
-        limit, what = (_bytes_of_memory(), "this machine has of memory") if given is None else (bytes_of(given, "memory"), f"its memory={given!r}")
+        limit, what = (_bytes_of_memory(), "this machine has of memory") if given is None else (memory_of(given), f"its memory={given!r}")
         if self.nbytes > limit:
             refuse("out_of_memory", f"the table has {self.nbytes} bytes, more than {what}: table[...] reads all of it")
         rows = self[...]
         return rows if dtype is None else rows.astype(dtype, copy=False)
+
+    def __dlpack__(self, *, copy: bool | None = None, **wanted: Any) -> Any:
+        """All rows, within the limits of __array__: for torch.as_tensor(table), which else would read row after row."""
+        if copy is False:
+            raise BufferError("a table in a file cannot become a tensor without a copy")
+        return export(np.asarray(self), self.type, wanted)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)  # the CPU
 
     def __array_function__(self, function: Callable, types: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """NumPy's functions: np.take(table, ids) and the like, which read what they need. A TypeError for all others."""
@@ -84,8 +95,15 @@ class TableArray:
         raise _says("the operator in", self)
 
     def __getitems__(self, ids: Sequence[int]) -> list[Any]:
-        """A row per id, all read in one take: for a torch.utils.data.DataLoader, whose dataset a table can be."""
-        return list(self.take(np.asarray(ids, dtype=np.int64) if len(ids) == 0 else ids))
+        """A row per id, all read in one take: for a torch.utils.data.DataLoader, whose dataset a table can be. Rows of a type that NumPy
+        does not have (bfloat16) are tensors, which PyTorch collates.
+        """
+        rows = self.take(np.asarray(ids, dtype=np.int64) if len(ids) == 0 else ids)
+        if self.type in EXPORTED and "torch" in sys.modules:
+            from libgather.torch.dataset import tensor_of
+
+            return list(tensor_of(rows, self))
+        return list(rows)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """What dask names the table by: its arguments, and size and time of its files; nothing tells that two tables of a URL are equal."""

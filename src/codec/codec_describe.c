@@ -75,7 +75,8 @@ static gather_status check_code_type(const gather_quantized *q, const gather_dec
                     : codec == GATHER_CODEC_AFFINE || codec == GATHER_CODEC_BIASED
                         ? is_uint || type->kind == GATHER_KIND_INT
                         : is_uint;
-  if (type->bits < 1 || type->bits > 8 || split || !fits)
+  const bool wide = codec == GATHER_CODEC_FLOAT && type->bits <= 64;
+  if (type->bits < 1 || (type->bits > 8 && !wide) || split || !fits)
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec %s cannot be %s",
                              decoder->info.name, type->name);
   if (decoder->info.bits && decoder->bits != decoder->info.bits)
@@ -91,6 +92,8 @@ static gather_status check_code_type(const gather_quantized *q, const gather_dec
 /* Each element is a code. */
 static gather_status describe_elements(const gather_tensor *data, gather_decoder *decoder, capacity *holds) {
   const gather_type_info *type = gather_type_row(data->type);
+  decoder->wide = type->bits > 8;
+  decoder->wide_swapped = (data->flags & GATHER_TENSOR_BYTE_SWAPPED) != 0;
   decoder->by_code = gather_type_is_packed(type);
   decoder->first = decoder->by_code ? data->packed_offset : 0;
   decoder->high_first = type->packing == GATHER_PACKING_HIGH_FIRST;
@@ -142,6 +145,10 @@ static gather_status use_strides(const gather_tensor *data, const capacity *hold
   gather_tensor_strides(data, strides);
   memcpy(decoder->strides, strides, (size_t)last * sizeof *strides);
   decoder->step = data->shape[last] > 1 && !holds->whole_lines ? strides[last] / item : 1;
+  if (decoder->wide && data->shape[last] > 1 && strides[last] % item != 0)
+    return gather_fail_input(error, GATHER_UNSUPPORTED, "data",
+                             "the elements of a row of data are %" PRId64 " bytes apart, no multiple of their size",
+                             strides[last]);
   if (!decoder->by_code && !gather_mul(data->shape[last], item, &decoder->line_bytes))
     return gather_fail_input(error, GATHER_OVERFLOW, "data", "the rows of data are too long");
   if (holds->whole_lines && data->shape[last] > 1 && strides[last] != item)
@@ -172,9 +179,12 @@ static gather_status use_flat(const gather_tensor *data, const capacity *holds, 
     return gather_fail_input(error, GATHER_SHAPE_MISMATCH, "data",
                              "data holds %" PRId64 " codes; the shape %s needs more", has,
                              gather_shape_text(text, sizeof text, decoder->rank, decoder->shape));
-  decoder->by_code = info->kind == GATHER_CODEC_CODES;
+  decoder->by_code = info->kind == GATHER_CODEC_CODES && !decoder->wide;
   if (needs == 0) return GATHER_OK;
-  const int64_t step = decoder->by_code ? line : line / info->block_len * info->block_bytes;
+  if (decoder->wide) decoder->line_bytes = line * gather_tensor_item_bytes(data);
+  const int64_t step = decoder->by_code ? line
+                       : decoder->wide  ? decoder->line_bytes
+                                        : line / info->block_len * info->block_bytes;
   for (int32_t d = decoder->rank - 2; d >= 0; d--)
     decoder->strides[d] = d == decoder->rank - 2 ? step : decoder->strides[d + 1] * decoder->shape[d + 1];
   return GATHER_OK;

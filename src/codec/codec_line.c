@@ -202,6 +202,27 @@ static void decode_codes(const code_line *l, const unsigned char *in, int64_t fi
   }
 }
 
+/* Floats of more than 8 bits: read as float32, in pieces that stay in L1, and multiplied by their scales. */
+static void decode_wide(const code_line *l, const unsigned char *in, int64_t first, int64_t count, char *out) {
+  const gather_decoder *decoder = l->decoder;
+  const int64_t step = decoder->step * (decoder->bits / 8);
+  const gather_side from = {.data = (const char *)in, .type = decoder->code_type, .swapped = decoder->wide_swapped};
+  group_numbers n;
+  while (count > 0) {
+    float wide[PIECE];
+    gather_codes codes = {.count = 0};
+    const int64_t now = find_numbers(l, first, least(count, PIECE), &n, &codes);
+    gather_numbers_read(&from, first * step, step, now, wide);
+    for (int64_t i = 0; codes.scale && i < now; i++)
+      wide[i] = gather_times(wide[i], codes.scale[(codes.skip + i) / codes.group_len]);
+    if (decoder->narrow)
+      decoder->narrow(wide, now, out);
+    else
+      memcpy(out, wide, (size_t)now * sizeof *wide);
+    first += now, count -= now, out += now * decoder->out_bytes;
+  }
+}
+
 /* The scale and the bias behind the codes of a row: float32 for codes of 8 bits, else float16. */
 static void read_own(code_line *l, const unsigned char *behind) {
   const bool wide = l->decoder->bits == 8;
@@ -229,5 +250,8 @@ void gather_line_decode(const gather_decoder *decoder, const int64_t *at, const 
     read_own(&l, in + decoder->code_bytes);
   } else
     start_line(&l, decoder, at);
-  decode_codes(&l, in, first_code, first, count, out);
+  if (decoder->wide)
+    decode_wide(&l, in, first, count, out);
+  else
+    decode_codes(&l, in, first_code, first, count, out);
 }

@@ -107,6 +107,18 @@ static void read_packed(const gather_side *side, int64_t position, int64_t step,
   }
 }
 
+static void read_halves(const char *at, int64_t count, bool brain, float *out) {
+  uint16_t half;
+  for (int64_t i = 0; brain && i < count; i++) {
+    memcpy(&half, at + 2 * i, sizeof half);
+    out[i] = gather_float_of((uint32_t)half << 16);
+  }
+  for (int64_t i = 0; !brain && i < count; i++) {
+    memcpy(&half, at + 2 * i, sizeof half);
+    out[i] = gather_half_value(half);
+  }
+}
+
 void gather_numbers_read(const gather_side *side, int64_t position, int64_t step, int64_t count, float *out) {
   const gather_type_info *type = gather_type_row(side->type);
   if (type->packing != GATHER_PACKING_BYTES) {
@@ -117,6 +129,10 @@ void gather_numbers_read(const gather_side *side, int64_t position, int64_t step
   const char *at = side->data + position;
   if (side->type == GATHER_TYPE_FLOAT32 && !side->swapped) { /* the usual case */
     for (int64_t i = 0; i < count; i++) memcpy(&out[i], at + i * step, sizeof *out);
+    return;
+  }
+  if (bytes == 2 && step == 2 && !side->swapped && type->kind == GATHER_KIND_FLOAT) { /* rows of 16-bit floats */
+    read_halves(at, count, side->type == GATHER_TYPE_BFLOAT16, out);
     return;
   }
   for (int64_t i = 0; i < count; i++) out[i] = value_of(side->type, load(at + i * step, bytes, side->swapped));

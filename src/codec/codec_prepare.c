@@ -71,7 +71,7 @@ static void find_kernels(gather_decoder *decoder) {
   if (decoder->info.kind == GATHER_CODEC_BLOCKS) {
     decoder->blocks = gather_kernel_blocks(decoder->info.codec, type, &isa);
     decoder->blocks_wide = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32, &isa);
-  } else {
+  } else if (!decoder->wide) {
     const int kind = gather_decoder_kind(decoder);
     decoder->codes = gather_kernel_codes(kind, type, &isa);
     decoder->codes_wide = gather_kernel_codes(kind, GATHER_DECODE_FLOAT32, &isa);
@@ -93,7 +93,7 @@ gather_status gather_decoder_prepare(const gather_quantized *quantized, gather_t
                   : out_type == GATHER_TYPE_FLOAT16 ? GATHER_DECODE_FLOAT16
                                                     : GATHER_DECODE_BFLOAT16;
   decoder->out_bytes = out_type == GATHER_TYPE_FLOAT32 ? 4 : 2;
-  if (decoder->info.kind != GATHER_CODEC_BLOCKS) fill_table(&full, decoder);
+  if (decoder->info.kind != GATHER_CODEC_BLOCKS && !decoder->wide) fill_table(&full, decoder);
   if (decoder->nested) read_list(full.scale_table, 256, decoder->scale_table);
   find_kernels(decoder);
   return GATHER_OK;

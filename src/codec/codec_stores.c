@@ -21,7 +21,7 @@ bool gather_stores_are_tried(int64_t bytes) { return bytes / SHARE >= gather_tun
 
 bool gather_stores_nontemporal(gather_decoder *decoder) {
   const char *isa;
-  if (decoder->type != GATHER_DECODE_FLOAT32 || !gather_kernel_nontemporal_copy()) return false;
+  if (decoder->type != GATHER_DECODE_FLOAT32 || decoder->wide || !gather_kernel_nontemporal_copy()) return false;
   if (decoder->info.kind == GATHER_CODEC_BLOCKS) {
     const gather_blocks_fn blocks = gather_kernel_blocks(decoder->info.codec, GATHER_DECODE_FLOAT32_PAST, &isa);
     if (blocks) decoder->blocks = blocks;

@@ -38,6 +38,8 @@ struct gather_decoder {
   bool high_first;
   int32_t swap_bytes; /* words of this many bytes are reversed; 1 = none */
   gather_type code_type;
+  bool wide; /* codes of more than 8 bits: floats, which are values already; wide_swapped: in reversed byte order */
+  bool wide_swapped;
   int64_t code_bytes;         /* PACKED: bytes of the codes of a row */
   int64_t line_bytes;         /* of a line of data with all that is behind its codes; not for codes counted by number */
   int64_t row_bytes, row_len; /* of rows along the first axis: gather_decoder_create */

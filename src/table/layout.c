@@ -136,6 +136,8 @@ gather_status gather_layout_find(const gather_file *file, const gather_file_tens
     found->name = row->name;
     GATHER_TRY(find_sides(found, row, error));
     GATHER_TRY(row->shapes(found, codec, error));
+  } else if (gather_layout_is_float(tensor)) {
+    GATHER_TRY(gather_shapes_float(found, codec, error));
   } else if (given) {
     GATHER_TRY(gather_shapes_given(found, codec, error));
   } else {

@@ -159,6 +159,30 @@ gather_status gather_shapes_given(gather_layout *found, const char *codec, gathe
   return measure(found, 0, error);
 }
 
+/* ---- floats, which are values already */
+
+bool gather_layout_is_float(const gather_file_tensor *tensor) {
+  const gather_type_info *type = gather_type_get(tensor->tensor.type);
+  return type && type->kind == GATHER_KIND_FLOAT && type->bits <= 64 && type->packing != GATHER_PACKING_SPLIT_3 &&
+         type->packing != GATHER_PACKING_SPLIT_6;
+}
+
+/* Floats of 8 bits or less usually have scales, perhaps in another file: only the caller knows that there are none. */
+gather_status gather_shapes_float(gather_layout *found, const char *codec, gather_error *error) {
+  const gather_tensor *data = &found->data->tensor;
+  found->name = "floats";
+  GATHER_TRY(use_codec(found, codec, GATHER_CODEC_FLOAT, error));
+  GATHER_TRY(want_rows(found, 1, error));
+  if (gather_type_get(data->type)->bits <= 8 && !(codec && codec[0]))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, found->file->name, -1,
+                            "the tensor '%.100s' (%.40s) is not quantised in a way that its file tells; if it has no "
+                            "scales, the codec float takes its values as they are",
+                            found->data->name, found->data->type_name);
+  found->code_type = data->type;
+  decoded_shape(found, data->rank, data->shape[data->rank - 1]);
+  return measure(found, 0, error);
+}
+
 /* ---- 4-bit floats with a scale for each 16 or 32 */
 
 /* Bytes [.., G, 16] and scales [.., G]: 32 elements a group. The decoded tensor is [.., 32 G]. */

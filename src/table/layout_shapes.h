@@ -22,5 +22,8 @@ GATHER_SHAPES(awq);
 /* Blocks of GGUF, and rows whose codec only the caller knows. */
 GATHER_SHAPES(gguf);
 GATHER_SHAPES(given);
+/* Floats of any size, whose values need nothing else. */
+GATHER_SHAPES(float);
+bool gather_layout_is_float(const gather_file_tensor *tensor);
 
 #endif

@@ -62,17 +62,22 @@ typedef struct gather_description {
   int64_t data_shape[2];
 } gather_description;
 
-/* Codes are told as rows of bytes, unless they are words or whole elements. */
-static void describe_data(const gather_piece *piece, int64_t rows, gather_description *about) {
-  const gather_layout *layout = &piece->layout;
+/* The elements of a row, of which several may be in a byte. */
+static int64_t row_elements(const gather_layout *layout) {
   const gather_tensor *from = &layout->data->tensor;
+  if (from->type == GATHER_TYPE_OPAQUE) return layout->row_bytes / from->item_bytes;
+  const int bits = gather_type_get(from->type)->bits;
+  return bits < 8 ? layout->row_len : layout->row_bytes / (bits / 8); /* those of packed types are the values */
+}
+
+/* Rows of what the file has: bytes, words, or floats. */
+static void describe_data(const gather_piece *piece, int64_t rows, gather_description *about) {
+  const gather_tensor *from = &piece->layout.data->tensor;
   gather_tensor *data = &about->data;
-  const int64_t item_bytes =
-      from->type == GATHER_TYPE_OPAQUE ? from->item_bytes : gather_type_get(from->type)->bits / 8;
   *data = (gather_tensor){.type = from->type, .item_bytes = from->item_bytes, .rank = 2, .shape = about->data_shape};
   data->flags = from->flags & GATHER_TENSOR_BYTE_SWAPPED;
   about->data_shape[0] = rows;
-  about->data_shape[1] = layout->row_bytes / item_bytes;
+  about->data_shape[1] = row_elements(&piece->layout);
 }
 
 /* Its elements: a constant, or the rows of a block in scratch memory. */

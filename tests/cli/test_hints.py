@@ -53,6 +53,8 @@ TRIES = [
     ("bench two.npz", 3, ["'emb' float32 [4, 3], 'pos' float64 [2]"]),
     ("take x.npy f.npy -o o.npy", 1, ["indices are integers"]),
     ("elements x.npy [0] -o o.npy", 1, ["use gather take for whole rows"]),
+    ("take x.npy 0 --dequantize float32 --dry-run", 2, ["did you mean --as?"]),
+    ("take x.npy 0 --decode-as float32 --dry-run", 2, ["did you mean --as?"]),
     ("take x.npy 0 --on-bad clmp --dry-run", 2, ["did you mean 'clamp'?"]),
     ("take x.npy 0 --on-bad rise --dry-run", 2, ["did you mean 'raise'?"]),
     ("take x.npy 0 --on-bad fill --dry-run", 2, ["did you mean 'fill='?"]),

@@ -360,3 +360,12 @@ def test_in_a_process_of_its_own(door, scenario):
     assert done.returncode == 0 and done.stdout.strip().endswith("good"), (done.returncode, done.stdout, done.stderr)
     if scenario == "table":
         assert "takes the rows of Gather node 'lookup'" in done.stderr and "table.data" in done.stderr
+
+
+@pytest.mark.parametrize("options, said", [({"reprot": True}, "unknown option 'reprot'; the options are: "), ({"threads": "many"}, "threads"),
+                                           ({"report": 2}, "report"), ({"operators": "Gather,Nothing"}, "no operator 'Nothing'")])  # fmt: skip
+def test_options_are_checked_when_they_are_given(door, options, said):
+    with pytest.raises(ValueError, match=said):
+        door.session_options(**options)
+    with pytest.raises(ValueError, match=said):
+        door.register_operators(onnxruntime.SessionOptions(), **options)

@@ -127,7 +127,7 @@ def test_parts(tmp_path):
 
 
 def test_refused_tables(made, tmp_path):
-    np.save(tmp_path / "x.npy", np.zeros((3, 4), np.float32))
+    np.save(tmp_path / "x.npy", np.zeros((3, 4), np.int32))
     with pytest.raises(libgather.GatherNotSupportedError, match="is not quantised in a way that its file tells"):
         libgather.open(tmp_path / "x.npy").dequantize()
     with pytest.raises(libgather.GatherTypeError, match="rows are decoded to float32, float16, bfloat16, not to int8"):

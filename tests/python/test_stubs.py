@@ -7,8 +7,11 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 import typing
 from pathlib import Path
 
@@ -58,8 +61,17 @@ def real_parameters(function) -> list[tuple[str, str, object]]:
     return [p for p in found if p[0] not in ("self", "cls", "type")]
 
 
+def has_base(node: ast.ClassDef, name: str) -> bool:
+    return any(isinstance(base, ast.Name) and base.id == name for base in node.bases)
+
+
 def is_typed_dict(node: ast.ClassDef) -> bool:
-    return any(isinstance(base, ast.Name) and base.id == "TypedDict" for base in node.bases)
+    return has_base(node, "TypedDict")
+
+
+def is_real(node: ast.ClassDef) -> bool:
+    """Whether the extension has the class; the others are for type checkers alone."""
+    return not is_typed_dict(node) and not has_base(node, "Protocol")
 
 
 def public(thing) -> set[str]:
@@ -68,7 +80,7 @@ def public(thing) -> set[str]:
 
 def test_names():
     """The stub names everything that the extension has, and nothing else."""
-    told = set(definitions(STUB.body)) | {name for name, node in classes().items() if not is_typed_dict(node)}
+    told = set(definitions(STUB.body)) | {name for name, node in classes().items() if is_real(node)}
     assert told == public(_core)
     assert "__version__" in {node.target.id for node in STUB.body if isinstance(node, ast.AnnAssign)} and _core.__version__
 
@@ -83,7 +95,7 @@ def test_functions(name):
         assert node.returns is not None and all(arg.annotation for arg in node.args.posonlyargs + node.args.kwonlyargs)
 
 
-@pytest.mark.parametrize("name", [name for name, node in classes().items() if not is_typed_dict(node)])
+@pytest.mark.parametrize("name", [name for name, node in classes().items() if is_real(node)])
 def test_classes(name):
     kind, node = getattr(_core, name), classes()[name]
     told = definitions(node.body)
@@ -125,6 +137,37 @@ def test_words():
         libgather.take([1], [0], mode="?")
     words = [word for word in str(caught.value).split("'")[1::2] if word != "?"]
     assert sorted(literal("Mode")) == sorted([*words, "clamp", "error"])  # the command's names of two of them
+
+
+def test_types_of_results(tmp_path):
+    """What a type checker shows of results: arrays, and tensors of the argument's kind, but not Any."""
+    lines = {
+        "table[[1, 2]]": "ndarray", "table[1:3]": "ndarray", "table.take([1])": "ndarray", "table.gather_nd([[1]])": "ndarray",
+        "table.submit([1]).wait()": "ndarray", "next(iter(table))": "ndarray", "libgather.take(table, [0], axis=0)": "ndarray",
+        "libgather.take([1, 2], [0])": "ndarray", "libgather.take(x, [0])": "ndarray[tuple[Any, ...], numpy.dtype[numpy.float64]]",
+        "libgather.take(tensor, [0])": "Tensor", "libgather.take_along_axis(x, [0])": "ndarray", "libgather.gather_nd(tensor, [[0]])": "Tensor",
+        "libgather.gather_elements([[1]], [[0]])": "ndarray", "libgather.index(x, [0])": "ndarray", "plan(x, [0])": "ndarray",
+        "plan(tensor, [0])": "Tensor", "libgather.take(x, [0], out=tensor)": "Tensor", "quantized.take([0])": "ndarray",
+        "quantized[[0]]": "ndarray", "quantized.dequantize(out=tensor)": "Tensor", "libgather.read_ids('ids.txt')": "ndarray",
+    }  # fmt: skip
+    head = [
+        "import numpy as np, libgather", "class Tensor:", "    def __dlpack_device__(self) -> tuple[int, int]: return (1, 0)",
+        "x, tensor, table = np.zeros(3), Tensor(), libgather.open('table.npy')", "plan = libgather.Plan.take(x, [0])",
+        "quantized = libgather.Quantized('Q8_0', np.zeros((2, 34), np.uint8))",
+    ]  # fmt: skip
+    (tmp_path / "typed.py").write_text("\n".join([*head, *(f"reveal_type({line})" for line in lines)]))
+    told = subprocess.run([sys.executable, "-m", "mypy", "--cache-dir", tmp_path / "cache", "typed.py"], cwd=tmp_path,
+                          env={**os.environ, "MYPYPATH": str(FOLDER.parent)}, capture_output=True, text=True, check=False)  # fmt: skip
+    shown = dict(re.findall(r'typed\.py:(\d+): note: Revealed type is "(.*)"', told.stdout))
+    assert len(shown) == len(lines), told.stdout
+    for number, (line, kind) in enumerate(lines.items(), len(head) + 1):
+        assert kind in shown[str(number)] and not shown[str(number)].startswith("Any"), (line, shown[str(number)])
+
+
+def test_dir_shows_public_names():
+    shown = {name for name in dir(libgather) if not name.startswith("__")}
+    assert shown == (set(libgather.__all__) - {"__version__"}) | {"jax", "torch"}
+    assert "libgather.open(" in libgather.__doc__.split("libgather.take(")[0]
 
 
 def test_all():

@@ -450,3 +450,48 @@ def test_links_beside_an_index(tmp_path):
         assert (table[...] == X).all()
     with pytest.raises(libgather.errors.GatherError, match="symbolic link"):
         libgather.open(f"{index}:x", links=False)
+
+
+def test_a_closed_table_is_not_entered(path):
+    with libgather.open(path) as table:
+        assert not table.closed
+    with pytest.raises(libgather.GatherValueError, match="the table is closed"):
+        with table:
+            pass
+
+
+@pytest.mark.parametrize("memory", [0, "0", "0MB", "0.0GiB"])
+def test_a_memory_limit_of_nothing(path, tmp_path, memory):
+    for call in (lambda: libgather.open(path, memory=memory), lambda: libgather.shuffle(path, tmp_path / "o.npy", memory=memory)):
+        with pytest.raises(ValueError, match="memory must be more than 0 bytes"):
+            call()
+    assert not (tmp_path / "o.npy").exists()
+
+
+def test_rows_in_reverse(path, table, monkeypatch):
+    """In blocks, not one by one."""
+    rows = [row.tobytes() for row in table[...]]
+    monkeypatch.setattr(type(table), "_block", lambda self: 5)
+    table.reset_stats()
+    assert [row.tobytes() for row in reversed(table)] == rows[::-1]
+    assert table.stats().takes == -(-len(rows) // 5)
+
+
+def test_dlpack_reads_in_bulk(tmp_path):
+    for dtype in ("<f4", ">f4", "<i8", "bfloat16"):
+        kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
+        x = np.arange(600).reshape(50, 12).astype(kind)
+        if dtype == "bfloat16":
+            save_safetensors(tmp_path / "x.safetensors", {"x": ("BF16", x)})
+            table = libgather.open(tmp_path / "x.safetensors:x")
+            assert "dltensor" in repr(table.__dlpack__())  # NumPy has no such dtype
+        else:
+            np.save(tmp_path / "x.npy", x)
+            table = libgather.open(tmp_path / "x.npy")
+            assert np.array_equal(np.from_dlpack(table), x)
+        assert table.stats().takes == 1 and table.__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError, match="without a copy"):
+        table.__dlpack__(copy=False)
+    np.save(tmp_path / "large.npy", np.zeros((60000, 16), np.float32))
+    with pytest.raises(libgather.GatherMemoryError, match="more than its memory="):
+        np.from_dlpack(libgather.open(tmp_path / "large.npy", memory="3MiB"))

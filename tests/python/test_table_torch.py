@@ -241,3 +241,17 @@ def test_quantised_tables(tmp_path):
     assert torch.equal(tables.TableDataset(name, decode_as=torch.float16)[3], values.half()[3])
     with pytest.raises(libgather.GatherTypeError, match="rows are decoded to"):
         tables.DiskEmbedding(name, decode_as=torch.float64)
+
+
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16", "float8_e5m2", "int64"])
+def test_a_table_as_a_tensor_and_in_loaders(tmp_path, name):
+    """In one take each, also of types that NumPy does not have."""
+    tensor = torch.arange(48).reshape(12, 4).to(getattr(torch, name))
+    with libgather.open(save_raw(tmp_path, tensor.view(torch.uint8).numpy()), dtype=name, shape=(-1, 4)) as table:
+        for got in (torch.as_tensor(table), torch.from_dlpack(table)):
+            assert got.dtype == tensor.dtype and torch.equal(got.view(torch.uint8), tensor.view(torch.uint8))
+        assert table.stats().takes == 2
+        for workers in (0, 2):
+            batches = list(DataLoader(table, batch_size=5, num_workers=workers))
+            assert torch.equal(torch.cat([batch.view(torch.uint8) for batch in batches]), tensor.view(torch.uint8))
+            assert {batch.dtype for batch in batches} == {tensor.dtype}

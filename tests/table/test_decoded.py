@@ -8,9 +8,10 @@ import random
 from dataclasses import replace
 
 import gguf
+import ml_dtypes
 import numpy as np
 import pytest
-from support.quantised_files import MAKERS, nf4_across, nvfp4, part
+from support.quantised_files import MAKERS, Stored, nf4_across, nvfp4, part
 from tables import Setting, Table, TableError, engines, evict
 
 MIB = 1 << 20
@@ -261,6 +262,57 @@ def test_refused_options(model, tmp_path):
         with pytest.raises(TableError, match=text) as error:
             Table(path, how)
         assert error.value.status == status, text
+
+
+# ---- floats, which are values already
+
+FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bfloat16", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
+          "F4": "float4_e2m1fn", "F6_E2M3": "float6_e2m3fn", "F6_E3M2": "float6_e3m2fn"}  # fmt: skip
+
+
+def packed(array: np.ndarray) -> bytes:
+    """The elements' bits, one after the other; ml_dtypes has one element in a byte."""
+    bits = {"float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}.get(array.dtype.name, 0)
+    if not bits:
+        return array.tobytes()
+    return np.packbits(np.unpackbits(array.view(np.uint8).reshape(-1, 1), axis=1, bitorder="little")[:, :bits], bitorder="little").tobytes()
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("shape", [(60, 8), (60, 1500), (64,), (20, 3, 8), (7, 0, 4)], ids=str)
+def test_floats(name, shape, tmp_path):
+    dtype = np.dtype(getattr(ml_dtypes, FLOATS[name], FLOATS[name]))
+    if len(shape) == 1 and dtype.name.startswith(("float4", "float6")):
+        shape = (64, 4)  # rows on whole bytes
+    rng = np.random.default_rng(SEED)
+    with np.errstate(all="ignore"):
+        values = (rng.standard_normal(shape) * 10.0 ** rng.integers(-9, 9, shape)).astype(dtype)
+        exact = values.astype(np.float32)
+    stored = Stored("w", {"w": (name, shape, packed(values))}, exact, "float")
+    path = stored.write(tmp_path / "x.safetensors")
+    for how in settings(3 * ROUNDS, f"{name} {shape}"):
+        for kind in LENGTH:
+            compare(path, exact, replace(how, decode_as=kind, codec="" if values.itemsize > 1 else "float"), rng)
+
+
+def test_floats_of_the_other_byte_order(tmp_path):
+    rng = np.random.default_rng(SEED)
+    for kind in (">f2", "<f2", ">f4", "<f4", ">f8", "<f8"):
+        values = rng.standard_normal((50, 9)).astype(kind)
+        np.save(tmp_path / "x.npy", values)
+        compare(tmp_path / "x.npy", values.astype(np.float32), Setting(decode_as="float32", codec="float"), rng)
+
+
+def test_small_floats_may_have_scales_elsewhere(tmp_path):
+    """Their values would be wrong without the scales, so only the caller can say that there are none."""
+    for name, dtype, need in (("F8_E4M3", (4, 4), True), ("F8_E5M2", (4, 4), True), ("F4", (4, 8), True), ("BF16", (4, 2), False)):
+        path = Stored("w", {"w": (name, dtype, bytes(range(16)))}, np.zeros(0), "float").write(tmp_path / "x.safetensors")
+        if need:
+            with pytest.raises(TableError, match="is not quantised in a way that its file tells; if it has no scales, the codec float") as error:
+                Table(path, Setting(decode_as="float32"))
+            assert error.value.status == "unsupported"
+        with Table(path, Setting(decode_as="float32", codec="float")) as table:
+            assert table.shape[0] == 4
 
 
 def test_empty(tmp_path):
