@@ -75,7 +75,7 @@ static gather_status check_code_type(const gather_quantized *q, const gather_dec
                     : codec == GATHER_CODEC_AFFINE || codec == GATHER_CODEC_BIASED
                         ? is_uint || type->kind == GATHER_KIND_INT
                         : is_uint;
-  const bool wide = codec == GATHER_CODEC_FLOAT && type->bits <= 64;
+  const bool wide = codec == GATHER_CODEC_FLOAT && type->bits <= 64 && q->data->type == decoder->code_type;
   if (type->bits < 1 || (type->bits > 8 && !wide) || split || !fits)
     return gather_fail_input(error, GATHER_TYPE_UNSUPPORTED, "data", "codes of the codec %s cannot be %s",
                              decoder->info.name, type->name);

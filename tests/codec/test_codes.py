@@ -110,6 +110,42 @@ def test_random_tensors(part: int) -> None:
         assert native.same(got, expected), (case, codec, kind, bits, word, high, shape, groups)
 
 
+def test_wide_floats() -> None:
+    """Floats of more than 8 bits: any strides and byte order, with scales and without, in their own shape and in another."""
+    rng = np.random.default_rng(11)
+    for case in range(300):
+        shape = tuple(int(n) for n in rng.integers(1, 6, rng.integers(0, 3))) + (int(rng.choice([1, 7, 40, 1500])),)
+        kind = np.dtype([np.float16, ml_dtypes.bfloat16, np.float32, np.float64][case % 4])
+        with np.errstate(all="ignore"):
+            data = (rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 6, shape)).astype(kind)
+            values = as_float32(data)
+        way = int(rng.integers(0, 4))
+        fields: dict = {}
+        if way == 1:
+            data = data.astype(data.dtype.newbyteorder(">")) if kind.num < 256 else data
+        elif way == 2:
+            wider = np.zeros((*shape[:-1], 3 * shape[-1]), kind)
+            wider[..., ::3] = data
+            data = wider[..., ::3]
+        elif way == 3:
+            fields["shape"] = shape
+            data = data.reshape(-1, shape[-1])
+        factor = np.float32(1)
+        if rng.random() < 0.5:
+            groups = tuple(int(rng.integers(1, n + 3)) for n in shape)
+            fields |= {"groups": groups, "scale": numbers(rng, tuple(-(-n // g) for n, g in zip(shape, groups)))}
+            with np.errstate(all="ignore"):
+                factor = repeated(as_float32(fields["scale"]), shape, groups)
+        name = list(OUTPUTS)[case % 3]
+        described = native.describe("float", data, **fields)
+        with np.errstate(all="ignore"):
+            expected = (values * factor).astype(f32).astype(OUTPUTS[name])
+        assert native.same(native.dequantize(described, name), expected), (case, kind, way, shape, fields.keys())
+        if len(shape) > 1:
+            wanted = ids(rng, shape[0])
+            assert native.same(native.take(described, wanted, name=name), expected[wanted]), (case, kind, way, shape)
+
+
 # ---- the formats of docs/codecs.md
 
 
