@@ -383,6 +383,29 @@ static void decoders(void **unused) {
   gather_decoder_destroy(NULL);
 }
 
+/* Codes of 4 bits: each row must begin on a whole byte, so both the first one and the step count. */
+static void rows_on_whole_bytes(void **unused) {
+  static const struct {
+    int64_t rows, len;
+    int32_t first;
+    bool whole;
+  } CASES[] = {{5, 14, 0, true},  {5, 14, 1, false}, {5, 14, 2, true}, {5, 14, 3, false},
+               {5, 13, 0, false}, {5, 13, 1, false}, {1, 14, 1, true}, {1, 13, 0, true},
+               {5, 16, 1, false}, {5, 16, 8, true},  {5, 16, 9, false}};
+  (void)unused;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_decoder *decoder;
+    gather_error error;
+    q = (gather_quantized)GATHER_QUANTIZED_INIT;
+    data = tensor_of(GATHER_TYPE_UINT4, memory, 2, DIMS(CASES[i].rows, CASES[i].len));
+    data.packed_offset = CASES[i].first;
+    q.codec = GATHER_CODEC_AFFINE, q.data = &data;
+    const gather_status status = gather_decoder_create(&q, GATHER_TYPE_FLOAT32, &decoder, &error);
+    assert_status(status, CASES[i].whole ? GATHER_OK : GATHER_UNSUPPORTED);
+    if (status == GATHER_OK) gather_decoder_destroy(decoder);
+  }
+}
+
 static void older_and_newer_structs(void **unused) {
   (void)unused;
   struct {
@@ -417,6 +440,7 @@ int main(void) {
       cmocka_unit_test_setup(long_and_empty, fresh),
       cmocka_unit_test_setup(shared_indices, fresh),
       cmocka_unit_test_setup(decoders, fresh),
+      cmocka_unit_test_setup(rows_on_whole_bytes, fresh),
       cmocka_unit_test_setup(older_and_newer_structs, fresh),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

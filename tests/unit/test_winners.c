@@ -137,6 +137,68 @@ static void what_is_not_kept(void **state) {
   gather_plan_destroy(plan);
 }
 
+/* ---- a told clock */
+
+enum { TRIALS = 2, MOST_TRIALS = 64 };
+
+static bool told;
+static int64_t now, times[MOST_TRIALS]; /* how long each trial takes, in their order */
+static int looks;                       /* at the clock: two a trial */
+
+static int64_t told_clock(void) {
+  const int trial = looks++ / 2;
+  if (looks % 2 == 0 && trial < MOST_TRIALS) now += times[trial];
+  return now;
+}
+
+int64_t __real_gather_clock(void);
+int64_t __real_gather_thread_clock(void);
+int64_t __wrap_gather_clock(void);
+int64_t __wrap_gather_thread_clock(void);
+int64_t __wrap_gather_clock(void) { return told ? told_clock() : __real_gather_clock(); }
+int64_t __wrap_gather_thread_clock(void) { return told ? told_clock() : __real_gather_thread_clock(); }
+
+/* The winner of a calibration run whose trials took the times of `times`. */
+static gather_winner winner_by_times(void) {
+  gather_plan *plan = plan_of(COUNT_OF_ROWS);
+  gather_winner winner = {-1, -1, -1};
+  told = true, looks = 0;
+  assert_true(is_right(plan, random_ids, NULL));
+  told = false;
+  assert_true(gather_winners_get(plan, GATHER_ORDER_RANDOM, &winner));
+  gather_plan_destroy(plan);
+  return winner;
+}
+
+/* Trial number t of round `round` is of candidate (t + round) % count: each round begins with another one. */
+static void set_time(int candidate, int round, int count, int64_t time) {
+  times[round * count + (candidate - round + count) % count] = time;
+}
+
+/* Of a variant's two trials the shorter one counts, whichever that is, and whatever the times are. */
+static void the_shorter_trial_counts(void **state) {
+  int32_t variants[MOST_TRIALS] = {0};
+  (void)state;
+  for (int t = 0; t < MOST_TRIALS; t++) times[t] = 1000;
+  (void)winner_by_times();
+  const int count = looks / 2 / TRIALS;
+  assert_int_equal(looks, 2 * TRIALS * count);
+  assert_in_range(count, 2, MOST_TRIALS / TRIALS);
+  for (int short_round = 0; short_round < TRIALS; short_round++)
+    for (int fastest = 0; fastest < count; fastest++)
+      for (int64_t unit = 1; unit < INT64_C(1) << 40; unit <<= 13) {
+        for (int c = 0; c < count; c++)
+          for (int round = 0; round < TRIALS; round++) set_time(c, round, count, 2000 * unit);
+        set_time((fastest + 1) % count, 1 - short_round, count, 1500 * unit); /* the second */
+        set_time(fastest, short_round, count, 1000 * unit);
+        const gather_winner winner = winner_by_times();
+        assert_int_equal(winner.percent, 150);
+        if (short_round == 0 && unit == 1) variants[fastest] = winner.variant;
+        assert_int_equal(winner.variant, variants[fastest]); /* each time the same one */
+      }
+  for (int c = 1; c < count; c++) assert_true(variants[c - 1] < variants[c]); /* and each is another */
+}
+
 /* ---- many threads */
 
 typedef struct {
@@ -185,6 +247,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(small_gathers, as_large, reset),
       cmocka_unit_test_setup_teardown(the_line_names_the_winner, as_large, reset),
       cmocka_unit_test_setup_teardown(what_is_not_kept, as_large, reset),
+      cmocka_unit_test_setup_teardown(the_shorter_trial_counts, as_large, reset),
       cmocka_unit_test_setup_teardown(many_threads_at_once, as_large, reset),
   };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(i * 2654435761u >> 13);
