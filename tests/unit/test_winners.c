@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "kernel/kernel.h"
 #include "plan/winners.h"
 #include "unit/support.h"
 
@@ -199,6 +200,46 @@ static void the_shorter_trial_counts(void **state) {
   for (int c = 1; c < count; c++) assert_true(variants[c - 1] < variants[c]); /* and each is another */
 }
 
+/* Radix partitioning writes as the fastest other variant does: with non-temporal stores if that one uses them. Blocks are larger than what
+ * is collected for these stores (4096 bytes), and the output begins at any element of a line. */
+static void parts_after_each_winner(void **state) {
+  static const int64_t WIDTHS[] = {4, 8};
+  static _Alignas(64) uint8_t out[COUNT_OF_ROWS * 8 + 64];
+  int nontemporal = 0;
+  (void)state;
+  tune("radix_bytes", 1), tune("radix_block", COUNT_OF_ROWS), tune("radix_ps", -1);
+  for (size_t w = 0; w < COUNT(WIDTHS); w++) {
+    const int64_t width = WIDTHS[w];
+    gather_tensor data = tensor_of(GATHER_TYPE_UINT8, NULL, 2, DIMS(ROWS, width));
+    gather_tensor indices = tensor_of(GATHER_TYPE_INT64, NULL, 1, DIMS(COUNT_OF_ROWS));
+    for (int fastest = 0, count = 1; fastest < count; fastest++)
+      for (int64_t skip = 0; skip < 64; skip += width) {
+        gather_plan *plan = NULL;
+        gather_winner winner;
+        gather_run run = GATHER_RUN_INIT;
+        assert_status(gather_plan_create(op_of("Gather", "onnx-13"), &data, &indices, NULL, NULL, &plan, NULL),
+                      GATHER_OK);
+        count = plan->variant_count - 1; /* the last one is radix partitioning */
+        assert_int_equal(plan->radix_variant, count);
+        for (int t = 0; t < MOST_TRIALS; t++) times[t] = t < TRIALS * count ? 2000 : 0;
+        for (int round = 0; round < TRIALS; round++) set_time(fastest, round, count, 1000);
+        memset(out, 0, sizeof out);
+        run.data = table, run.indices = random_ids, run.out = out + skip;
+        told = true, looks = 0;
+        const gather_status status = gather_plan_run(plan, &run, NULL);
+        told = false;
+        assert_status(status, GATHER_OK);
+        for (int64_t i = 0; i < COUNT_OF_ROWS; i++)
+          assert_memory_equal(out + skip + i * width, table + random_ids[i] * width, (size_t)width);
+        assert_true(gather_winners_get(plan, GATHER_ORDER_RANDOM, &winner));
+        assert_int_equal(winner.variant, plan->radix_variant);
+        nontemporal += plan->variants[winner.next].nontemporal;
+        gather_plan_destroy(plan);
+      }
+  }
+  if (gather_kernel_nontemporal_copy()) assert_true(nontemporal > 0);
+}
+
 /* ---- many threads */
 
 typedef struct {
@@ -248,6 +289,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(the_line_names_the_winner, as_large, reset),
       cmocka_unit_test_setup_teardown(what_is_not_kept, as_large, reset),
       cmocka_unit_test_setup_teardown(the_shorter_trial_counts, as_large, reset),
+      cmocka_unit_test_setup_teardown(parts_after_each_winner, as_large, reset),
       cmocka_unit_test_setup_teardown(many_threads_at_once, as_large, reset),
   };
   for (size_t i = 0; i < sizeof table; i++) table[i] = (uint8_t)(i * 2654435761u >> 13);
