@@ -84,7 +84,7 @@ static int32_t pick(gather_execution *e, const candidates *c) {
 
 int64_t gather_calibrate(gather_execution *e, gather_walk *walk, int64_t count) {
   const gather_plan *plan = e->plan;
-  candidates c;
+  candidates c = {.count = 0};
   find_candidates(e, &c);
   const int64_t slice = slice_of(plan, c.count, count), warm_up = warm_up_rows(plan, &c, slice);
   /* The first rows are not timed: they are the first access to pages and lines. */
