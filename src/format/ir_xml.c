@@ -53,7 +53,14 @@ typedef struct ir_parser {
 
 /* ---- errors and attributes */
 
-static int64_t here(const ir_parser *p) { return (int64_t)XML_GetCurrentByteIndex(p->expat); }
+/* Expat 2.9 deprecates the older function, whose type has 32 bits on some systems. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+#define CURRENT_BYTE XML_GetCurrentByteIndex64
+#else
+#define CURRENT_BYTE XML_GetCurrentByteIndex
+#endif
+
+static int64_t here(const ir_parser *p) { return (int64_t)CURRENT_BYTE(p->expat); }
 
 static void stop(ir_parser *p, gather_status status) {
   p->status = status;
