@@ -80,6 +80,7 @@ static gather_status explain_tensors(gather_cli_explain *ex, gather_error *error
 static gather_status prepare(gather_cli_explain *ex, gather_error *error) {
   GATHER_CLI_TRY(check_line(ex, error));
   GATHER_CLI_TRY(is_model(ex->job.args) ? gather_cli_explain_model(ex, error) : explain_tensors(ex, error));
+  GATHER_CLI_TRY(gather_cli_job_spare(&ex->job, error));
   return keep_existing(ex->job.args, error);
 }
 

@@ -109,10 +109,18 @@ gather_status gather_cli_job_inputs(gather_cli_job *job, gather_error *error) {
   return gather_cli_job_fill(job, error);
 }
 
+gather_status gather_cli_job_spare(const gather_cli_job *job, gather_error *error) {
+  const char *path = job->to_stdout ? NULL : job->output;
+  GATHER_CLI_TRY(gather_cli_writing_spare(path, &job->data, "DATA", error));
+  GATHER_CLI_TRY(gather_cli_writing_spare(path, &job->indices, "INDICES", error));
+  return gather_cli_writing_spare_table(path, job->through.table, error);
+}
+
 gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error) {
   if (!job->format || job->to_stdout) return GATHER_OK;
   job->writing.path = job->output;
   job->writing.replace = job->args->value[GATHER_CLI_FORCE] != NULL;
+  GATHER_CLI_TRY(gather_cli_job_spare(job, error));
   return gather_writer_check(&job->writing, error);
 }
 

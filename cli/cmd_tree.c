@@ -7,6 +7,7 @@
 #include "gather/tree.h"
 #include "report.h"
 #include "take.h"
+#include "writing.h"
 
 /* STEP_IDS and PARENT_IDS are the data and the indices of the job, whose output and options are those of take. */
 typedef struct tree {
@@ -52,6 +53,9 @@ static gather_status shape_output(tree *t, gather_error *error) {
   job->index_count = gather_tensor_len(&job->indices.tensor.tensor);
   (void)snprintf(job->plan_text, sizeof job->plan_text, "GatherTree openvino-1: %lld sequences of %lld steps",
                  (long long)(steps->shape[1] * steps->shape[2]), (long long)steps->shape[0]);
+  const char *path = job->to_stdout ? NULL : job->output;
+  GATHER_CLI_TRY(gather_cli_writing_spare(path, &t->lens, "MAX_SEQ_LEN", error));
+  GATHER_CLI_TRY(gather_cli_writing_spare(path, &t->end, "END_TOKEN", error));
   return gather_cli_job_output(job, error);
 }
 

@@ -24,18 +24,12 @@ static const char *command_name(const void *context, int i) {
 
 /* Our name for another program's option; or NULL. */
 static const char *other_name(const char *name) {
-  static const char *const OTHERS[][2] = {{"mode", "on-bad"},
-                                          {"fill", "on-bad"},
-                                          {"fill-value", "on-bad"},
-                                          {"dtype", "type"},
-                                          {"decode", "as"},
-                                          {"decode-as", "as"},
-                                          {"dequantize", "as"},
-                                          {"dequantise", "as"},
-                                          {"cast", "as"},
-                                          {"indices-dtype", "indices-type"},
-                                          {"overwrite", "force"},
-                                          {"colour", "color"},
+  static const char *const OTHERS[][2] = {{"mode", "on-bad"},       {"fill", "on-bad"},
+                                          {"fill-value", "on-bad"}, {"dtype", "type"},
+                                          {"decode", "as"},         {"decode-as", "as"},
+                                          {"dequantize", "as"},     {"dequantise", "as"},
+                                          {"cast", "as"},           {"indices-dtype", "indices-type"},
+                                          {"overwrite", "force"},   {"colour", "color"},
                                           {"o", "output"}};
   for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
     if (strcmp(OTHERS[i][0], name) == 0) return OTHERS[i][1];

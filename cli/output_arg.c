@@ -2,11 +2,14 @@
  *
  * output_arg.c: an output as named on the command line.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "output_arg.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "fail.h"
 #include "gather/remote.h"
@@ -52,6 +55,30 @@ gather_status gather_cli_out_read(const char *argument, const char *option, gath
     if (has_word(gather_format_abilities(i), "write") && has_word(gather_format_extensions(i), dot))
       out->format = gather_format_name(i);
   return out->format ? GATHER_OK : fail_extension(argument, option, error);
+}
+
+/* The file, or, if there is none, its folder; false: neither. */
+static bool identify(const char *path, bool folder, struct stat *about) {
+  char name[PATH_MAX + 2] = ".";
+  if (!folder) return stat(path, about) == 0;
+  const char *slash = gather_cli_slash(path);
+  const size_t bytes = slash ? (size_t)(slash - path) + 1 : 0;
+  if (bytes >= sizeof name) return false;
+  if (bytes) memcpy(name, path, bytes), name[bytes] = '\0';
+  return stat(name, about) == 0;
+}
+
+static const char *base_of(const char *path) {
+  const char *slash = gather_cli_slash(path);
+  return slash ? slash + 1 : path;
+}
+
+bool gather_cli_out_same(const gather_cli_out *a, const gather_cli_out *b) {
+  struct stat one, other;
+  const bool exists = identify(a->path, false, &one), other_exists = identify(b->path, false, &other);
+  if (exists != other_exists || (!exists && strcmp(base_of(a->path), base_of(b->path)) != 0)) return false;
+  if (!exists && (!identify(a->path, true, &one) || !identify(b->path, true, &other))) return false;
+  return one.st_ino == other.st_ino && one.st_dev == other.st_dev;
 }
 
 void gather_cli_out_clear(gather_cli_out *out) {

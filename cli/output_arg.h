@@ -21,6 +21,9 @@ GATHER_CHECKED gather_status gather_cli_out_read(const char *argument, const cha
                                                  gather_error *error);
 void gather_cli_out_clear(gather_cli_out *out);
 
+/* Whether two outputs are one file: one that exists, or the same name in the same folder. */
+bool gather_cli_out_same(const gather_cli_out *a, const gather_cli_out *b);
+
 /* Whether a file of that format may contain several tensors. */
 bool gather_cli_out_holds_several(const char *format);
 

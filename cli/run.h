@@ -53,6 +53,8 @@ GATHER_CHECKED gather_status gather_cli_run_once(gather_cli_run *run, gather_err
 GATHER_CHECKED gather_status gather_cli_run_test_data(gather_cli_run *run, gather_error *error);
 /* Reads --output. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *error);
+/* Refuses an output that is the model's file, one with its data, or that of an input. */
+GATHER_CHECKED gather_status gather_cli_run_outputs_spare(const gather_cli_run *run, gather_error *error);
 /* Finds the requested outputs: before the run of a whole model, after the run of one node. */
 GATHER_CHECKED gather_status gather_cli_run_outputs_find(gather_cli_run *run, gather_error *error);
 /* Writes them. Checks every output before the first write. */

@@ -51,7 +51,12 @@ static gather_status check_targets(const gather_cli_run *run, gather_error *erro
   for (int64_t i = 0; i < run->output_count; i++)
     for (int64_t k = 0; k < i; k++) {
       const gather_cli_out *one = &run->outputs[k].out, *other = &run->outputs[i].out;
-      if (strcmp(one->path, other->path) != 0 || gather_cli_out_holds_several(one->format)) continue;
+      if (strcmp(one->path, other->path) == 0 ? gather_cli_out_holds_several(one->format)
+                                              : !gather_cli_out_same(one, other))
+        continue;
+      if (strcmp(one->path, other->path) != 0)
+        return gather_cli_fail(error, GATHER_USAGE, "the outputs %.200s and %.200s are one file", one->path,
+                               other->path);
       return gather_cli_fail(error, GATHER_USAGE,
                              "two outputs go to %.200s, but a file of the format %s holds one; .safetensors holds both",
                              one->path, one->format);
@@ -66,6 +71,16 @@ gather_status gather_cli_run_outputs_read(gather_cli_run *run, gather_error *err
   if (!run->outputs) return no_memory(error);
   for (int i = 0; i < count; i++) GATHER_CLI_TRY(read_output(run, i, error));
   return check_targets(run, error);
+}
+
+gather_status gather_cli_run_outputs_spare(const gather_cli_run *run, gather_error *error) {
+  for (int64_t i = 0; i < run->output_count; i++) {
+    const char *path = run->outputs[i].out.path;
+    GATHER_CLI_TRY(gather_cli_writing_spare_file(path, run->file, "MODEL", error));
+    for (int64_t k = 0; k < run->input_count; k++)
+      GATHER_CLI_TRY(gather_cli_writing_spare(path, &run->inputs[k], run->given[k].name, error));
+  }
+  return GATHER_OK;
 }
 
 /* ---- which outputs */

@@ -100,6 +100,8 @@ GATHER_CHECKED gather_status gather_cli_job_table_indices(gather_cli_job *job, c
                                                           gather_error *error);
 /* Describes the output, whose elements are data's, and checks whether its format supports the type. The file name is not checked yet. */
 GATHER_CHECKED gather_status gather_cli_job_describe(gather_cli_job *job, gather_error *error);
+/* Refuses an output that is the file of an input. */
+GATHER_CHECKED gather_status gather_cli_job_spare(const gather_cli_job *job, gather_error *error);
 /* Checks whether the output, whose shape is known, can be written under its name. */
 GATHER_CHECKED gather_status gather_cli_job_output(gather_cli_job *job, gather_error *error);
 /* Starts the threads and the progress line. */

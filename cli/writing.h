@@ -5,14 +5,22 @@
 #ifndef GATHER_CLI_WRITING_H
 #define GATHER_CLI_WRITING_H
 
-#include "args.h"
-#include "gather/file.h"
+#include "gather/table.h"
+#include "tensor_arg.h"
 
 /* Call before a writer is made: blocks signals until gather_cli_writing_begin. No other thread may handle signals. */
 void gather_cli_writing_hold(void);
 /* Call after that: the writer (NULL if it could not be made) syncs as the line says, and its temporary file is removed when a signal ends
  * the program. */
 void gather_cli_writing_begin(const gather_cli_args *args, gather_writer *writer);
+/* An input's file is not to be replaced by the output, under whatever name: GATHER_FILE_EXISTS, also with -f. Call it before anything is
+ * written, for each input. path: of the output; NULL: there is none. role: of the input, for the message. */
+GATHER_CHECKED gather_status gather_cli_writing_spare(const char *path, const gather_cli_input *input, const char *role,
+                                                      gather_error *error);
+GATHER_CHECKED gather_status gather_cli_writing_spare_file(const char *path, const gather_file *file, const char *role,
+                                                           gather_error *error);
+GATHER_CHECKED gather_status gather_cli_writing_spare_table(const char *path, const gather_table *table,
+                                                            gather_error *error);
 /* gather_writer_commit. */
 GATHER_CHECKED gather_status gather_cli_writing_end(gather_writer *writer, gather_error *error);
 

@@ -163,6 +163,10 @@ GATHER_API GATHER_CHECKED gather_status gather_file_tensor_check(const gather_fi
 /* Whether a tensor's elements are in a remote file, and not loaded: tensor.data is NULL, gather_file_tensor_check returns
  * GATHER_UNSUPPORTED, and gather_file_find_whole downloads them. A table reads rows of it. Since 0.2. */
 GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
+/* Whether an open file reads the file that is at `path` now, by device and inode, whatever its names: the file itself, or one of those
+ * with its shards or external data that were opened. For a program that must not write over what it reads. False for a NULL file or path,
+ * a path where nothing is, files in memory and remote ones. Threads: any. Since 0.3. */
+GATHER_API bool gather_file_reads(const gather_file *file, const char *path);
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 

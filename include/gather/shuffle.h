@@ -85,12 +85,15 @@ typedef struct gather_shuffle_options {
   bool (*stop)(void *context);
   void *stop_context;
   int64_t align_bytes; /* as gather_writing.align_bytes */
+  /* The output may be a file of the table itself, which is replaced when the rows are complete. Without it that is refused, also with
+   * `replace`. Since 0.3. */
+  bool in_place;
 } gather_shuffle_options;
 
 #define GATHER_SHUFFLE_OPTIONS_INIT                                                                               \
   {                                                                                                               \
     sizeof(gather_shuffle_options), NULL, NULL, false, false, -1, 0, 0, GATHER_ENGINE_AUTO, 0, NULL, false, NULL, \
-        NULL, NULL, NULL, 0                                                                                       \
+        NULL, NULL, NULL, 0, false                                                                                \
   }
 
 /* ---- shuffling ------------------------------------------------------------------------------------------------------- */
@@ -115,7 +118,8 @@ GATHER_API GATHER_CHECKED gather_status gather_shuffle_open(gather_shuffle *shuf
  * copied; order->data must remain valid and unchanged until gather_shuffle_run has returned. NULL = the random order of the seed.
  * order_file: the file that contains the order, which must remain open as long. If it is mapped, pages are released after they were
  * read, so that an order larger than memory keeps the memory limit. NULL = the order is not in a file.
- * Returns the errors of gather_shuffle_open; GATHER_USAGE (too little memory, both a seed and an order), GATHER_FILE_EXISTS,
+ * Returns the errors of gather_shuffle_open; GATHER_USAGE (too little memory, both a seed and an order), GATHER_FILE_EXISTS (also if the
+ * output is a file of the table, without `in_place`, or that of the order),
  * GATHER_UNSUPPORTED (the format cannot store the type), GATHER_OVERFLOW (the output is too large for any file),
  * GATHER_INDEX_OUT_OF_RANGE and the other errors of gather_table_take for its indices, GATHER_CANCELLED. After a failure the
  * shuffle can only be closed. */
@@ -139,9 +143,10 @@ GATHER_API void gather_shuffle_close(gather_shuffle *shuffle);
 /* The option that avoids the last failure. */
 typedef enum gather_shuffle_remedy {
   GATHER_SHUFFLE_REMEDY_NONE = 0,
-  GATHER_SHUFFLE_REMEDY_SEED,   /* give a seed: this system has no random numbers */
-  GATHER_SHUFFLE_REMEDY_RESUME, /* set `resume` to continue the earlier run */
-  GATHER_SHUFFLE_REMEDY_REPLACE /* set `replace` without `resume` to start again */
+  GATHER_SHUFFLE_REMEDY_SEED,    /* give a seed: this system has no random numbers */
+  GATHER_SHUFFLE_REMEDY_RESUME,  /* set `resume` to continue the earlier run */
+  GATHER_SHUFFLE_REMEDY_REPLACE, /* set `replace` without `resume` to start again */
+  GATHER_SHUFFLE_REMEDY_IN_PLACE /* set `in_place` to replace the table by its rows in the new order */
 } gather_shuffle_remedy;
 
 /* The properties of a shuffle. Fields are set from the call in brackets on, and 0 or NULL before. Pointers are valid until the shuffle is

@@ -125,6 +125,9 @@ typedef struct gather_table_part {
   int64_t first, rows; /* its rows in the table */
 } gather_table_part;
 
+/* Whether a table reads the file that is at `path` now, as gather_file_reads says it: a part, or a file with scales of decoded rows. False
+ * for a NULL table or path, and for remote files. Threads: any. Since 0.3. */
+GATHER_API bool gather_table_reads(const gather_table *table, const char *path);
 /* Part number i, 0 <= i < parts. Returns false for any other i. */
 GATHER_API bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part);
 

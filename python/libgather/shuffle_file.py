@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
@@ -94,6 +95,7 @@ def shuffle(
     name: str | None = None,
     align: int | str | None = None,
     replace: bool = False,
+    in_place: bool = False,
     resume: bool = False,
     dry_run: bool = False,
     threads: int | None = None,
@@ -134,6 +136,9 @@ def shuffle(
         raw files can do so. A resumed run needs it again.
     replace : bool, default False
         Replace an existing output, and what an unfinished run left.
+    in_place : bool, default False
+        The output may be a file of the table itself, which is replaced when all rows are written. Otherwise that is an error, also with
+        replace=True.
     resume : bool, default False
         Resume an unfinished run; start if there is none. Seed, memory and passes need not be given again.
     dry_run : bool, default False
@@ -176,6 +181,8 @@ def shuffle(
     if progress is not None and not callable(progress):
         raise TypeError(f"progress must be callable, not {type(progress).__name__}")
     target = _output_of(output, dry_run)
+    if isinstance(order, np.memmap) and order.filename and target and os.path.exists(target) and os.path.samefile(order.filename, target):
+        refuse("file_exists", f"{os.fsdecode(target)}: is the file of the order, which is kept; write to another file", "output")
     parts = _paths_of(source)
     _refuse_urls(parts, target)
     facts = _core._shuffle(
@@ -199,5 +206,6 @@ def shuffle(
         bool(links),
         progress,
         0 if align is None else bytes_of(align, "align"),
+        bool(in_place),
     )
     return Shuffled(None if target is None else os.fsdecode(target), *facts)

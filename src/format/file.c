@@ -90,6 +90,17 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
   return gather_file_finish(status, made, file);
 }
 
+/* ---- which files it reads */
+
+bool gather_file_reads(const gather_file *file, const char *path) {
+  gather_map there;
+  if (!file || !path || !gather_map_identify(path, &there)) return false;
+  bool same = gather_map_is_same(&file->map, &there);
+  for (const gather_sibling *other = file->siblings; other && !same; other = other->next)
+    same = gather_map_is_same(&other->map, &there);
+  return same;
+}
+
 /* ---- what is in it */
 
 const char *gather_file_format(const gather_file *file) { return file->format; }

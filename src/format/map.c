@@ -69,6 +69,18 @@ gather_status gather_map_open(const char *path, gather_map *map, gather_error *e
   return fd < 0 ? gather_fail_system(error, path, errno, "open it") : map_opened(fd, path, map, error);
 }
 
+bool gather_map_identify(const char *path, gather_map *map) {
+  struct stat about;
+  *map = (gather_map){0};
+  if (stat(path, &about) != 0) return false;
+  map->device = (uint64_t)about.st_dev, map->inode = (uint64_t)about.st_ino;
+  return true;
+}
+
+bool gather_map_is_same(const gather_map *a, const gather_map *b) {
+  return a->inode != 0 && a->inode == b->inode && a->device == b->device;
+}
+
 gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map *map, gather_error *error) {
   int fd = gather_open_below(path, folder_bytes, FOR_READING);
   if (fd >= 0) return map_opened(fd, path, map, error);

@@ -104,6 +104,7 @@ gather_status gather_file_open_text_with(const char *path, const char *column, c
   if (full.remote && gather_remote_is_url(path))
     return gather_file_finish(open_url(made, path, column, &full, error), made, file);
   gather_status status = gather_text_input_open(&in, path, error);
+  if (status == GATHER_OK) (void)gather_map_identify(path, &made->map); /* it is read, and not mapped */
   if (status == GATHER_OK) status = read_text(made, &in, column, error);
   gather_text_input_end(&in);
   return gather_file_finish(status, made, file);

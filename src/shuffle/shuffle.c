@@ -55,7 +55,7 @@ static gather_status find_target(gather_shuffle *job, gather_error *error) {
   static const char PREFIX[] = ".gather-shuffle-";
   char words[GATHER_SHUFFLE_WORDS], *path = job->folder.path;
   errno = 0;
-  char *real = job->options.replace ? realpath(job->output, NULL) : NULL;
+  char *real = job->options.replace || job->options.in_place ? realpath(job->output, NULL) : NULL;
   const int number = errno;
   if (number == ENOMEM || number == EIO) /* writing reports other errors of the name */
     return gather_fail_file(error, gather_shuffle_status_of(number), job->output, -1, "cannot resolve the path: %s",

@@ -101,11 +101,26 @@ static gather_status check_indices(gather_shuffle *job, gather_error *error) {
   return status == GATHER_OK ? gather_shuffle_order_check(job, error) : status;
 }
 
+/* Rows are read while the output is made, but at the end they would be gone. */
+static gather_status spare_inputs(gather_shuffle *job, gather_error *error) {
+  if (gather_file_reads(job->order_file, job->output))
+    return gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                            "is the file of the order, which is kept; write to another file");
+  if (!gather_table_reads(job->table, job->output)) return GATHER_OK;
+  job->writing.replace |= job->options.in_place;
+  job->options.replace |= job->options.in_place;
+  if (job->options.in_place) return GATHER_OK;
+  return gather_shuffle_advise(job, GATHER_SHUFFLE_REMEDY_IN_PLACE,
+                               gather_fail_file(error, GATHER_FILE_EXISTS, job->output, -1,
+                                                "is a file of the table that is shuffled, which is kept"));
+}
+
 gather_status gather_shuffle_open_output(gather_shuffle *job, const gather_tensor *order, gather_error *error) {
   GATHER_TRY(describe_output(job, error));
   GATHER_TRY(plan_order(job, order, error));
   if (job->out_rows > 0 && job->row_bytes > INT64_MAX / job->out_rows / 2 - WITH_IT)
     return gather_fail(error, GATHER_OVERFLOW, "the output is larger than any file can be");
+  if (job->output && !job->published) GATHER_TRY(spare_inputs(job, error));
   if (job->output && !job->published) GATHER_TRY(gather_writer_check(&job->writing, error));
   GATHER_TRY(check_indices(job, error));
   gather_permutation_make(&job->permutation, (uint64_t)job->seed, (uint64_t)job->rows);

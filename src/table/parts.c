@@ -190,6 +190,12 @@ gather_status gather_table_add_bytes(gather_table *table, const gather_file *fil
   return add_tensor(table, file, &bytes, error);
 }
 
+bool gather_table_reads(const gather_table *table, const char *path) {
+  bool found = false;
+  for (int32_t i = 0; table && i < table->file_count && !found; i++) found = gather_file_reads(table->files[i], path);
+  return found;
+}
+
 bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_part *part) {
   if (i < 0 || i >= table->info.parts) return false;
   if (table->decoding) {

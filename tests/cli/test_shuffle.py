@@ -197,7 +197,10 @@ def test_a_file_may_be_shuffled_into_itself(gather):
     data = RNG.integers(0, 99, (50_000, 9))
     for passes in (1, 2):
         gather.save("x.npy", data)
-        gather.json("shuffle", "x.npy", "-o", "x.npy", "-f", "--seed", 4, "--passes", passes)
+        error = gather.fails("file_exists", "shuffle", "x.npy", "-o", "x.npy", "-f", "--seed", 4, "--passes", passes)
+        assert error["message"].endswith("is a file of the table that is shuffled, which is kept; --in-place replaces it")
+        same(gather.load("x.npy"), data)
+        gather.json("shuffle", "x.npy", "-o", "x.npy", "--in-place", "--seed", 4, "--passes", passes)
         same(gather.load("x.npy"), data[rows_at_random(gather, 50_000, 4)])
 
 

@@ -354,3 +354,19 @@ def test_aligned(folder, data, name):
     for align, words in ((-1, "align"), ("much", "align"), (3000, "power of two")):
         with pytest.raises(ValueError, match=words):
             libgather.shuffle(folder / "x.npy", folder / ("other" + name), seed=4, align=align)
+
+
+def test_a_file_onto_itself(tmp_path):
+    """Refused also with replace=True, unless asked for; so is the file of the order."""
+    data = np.arange(3000).reshape(1000, 3)
+    np.save(tmp_path / "x.npy", data)
+    np.save(tmp_path / "order.npy", np.arange(999, -1, -1))
+    (tmp_path / "link.npy").symlink_to("x.npy")
+    for output in ("x.npy", "link.npy"):
+        with pytest.raises(libgather.GatherFileError, match="a file of the table that is shuffled, which is kept; in_place=True replaces it"):
+            libgather.shuffle(tmp_path / "x.npy", tmp_path / output, seed=1, replace=True)
+    with pytest.raises(libgather.GatherFileError, match="is the file of the order, which is kept"):
+        libgather.shuffle(tmp_path / "x.npy", tmp_path / "order.npy", order=np.load(tmp_path / "order.npy", mmap_mode="r"), replace=True)
+    assert np.array_equal(np.load(tmp_path / "x.npy"), data)
+    libgather.shuffle(tmp_path / "x.npy", tmp_path / "link.npy", order=np.load(tmp_path / "order.npy", mmap_mode="r"), in_place=True)
+    assert np.array_equal(np.load(tmp_path / "x.npy"), data[::-1]) and (tmp_path / "link.npy").is_symlink()
