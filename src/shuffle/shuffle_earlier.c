@@ -37,7 +37,7 @@ gather_status gather_shuffle_find_earlier(gather_shuffle *job, gather_error *err
 
 static gather_status fresh_seed(const gather_shuffle *job, int64_t *seed, gather_error *error) {
   uint64_t number = 0;
-  int fd = gather_shuffle_open_at(AT_FDCWD, "/dev/urandom", O_RDONLY);
+  int fd = gather_shuffle_open_at(AT_FDCWD, "/dev/urandom", O_RDONLY, 0);
   bool got = fd >= 0 && read(fd, &number, sizeof number) == (ssize_t)sizeof number;
   if (fd >= 0) (void)close(fd);
   *seed = (int64_t)(number >> (64 - FRESH_BITS));

@@ -43,7 +43,7 @@ static int set_lock(int fd) {
 
 /* A lock ends with its process, however that ends. */
 static gather_status take_lock(gather_shuffle_folder *folder, gather_error *error) {
-  folder->lock = gather_shuffle_open_at(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+  folder->lock = gather_shuffle_open_at(folder->fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW, GATHER_SHUFFLE_PRIVATE);
   if (folder->lock < 0) return fail_folder(folder, "lock it", error);
   if (set_lock(folder->lock) == 0) return GATHER_OK;
   if (errno == EACCES || errno == EAGAIN)
@@ -53,7 +53,7 @@ static gather_status take_lock(gather_shuffle_folder *folder, gather_error *erro
 
 gather_status gather_shuffle_folder_find(gather_shuffle *job, gather_error *error) {
   gather_shuffle_folder *folder = &job->folder;
-  folder->fd = gather_shuffle_open_at(AT_FDCWD, folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  folder->fd = gather_shuffle_open_at(AT_FDCWD, folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
   if (folder->fd < 0 && errno == ENOENT) return GATHER_OK;
   if (folder->fd < 0) return fail_folder(folder, "open this folder", error);
   return take_lock(folder, error);
@@ -113,7 +113,9 @@ static gather_status open_file(gather_shuffle *job, gather_shuffle_file file, ga
   gather_shuffle_folder *folder = &job->folder;
   struct stat about;
   const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (job->resumed ? 0 : O_CREAT);
-  folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags);
+  const unsigned mode =
+      file == GATHER_SHUFFLE_FILE_ROWS ? 0666 : GATHER_SHUFFLE_PRIVATE; /* the rows become the output */
+  folder->file[file] = gather_shuffle_open_at(folder->fd, FILES[file], flags, mode);
   if (folder->file[file] < 0) return fail_folder(folder, "open a file in it", error);
   if (fstat(folder->file[file], &about) != 0) return fail_folder(folder, "inspect a file in it", error);
   if (is_ours(job, &about)) return GATHER_OK;

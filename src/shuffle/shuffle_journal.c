@@ -81,9 +81,9 @@ static gather_status read_whole(gather_shuffle *job, int fd, int64_t size, gathe
 static int open_journal(const gather_shuffle *job, bool last) {
   const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
   char path[GATHER_SHUFFLE_LAST_PATH];
-  if (!last) return gather_shuffle_open_at(job->folder.fd, "journal", flags);
+  if (!last) return gather_shuffle_open_at(job->folder.fd, "journal", flags, 0);
   gather_shuffle_folder_last(&job->folder, path);
-  return gather_shuffle_open_at(AT_FDCWD, path, flags);
+  return gather_shuffle_open_at(AT_FDCWD, path, flags, 0);
 }
 
 gather_status gather_shuffle_journal_read(gather_shuffle *job, bool last, gather_error *error) {
@@ -194,7 +194,8 @@ static gather_status make_text(const gather_shuffle *job, gather_growing *text, 
 static bool write_file(const gather_shuffle *job, const char *text, size_t bytes) {
   const int folder = job->folder.fd;
   (void)unlinkat(folder, "journal.new", 0);
-  int fd = gather_shuffle_open_at(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+  int fd =
+      gather_shuffle_open_at(folder, "journal.new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, GATHER_SHUFFLE_PRIVATE);
   if (fd < 0) return false;
   while (bytes > 0) {
     ssize_t wrote = write(fd, text, bytes);

@@ -21,7 +21,7 @@ static gather_status go_to(const gather_shuffle *job, gather_shuffle_reading *re
       reading->number = -1;
       return gather_fail(error, GATHER_IO_ERROR, "no part of the table contains row %lld", (long long)row);
     }
-    reading->fd = gather_shuffle_open_at(AT_FDCWD, reading->part.path, O_RDONLY);
+    reading->fd = gather_shuffle_open_at(AT_FDCWD, reading->part.path, O_RDONLY, 0);
     if (reading->fd < 0) {
       const int number = errno;
       char words[GATHER_SHUFFLE_WORDS];

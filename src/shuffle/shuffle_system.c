@@ -31,9 +31,9 @@ gather_status gather_shuffle_status_of(int number) {
   return number == ENOENT || number == ENOTDIR ? GATHER_FILE_NOT_FOUND : gather_shuffle_failure_of(number);
 }
 
-int gather_shuffle_open_at(int folder, const char *path, int flags) {
+int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mode) {
   int fd;
-  do fd = openat(folder, path, flags | O_CLOEXEC, 0666);
+  do fd = openat(folder, path, flags | O_CLOEXEC, (mode_t)mode);
   while (fd < 0 && errno == EINTR);
   return fd;
 }

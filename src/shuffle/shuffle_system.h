@@ -16,8 +16,10 @@ gather_status gather_shuffle_status_of(int number);
 gather_status gather_shuffle_failure_of(int number);
 
 /* openat() with O_CLOEXEC, tried again where a signal interrupts it (network file systems). folder: a descriptor, or AT_FDCWD. A
- * file that O_CREAT makes has the permissions that the umask leaves. Returns a descriptor, or -1 with errno set. */
-int gather_shuffle_open_at(int folder, const char *path, int flags);
+ * file that O_CREAT makes has what the umask leaves of `mode`. Returns a descriptor, or -1 with errno set. */
+int gather_shuffle_open_at(int folder, const char *path, int flags, unsigned mode);
+/* Of the journal and the other files beside the rows, which nobody else is to read: the journal gets a name beside the output at the end. */
+enum { GATHER_SHUFFLE_PRIVATE = 0600 };
 
 /* Reads exactly `size` bytes from byte `offset` on, in pieces, until the shuffle is cancelled. file: its name, for the
  * error. Returns GATHER_IO_ERROR, also where the file ends before that, GATHER_OUT_OF_MEMORY or GATHER_CANCELLED. */

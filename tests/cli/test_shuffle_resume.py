@@ -125,6 +125,14 @@ def test_kill_as_soon_as_the_output_has_its_name(ready, data, order, more):
         (ready.folder / "o.npy").unlink()
 
 
+def test_what_is_left_is_private(ready):
+    """The journal gets a name beside the output at the end, where the folder does not hide it: it names files, and has the order."""
+    leave(ready, "--seed", 3)
+    folder = ready.folder / FOLDER
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert {path.name: path.stat().st_mode & 0o077 for path in folder.iterdir() if path.name != "rows"} == dict.fromkeys(("journal", "places", "lock"), 0)
+
+
 def finished_states(ready):
     """Everything that a run can leave behind between giving OUT its name and its end."""
     leave(ready, "--seed", 3)
