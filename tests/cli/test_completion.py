@@ -12,6 +12,8 @@ import time
 import numpy as np
 import pytest
 from models import onnx_model
+from onnx import TensorProto, helper
+from safetensors.numpy import save_file
 from support.skip import skip_test
 from test_take import DEFAULTS
 
@@ -195,6 +197,62 @@ def test_in_a_terminal(gather, files, shell):
             shown = terminal.until("<end>")
             result = re.findall(r"<([^<>]*)>", shown[shown.index("<mark>") :].replace("\r", ""))
             assert [word.removesuffix("/") for word in result[1:-1]] == ["gather", *wanted], typed
+        terminal.say("exit\r")
+    finally:
+        terminal.close()
+
+
+# What a file may call its tensors: each character that a shell can do something with, and what people would write to have it done.
+PRINTABLE = [f"p{ord(c):02x}_a{c}b" for c in map(chr, range(0x20, 0x7F))]
+NASTY = ["emb$(touch${IFS}pwned)", "`touch pwned`", "x;touch pwned", "x|touch pwned", "x&touch pwned", "x>pwned", "$HOME", "~root", "-n", "--help",
+         "!!", "x #y", "'", '"', "'$(touch pwned)'", '"$(touch pwned)"', "\\", "a\\'b", "two  blanks ", "*", "{a,b}", "[a-z]", "(x)", "a=b:c", "\u00e4\u2028", "%s%n",
+         "${pwned}", "x\\ny", "<(touch pwned)", "$'\\x41'", "@(a|b)", "^a^b", "?"]  # fmt: skip
+NAMED = {**{f"c{i:02d}{name}": name for i, name in enumerate(NASTY)}, **{name: name for name in PRINTABLE}}
+SHOW = """#!/bin/sh
+for word; do printf '<'; printf %s "$word" | od -An -v -tx1 | tr -d ' \\n'; printf '>'; done
+"""
+START_FISH = (["fish", "--no-config", "-i"], "gather completion fish | source; function fish_prompt; echo '> '; end; function fish_greeting; end")
+
+
+@pytest.fixture
+def nasty(gather):
+    """Files whose names of tensors, nodes and inputs are what a shell would obey."""
+    save_file({name: np.zeros((2, 2), np.float32) for name in NAMED}, gather.folder / "names.safetensors")
+    (gather.folder / "show").write_text(SHOW)
+    (gather.folder / "show").chmod(0o755)
+    nodes = [helper.make_node("Gather", ["w", name], [f"y{name}"], name=name) for name in NAMED]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["N"]) for name in NAMED]
+    outputs = [helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, None) for name in NAMED]
+    graph = helper.make_graph(nodes, "m", inputs, outputs, [helper.make_tensor("w", TensorProto.FLOAT, [2, 2], [0.0] * 4)])
+    (gather.folder / "n.onnx").write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]).SerializeToString())
+
+
+def offered(name: str) -> str:
+    """What is typed of a name: enough to tell it from the others, and nothing that a shell reads."""
+    return name[:4] if name.startswith("p") else name[:3]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_names_from_files_are_words(gather, nasty, shell):
+    """A tab completes to the very name; Enter then passes it on, whatever is in it, and runs nothing."""
+    need(shell)
+    words, load = START[shell] if shell in START else START_FISH
+    terminal = Terminal(gather, words)
+    nasty = [name for name in NAMED if name.startswith("c")]
+    typed = [(f"gather info names.safetensors:{offered(name)}", f"names.safetensors:{name}") for name in NAMED]
+    typed += [(f"gather info {quote}names.safetensors:{offered(name)}", f"names.safetensors:{name}") for name in nasty for quote in ("'", '"')]
+    typed += [(f"gather check n.onnx --input {offered(name)}", f"{name}=") for name in nasty]
+    typed += [(f"gather run n.onnx --node {offered(name)}", name) for name in nasty]
+    try:
+        terminal.say(load + ("; PS1='> '" if shell != "fish" else "") + "; echo rea''dy\r")
+        terminal.until("ready")
+        for line, wanted in typed:
+            terminal.say(f"{line}\t\x01./show mark \x05 end\r")
+            shown = terminal.until("<656e64>")
+            got = re.findall(r"<([0-9a-f]*)>", shown.replace("\r", ""))
+            got = [bytes.fromhex(word).decode() for word in got[got.index("6d61726b") :]]
+            assert wanted in got, (shell, line, got)
+            assert not (gather.folder / "pwned").exists(), (shell, line)
         terminal.say("exit\r")
     finally:
         terminal.close()
