@@ -9,18 +9,21 @@
 #include "format/format.h"
 #include "format/format_open.h"
 #include "format/nearest.h"
+#include "format/substitute.h"
 
 /* ---- opening */
 
 static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format;
   enum { TEXT_HEAD = 4096 };
+  GATHER_TRY(gather_substitute_refuse(&file->map, file->name, file->client != NULL, error));
   if (file->text_column) {
     const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
     GATHER_TRY(gather_map_need(&file->map, 0, head, error));
     if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
   }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
+  if (gather_format_is_tfrecord(&file->map)) return gather_format_unknown(file, error);
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
     if (!format->recognise || !format->recognise(&file->map)) continue;
     file->format = format->name;

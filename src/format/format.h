@@ -198,8 +198,10 @@ const gather_format *gather_format_named(const char *name);
 const gather_format *gather_format_for_path(const char *path);
 
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
- * *unknown: a message if that format is not supported; else NULL. */
-const char *gather_format_looks(const gather_file *file, const char **unknown);
+ * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
+const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
+/* Whether it is a TFRecord, whose first bytes can look like a TensorProto. Its first 16 bytes are loaded. */
+bool gather_format_is_tfrecord(const gather_map *map);
 /* Fails for a file of no supported format, with a message about what it seems to be. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 

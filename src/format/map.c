@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,9 +27,39 @@ gather_status gather_fail_system(gather_error *error, const char *path, int numb
   return gather_fail_file(error, status, path, -1, "cannot %s: %s", doing, words);
 }
 
+/* What a folder is, by a file in it. */
+static const struct {
+  const char *file, *sentence;
+} FOLDERS[] = {
+    {"zarr.json",
+     "is a Zarr array or group, which is not supported; save the array: numpy.save('out.npy', "
+     "zarr.open('FOLDER')[...])"},
+    {".zarray", "is a Zarr array, which is not supported; save it: numpy.save('out.npy', zarr.open('FOLDER')[:])"},
+    {".zgroup",
+     "is a Zarr group, which is not supported; save the array: numpy.save('out.npy', zarr.open('FOLDER')['NAME'])"},
+    {"saved_model.pb",
+     "is a TensorFlow SavedModel, which is not supported; convert it to ONNX: python3 -m tf2onnx.convert --saved-model "
+     "FOLDER --output out.onnx"},
+    {"model.safetensors.index.json", "is a directory, not a file; the model in it is model.safetensors.index.json"},
+    {"model.safetensors", "is a directory, not a file; the model in it is model.safetensors"},
+    {"dataset_info.json", "is a directory, not a file; the tables of a dataset in it are data-*.arrow"},
+};
+
+static gather_status fail_folder(const char *path, gather_error *error) {
+  enum { MOST_PATH = 4096 };
+  char file[MOST_PATH];
+  struct stat about;
+  for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+    const int length = snprintf(file, sizeof file, "%s/%s", path, FOLDERS[i].file);
+    if (length > 0 && length < MOST_PATH && stat(file, &about) == 0)
+      return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "%s", FOLDERS[i].sentence);
+  }
+  return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+}
+
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
   if (S_ISREG(mode)) return GATHER_OK;
-  if (S_ISDIR(mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+  if (S_ISDIR(mode)) return fail_folder(path, error);
   const char *kind = S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "not a regular file";
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is %s; only regular files can be mapped", kind);
 }

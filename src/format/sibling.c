@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/format.h"
+#include "format/substitute.h"
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
@@ -25,6 +25,11 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
   if (!path) return no_memory(file, error);
   GATHER_TRY(file->no_links ? gather_map_open_below(path, strlen(path) - strlen(location), &mapped, error)
                             : gather_map_open(path, &mapped, error));
+  const gather_status status = gather_substitute_refuse(&mapped, path, false, error);
+  if (status != GATHER_OK) {
+    gather_map_close(&mapped);
+    return status;
+  }
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
   if (made) *made = (gather_sibling){.path = path, .map = mapped};
   if (made) made->location = gather_arena_text(&file->arena, location, strlen(location));
