@@ -46,7 +46,7 @@ static void unsupported_hint(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "gather --help lists the commands");
   else if (!error->file[0] || error->file_offset >= 0 || gather_remote_is_url(error->file))
     text[0] = 0; /* what to do about a URL is in the message */
-  else if (strncmp(error->message, "it is a", 7) == 0 ||
+  else if (strstr(error->message, "it is a") ||
            (!strstr(error->message, "unknown format") && strstr(error->message, "; ")))
     text[0] = 0; /* and so it is for a known one */
   else if (has_model(args) && gather_cli_hint_is_file(args->argument[0], error))

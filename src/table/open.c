@@ -73,7 +73,7 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   struct stat about;
   *counted = *raw;
   if (raw->rank < 1 || raw->rank > GATHER_MAX_RANK || !raw->shape || raw->shape[0] != -1) return GATHER_OK;
-  if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "open it");
+  if (stat(path, &about) != 0) return gather_fail_open(error, path, errno);
   memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
   counted->shape = shape;
   shape[0] = 1;

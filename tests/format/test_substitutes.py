@@ -314,3 +314,43 @@ def test_folders(name, tmp_path) -> None:
         (folder / file).write_text(content)
     for path in (folder, Path(f"{folder}/")):
         refused(complaint(path), words, "io_error")
+
+
+# ---- names of files that do not exist
+
+READ = "; URLs that are read begin with https://, http://, s3:// or hf://"
+NAMES = [
+    ("file:///data/emb.npy", f"write the path without file://{READ}"),
+    ("FILE:///data/emb.npy", f"write the path without file://{READ}"),
+    ("gs://bucket/emb.npy", f"write https://storage.googleapis.com/BUCKET/OBJECT{READ}"),
+    ("s3a://bucket/emb.npy", f"write s3:// for s3a://{READ}"),
+    ("s3n://bucket/emb.npy", f"write s3:// for s3n://{READ}"),
+    ("abfss://c@a.dfs.core.windows.net/x.npy", f"write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB{READ}"),
+    ("ftp://host/emb.npy", READ[1:]),
+    ("https:/host/emb.npy", f"a pathlib.Path makes one{READ}"),
+    ("C:/emb.npy", None),
+    ("none/emb.npy", None),
+    ("none:/emb.npy", None),
+]
+
+
+@pytest.mark.parametrize("name, words", NAMES)
+def test_names_like_urls(name, words, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = P(), Error()
+    with pytest.raises(GatherError) as caught:
+        check(LIB.gather_file_open_text(name.encode(), b"", text[0], text[1]), text[1])
+    raw = pytest.raises(GatherError, opened_raw(name, "uint8", (3,)).__enter__)
+    for error in (complaint(name), caught.value, raw.value):
+        assert error.status == "file_not_found" and error.file == name
+        assert words in error.message if words else "URLs" not in error.message and ";" not in error.message
+
+
+def test_links_to_nothing(tmp_path) -> None:
+    link = tmp_path / "emb.npy"
+    link.symlink_to("../blobs/abc")
+    assert complaint(link).message.endswith("; it is a link to ../blobs/abc, which does not exist")
+    link.unlink()
+    link.symlink_to(".git/annex/objects/Gw/11/MD5E-s1--a/MD5E-s1--a")
+    error = complaint(link)
+    assert error.status == "file_not_found" and "'git annex get'" in error.message

@@ -439,6 +439,41 @@ def test_a_recognised_file_is_not_raw_bytes(path):
         libgather.open(path, raw=True)
 
 
+SUBSTITUTES = {
+    "Git LFS pointer.*'git lfs pull'": b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n",
+    "web page": b"<!DOCTYPE html>\n<html><head><title>emb.npy</title></head></html>",
+    "error answer.*AccessDenied": b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>",
+    "AppleDouble": b"\0\5\x16\7\0\2\0\0Mac OS X        " + bytes(40),
+}
+
+
+@pytest.mark.parametrize("words", SUBSTITUTES)
+def test_what_is_saved_in_place_of_a_table(words, tmp_path):
+    """Its text was given as rows: exit 0. raw=True still does so."""
+    path, content = tmp_path / "tokens.bin", SUBSTITUTES[words]
+    path.write_bytes(content)
+    good = save_raw(tmp_path, np.zeros((3, 8), np.uint8))
+    for call in (lambda: libgather.open(path, dtype="uint8"), lambda: libgather.open([good, path], dtype="uint8", shape=(-1, 8)),
+                 lambda: libgather.shuffle(path, output=tmp_path / "o.bin", dtype="uint8", shape=(-1, 8))):
+        with pytest.raises(libgather.errors.GatherValueError, match=f"not raw bytes: .*{words}"):
+            call()
+    for call in (libgather.open, libgather.read_ids, libgather.Model):
+        with pytest.raises(libgather.errors.GatherNotSupportedError, match=words):
+            call(path)
+    with libgather.open(path, dtype="uint8", raw=True) as table:
+        assert table[:8].tobytes() == content[:8]
+
+
+@pytest.mark.parametrize("name, words", [("file:///emb.npy", "without file://"), ("gs://b/emb.npy", "storage.googleapis.com"),
+                                         ("s3a://b/emb.npy", "write s3://"), ("s3n://b/emb.npy", "write s3://"),
+                                         ("ftp://h/emb.npy", "URLs that are read"), (Path("https://h/emb.npy"), "pathlib.Path")])
+def test_names_like_urls(name, words):
+    """The command said what is read; Python said 'No such file'."""
+    for call in (libgather.open, libgather.read_ids, libgather.Model):
+        with pytest.raises(FileNotFoundError, match=words):
+            call(name)
+
+
 def test_links_beside_an_index(tmp_path):
     safetensors = pytest.importorskip("safetensors.numpy")
     (tmp_path / "away").mkdir()
