@@ -3,6 +3,7 @@
  * file.c: opens a file by its content, and finds its tensors.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -95,6 +96,25 @@ gather_status gather_file_from_memory(const void *memory, size_t bytes, const ch
 
 /* ---- what is in it */
 
+bool gather_file_missing_at(const gather_file *file, int64_t i, gather_error *why) {
+  if (i < 0 || i >= file->missing_len) return false;
+  return gather_unreadable_recall(file->missing[i], why) != GATHER_OK;
+}
+
+/* A name that is not found in a model of which parts are missing. */
+static gather_status fail_in_missing(const gather_file *file, const char *name, gather_error *error) {
+  const gather_status status = gather_unreadable_recall(file->missing[0], error);
+  const size_t length = error ? strlen(error->message) : 0;
+  if (!error) return status;
+  if (file->missing_len > 1)
+    (void)snprintf(error->message + length, sizeof error->message - length,
+                   "; '%.100s' may be in it, or in %" PRId64 " more parts that are missing", name,
+                   file->missing_len - 1);
+  else
+    (void)snprintf(error->message + length, sizeof error->message - length, "; '%.100s' may be in it", name);
+  return status;
+}
+
 const char *gather_file_format(const gather_file *file) { return file->format; }
 const char *gather_file_name(const gather_file *file) { return file->name; }
 int64_t gather_file_len(const gather_file *file) { return file->len; }
@@ -164,6 +184,7 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (file->len == 1 && file->tensors[0].name[0] == '\0')
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                             "no such tensor '%.100s'; the file has one tensor, without a name", name);
+  if (file->missing_len > 0) return fail_in_missing(file, name, error);
   int64_t first = 0, pieces = gather_file_pieces(file, name, &first);
   if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
   static const char FIRST[] = "; the file has: ";

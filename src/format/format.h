@@ -33,7 +33,9 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
-  bool blocks_swapped; /* GGUF: the numbers in blocks are big-endian */
+  bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
+  const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
+  int64_t missing_len;
 };
 
 /* A column in several chunks: `count` tensors, from number `first`, to be concatenated along axis 0. */
@@ -111,6 +113,9 @@ struct gather_unreadable {
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
                                                  const char *name, gather_file_tensor *tensor, const gather_map **map,
                                                  gather_error *error);
+/* The same for a name that was checked, and for no tensor: fails if the file cannot be opened. */
+GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
+                                                      const gather_map **map, gather_error *error);
 
 /* ---- unreadable.c */
 

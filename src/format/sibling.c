@@ -41,15 +41,21 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
   return GATHER_OK;
 }
 
-gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
-                                  gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
-  gather_error why;
+gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
+                                       const gather_map **map, gather_error *error) {
   const gather_sibling *known = gather_sibling_find(file, location);
   *map = known && !known->failure ? &known->map : NULL;
   if (*map) return GATHER_OK;
-  GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
-  gather_status status = file->client ? gather_sibling_map_url(file, location, map, &why)
-                                      : map_file(file, location, file_offset, map, &why);
+  return file->client ? gather_sibling_map_url(file, location, map, error)
+                      : map_file(file, location, file_offset, map, error);
+}
+
+gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
+                                  gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
+  gather_error why;
+  *map = NULL;
+  if (!gather_sibling_find(file, location)) GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
+  gather_status status = gather_file_sibling_open(file, location, file_offset, map, &why);
   if (status == GATHER_OK) return GATHER_OK;
   if (status == GATHER_OUT_OF_MEMORY) {
     if (error) *error = why;

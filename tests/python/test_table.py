@@ -439,6 +439,28 @@ def test_a_recognised_file_is_not_raw_bytes(path):
         libgather.open(path, raw=True)
 
 
+def test_a_split_gguf_model(tmp_path):
+    """Any of its files has the rows of all, decoded or not."""
+    theirs = pytest.importorskip("gguf")
+    writer = theirs.GGUFWriter(tmp_path / "m.gguf", "test", split_max_tensors=1)
+    codes = np.arange(8 * 34, dtype=np.uint8).reshape(8, 34) % 7
+    writer.add_tensor("x", X)
+    writer.add_tensor("q", codes, raw_dtype=theirs.GGMLQuantizationType.Q8_0)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    values = theirs.dequantize(codes, theirs.GGMLQuantizationType.Q8_0)
+    for part in ("m-00001-of-00002.gguf", "m-00002-of-00002.gguf"):
+        with libgather.open(tmp_path / f"{part}:x", memory="16MiB") as table:
+            assert (table[[9, 0]] == X[[9, 0]]).all()
+        with libgather.open(tmp_path / f"{part}:q", decode_as="float32") as table:
+            assert (table[[7, 1]] == values[[7, 1]]).all()
+    (tmp_path / "m-00001-of-00002.gguf").unlink()
+    with pytest.raises(FileNotFoundError, match="m-00001-of-00002.gguf: cannot open it.*'x' may be in it"):
+        libgather.open(tmp_path / "m-00002-of-00002.gguf:x")
+
+
 SUBSTITUTES = {
     "Git LFS pointer.*'git lfs pull'": b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n",
     "web page": b"<!DOCTYPE html>\n<html><head><title>emb.npy</title></head></html>",
