@@ -122,8 +122,9 @@ static gather_status add_path(gather_table *table, const char *path, gather_erro
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  return table->options.decode_as ? gather_decoding_add(table, *file, name, error)
-                                  : gather_table_add(table, *file, name, error);
+  if (table->options.decode_as) return gather_decoding_add(table, *file, name, error);
+  return gather_columns_wanted(table, *file, name) ? gather_columns_add(table, *file, name, error)
+                                                   : gather_table_add(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -159,7 +160,7 @@ static gather_status open_all(gather_table *table, const char *const *paths, int
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
     GATHER_TRY(add_path(table, paths[i], error));
   }
-  return table->options.decode_as ? gather_decoding_complete(table, error) : gather_table_complete(table, error);
+  return table->decoding ? gather_decoding_complete(table, error) : gather_table_complete(table, error);
 }
 
 gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options,
