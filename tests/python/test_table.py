@@ -470,7 +470,9 @@ def test_fortran_order_by_tuples_and_policies(tmp_path):
         i, j, k = (np.random.default_rng(n).integers(0, size, 20) for n, size in enumerate((6, 4, 3)))
         assert (table[i, j] == array[i, j]).all() and (table[i, j, k] == array[i, j, k]).all()
         assert (table[i, :, 1] == array[i, :, 1]).all() and (table[i, j, k, 1] == array[i, j, k, 1]).all()
-        assert (table.take([5, 9, -1], mode="clip") == np.take(array, [5, 9, -1], 0, mode="clip")).all()
+        for mode in ("clip", "wrap"):  # as a table in C order
+            with libgather.open(save(tmp_path, np.ascontiguousarray(array), "c.npy")) as plain:
+                assert (table.take([5, 9, -1, -9], mode=mode) == plain.take([5, 9, -1, -9], mode=mode)).all()
         assert (table.take([2, 99], mode="fill", fill_value=-1) == np.stack([array[2], np.full((4, 3, 2), -1)])).all()
         out = np.empty((2, 4, 3, 2), np.float32)
         assert table.take([3, 3], out=out) is out and (out == array[3]).all()
