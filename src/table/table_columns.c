@@ -89,9 +89,6 @@ gather_status gather_columns_add(gather_table *table, const gather_file *file, c
   gather_layout layout;
   GATHER_TRY(gather_file_find(file, name, &found, error));
   GATHER_TRY(read_layout(file, found, &layout, error));
-  if (table->part_count > 0)
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "it is in Fortran order, and the first part is not; save it with numpy.ascontiguousarray");
   if (!table->decoding) {
     table->decoding = gather_alloc((int64_t)sizeof *table->decoding);
     if (!table->decoding) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table");

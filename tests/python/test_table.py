@@ -492,8 +492,10 @@ def test_fortran_order_in_parts(tmp_path):
     for other, error in ((x.astype(np.float32), libgather.GatherTypeError), (np.asfortranarray(np.ones((2, 3))), libgather.GatherValueError)):
         with pytest.raises(error, match="d.npy"):
             libgather.open([first, save(tmp_path, other, "d.npy")])
-    with pytest.raises(libgather.GatherNotSupportedError, match="ascontiguousarray"):
-        libgather.open([plain, first])
+    with libgather.open([plain, plain, first], engine="pread") as table:  # the first ones were taken for rows
+        whole, ids = np.concatenate([c, c, x]), np.random.default_rng(2).integers(0, 11, 50)
+        assert (table[ids] == whole[ids]).all() and [part.rows for part in table.parts] == [3, 3, 5]
+        assert len(table.devices()) == 1 and table.devices()[0].files == 3
 
 
 def test_fortran_order_within_a_memory_limit(tmp_path):
