@@ -53,6 +53,9 @@ static gather_status describe_files(gather_cli_bench *bench, const gather_table 
     return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for the names of the files");
   for (int32_t i = 0; gather_table_part_at(table, i, &part); i++) {
     struct stat about;
+    if (part.offset < 0)
+      return gather_cli_fail_file(error, GATHER_UNSUPPORTED, part.path, -1,
+                                  "its rows are not contiguous, since it is in Fortran order");
     if (stat(part.path, &about) != 0)
       return gather_cli_fail_file(error, GATHER_IO_ERROR, part.path, -1, "cannot determine its size");
     int32_t file = number_file(bench, part.path, (int64_t)about.st_size);

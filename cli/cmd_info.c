@@ -100,6 +100,30 @@ static gather_status text_nodes(const gather_model *model, const gather_check *c
   return gather_cli_put_not_checked(model, ", not covered by gather check\n", error);
 }
 
+/* The parts of a split model that are missing. */
+static void text_missing(const gather_file *file) {
+  gather_error why;
+  for (int64_t i = 0; gather_file_missing_at(file, i, &why); i++) {
+    fputs("missing: ", stdout);
+    gather_cli_put(stdout, why.message);
+    putchar('\n');
+  }
+}
+
+static void json_missing(gather_cli_json *json, const gather_file *file) {
+  gather_error why;
+  if (!gather_file_missing_at(file, 0, NULL)) return;
+  gather_cli_json_array(json, "missing");
+  for (int64_t i = 0; gather_file_missing_at(file, i, &why); i++) {
+    gather_cli_json_object(json, NULL);
+    gather_cli_json_string(json, "file", why.file);
+    gather_cli_json_string(json, "status", gather_status_name(why.status));
+    gather_cli_json_string(json, "message", why.message);
+    gather_cli_json_object_end(json);
+  }
+  gather_cli_json_array_end(json);
+}
+
 static gather_status text_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
                                const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
                                gather_error *error) {
@@ -112,6 +136,7 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
   }
   for (int64_t i = 0; i < count && i < SHOWN; i++) text_tensor(codecs, gather_file_at(file, i));
   text_more(count, "tensors");
+  text_missing(file);
   if (count > SHOWN) GATHER_CLI_TRY(gather_cli_put_unreadable(file, error));
   return check ? text_nodes(model, check, error) : GATHER_OK;
 }
@@ -130,6 +155,7 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
   for (int64_t i = 0; i < count; i++)
     if (!only || only == gather_file_at(file, i)) json_tensor(&json, codecs, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
+  json_missing(&json, file);
   gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
   if (check) gather_cli_json_not_checked(&json, model);
   gather_cli_json_finish(&json);

@@ -17,8 +17,8 @@ static const gather_cli_section SECTIONS[] = {
      "Rows along axis 0 of a file are not loaded: resident rows are copied, the others\n"
      "are read from the disk, many reads at a time. INDICES and the output are\n"
      "processed in blocks, so neither needs to fit into memory. The options below are\n"
-     "refused for other axes, batch_dims, data in Fortran order, strings, packed rows\n"
-     "that end within a byte, and standard input.\n"
+     "refused for other axes, batch_dims, strings, packed rows that end within a byte,\n"
+     "and standard input.\n"
      "\n"
      "--memory limits the memory of the whole program, except its own code and a\n"
      "literal or text file of indices. --engine selects how rows are read:\n"
@@ -48,8 +48,7 @@ static const gather_cli_section SECTIONS[] = {
      "copied, the others are read from the disk, many reads at a time. INDICES and the\n"
      "output are processed in blocks, so none of the three needs to fit into memory.\n"
      "The options below are as for take. They are refused for batch_dims, tuples\n"
-     "without a number, elements of less than a byte, data in Fortran order, strings,\n"
-     "and standard input.\n"
+     "without a number, elements of less than a byte, strings, and standard input.\n"
      "\n"
      "  gather nd cache.safetensors:keys slots.npy -o rows.npy --memory 2GiB\n"},
     {GATHER_CLI_COMMAND_SHUFFLE, "Description",

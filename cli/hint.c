@@ -46,6 +46,9 @@ static void unsupported_hint(const gather_cli_args *args, const gather_error *er
     snprintf(text, bytes, "gather --help lists the commands");
   else if (!error->file[0] || error->file_offset >= 0 || gather_remote_is_url(error->file))
     text[0] = 0; /* what to do about a URL is in the message */
+  else if (strstr(error->message, "it is a") ||
+           (!strstr(error->message, "unknown format") && strstr(error->message, "; ")))
+    text[0] = 0; /* and so it is for a known one */
   else if (has_model(args) && gather_cli_hint_is_file(args->argument[0], error))
     snprintf(text, bytes, "MODEL is an ONNX model, or an OpenVINO IR file (.xml)%s",
              args->command->id == GATHER_CLI_COMMAND_EXPLAIN ? "; with DATA give INDICES too" : "");
@@ -73,6 +76,8 @@ static void name_hint(const gather_cli_args *args, const gather_error *error, ch
 static const char *raw_hint(const gather_error *error) {
   bool indices = error->input && strcmp(error->input, "indices") == 0;
   if (error->status != GATHER_USAGE || !error->file[0] || !strstr(error->message, "it is not raw bytes")) return "";
+  if (strstr(error->message, "it is not raw bytes: ")) /* nor anything else that is read */
+    return indices ? "--indices-raw reads the bytes anyway" : "--raw reads the bytes anyway";
   return indices ? "leave out --indices-type, --indices-shape and --indices-offset; --indices-raw reads the bytes "
                    "anyway"
                  : "leave out --type, --shape and --offset (FILE:NAME selects a tensor); --raw reads the bytes anyway";

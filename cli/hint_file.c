@@ -163,10 +163,9 @@ void gather_cli_hint_missing(const gather_cli_args *args, const gather_error *er
     url_hint(args, error->file, text, bytes);
     return;
   }
-  if (strstr(error->file, ":/")) {
-    snprintf(text, bytes, "no such file; URLs that are read begin with https://, http://, s3:// or hf://");
-    return;
-  }
+  if (strstr(error->message, "URLs that are read") || strstr(error->message, "it is a link") ||
+      strstr(error->message, "git-annex"))
+    return; /* the message says what to do */
   if (error->input && strcmp(error->input, "indices") == 0) numbers = numbers_hint(error->file);
   if (!numbers && !is_on_line(args, error->file)) {
     beside_hint(error->file, text, bytes);

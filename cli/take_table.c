@@ -39,7 +39,7 @@ static const char *why_not_tuples(const gather_cli_job *job) {
              : NULL;
 }
 
-/* Why this job cannot use a table; "" = it can. */
+/* Why this job cannot use a table, or needs none; "" = it can. */
 static void find_reason(gather_cli_job *job) {
   char *why = job->through.why_not;
   const size_t bytes = sizeof job->through.why_not;
@@ -52,6 +52,8 @@ static void find_reason(gather_cli_job *job) {
     (void)snprintf(why, bytes, "single elements are taken, not rows");
   else if (!job->through.early && (!job->data.file || job->data.memory))
     (void)snprintf(why, bytes, "DATA is not a regular file");
+  else if (data->strides && !job->through.options.asked)
+    (void)snprintf(why, bytes, "DATA is in Fortran order"); /* rows of a mapping are faster than reads of elements */
   else if (job->options.batch_dims != 0)
     (void)snprintf(why, bytes, "batch_dims is not 0");
   else if (data->rank == 0 || (axis != 0 && axis != -(int64_t)data->rank))

@@ -3,7 +3,7 @@
  * file.h: tensors in files. Files are mapped, not read: opening a 100 GB file reads only its header. Since 0.1.
  *
  * Reads .npy (all versions, either byte order, Fortran order, every dtype of fixed size), stored members of .npz, raw bytes, safetensors
- * (sharded ones by their index), GGUF, uncompressed Arrow IPC files and Feather 2, ONNX TensorProto (.pb), and the tensors in ONNX models
+ * (sharded ones by their index), GGUF (split ones by any of their files), uncompressed Arrow IPC files and Feather 2, ONNX TensorProto (.pb), and the tensors in ONNX models
  * and OpenVINO IR (.xml with its .bin); writes .npy, raw bytes and ONNX TensorProto. Pickled objects are refused (GATHER_UNSUPPORTED).
  * No length in a file is trusted. For the gather nodes of models see model.h, for tables larger than memory table.h.
  * External data of a model (the .bin, too) is opened by its name in the folder of the model. A name that leaves the folder (absolute,
@@ -167,6 +167,9 @@ GATHER_API bool gather_file_is_remote(const gather_file_tensor *tensor);
  * with its shards or external data that were opened. For a program that must not write over what it reads. False for a NULL file or path,
  * a path where nothing is, files in memory and remote ones. Threads: any. Since 0.3. */
 GATHER_API bool gather_file_reads(const gather_file *file, const char *path);
+/* Why part number i of a split model (GGUF) could not be opened, 0 <= i < the number of those parts; `why` may be NULL. Its tensors are not
+ * among those of the file. Returns false for any other i. Threads: any. Since 0.3. */
+GATHER_API bool gather_file_missing_at(const gather_file *file, int64_t i, gather_error *why);
 /* Closes a file; all views of it become invalid. NULL does nothing. */
 GATHER_API void gather_file_close(gather_file *file);
 

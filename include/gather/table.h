@@ -121,7 +121,7 @@ GATHER_API const gather_table_info *gather_table_describe(const gather_table *ta
 /* One part of a table. */
 typedef struct gather_table_part {
   const char *path;    /* of the file that holds the elements */
-  int64_t offset;      /* of its first row in this file, in bytes */
+  int64_t offset;      /* of its first row in this file, in bytes; -1 if its rows are not contiguous (Fortran order) */
   int64_t first, rows; /* its rows in the table */
 } gather_table_part;
 

@@ -147,6 +147,11 @@ static gather_status parse_offset(const char *value, duck_options *options, gath
   return gather_duck_parse_bytes("offset", value, &options->raw.offset, error);
 }
 
+/* The bytes are rows, whatever they look like. */
+static gather_status parse_raw(const char *value, duck_options *options, gather_error *error) {
+  return gather_duck_parse_bool("raw", value, &options->raw.as_is, error);
+}
+
 static const struct {
   const char *key;
   parser *parse;
@@ -157,7 +162,7 @@ static const struct {
     {"decode", parse_decode},     {"codec", parse_codec},
     {"negative", parse_negative}, {"out_of_range", parse_out_of_range},
     {"type", parse_type},         {"row", parse_row},
-    {"offset", parse_offset},
+    {"offset", parse_offset},     {"raw", parse_raw},
 };
 
 /* ---- the text */
@@ -171,7 +176,7 @@ static gather_status parse_pair(const char *key, const char *value, duck_options
   return gather_error_set(
       error, GATHER_USAGE,
       "no option '%.100s'; there are memory, cache, engine, depth, buffered, no_links, decode, codec, "
-      "negative, out_of_range, for raw files type, row, offset, and for URLs connections, timeout, "
+      "negative, out_of_range, for raw files type, row, offset, raw, and for URLs connections, timeout, "
       "gap, disk_cache, disk_cache_bytes, endpoint, region, remote",
       key);
 }
@@ -203,7 +208,8 @@ gather_status gather_duck_options_parse(const char *text, size_t bytes, duck_opt
     bytes -= comma ? item + 1 : item;
   }
   if (status != GATHER_OK) return status;
-  if ((options->raw.rank == 0) != (options->raw.type == NULL) || (options->raw.offset && !options->raw.type))
+  if ((options->raw.rank == 0) != (options->raw.type == NULL) ||
+      ((options->raw.offset || options->raw.as_is) && !options->raw.type))
     return gather_error_set(error, GATHER_USAGE, "raw files need the options type and row, e.g. type=float32, row=128");
   options->raw.shape = options->shape;
   if (options->raw.type) options->table.raw = &options->raw;

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,8 @@ def _source_of(model: Any) -> str | bytes:
             f"a model is a path, bytes, an onnx.ModelProto or a libgather.Model, not {type(model).__name__}"
         )
     path = os.fsdecode(os.fspath(model))
-    return path if is_url(path) else os.path.abspath(path)
+    like_url = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", path)  # the error names it as it was given
+    return path if is_url(path) or like_url else os.path.abspath(path)
 
 
 class Model:

@@ -44,7 +44,7 @@ class TableDevice(NamedTuple):
 
 
 class TablePart(NamedTuple):
-    """A part of a table: its rows `first` to `first + rows`, from the byte `offset` of the file."""
+    """A part of a table: its rows `first` to `first + rows`, from the byte `offset` of the file; -1 in Fortran order."""
 
     path: str
     offset: int
@@ -411,8 +411,9 @@ def open(
     offset : int
         Offset of the first raw element in the file, in bytes.
     raw : bool
-        With dtype: read the bytes even if the file is recognised as another format. Without it
-        such a file is refused, since its header would be read as data.
+        With dtype: read the bytes even if the file is recognised as another format, or as one that holds something
+        in place of the table (a pointer of Git LFS, a web page). Without it such a file is refused, since its header
+        or text would be read as data.
     links : bool
         Whether files that a model or an index of safetensors files refers to may be symbolic links.
     decode_as : {'float32', 'float16', 'bfloat16'}, optional

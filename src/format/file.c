@@ -3,24 +3,28 @@
  * file.c: opens a file by its content, and finds its tensors.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "format/format.h"
 #include "format/format_open.h"
 #include "format/nearest.h"
+#include "format/substitute.h"
 
 /* ---- opening */
 
 static gather_status read_content(gather_file *file, gather_error *error) {
   const gather_format *format;
   enum { TEXT_HEAD = 4096 };
+  GATHER_TRY(gather_substitute_refuse(&file->map, file->name, file->client != NULL, error));
   if (file->text_column) {
     const int64_t head = file->map.size < TEXT_HEAD ? file->map.size : TEXT_HEAD;
     GATHER_TRY(gather_map_need(&file->map, 0, head, error));
     if (gather_file_is_text(file->map.bytes, (size_t)head)) return gather_text_open_map(file, file->text_column, error);
   }
   GATHER_TRY(gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, error));
+  if (gather_format_is_tfrecord(&file->map)) return gather_format_unknown(file, error);
   for (size_t i = 0; (format = gather_format_at(i)) != NULL; i++) {
     if (!format->recognise || !format->recognise(&file->map)) continue;
     file->format = format->name;
@@ -103,6 +107,25 @@ bool gather_file_reads(const gather_file *file, const char *path) {
 
 /* ---- what is in it */
 
+bool gather_file_missing_at(const gather_file *file, int64_t i, gather_error *why) {
+  if (i < 0 || i >= file->missing_len) return false;
+  return gather_unreadable_recall(file->missing[i], why) != GATHER_OK;
+}
+
+/* A name that is not found in a model of which parts are missing. */
+static gather_status fail_in_missing(const gather_file *file, const char *name, gather_error *error) {
+  const gather_status status = gather_unreadable_recall(file->missing[0], error);
+  const size_t length = error ? strlen(error->message) : 0;
+  if (!error) return status;
+  if (file->missing_len > 1)
+    (void)snprintf(error->message + length, sizeof error->message - length,
+                   "; '%.100s' may be in it, or in %" PRId64 " more parts that are missing", name,
+                   file->missing_len - 1);
+  else
+    (void)snprintf(error->message + length, sizeof error->message - length, "; '%.100s' may be in it", name);
+  return status;
+}
+
 const char *gather_file_format(const gather_file *file) { return file->format; }
 const char *gather_file_name(const gather_file *file) { return file->name; }
 int64_t gather_file_len(const gather_file *file) { return file->len; }
@@ -172,6 +195,7 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
   if (file->len == 1 && file->tensors[0].name[0] == '\0')
     return gather_fail_file(error, GATHER_NAME_NOT_FOUND, file->name, -1,
                             "no such tensor '%.100s'; the file has one tensor, without a name", name);
+  if (file->missing_len > 0) return fail_in_missing(file, name, error);
   int64_t first = 0, pieces = gather_file_pieces(file, name, &first);
   if (pieces > 0) return fail_in_pieces(file, name, pieces, error);
   static const char FIRST[] = "; the file has: ";

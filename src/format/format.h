@@ -33,7 +33,9 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
-  bool blocks_swapped; /* GGUF: the numbers in blocks are big-endian */
+  bool blocks_swapped;               /* GGUF: the numbers in blocks are big-endian */
+  const gather_unreadable **missing; /* parts of a split model that could not be opened, and why; in the arena */
+  int64_t missing_len;
 };
 
 /* A column in several chunks: `count` tensors, from number `first`, to be concatenated along axis 0. */
@@ -111,6 +113,9 @@ struct gather_unreadable {
 GATHER_CHECKED gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset,
                                                  const char *name, gather_file_tensor *tensor, const gather_map **map,
                                                  gather_error *error);
+/* The same for a name that was checked, and for no tensor: fails if the file cannot be opened. */
+GATHER_CHECKED gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
+                                                      const gather_map **map, gather_error *error);
 
 /* ---- unreadable.c */
 
@@ -198,8 +203,10 @@ const gather_format *gather_format_named(const char *name);
 const gather_format *gather_format_for_path(const char *path);
 
 /* The format that the bytes seem to have, whatever the caller says they are; NULL if they seem to have none.
- * *unknown: a message if that format is not supported; else NULL. */
-const char *gather_format_looks(const gather_file *file, const char **unknown);
+ * unknown: what the file is if it is of no supported format, or a substitute for another file (substitute.h); else "". */
+const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes);
+/* Whether it is a TFRecord, whose first bytes can look like a TensorProto. Its first 16 bytes are loaded. */
+bool gather_format_is_tfrecord(const gather_map *map);
 /* Fails for a file of no supported format, with a message about what it seems to be. */
 GATHER_CHECKED gather_status gather_format_unknown(const gather_file *file, gather_error *error);
 

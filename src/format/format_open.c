@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "format/substitute.h"
 
 /* The default of gather_file_options.download_bytes. */
 #define DOWNLOAD_BYTES (INT64_C(1) << 30)
@@ -72,7 +73,11 @@ gather_status gather_file_use_client(gather_file *file, gather_remote_client *cl
                                      const gather_file_options *options, gather_error *error) {
   use_options(file, options);
   file->client = gather_remote_client_hold(client);
-  GATHER_TRY(gather_map_open_url(client, url, &file->map, error));
+  const gather_status status = gather_map_open_url(client, url, &file->map, error);
+  if (status != GATHER_OK) {
+    gather_substitute_advise(url, error);
+    return status;
+  }
   return rename_file(file, gather_remote_object_name(gather_map_object(&file->map)), error);
 }
 

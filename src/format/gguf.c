@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * gguf.c: reads GGUF files, versions 2 and 3, either byte order: the header and the metadata, of which only the
- * alignment concerns tensors. Each file of a split model is read by itself.
+ * alignment and the number of files of a split model (gguf_split.c) concern tensors.
  * Source: the format's description (docs/gguf.md of ggml), and where it is open the gguf package 0.19 and ggml's
  * reader.
  */
@@ -13,7 +13,7 @@
 enum { VERSION_AT = 4, DEPTH_MAX = 16 };
 
 /* Types of metadata values, and their sizes in bytes; 0: strings and arrays. */
-enum { IS_UINT32 = 4, IS_STRING = 8, IS_ARRAY = 9 };
+enum { IS_UINT32 = 4, IS_FLOAT32 = 6, IS_BOOL = 7, IS_STRING = 8, IS_ARRAY = 9, IS_FLOAT64 = 12 };
 static const int8_t VALUE_BYTES[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 enum { VALUE_TYPES = sizeof VALUE_BYTES };
 
@@ -42,7 +42,7 @@ static gather_status skip_list(gather_gguf *gguf, int depth) {
   GATHER_TRY(gather_gguf_u32(gguf, &type));
   GATHER_TRY(check_type(gguf, at, type));
   if (depth > DEPTH_MAX)
-    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, at,
+    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, at,
                             "arrays in the metadata are nested deeper than %d levels", DEPTH_MAX);
   int64_t least = type == IS_STRING ? 8 : type == IS_ARRAY ? 12 : VALUE_BYTES[type];
   GATHER_TRY(gather_gguf_count(gguf, least, "elements of an array", &count));
@@ -57,8 +57,8 @@ static gather_status skip_list(gather_gguf *gguf, int depth) {
 static gather_status skip_value(gather_gguf *gguf, uint32_t type, int depth) {
   if (type == IS_STRING) return skip_text(gguf);
   if (type == IS_ARRAY) return skip_list(gguf, depth);
-  if (gguf->file->map.size - gguf->at < VALUE_BYTES[type])
-    return GATHER_GGUF_WRONG(gguf, gguf->file->map.size, "the file is truncated within its metadata");
+  if (gguf->map->size - gguf->at < VALUE_BYTES[type])
+    return GATHER_GGUF_WRONG(gguf, gguf->map->size, "the file is truncated within its metadata");
   gguf->at += VALUE_BYTES[type];
   return GATHER_OK;
 }
@@ -74,19 +74,43 @@ static gather_status read_alignment(gather_gguf *gguf, int64_t at, uint32_t type
   return GATHER_OK;
 }
 
+/* The number of a part or of all parts, which llama.cpp writes as uint16. */
+static gather_status read_split(gather_gguf *gguf, int64_t at, uint32_t type, int64_t *number) {
+  const int bytes = type < VALUE_TYPES ? VALUE_BYTES[type] : 0;
+  const bool is_integer = bytes > 0 && type != IS_FLOAT32 && type != IS_BOOL && type != IS_FLOAT64;
+  uint64_t value = 0;
+  if (*number >= 0) return GATHER_GGUF_WRONG(gguf, at, "a key of a split model is given twice");
+  if (!is_integer) return GATHER_GGUF_WRONG(gguf, at, "the number of a part of a split model is not an integer");
+  GATHER_TRY(gather_gguf_number(gguf, bytes, &value));
+  if (value > GATHER_GGUF_MOST_PARTS)
+    return GATHER_GGUF_WRONG(gguf, gguf->at - bytes, "a split model of %" PRIu64 " parts; at most %d are supported",
+                             value, GATHER_GGUF_MOST_PARTS);
+  *number = (int64_t)value;
+  return GATHER_OK;
+}
+
+static gather_status read_value(gather_gguf *gguf, const uint8_t *key, int64_t key_bytes, int64_t key_at,
+                                uint32_t type) {
+  static const char *const KEYS[] = {"general.alignment", "split.no", "split.count"};
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+    if (key_bytes != (int64_t)strlen(KEYS[i])) continue;
+    GATHER_TRY(gather_map_need(gguf->map, key_at + 8, key_bytes, gguf->error));
+    if (memcmp(key, KEYS[i], (size_t)key_bytes) != 0) continue;
+    return i == 0 ? read_alignment(gguf, key_at, type)
+                  : read_split(gguf, key_at, type, i == 1 ? &gguf->split_no : &gguf->split_count);
+  }
+  return skip_value(gguf, type, 1);
+}
+
 static gather_status read_pair(gather_gguf *gguf) {
-  static const char ALIGNMENT[] = "general.alignment";
   int64_t key_at = gguf->at;
   uint32_t type = 0;
   GATHER_TRY(skip_text(gguf));
   int64_t key_bytes = gguf->at - key_at - 8, type_at = gguf->at;
-  const uint8_t *key = gguf->file->map.bytes + key_at + 8;
+  const uint8_t *key = gguf->map->bytes + key_at + 8;
   GATHER_TRY(gather_gguf_u32(gguf, &type));
   GATHER_TRY(check_type(gguf, type_at, type));
-  bool may_be = key_bytes == (int64_t)sizeof ALIGNMENT - 1;
-  if (may_be) GATHER_TRY(gather_map_need(&gguf->file->map, key_at + 8, key_bytes, gguf->error));
-  if (may_be && memcmp(key, ALIGNMENT, sizeof ALIGNMENT - 1) == 0) return read_alignment(gguf, key_at, type);
-  return skip_value(gguf, type, 1);
+  return read_value(gguf, key, key_bytes, key_at, type);
 }
 
 /* ---- the file */
@@ -102,7 +126,7 @@ static gather_status read_version(gather_gguf *gguf) {
     GATHER_TRY(gather_gguf_u32(gguf, &version));
   }
   if (version == 2 || version == 3) return GATHER_OK;
-  return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, VERSION_AT,
+  return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, VERSION_AT,
                           "version %" PRIu32 " of GGUF is not supported; 2 and 3 are", version);
 }
 
@@ -110,14 +134,13 @@ static gather_status read_version(gather_gguf *gguf) {
  * length of its key, type, one byte. */
 enum { TENSOR_LEAST = 24, PAIR_LEAST = 13 };
 
-gather_status gather_gguf_open(gather_file *file, gather_error *error) {
-  gather_gguf gguf = {.file = file, .error = error};
+gather_status gather_gguf_read(gather_gguf *gguf) {
   int64_t tensors = 0, pairs = 0;
-  GATHER_TRY(read_version(&gguf));
-  GATHER_TRY(gather_gguf_count(&gguf, TENSOR_LEAST, "tensors", &tensors));
-  GATHER_TRY(gather_gguf_count(&gguf, PAIR_LEAST, "keys of metadata", &pairs));
-  for (int64_t i = 0; i < pairs; i++) GATHER_TRY(read_pair(&gguf));
-  if (gguf.alignment == 0) gguf.alignment = 32;
-  file->blocks_swapped = gguf.big;
-  return gather_gguf_tensors(&gguf, tensors);
+  gguf->split_no = gguf->split_count = -1;
+  GATHER_TRY(read_version(gguf));
+  GATHER_TRY(gather_gguf_count(gguf, TENSOR_LEAST, "tensors", &tensors));
+  GATHER_TRY(gather_gguf_count(gguf, PAIR_LEAST, "keys of metadata", &pairs));
+  for (int64_t i = 0; i < pairs; i++) GATHER_TRY(read_pair(gguf));
+  if (gguf->alignment == 0) gguf->alignment = 32;
+  return gather_gguf_tensors(gguf, tensors);
 }

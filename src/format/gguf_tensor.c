@@ -33,14 +33,14 @@ static const gguf_type *find_type(uint32_t number) {
 }
 
 static gather_status no_memory(const gather_gguf *gguf) {
-  return gather_fail_file(gguf->error, GATHER_OUT_OF_MEMORY, gguf->file->name, -1, "no memory for what it holds");
+  return gather_fail_file(gguf->error, GATHER_OUT_OF_MEMORY, gguf->name, -1, "no memory for what it holds");
 }
 
 static gather_status read_name(gather_gguf *gguf, gather_file_tensor *tensor) {
   int64_t bytes = 0;
   GATHER_TRY(gather_gguf_count(gguf, 1, "bytes of a tensor's name", &bytes));
-  GATHER_TRY(gather_map_need(&gguf->file->map, gguf->at, bytes, gguf->error));
-  const char *text = (const char *)gguf->file->map.bytes + gguf->at;
+  GATHER_TRY(gather_map_need(gguf->map, gguf->at, bytes, gguf->error));
+  const char *text = (const char *)gguf->map->bytes + gguf->at;
   int64_t wrong = gather_utf8_check(text, bytes);
   if (wrong >= 0) return GATHER_GGUF_WRONG(gguf, gguf->at + wrong, "a tensor name is not UTF-8");
   const char *zero = memchr(text, '\0', (size_t)bytes);
@@ -55,7 +55,7 @@ static gather_status read_shape(gather_gguf *gguf, gather_file_tensor *tensor) {
   int64_t at = gguf->at;
   GATHER_TRY(gather_gguf_u32(gguf, &rank));
   if (rank > GATHER_MAX_RANK)
-    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->file->name, at,
+    return gather_fail_file(gguf->error, GATHER_UNSUPPORTED, gguf->name, at,
                             "the tensor '%.100s' has %" PRIu32 " dimensions; %d are supported", tensor->name, rank,
                             GATHER_MAX_RANK);
   int64_t *shape = gather_arena_take(&gguf->file->arena, rank, (int64_t)sizeof *shape);
@@ -81,8 +81,8 @@ static gather_status mark_unknown(const gather_gguf *gguf, int64_t at, uint32_t 
   tensor->tensor.type = GATHER_TYPE_OPAQUE;
   tensor->type_name = gather_arena_text(&gguf->file->arena, name, strlen(name));
   if (!tensor->type_name) return no_memory(gguf);
-  (void)gather_fail_file(&why, GATHER_UNSUPPORTED, gguf->file->name, at,
-                         "the tensor '%.100s' has the unknown type %" PRIu32, tensor->name, number);
+  (void)gather_fail_file(&why, GATHER_UNSUPPORTED, gguf->name, at, "the tensor '%.100s' has the unknown type %" PRIu32,
+                         tensor->name, number);
   return gather_file_unreadable(gguf->file, &why, tensor, gguf->error);
 }
 
@@ -132,7 +132,7 @@ static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, 
     return GATHER_GGUF_WRONG(gguf, at,
                              "the tensor '%.100s' is at %" PRIu64 ", not a multiple of the alignment %" PRId64,
                              tensor->name, place, gguf->alignment);
-  if (place > (uint64_t)gguf->file->map.size)
+  if (place > (uint64_t)gguf->map->size)
     return GATHER_GGUF_WRONG(gguf, at, "the tensor '%.100s' is at %" PRIu64 ", past the end of the file", tensor->name,
                              place);
   tensor->offset = (int64_t)place;
@@ -141,7 +141,7 @@ static gather_status read_tensor(gather_gguf *gguf, gather_file_tensor *tensor, 
 
 static gather_status place_tensor(const gather_gguf *gguf, int64_t data_at, gather_file_tensor *tensor,
                                   gather_file_span *span) {
-  const gather_map *map = &gguf->file->map;
+  const gather_map *map = gguf->map;
   tensor->offset += data_at; /* no overflow: both are at most about the file size */
   span->begin = tensor->offset;
   span->end = tensor->offset;
@@ -169,14 +169,14 @@ static gather_status check_places(const gather_gguf *gguf, int64_t count) {
 
 gather_status gather_gguf_tensors(gather_gguf *gguf, int64_t count) {
   gather_file *file = gguf->file;
-  file->tensors = gather_arena_take(&file->arena, count, (int64_t)sizeof *file->tensors);
-  if (!file->tensors || !gather_file_spans_take(file, count, &gguf->spans, &gguf->sorted)) return no_memory(gguf);
-  for (int64_t i = 0; i < count; i++) GATHER_TRY(read_tensor(gguf, &file->tensors[i], &gguf->spans[i]));
+  gguf->tensors = gather_arena_take(&file->arena, count, (int64_t)sizeof *gguf->tensors);
+  if (!gguf->tensors || !gather_file_spans_take(file, count, &gguf->spans, &gguf->sorted)) return no_memory(gguf);
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(read_tensor(gguf, &gguf->tensors[i], &gguf->spans[i]));
   int64_t over = gguf->at % gguf->alignment, data_at = gguf->at + (over ? gguf->alignment - over : 0);
-  for (int64_t i = 0; i < count; i++) GATHER_TRY(place_tensor(gguf, data_at, &file->tensors[i], &gguf->spans[i]));
+  for (int64_t i = 0; i < count; i++) GATHER_TRY(place_tensor(gguf, data_at, &gguf->tensors[i], &gguf->spans[i]));
   GATHER_TRY(check_places(gguf, count));
   gather_file_spans_by_name(gguf->sorted, count);
-  GATHER_TRY(gather_file_spans_differ(gguf->sorted, count, file->name, gguf->error));
-  file->len = count;
+  GATHER_TRY(gather_file_spans_differ(gguf->sorted, count, gguf->name, gguf->error));
+  gguf->len = count;
   return GATHER_OK;
 }

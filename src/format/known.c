@@ -2,12 +2,14 @@
  *
  * known.c: recognises formats that are not supported, so that the message says what to do.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "format/bytes.h"
 #include "format/format.h"
 #include "format/format_open.h"
+#include "format/substitute.h"
 
 typedef struct magic_row {
   const char *bytes;
@@ -18,17 +20,48 @@ typedef struct magic_row {
 #define MAGIC(offset, bytes, sentence) \
   { bytes, offset, (int64_t)sizeof bytes - 1, sentence }
 
+#define HDF5                                                                                                          \
+  "HDF5 (also Keras .h5, NetCDF 4 and MATLAB 7.3) is not supported; save the dataset as .npy: numpy.save('out.npy', " \
+  "h5py.File('FILE')['NAME'])"
+#define FAISS "a Faiss index is not supported; save its vectors as .npy: faiss.read_index('FILE').reconstruct_n()"
+#define PICKLE "a Python pickle is refused, because reading it can run any code; save the array as .npy"
+#define OLD_GGML "a model in the old GGML format is not supported; convert it to GGUF with llama.cpp"
+#define NETCDF \
+  "NetCDF is not supported; save the variable as .npy: numpy.save('out.npy', xarray.open_dataset('FILE')['NAME'])"
+
 static const magic_row MAGICS[] = {
-    MAGIC(0, "\x80\x02", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(0, "\x80\x03", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(0, "\x80\x04", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(0, "\x80\x05", "a Python pickle is refused, because reading it can run any code; save the array as .npy"),
-    MAGIC(0, "\x89HDF\r\n\x1a\n", "HDF5 is not supported; save the array as .npy"),
-    MAGIC(0, "CDF\x01", "NetCDF is not supported; save the array as .npy"),
-    MAGIC(0, "CDF\x02", "NetCDF is not supported; save the array as .npy"),
+    MAGIC(0, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9",
+          "a PyTorch file is refused, because it is a Python pickle, and reading that can run any code; save the "
+          "tensors: "
+          "safetensors.torch.save_file(torch.load('FILE', weights_only=True), 'out.safetensors')"),
+    MAGIC(0, "\x80\x02", PICKLE),
+    MAGIC(0, "\x80\x03", PICKLE),
+    MAGIC(0, "\x80\x04", PICKLE),
+    MAGIC(0, "\x80\x05", PICKLE),
+    MAGIC(0, "\x89HDF\r\n\x1a\n", HDF5),
+    MAGIC(512, "\x89HDF\r\n\x1a\n", HDF5),
+    MAGIC(0, "CDF\x01", NETCDF),
+    MAGIC(0, "CDF\x02", NETCDF),
+    MAGIC(0, "CDF\x05", NETCDF),
+    MAGIC(4, "TFL3",
+          "a TensorFlow Lite model is not supported; convert it to ONNX (python3 -m tf2onnx.convert --tflite FILE "
+          "--output out.onnx)"),
+    MAGIC(4, "ORTM",
+          "a model in ONNX Runtime's format (.ort) is not supported; use the .onnx file that it was made from"),
+    MAGIC(0, "lmgg", OLD_GGML),
+    MAGIC(0, "fmgg", OLD_GGML),
+    MAGIC(0, "tjgg", OLD_GGML),
+    MAGIC(0, "algg", OLD_GGML),
     MAGIC(0, "FEA1",
           "Feather version 1 is not supported; write the file as version 2, with compression='uncompressed'"),
-    MAGIC(0, "MATLAB 5.0", "MATLAB files are not supported; save the array as .npy"),
+    MAGIC(0, "PARE", "encrypted Parquet is not supported; decrypt it with pyarrow, and write it as Arrow"),
+    MAGIC(0, "Obj\x01", "Avro is not supported; write the column as Arrow or .npy"),
+    MAGIC(0, "SQLite format 3", "an SQLite database is not supported; save the column as .npy"),
+    MAGIC(8, "DUCK", "a DuckDB database is not supported; write the column as Arrow or .npy"),
+    MAGIC(0, "IxF2", FAISS),
+    MAGIC(0, "IxFI", FAISS),
+    MAGIC(0, "MATLAB 5.0",
+          "MATLAB files are not supported; save the array: numpy.save('out.npy', scipy.io.loadmat('FILE')['NAME'])"),
 #ifdef GATHER_HAVE_EXPAT
     MAGIC(0, "<?xml", "an XML file that is not an OpenVINO model: it does not begin with <net ...>"),
 #else
@@ -37,16 +70,48 @@ static const magic_row MAGICS[] = {
 #endif
     MAGIC(0, "\x1f\x8b", "a file compressed by gzip is not supported; decompress it first"),
     MAGIC(0, "\x28\xb5\x2f\xfd", "a file compressed by zstd is not supported; decompress it first"),
+    MAGIC(0, "\x04\x22\x4d\x18", "a file compressed by lz4 is not supported; decompress it first"),
     MAGIC(0, "BZh", "a file compressed by bzip2 is not supported; decompress it first"),
     MAGIC(0,
           "\xfd"
           "7zXZ",
           "a file compressed by xz is not supported; decompress it first"),
+    MAGIC(0, "7z\xbc\xaf\x27\x1c", "a 7z archive is not supported; unpack it first"),
+    MAGIC(257, "ustar", "a tar archive is not supported; unpack it first"),
 };
 
 static bool matches(const magic_row *row, const gather_map *map) {
-  return map->size >= row->offset + row->length &&
+  return map->size >= row->offset + row->length && gather_map_need(map, row->offset, row->length, NULL) == GATHER_OK &&
          memcmp(map->bytes + row->offset, row->bytes, (size_t)row->length) == 0;
+}
+
+/* The CRC-32C of bytes, bit by bit. */
+static uint32_t crc32c(const uint8_t *bytes, int count) {
+  uint32_t crc = UINT32_MAX;
+  for (int i = 0; i < count; i++) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0x82f63b78) : 0);
+  }
+  return ~crc;
+}
+
+/* A record begins with its length in eight bytes, and their masked checksum (TensorFlow's record_writer). */
+bool gather_format_is_tfrecord(const gather_map *map) {
+  if (map->size < 12) return false;
+  const uint64_t length = gather_read_u64(map->bytes);
+  if (length > (uint64_t)map->size) return false;
+  const uint32_t crc = crc32c(map->bytes, 8);
+  return gather_read_u32(map->bytes + 8) == (crc >> 15 | crc << 17) + UINT32_C(0xa282ead8);
+}
+
+/* What the file is, if it is of a format that is not supported and is known by at least `least` bytes; NULL. */
+static const char *find_sentence(const gather_map *map, int64_t least) {
+  for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
+    if (MAGICS[i].length >= least && matches(&MAGICS[i], map)) return MAGICS[i].sentence;
+  return gather_format_is_tfrecord(map)
+             ? "TFRecord is not supported, since its records are encoded messages; save the feature as .npy "
+               "(tf.data.TFRecordDataset reads them)"
+             : NULL;
 }
 
 static bool is_parquet(const gather_map *map) { return map->size >= 4 && memcmp(map->bytes, "PAR1", 4) == 0; }
@@ -118,24 +183,24 @@ static bool looks_like(const gather_format *format, const gather_map *map) {
   return !is_protobuf || is_readable(format, map);
 }
 
-const char *gather_format_looks(const gather_file *file, const char **unknown) {
+const char *gather_format_looks(const gather_file *file, char *unknown, size_t bytes) {
   enum { LEAST_MAGIC = 4 }; /* bytes; fewer match by chance */
-  *unknown = NULL;
+  *unknown = '\0';
   if (gather_map_need(&file->map, 0, GATHER_FORMAT_HEAD, NULL) != GATHER_OK) return NULL; /* gather_file_settle fails */
-  for (size_t i = 0; gather_format_at(i); i++)
+  if (gather_substitute_find(&file->map, file->name, file->client != NULL, unknown, bytes)) return NULL;
+  for (size_t i = 0; gather_format_at(i) && !gather_format_is_tfrecord(&file->map); i++)
     if (looks_like(gather_format_at(i), &file->map)) return gather_format_at(i)->name;
-  for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS && !*unknown; i++)
-    if (MAGICS[i].length >= LEAST_MAGIC && matches(&MAGICS[i], &file->map)) *unknown = MAGICS[i].sentence;
-  if (is_parquet(&file->map)) *unknown = "a Parquet file is not supported";
+  const char *sentence =
+      is_parquet(&file->map) ? "a Parquet file is not supported" : find_sentence(&file->map, LEAST_MAGIC);
+  if (sentence) (void)snprintf(unknown, bytes, "%s", sentence);
   return NULL;
 }
 
 gather_status gather_format_unknown(const gather_file *file, gather_error *error) {
   if (file->map.size == 0) return gather_fail_file(error, GATHER_FILE_MALFORMED, file->name, 0, "the file is empty");
   if (is_parquet(&file->map)) return fail_parquet(file, error);
-  for (size_t i = 0; i < sizeof MAGICS / sizeof *MAGICS; i++)
-    if (matches(&MAGICS[i], &file->map))
-      return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", MAGICS[i].sentence);
+  const char *sentence = find_sentence(&file->map, 0);
+  if (sentence) return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", sentence);
 #ifndef GATHER_HAVE_JANSSON
   if (gather_safetensors_recognise(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,

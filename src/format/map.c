@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -26,9 +27,111 @@ gather_status gather_fail_system(gather_error *error, const char *path, int numb
   return gather_fail_file(error, status, path, -1, "cannot %s: %s", doing, words);
 }
 
+/* ---- files that do not exist */
+
+/* Addresses that are no names of files, and what to write instead. */
+static const struct {
+  const char *scheme, *advice;
+} SCHEMES[] = {
+    {"file", "write the path without file://"},
+    {"s3a", "write s3:// for s3a://"},
+    {"s3n", "write s3:// for s3n://"},
+    {"gs", "write https://storage.googleapis.com/BUCKET/OBJECT"},
+    {"gcs", "write https://storage.googleapis.com/BUCKET/OBJECT"},
+    {"az", "write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB"},
+    {"abfs", "write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB"},
+    {"abfss", "write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB"},
+    {"wasb", "write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB"},
+    {"wasbs", "write https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB"},
+    {"r2", "write s3://BUCKET/KEY, with the endpoint of the account"},
+};
+
+static bool is_scheme(const char *path, size_t length, const char *scheme) {
+  for (size_t i = 0; i < length; i++)
+    if ((path[i] | 0x20) != scheme[i] && path[i] != scheme[i]) return false;
+  return scheme[length] == '\0';
+}
+
+/* What to write for a name that looks like a URL. False: it does not. */
+static bool advise_url(const char *path, char *advice, size_t bytes) {
+  static const char READ[] = "URLs that are read begin with https://, http://, s3:// or hf://";
+  static const char *const OURS[] = {"https", "http", "s3", "hf"};
+  const size_t length = strspn(path, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-");
+  if (length < 2 || strncmp(path + length, ":/", 2) != 0) return false;
+  for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
+    if (is_scheme(path, length, OURS[i]) && path[length + 2] != '/') {
+      (void)snprintf(advice, bytes, "a URL has two slashes behind %s:, of which a pathlib.Path makes one; %s", OURS[i],
+                     READ);
+      return true;
+    }
+  if (path[length + 2] != '/') return false;
+  for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++)
+    if (is_scheme(path, length, SCHEMES[i].scheme)) {
+      (void)snprintf(advice, bytes, "%s; %s", SCHEMES[i].advice, READ);
+      return true;
+    }
+  (void)snprintf(advice, bytes, "%s", READ);
+  return true;
+}
+
+/* What a link without a target leads to. False: it is no link. */
+static bool advise_link(const char *path, char *advice, size_t bytes) {
+  char target[200];
+  const ssize_t length = readlink(path, target, sizeof target - 1);
+  if (length <= 0) return false;
+  target[length] = '\0';
+  if (strstr(target, ".git/annex/objects/"))
+    (void)snprintf(advice, bytes, "it is a git-annex link whose content is not here: 'git annex get' downloads it");
+  else
+    (void)snprintf(advice, bytes, "it is a link to %s, which does not exist", target);
+  return true;
+}
+
+gather_status gather_fail_open(gather_error *error, const char *path, int number) {
+  char advice[300];
+  const gather_status status = gather_fail_system(error, path, number, "open it");
+  if (!error || (number != ENOENT && number != ENOTDIR && number != EINVAL)) return status;
+  if (!advise_url(path, advice, sizeof advice) && !advise_link(path, advice, sizeof advice)) return status;
+  const size_t length = strlen(error->message);
+  (void)snprintf(error->message + length, sizeof error->message - length, "; %s", advice);
+  return status;
+}
+
+/* ---- what is mapped */
+
+/* What a folder is, by a file in it. */
+static const struct {
+  const char *file, *sentence;
+} FOLDERS[] = {
+    {"zarr.json",
+     "is a Zarr array or group, which is not supported; save the array: numpy.save('out.npy', "
+     "zarr.open('FOLDER')[...])"},
+    {".zarray", "is a Zarr array, which is not supported; save it: numpy.save('out.npy', zarr.open('FOLDER')[:])"},
+    {".zgroup",
+     "is a Zarr group, which is not supported; save the array: numpy.save('out.npy', zarr.open('FOLDER')['NAME'])"},
+    {"saved_model.pb",
+     "is a TensorFlow SavedModel, which is not supported; convert it to ONNX: python3 -m tf2onnx.convert --saved-model "
+     "FOLDER --output out.onnx"},
+    {"model.safetensors.index.json", "is a directory, not a file; the model in it is model.safetensors.index.json"},
+    {"model.safetensors", "is a directory, not a file; the model in it is model.safetensors"},
+    {"dataset_info.json", "is a directory, not a file; the tables of a dataset in it are data-*.arrow"},
+};
+
+static gather_status fail_folder(const char *path, gather_error *error) {
+  enum { MOST_PATH = 4096 };
+  char file[MOST_PATH];
+  struct stat about;
+  for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+    const int length = snprintf(file, sizeof file, "%s/%s", path, FOLDERS[i].file);
+    if (length > 0 && length < MOST_PATH && stat(file, &about) == 0)
+      return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "%s", FOLDERS[i].sentence);
+  }
+  return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+}
+
 static gather_status check_kind(const char *path, mode_t mode, gather_error *error) {
   if (S_ISREG(mode)) return GATHER_OK;
-  if (S_ISDIR(mode)) return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is a directory, not a file");
+  if (S_ISDIR(mode)) return fail_folder(path, error);
   const char *kind = S_ISFIFO(mode) ? "a pipe" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "not a regular file";
   return gather_fail_file(error, GATHER_IO_ERROR, path, -1, "is %s; only regular files can be mapped", kind);
 }
@@ -66,7 +169,7 @@ int gather_open_file(const char *path, int flags, unsigned mode) {
 
 gather_status gather_map_open(const char *path, gather_map *map, gather_error *error) {
   int fd = gather_open_file(path, FOR_READING, 0);
-  return fd < 0 ? gather_fail_system(error, path, errno, "open it") : map_opened(fd, path, map, error);
+  return fd < 0 ? gather_fail_open(error, path, errno) : map_opened(fd, path, map, error);
 }
 
 bool gather_map_identify(const char *path, gather_map *map) {
@@ -87,7 +190,7 @@ gather_status gather_map_open_below(char *path, size_t folder_bytes, gather_map 
   if (errno == ELOOP)
     return gather_fail_file(error, GATHER_IO_ERROR, path, -1,
                             "is reached through a symbolic link, which the options forbid");
-  return gather_fail_system(error, path, errno, "open it");
+  return gather_fail_open(error, path, errno);
 }
 
 void gather_map_close(gather_map *map) {

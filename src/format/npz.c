@@ -130,20 +130,48 @@ static bool counts(const npz_reading *npz, const gather_zip_member *member) {
   return !ends_in(member->name, "/") && find_member(npz, member->name) == member;
 }
 
+/* Zip files of other programs, by the end of a member's name; of two that fit, the first row counts. */
+static const struct {
+  const char *member, *sentence;
+} OTHERS[] = {
+    {"archive_format",
+     "a model of torch.export (.pt2) is not supported; save its tensors: "
+     "safetensors.torch.save_file(torch.export.load('FILE').state_dict, 'out.safetensors')"},
+    {"serialized_exported_program.json",
+     "a model of torch.export (.pt2) is not supported; save its tensors: "
+     "safetensors.torch.save_file(torch.export.load('FILE').state_dict, 'out.safetensors')"},
+    {"data.pkl",
+     "a PyTorch file is refused, because it holds a Python pickle, and reading that can run any code; save the "
+     "tensors: "
+     "safetensors.torch.save_file(torch.load('FILE', weights_only=True), 'out.safetensors')"},
+    {"model.weights.h5",
+     "a Keras model is not supported; save its weights: safetensors.numpy.save_file({w.path: w.numpy() for w in "
+     "keras.models.load_model('FILE').weights}, 'out.safetensors')"},
+    {"zarr.json", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE')['NAME'])"},
+    {".zgroup", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE')['NAME'])"},
+    {".zarray", "Zarr is not supported; save the array: numpy.save('out.npy', zarr.open('FILE'))"},
+};
+
+static bool is_member(const char *name, const char *member) {
+  const char *slash = strrchr(name, '/');
+  return strcmp(slash ? slash + 1 : name, member) == 0;
+}
+
+static const char *find_other(const npz_reading *npz) {
+  for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+    for (int64_t k = 0; k < npz->zip.len; k++)
+      if (is_member(npz->zip.members[k].name, OTHERS[i].member)) return OTHERS[i].sentence;
+  return "a zip file without .npy files is not supported";
+}
+
 /* A zip file without arrays is refused. */
 static gather_status check_content(const npz_reading *npz, gather_error *error) {
-  bool has_array = npz->file->len == 0, has_pickle = false;
-  for (int64_t i = 0; i < npz->zip.len; i++) {
-    has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
-    has_pickle = has_pickle || ends_in(npz->zip.members[i].name, "/data.pkl");
-  }
+  bool has_array = npz->file->len == 0;
+  for (int64_t i = 0; i < npz->zip.len; i++) has_array = has_array || ends_in(npz->zip.members[i].name, ".npy");
   for (int64_t i = 0; i < npz->file->len && !has_array; i++)
     has_array = gather_file_rows_check(&npz->file->tensors[i], NULL) == GATHER_OK;
   if (has_array) return GATHER_OK;
-  return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s",
-                          has_pickle ? "a PyTorch file is refused, because it holds a Python pickle, and reading that "
-                                       "can run any code; save the tensors as .npy or .npz"
-                                     : "a zip file without .npy files is not supported");
+  return gather_fail_file(error, GATHER_UNSUPPORTED, npz->file->name, -1, "%s", find_other(npz));
 }
 
 gather_status gather_npz_open(gather_file *file, gather_error *error) {

@@ -81,12 +81,13 @@ static void set_texts(gather_single *single, const gather_raw *raw, const gather
 
 /* Giving a type and a shape for a file that has its own is probably a mistake. */
 static gather_status check_content(const gather_file *file, const gather_raw *raw, gather_error *error) {
-  const char *unknown, *format = raw->as_is ? NULL : gather_format_looks(file, &unknown);
+  char unknown[sizeof error->message];
   if (raw->as_is) return GATHER_OK;
+  const char *format = gather_format_looks(file, unknown, sizeof unknown);
   if (format)
     return gather_fail_file(error, GATHER_USAGE, file->name, -1,
                             "it is not raw bytes but a file of format %s, which has its own types and shapes", format);
-  if (!unknown) return GATHER_OK;
+  if (!*unknown) return GATHER_OK;
   return gather_fail_file(error, GATHER_USAGE, file->name, -1, "it is not raw bytes: %s", unknown);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/format.h"
+#include "format/substitute.h"
 
 static gather_status no_memory(const gather_file *file, gather_error *error) {
   return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for a file beside it");
@@ -25,6 +25,11 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
   if (!path) return no_memory(file, error);
   GATHER_TRY(file->no_links ? gather_map_open_below(path, strlen(path) - strlen(location), &mapped, error)
                             : gather_map_open(path, &mapped, error));
+  const gather_status status = gather_substitute_refuse(&mapped, path, false, error);
+  if (status != GATHER_OK) {
+    gather_map_close(&mapped);
+    return status;
+  }
   gather_sibling *made = gather_arena_take(&file->arena, 1, sizeof *made);
   if (made) *made = (gather_sibling){.path = path, .map = mapped};
   if (made) made->location = gather_arena_text(&file->arena, location, strlen(location));
@@ -36,15 +41,21 @@ static gather_status map_file(gather_file *file, const char *location, int64_t o
   return GATHER_OK;
 }
 
-gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
-                                  gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
-  gather_error why;
+gather_status gather_file_sibling_open(gather_file *file, const char *location, int64_t file_offset,
+                                       const gather_map **map, gather_error *error) {
   const gather_sibling *known = gather_sibling_find(file, location);
   *map = known && !known->failure ? &known->map : NULL;
   if (*map) return GATHER_OK;
-  GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
-  gather_status status = file->client ? gather_sibling_map_url(file, location, map, &why)
-                                      : map_file(file, location, file_offset, map, &why);
+  return file->client ? gather_sibling_map_url(file, location, map, error)
+                      : map_file(file, location, file_offset, map, error);
+}
+
+gather_status gather_file_sibling(gather_file *file, const char *location, int64_t file_offset, const char *name,
+                                  gather_file_tensor *tensor, const gather_map **map, gather_error *error) {
+  gather_error why;
+  *map = NULL;
+  if (!gather_sibling_find(file, location)) GATHER_TRY(gather_file_check_location(file, location, file_offset, error));
+  gather_status status = gather_file_sibling_open(file, location, file_offset, map, &why);
   if (status == GATHER_OK) return GATHER_OK;
   if (status == GATHER_OUT_OF_MEMORY) {
     if (error) *error = why;

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "format/format.h"
+#include "format/substitute.h"
 #include "remote/parallel.h"
 
 /* Requests at once that open files: enough for a model of 60 shards in a few round trips, and no burden for a server. */
@@ -41,6 +41,9 @@ static gather_status keep(gather_file *file, url_opening *opened, gather_sibling
 
 static void open_one(const gather_file *file, url_opening *to) {
   to->status = gather_map_open_url(file->client, to->path, &to->map, &to->why);
+  if (to->status != GATHER_OK) return;
+  to->status = gather_substitute_refuse(&to->map, to->path, true, &to->why);
+  if (to->status != GATHER_OK) gather_map_close(&to->map);
 }
 
 gather_status gather_sibling_map_url(gather_file *file, const char *location, const gather_map **map,

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "format/format_open.h"
+#include "format/substitute.h"
 #include "format/text_input.h"
 
 static bool is_blank(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -64,6 +65,10 @@ static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers
 
 static gather_status read_text(gather_file *file, gather_text_input *in, const char *column, gather_error *error) {
   gather_text_numbers numbers = {0};
+  char substitute[GATHER_SUBSTITUTE_TEXT];
+  if (gather_substitute_is(in->bytes, in->size, in->size, file->name, file->client != NULL, substitute,
+                           sizeof substitute))
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1, "%s", substitute);
   bool plain = !column || column[0] == '\0';
   file->format = plain ? "text" : "csv";
   gather_status status = plain ? gather_text_plain(in, &numbers) : gather_text_column(in, column, &numbers);

@@ -63,7 +63,7 @@ gather_status gather_text_input_open(gather_text_input *in, const char *path, ga
   if (!in->buffer) return gather_fail_file(error, GATHER_OUT_OF_MEMORY, path, -1, "no memory to read it");
   in->bytes = in->buffer;
   in->fd = gather_open_file(path, O_RDONLY | O_NOCTTY, 0);
-  if (in->fd < 0) return gather_fail_system(error, path, errno, "open it");
+  if (in->fd < 0) return gather_fail_open(error, path, errno);
   for (ssize_t got = 1; got > 0 && in->size < 4;) { /* pipes may return fewer bytes */
     got = read_some(in, in->size);
     if (got > 0) in->size += got;

@@ -30,6 +30,14 @@ gather_status gather_shuffle_open_table(gather_shuffle *job, gather_error *error
   options.raw = job->options.raw;
   gather_status status = gather_table_open_parts(job->paths, job->path_count, &options, &job->table, error);
   if (status != GATHER_OK) return fail_open(job, status, error);
+  gather_table_part part;
+  for (int32_t i = 0; gather_table_part_at(job->table, i, &part); i++)
+    if (part.offset < 0) {
+      status = gather_fail_file(error, GATHER_UNSUPPORTED, part.path, -1,
+                                "its rows are not contiguous, since it is in Fortran order; save it with "
+                                "numpy.ascontiguousarray");
+      return fail_open(job, status, error);
+    }
   job->data = gather_table_describe(job->table);
   job->rows = job->data->rows;
   job->row_bytes = job->data->row_bytes;

@@ -73,7 +73,7 @@ static gather_status count_rows(const char *path, const gather_raw *raw, int64_t
   struct stat about;
   *counted = *raw;
   if (raw->rank < 1 || raw->rank > GATHER_MAX_RANK || !raw->shape || raw->shape[0] != -1) return GATHER_OK;
-  if (stat(path, &about) != 0) return gather_fail_system(error, path, errno, "open it");
+  if (stat(path, &about) != 0) return gather_fail_open(error, path, errno);
   memcpy(shape, raw->shape, (size_t)raw->rank * sizeof *shape);
   counted->shape = shape;
   shape[0] = 1;
@@ -107,23 +107,44 @@ static gather_status check_place(const gather_table *table, const char *path, ga
   return gather_fail(error, GATHER_UNSUPPORTED, "the parts of one table are all URLs or all local files");
 }
 
-static gather_status add_path(gather_table *table, const char *path, gather_error *error) {
+static gather_status split(const gather_table *table, const char *path, char **file_name, const char **name,
+                           gather_error *error) {
+  return table->client ? split_url(path, file_name, name, error) : split_path(path, file_name, name, error);
+}
+
+/* Adds a tensor in Fortran order. The parts before it were added as rows: they are added again. */
+static gather_status add_columns(gather_table *table, const char *const *paths, const gather_file *file,
+                                 const char *name, gather_error *error) {
+  const int32_t before = table->decoding ? 0 : table->file_count - 1;
+  table->part_count = 0;
+  for (int32_t i = 0; i < before; i++) {
+    char *file_name;
+    const char *earlier;
+    GATHER_TRY(split(table, paths[i], &file_name, &earlier, error));
+    gather_free(file_name);
+    GATHER_TRY(gather_columns_add(table, table->files[i], earlier, error));
+  }
+  return gather_columns_add(table, file, name, error);
+}
+
+static gather_status add_path(gather_table *table, const char *const *paths, int32_t number, gather_error *error) {
   char *file_name;
-  const char *name;
+  const char *name, *path = paths[number];
   gather_file **file = &table->files[table->file_count];
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
   options.no_links = table->options.no_links;
   options.remote = table->options.remote;
   GATHER_TRY(check_place(table, path, error));
-  GATHER_TRY(table->client ? split_url(path, &file_name, &name, error) : split_path(path, &file_name, &name, error));
+  GATHER_TRY(split(table, path, &file_name, &name, error));
   gather_status status = table->options.raw ? open_raw(table, file_name, &options, file, error)
                          : table->client    ? gather_file_open_by(table->client, file_name, &options, file, error)
                                             : gather_file_open_with(file_name, &options, file, error);
   gather_free(file_name);
   GATHER_TRY(status);
   table->file_count++;
-  return table->options.decode_as ? gather_decoding_add(table, *file, name, error)
-                                  : gather_table_add(table, *file, name, error);
+  if (table->options.decode_as) return gather_decoding_add(table, *file, name, error);
+  return gather_columns_wanted(table, *file, name) ? add_columns(table, paths, *file, name, error)
+                                                   : gather_table_add(table, *file, name, error);
 }
 
 /* ---- the whole */
@@ -157,9 +178,9 @@ static gather_status read_options(const gather_table_options *given, gather_tabl
 static gather_status open_all(gather_table *table, const char *const *paths, int32_t count, gather_error *error) {
   for (int32_t i = 0; i < count; i++) {
     if (!paths[i]) return gather_fail(error, GATHER_USAGE, "gather_table_open: a path is NULL");
-    GATHER_TRY(add_path(table, paths[i], error));
+    GATHER_TRY(add_path(table, paths, i, error));
   }
-  return table->options.decode_as ? gather_decoding_complete(table, error) : gather_table_complete(table, error);
+  return table->decoding ? gather_decoding_complete(table, error) : gather_table_complete(table, error);
 }
 
 gather_status gather_table_open_parts(const char *const *paths, int32_t count, const gather_table_options *options,

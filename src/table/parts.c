@@ -28,9 +28,7 @@ static gather_status check_rows(const char *file, const gather_file_tensor *foun
   if (type->kind == GATHER_KIND_STRING)
     return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "rows of strings have no fixed length");
   if (!gather_tensor_is_row_major(tensor))
-    return gather_fail_file(
-        error, GATHER_UNSUPPORTED, file, -1,
-        "its rows are not contiguous, since it is in Fortran order; gather take reads it in memory");
+    return gather_fail_file(error, GATHER_UNSUPPORTED, file, -1, "its rows are not contiguous");
   if (!gather_shape_len(tensor->rank - 1, tensor->shape + 1, &len) || !gather_tensor_len_bytes(tensor, len, row_bytes))
     return gather_fail_file(error, GATHER_OVERFLOW, file, -1, "the length of a row does not fit in 63 bits");
   bool whole = !gather_type_is_packed(type) || (len * type->bits % 8 == 0 && len % type->group_len == 0);
@@ -201,7 +199,8 @@ bool gather_table_part_at(const gather_table *table, int32_t i, gather_table_par
   if (table->decoding) {
     const gather_piece *piece = &table->decoding->pieces[i];
     if (!gather_table_part_at(piece->data, 0, part)) return false;
-    part->first = piece->first;
+    part->first = piece->first, part->rows = piece->rows;
+    if (piece->by_columns) part->offset = -1;
     return true;
   }
   const gather_part *from = &table->parts[i];

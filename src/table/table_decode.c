@@ -51,7 +51,7 @@ static gather_status check_like_first(const gather_table *table, const gather_la
                           gather_shape_text(b, sizeof b, first->rank - 1, first->shape + 1));
 }
 
-static gather_status add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
+gather_status gather_decoding_add_piece(gather_table *table, const gather_layout *layout, gather_error *error) {
   gather_decoded *decoding = table->decoding;
   gather_piece *made = gather_alloc((decoding->count + 1) * (int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "no memory for a table of so many parts");
@@ -68,7 +68,7 @@ static gather_status add_piece(gather_table *table, const gather_layout *layout,
       gather_mul(table->shape[0], table->info.row_bytes, &all))
     return GATHER_OK;
   return gather_fail_file(error, GATHER_OVERFLOW, layout->file->name, -1,
-                          "the decoded table is too large: its bytes do not fit in 63 bits");
+                          "the table is too large: its bytes do not fit in 63 bits");
 }
 
 gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name, gather_error *error) {
@@ -82,7 +82,7 @@ gather_status gather_decoding_add(gather_table *table, const gather_file *file, 
     GATHER_TRY(describe(table, &layout, error));
   else
     GATHER_TRY(check_like_first(table, &layout, error));
-  return add_piece(table, &layout, error);
+  return gather_decoding_add_piece(table, &layout, error);
 }
 
 /* ---- what is read, and what is in memory */
@@ -194,8 +194,9 @@ static gather_status fail_memory(const gather_table *table, int64_t constants, g
   const int64_t rest = (tables * GATHER_TABLE_LEAST_MEMORY + constants) / (SCRATCH_SHARE - 1) * SCRATCH_SHARE;
   const int64_t scratch = row < INT64_MAX / SCRATCH_SHARE ? row * SCRATCH_SHARE : INT64_MAX;
   return gather_fail(error, GATHER_USAGE,
-                     "a memory limit of %" PRId64 " bytes is too small; these decoded rows need at least %" PRId64,
-                     table->budget.ceiling, (scratch > rest ? scratch : rest) + SCRATCH_SHARE);
+                     "a memory limit of %" PRId64 " bytes is too small; these %s need at least %" PRId64,
+                     table->budget.ceiling, table->options.decode_as ? "decoded rows" : "rows in Fortran order",
+                     (scratch > rest ? scratch : rest) + SCRATCH_SHARE);
 }
 
 /* The scratch memory gets a share of the limit, each table the least it needs, and the tables of quantised rows more of the rest. */
@@ -235,8 +236,11 @@ static int64_t count_constants(const gather_decoded *decoding) {
 
 static gather_status open_piece(gather_table *table, gather_piece *piece, const shares *given, gather_error *error) {
   const gather_layout *layout = &piece->layout;
-  GATHER_TRY(
-      open_rows(&given->data, table->client, piece, layout->data, piece->rows, layout->row_bytes, &piece->data, error));
+  const int64_t elements = piece->is_elements && layout->row_len > 0 ? layout->row_len : 1;
+  GATHER_TRY(open_rows(&given->data, table->client, piece, layout->data, piece->rows * elements,
+                       layout->row_bytes / elements, &piece->data, error));
+  if (piece->by_columns) piece->data->rows_around = piece->rows;
+  if (piece->is_elements && !piece->by_columns) piece->data->rows_within = elements;
   for (int role = 0; role < GATHER_SIDE_COUNT; role++) GATHER_TRY(open_side(table, piece, role, given, error));
   return GATHER_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_decode.h: tables that deliver decoded rows. Such a table has tables of its own, one for the quantised rows of each part and one for
+ * table_decode.h: tables that deliver rows which are not so in the file: decoded, or assembled from elements. Such a table has tables of its own, one for the quantised rows of each part and one for
  * each side tensor with numbers for its rows. A take reads a block of rows through them into scratch memory, and decodes it.
  */
 #ifndef GATHER_TABLE_TABLE_DECODE_H
@@ -28,6 +28,8 @@ typedef struct gather_piece {
   int64_t first, rows; /* in the whole table */
   gather_table *data;
   gather_decode_side side[GATHER_SIDE_COUNT];
+  /* Not quantised: each row is assembled from its elements, which are the rows of `data` (table_columns.c). by_columns: in Fortran order. */
+  bool is_elements, by_columns;
 } gather_piece;
 
 /* What one take needs for a block of rows; idle ones are in a list. */
@@ -36,7 +38,7 @@ typedef struct gather_scratch {
   char *memory;              /* one allocation for all that follows */
   int64_t *resolved;         /* the rows of a block, GATHER_ROW_FILL among them */
   int64_t *rows, *positions; /* of the rows of one piece: numbers in the piece, places in the output */
-  int64_t *wanted, *numbers; /* row numbers for a side table; 0, 1, 2, ... */
+  int64_t *wanted, *numbers; /* row numbers for a side table, or of elements; 0, 1, 2, ... */
   char *packed, *side[GATHER_ROW_SIDES];
   float *scales;             /* decoded from codes, if scales are quantised themselves */
   gather_decoder **decoders; /* one for each piece, created when first needed; they read the memory above */
@@ -57,8 +59,18 @@ typedef struct gather_decoded {
  * first part). */
 GATHER_CHECKED gather_status gather_decoding_add(gather_table *table, const gather_file *file, const char *name,
                                                  gather_error *error);
+/* Adds a part that is described by `layout`. */
+GATHER_CHECKED gather_status gather_decoding_add_piece(gather_table *table, const gather_layout *layout,
+                                                       gather_error *error);
 /* After the last part: opens the tables that are read, within the memory limit. */
 GATHER_CHECKED gather_status gather_decoding_complete(gather_table *table, gather_error *error);
+
+/* ---- table_columns.c */
+
+/* Whether a tensor is to be added by gather_columns_add: it is in Fortran order, or an earlier part is. */
+bool gather_columns_wanted(const gather_table *table, const gather_file *file, const char *name);
+GATHER_CHECKED gather_status gather_columns_add(gather_table *table, const gather_file *file, const char *name,
+                                                gather_error *error);
 
 /* ---- table_decode_memory.c */
 

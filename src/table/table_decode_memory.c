@@ -6,20 +6,22 @@
 #include "base/checked.h"
 #include "table/table_decode.h"
 
-enum { ALIGNED = 64, NUMBERS = 5 /* arrays of row numbers */ };
+enum { ALIGNED = 64, NUMBERS = 4 /* arrays of row numbers */ };
 
 /* Bytes of each array for one row, as long as the longest piece needs. */
 typedef struct gather_scratch_sizes {
-  int64_t packed, side[GATHER_ROW_SIDES], scales;
+  int64_t packed, side[GATHER_ROW_SIDES], scales, wanted;
 } gather_scratch_sizes;
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static gather_scratch_sizes find_sizes(const gather_decoded *decoding) {
-  gather_scratch_sizes sizes = {0};
+  gather_scratch_sizes sizes = {.wanted = (int64_t)sizeof(int64_t)};
   for (int32_t i = 0; i < decoding->count; i++) {
     const gather_piece *piece = &decoding->pieces[i];
     sizes.packed = most(sizes.packed, piece->layout.row_bytes);
+    const int64_t elements = piece->is_elements ? piece->layout.row_len : 1;
+    sizes.wanted = most(sizes.wanted, elements < INT64_MAX / 16 ? elements * (int64_t)sizeof(int64_t) : INT64_MAX);
     for (int role = 0; role < GATHER_ROW_SIDES; role++)
       sizes.side[role] = most(sizes.side[role], piece->side[role].row_bytes);
     if (piece->layout.outer_len > 0 && piece->side[GATHER_SIDE_SCALE].row_bytes > 0)
@@ -39,7 +41,7 @@ static bool add(int64_t *all, int64_t rows, int64_t row_bytes) {
 int64_t gather_scratch_bytes(const gather_decoded *decoding, int64_t rows) {
   const gather_scratch_sizes sizes = find_sizes(decoding);
   int64_t all = (int64_t)sizeof(gather_scratch) + decoding->count * (int64_t)sizeof(gather_decoder *);
-  bool fits = add(&all, rows, sizes.packed) && add(&all, rows, sizes.scales);
+  bool fits = add(&all, rows, sizes.packed) && add(&all, rows, sizes.scales) && add(&all, rows, sizes.wanted);
   for (int role = 0; role < GATHER_ROW_SIDES; role++) fits = fits && add(&all, rows, sizes.side[role]);
   for (int i = 0; i < NUMBERS; i++) fits = fits && add(&all, rows, (int64_t)sizeof(int64_t));
   return fits ? all : INT64_MAX;
@@ -70,7 +72,7 @@ gather_scratch *gather_scratch_create(const gather_decoded *decoding) {
   made->resolved = divide(&at, rows, (int64_t)sizeof(int64_t));
   made->rows = divide(&at, rows, (int64_t)sizeof(int64_t));
   made->positions = divide(&at, rows, (int64_t)sizeof(int64_t));
-  made->wanted = divide(&at, rows, (int64_t)sizeof(int64_t));
+  made->wanted = divide(&at, rows, sizes.wanted);
   made->numbers = divide(&at, rows, (int64_t)sizeof(int64_t));
   for (int64_t i = 0; i < rows; i++) made->numbers[i] = i;
   return made;

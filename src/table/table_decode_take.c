@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * table_decode_take.c: one take of decoded rows, block by block: the quantised rows and the numbers that belong to them are read through
- * their tables into scratch memory, and decoded into the output.
+ * their tables into scratch memory, and decoded into the output. Rows in Fortran order are assembled from their elements in the same way.
  */
 #include <string.h>
 
@@ -89,11 +89,55 @@ static void decode_rows(void *argument, int64_t first, int64_t last) {
   }
 }
 
+/* The number of a column among those of the file: element `c` of a row counts its dimensions from the last, the file from the second. */
+static int64_t column_of(const gather_layout *layout, int64_t c) {
+  int64_t column = 0, stride = layout->row_len;
+  if (layout->rank == 2) return c;
+  for (int32_t d = layout->rank - 1; d > 0; d--) {
+    stride /= layout->shape[d];
+    column += c % layout->shape[d] * stride;
+    c /= layout->shape[d];
+  }
+  return column;
+}
+
+/* The elements of rows, one row after the other. rows: numbers in the piece, of rows that are divided into `fold` each. */
+static void find_elements(const gather_piece *piece, int64_t fold, const int64_t *rows, int64_t count,
+                          int64_t *elements) {
+  const int64_t all = piece->layout.row_len, len = all / fold;
+  for (int64_t c = 0; c < len; c++) {
+    for (int64_t j = 0; j < count; j++) {
+      const int64_t row = rows[j] / fold, first = rows[j] % fold * len;
+      elements[j * len + c] =
+          piece->by_columns ? column_of(&piece->layout, first + c) * piece->rows + row : row * all + first + c;
+    }
+  }
+}
+
+/* Takes the elements of rows, and copies the rows to their places. */
+static gather_status take_elements(decoded_take *take, const gather_piece *piece, int64_t count, gather_error *error) {
+  const gather_taking *taking = take->taking;
+  gather_scratch *scratch = take->scratch;
+  const int64_t row_bytes = taking->row_bytes, len = piece->layout.row_len / taking->fold;
+  gather_rows_count elements = {0};
+  find_elements(piece, taking->fold, scratch->rows, count, scratch->wanted);
+  GATHER_TRY(take_rows(take, piece->data, scratch->wanted, count * len, scratch->packed, &elements, error));
+  for (int64_t j = 0; j < count; j++)
+    memcpy(taking->out + scratch->positions[j] * row_bytes, scratch->packed + j * row_bytes, (size_t)row_bytes);
+  /* A row counts as read if one of its elements was. */
+  const int64_t read = (elements.read + len - 1) / len, cached = (elements.cached + len - 1) / len;
+  take->rows.read += read < count ? read : count;
+  take->rows.cached += cached < count - read ? cached : count - read;
+  take->rows.resident += read + cached < count ? count - read - cached : 0;
+  return GATHER_OK;
+}
+
 static gather_status take_piece(decoded_take *take, int32_t number, int64_t count, gather_error *error) {
   const gather_taking *taking = take->taking;
   const gather_piece *piece = &take->decoding->pieces[number];
   gather_scratch *scratch = take->scratch;
   gather_rows_count rows = {0};
+  if (piece->is_elements) return take_elements(take, piece, count, error);
   decoded_rows decoded = {.take = take, .packed_bytes = piece->layout.row_bytes};
   decoded.numbers = piece->layout.across ? scratch->rows : scratch->numbers;
   GATHER_TRY(gather_scratch_decoder(taking->table, scratch, number, &decoded.decoder, error));
@@ -109,10 +153,11 @@ static gather_status take_piece(decoded_take *take, int32_t number, int64_t coun
 /* The rows of the block that are in this piece. */
 static int64_t choose_rows(decoded_take *take, int32_t number, int64_t first, int64_t count) {
   const gather_piece *piece = &take->decoding->pieces[number];
+  const int64_t fold = take->taking->fold;
   int64_t found = 0;
   for (int64_t j = 0; j < count; j++) {
-    const int64_t row = take->scratch->resolved[j] - piece->first;
-    if (take->scratch->resolved[j] == GATHER_ROW_FILL || row < 0 || row >= piece->rows) continue;
+    const int64_t row = take->scratch->resolved[j] - piece->first * fold;
+    if (take->scratch->resolved[j] == GATHER_ROW_FILL || row < 0 || row >= piece->rows * fold) continue;
     take->scratch->rows[found] = row;
     take->scratch->positions[found++] = first + j;
   }
@@ -120,7 +165,7 @@ static int64_t choose_rows(decoded_take *take, int32_t number, int64_t first, in
 }
 
 static void fill_rows(const decoded_take *take, int64_t first, int64_t count) {
-  const int64_t row_bytes = take->taking->table->info.row_bytes;
+  const int64_t row_bytes = take->taking->row_bytes;
   for (int64_t j = 0; j < count; j++)
     if (take->scratch->resolved[j] == GATHER_ROW_FILL)
       gather_taking_fill(take->taking, take->taking->out + (first + j) * row_bytes);

@@ -104,7 +104,8 @@ struct gather_table {
   struct gather_decoded *decoding;
   gather_status (*run)(struct gather_taking *taking, gather_error *error); /* instead of take.c; NULL */
   /* A table that such a table reads: what its row 0 and each of its rows are in that one, for errors. */
-  int64_t rows_before, rows_each; /* rows_each 0 = 1 */
+  int64_t rows_before, rows_each;   /* rows_each 0 = 1 */
+  int64_t rows_within, rows_around; /* of elements: so many are a row; so many are one of each row. 0 = no elements */
 };
 
 enum { GATHER_MOST_WORKERS = 16 };

@@ -42,6 +42,8 @@ void gather_taking_fill(const gather_taking *taking, char *out) {
 gather_status gather_table_blame_row(const gather_table *table, int64_t row, gather_status status,
                                      gather_error *error) {
   if (!error || row < 0) return status;
+  if (table->rows_within > 0) row /= table->rows_within;
+  if (table->rows_around > 0) row %= table->rows_around;
   if (table->rows_each > 1) row *= table->rows_each;
   row += table->rows_before;
   size_t length = strlen(error->message);

@@ -51,7 +51,7 @@ static gather_status check_tuples(const gather_table *table, const gather_op *op
   if (components == 0)
     return gather_fail_input(error, GATHER_UNSUPPORTED, "indices",
                              "tuples without numbers would select the whole table each");
-  if (components > 1 && table->decoding)
+  if (components > 1 && table->info.codec)
     return gather_fail_input(
         error, GATHER_UNSUPPORTED, "indices",
         "tuples of %" PRId64 " numbers select parts of decoded rows; take the rows by one number each", components);

@@ -159,3 +159,27 @@ def test_numbers_of_float_inputs(gather):
     answer = gather("run", "f.onnx", "--input", "w=1.5", "--input", "ids=[0]")
     assert answer.code == 1 and "rank" in answer.errors  # a literal of rank 0, not a file
     assert gather("run", "f.onnx", "--input", "w=[1.5, nan]", "--input", "ids=[0]").code == 0
+
+
+def test_a_pointer_is_no_table(gather, table):
+    """Whatever opens it says what it is; no hint leads to reading its text."""
+    gather.write("tokens.bin", b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n")
+    gather.write("rows.bin", bytes(16))
+    words = "it is a Git LFS pointer, not the file itself, which has 12345 bytes: 'git lfs pull' downloads it"
+    raw = ("--type", "uint16", "--shape", "-1")
+    for line in (("take", "tokens.bin", "[0]", "-o", "o.npy"), ("take", table, "tokens.bin", "-o", "o.npy"), ("info", "tokens.bin"),
+                 ("take", "tokens.bin:x", "[0]", "-o", "o.npy"), ("elements", "tokens.bin", "[0]", "-o", "o.npy"),
+                 ("nd", "tokens.bin", "[[0]]", "-o", "o.npy"), ("check", "tokens.bin"), ("run", "tokens.bin"),
+                 ("explain", "tokens.bin", "[0]"), ("shuffle", "tokens.bin", "-o", "o.bin"), ("bench", "tokens.bin")):  # fmt: skip
+        error = gather.fails("unsupported", *line)
+        assert words in error["message"] and "--type" not in error.get("hint", ""), (line, error)
+    for line in (("take", "tokens.bin", "[0]", *raw, "-o", "o.npy"), ("elements", "tokens.bin", "[0]", *raw, "-o", "o.npy"),
+                 ("take", "rows.bin", "[0]", *raw, "--part", "tokens.bin", "-o", "o.npy"), ("bench", "tokens.bin", *raw),
+                 ("shuffle", "tokens.bin", *raw, "-o", "o.bin")):  # fmt: skip
+        error = gather.fails("usage", *line)
+        assert words in error["message"] and error["hint"] == "--raw reads the bytes anyway", (line, error)
+    assert words in gather.fails("usage", "take", table, "[0]", "--part", "tokens.bin", "-o", "o.npy")["message"]
+    error = gather.fails("usage", "take", table, "tokens.bin", "--indices-type", "uint8", "--indices-shape", "4", "-o", "o.npy")
+    assert words in error["message"] and error["hint"] == "--indices-raw reads the bytes anyway"
+    assert gather("take", "tokens.bin", "[0, 1]", *raw, "--raw", "-o", "o.npy").code == 0
+    assert gather.load("o.npy").tobytes() == b"vers"

@@ -57,14 +57,32 @@ def test_what_is_no_table_says_why(gather, table, option):
             "batch_dims",
             {},
         ),
-        ((gather.save("f.npy", np.ones((3, 4), order="F")), "0"), "Fortran order", {}),
         ((gather.write("p.bin", bytes(5)), "0", "--type", "int4", "--shape", "3x3"), "byte", {}),
     ):
-        if name == "--part" and words[0] in ("f.npy", "p.bin"):
+        if name == "--part" and words[0] in ("p.bin",):
             continue  # parts of another kind do not fit at all
         message = gather.fails("usage", "take", *words, "-o", "o.bin", *option, **more)["message"]
         assert name in message and why in message, message
     assert "has no option" in gather.fails("usage", "elements", table, "[[0]]", "-o", "o.npy", *option)["message"]
+
+
+@pytest.mark.parametrize("option", [("--memory", "8M"), ("--engine", "pread"), ("--engine", "mmap"), ("--depth", "4"), ("--part", "g.npy")])
+def test_fortran_order(gather, option):
+    """With the options of tables as without them; without, the mapping is faster."""
+    data = np.arange(60, dtype=">f4").reshape(5, 4, 3)
+    gather.save("f.npy", np.asfortranarray(data))
+    gather.save("g.npy", np.asfortranarray(data + 100).astype(data.dtype))
+    both = np.concatenate([data, data + 100]) if option[0] == "--part" else data
+    wanted = np.array([0, len(both) - 1, 2])
+    answer = gather.json("take", "f.npy", str(wanted.tolist()), "-o", "o.npy", *option)
+    assert answer["table"]["rows"] == 3 and (gather.load("o.npy") == both[wanted]).all() and gather.load("o.npy").dtype == data.dtype
+    gather.json("nd", "f.npy", "[[1, 3], [4, 0]]", "-o", "o.npy", "-f", *option)
+    assert (gather.load("o.npy") == both[[1, 4], [3, 0]]).all()
+    gather.json("take", "f.npy", "[99]", "-o", "o.npy", "-f", "--on-bad", "fill=7", *option)
+    assert (gather.load("o.npy") == 7).all()
+    gather.fails("index_out_of_range", "take", "f.npy", "[10]", "-o", "o.npy", "-f", *option)
+    gather.fails("unsupported", "shuffle", "f.npy", "-o", "s.npy")
+    assert "Fortran" in gather.fails("unsupported", "bench", "f.npy")["message"]
 
 
 def test_an_axis_that_does_not_fit_comes_first(gather, table):

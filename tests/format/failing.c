@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 static const char *failing_name;
-static int calls_left, calls, error_number, slow_writes, all_named;
+static int calls_left, calls, error_number, slow_writes, all_named, no_links;
 
 void failing_set(const char *name, int after, int number) {
   failing_name = name;
@@ -35,6 +35,7 @@ int failing_clear(void) {
 
 void failing_slow_writes(int on) { slow_writes = on; }
 void failing_unnamed(int on) { all_named = on; }
+void failing_links(int on) { no_links = on; }
 
 /* Is this the call that fails? Then errno is set. */
 static int fails(const char *name) {
@@ -128,7 +129,13 @@ int __wrap_close(int fd) {
 
 int __real_link(const char *from, const char *to);
 int __wrap_link(const char *from, const char *to);
-int __wrap_link(const char *from, const char *to) { return fails("link") ? -1 : __real_link(from, to); }
+int __wrap_link(const char *from, const char *to) {
+  if (no_links) {
+    errno = EPERM;
+    return -1;
+  }
+  return fails("link") ? -1 : __real_link(from, to);
+}
 
 int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
 int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);

@@ -14,5 +14,7 @@ void failing_slow_writes(int on);
 
 /* No file can be made without a name, as on many file systems. */
 void failing_unnamed(int on);
+/* There are no hard links, as in FAT. */
+void failing_links(int on);
 
 #endif

@@ -364,6 +364,24 @@ static void test_file_systems_without_second_names(void **state) {
   assert_int_equal(count_files(), 1);
 }
 
+/* The name that was reserved is free again. */
+static void test_rename_that_fails_without_second_names(void **state) {
+  (void)state;
+  gather_error error;
+  struct stat about;
+  failing_unnamed(1);
+  failing_links(1);
+  failing_set("rename", 0, EIO);
+  assert_int_equal(write_floats(false, &error), GATHER_IO_ERROR);
+  assert_int_equal(failing_clear(), 1);
+  assert_int_equal(stat(target, &about), -1);
+  assert_int_equal(count_files(), 0);
+  assert_int_equal(write_floats(false, &error), GATHER_OK);
+  assert_int_equal(read_floats(NULL), GATHER_OK);
+  assert_int_equal(count_files(), 1);
+  failing_links(0);
+}
+
 static void test_race_without_second_names(void **state) {
   (void)state;
   gather_error error;
@@ -467,6 +485,7 @@ int main(void) {
       IN_FOLDER(test_what_others_are_writing_stays),
       IN_FOLDER(test_file_systems_that_cannot_reserve),
       IN_FOLDER(test_file_systems_without_second_names),
+      IN_FOLDER(test_rename_that_fails_without_second_names),
       IN_FOLDER(test_race_without_second_names),
       IN_FOLDER(test_replacing_that_fails_keeps_the_old_file),
       IN_FOLDER(test_short_and_interrupted_writes),

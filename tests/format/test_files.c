@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "format/format.h"
+#include "format/substitute.h"
 
 /* A file of three bytes 1, 2, 3; its header is as short as it can be, so that data lies anywhere. */
 static const char HEADER[] = "{'descr':'<i2','fortran_order':False,'shape':(3,)}";
@@ -281,8 +281,36 @@ static void test_sizes_of_options(void **state) {
   assert_int_equal(gather_file_open_with("/nowhere", &given.known, &file, &error), GATHER_USAGE);
 }
 
+/* What to write for the address of a page, which a test with a server of its own cannot have. */
+static void test_addresses_of_pages(void **state) {
+  (void)state;
+  static const char PAGE[] = "<!DOCTYPE html><html></html>";
+  static const struct {
+    const char *url, *words;
+  } CASES[] = {
+      {"https://huggingface.co/owner/repo/blob/main/m.safetensors", "for the hub write hf://owner/repo/m.safetensors"},
+      {"https://huggingface.co/owner/repo/blob/v1/a/m.safetensors",
+       "for the hub write hf://owner/repo@v1/a/m.safetensors"},
+      {"https://hf.co/datasets/owner/repo/blob/main/a.npy", "for the hub write hf://datasets/owner/repo/a.npy"},
+      {"https://github.com/owner/repo/blob/main/a.npy", "put /raw/ in its place"},
+      {"https://example.org/owner/repo/blob/main/a.npy", "for the hub write hf://OWNER/REPO/FILE"},
+      {"https://example.org/a.npy", "a page about it, or a login"},
+  };
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char text[GATHER_SUBSTITUTE_TEXT];
+    gather_error error = {.message = "status 401"};
+    assert_true(gather_substitute_is(PAGE, sizeof PAGE - 1, sizeof PAGE - 1, CASES[i].url, true, text, sizeof text));
+    assert_non_null(strstr(text, CASES[i].words));
+    assert_null(strstr(text, "@main"));
+    gather_substitute_advise(CASES[i].url, &error);
+    assert_true(strstr(CASES[i].url, "/blob/") ? strstr(error.message, CASES[i].words) != NULL
+                                               : strcmp(error.message, "status 401") == 0);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_addresses_of_pages),
       cmocka_unit_test(test_bytes_at_any_address),
       cmocka_unit_test(test_sizes_of_options),
       cmocka_unit_test(test_arguments_that_are_null),

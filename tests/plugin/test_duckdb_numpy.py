@@ -106,6 +106,24 @@ def test_raw(connection, tmp_path, name):  # noqa: F811
     check(connection, path, "", x, f"type={kind}, row=3x5, offset=7")
 
 
+def test_raw_of_what_is_no_table(connection, tmp_path):  # noqa: F811
+    """The text of a pointer is rows only if that is asked for."""
+    text = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n"
+    (tmp_path / "x.bin").write_bytes(text)
+    with pytest.raises(Exception, match="Git LFS pointer"):
+        connection.execute(f"FROM rows('{tmp_path / 'x.bin'}', '', [0], options => 'type=uint8, row=8')").fetchall()
+    x = np.frombuffer(text[: len(text) // 8 * 8], np.uint8).reshape(-1, 8)
+    check(connection, tmp_path / "x.bin", "", x, "type=uint8, row=8, raw=true")
+    with pytest.raises(Exception, match="raw files need"):
+        connection.execute(f"FROM rows('{tmp_path / 'x.bin'}', '', [0], options => 'raw=true')").fetchall()
+
+
+def test_fortran_order(connection, tmp_path):  # noqa: F811
+    x = np.arange(60, dtype=np.int16).reshape(20, 3)
+    np.save(tmp_path / "x.npy", np.asfortranarray(x))
+    check(connection, tmp_path / "x.npy", "", x)
+
+
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e4m3fn", "int4", "uint4", "int2", "uint2", "float4_e2m1fn"])
 def test_onnx(connection, tmp_path, name):  # noqa: F811
     """TensorProto, packed types included: rows of whole bytes."""

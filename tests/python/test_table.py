@@ -112,10 +112,9 @@ def test_paths_that_are_none(wrong, error):
 
 def test_files_that_hold_no_table(tmp_path):
     np.save(tmp_path / "scalar.npy", np.float32(3))
-    np.save(tmp_path / "fortran.npy", np.asfortranarray(X))
     np.save(tmp_path / "pickle.npy", np.array([None]), allow_pickle=True)
     (tmp_path / "broken.npy").write_bytes(b"\x93NUMPY\1\0")
-    for name, error in (("scalar", libgather.GatherValueError), ("fortran", libgather.GatherNotSupportedError),
+    for name, error in (("scalar", libgather.GatherValueError),
                         ("pickle", libgather.GatherNotSupportedError), ("broken", libgather.GatherFileFormatError)):
         with pytest.raises(error, match=name):
             libgather.open(tmp_path / f"{name}.npy")
@@ -437,6 +436,146 @@ def test_a_recognised_file_is_not_raw_bytes(path):
         assert (pickle.loads(pickle.dumps(table))[0] == table[0]).all()
     with pytest.raises(TypeError, match="dtype"):
         libgather.open(path, raw=True)
+
+
+FORTRAN_SHAPES = [(7, 5), (6, 3, 4), (4, 2, 3, 5), (5, 1), (1, 5), (0, 3), (3, 0), (3, 2, 0), (9,)]
+
+
+@pytest.mark.parametrize("shape", FORTRAN_SHAPES, ids=str)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fortran_order(shape, engine, tmp_path):
+    """As the command reads it: the rows of np.load."""
+    for dtype in (np.dtype("u1"), np.dtype("<f4"), np.dtype(">i8"), np.dtype("c16"), np.dtype("S3"), np.dtype([("a", "<i2"), ("b", "S1")])):
+        array = np.asfortranarray(table_of(dtype, shape))
+        path = save(tmp_path, array)
+        with libgather.open(path, engine=engine, memory="8MiB") as table:
+            assert table.shape == shape and table.dtype == dtype and len(table) == shape[0]
+            assert table.row_bytes == int(np.prod(shape[1:])) * dtype.itemsize
+            if len(shape) > 1 and array.size and min(shape[0], array[0].size) > 1:
+                assert table.parts[0].offset == -1  # the rows are not contiguous
+            if shape[0] == 0:
+                continue
+            ids = np.random.default_rng(3).integers(-shape[0], shape[0], (3, 4))
+            assert same(table[ids], rows_of(np.ascontiguousarray(array), ids))
+            assert same(table[1:], rows_of(np.ascontiguousarray(array), np.arange(shape[0])[1:]))
+            job = table.submit(ids)
+            assert same(job.wait(), rows_of(np.ascontiguousarray(array), ids))
+            with pytest.raises(IndexError):
+                table[shape[0]]
+
+
+def test_fortran_order_by_tuples_and_policies(tmp_path):
+    array = np.asfortranarray(np.arange(6 * 4 * 3 * 2, dtype=np.float32).reshape(6, 4, 3, 2))
+    with libgather.open(save(tmp_path, array)) as table:
+        i, j, k = (np.random.default_rng(n).integers(0, size, 20) for n, size in enumerate((6, 4, 3)))
+        assert (table[i, j] == array[i, j]).all() and (table[i, j, k] == array[i, j, k]).all()
+        assert (table[i, :, 1] == array[i, :, 1]).all() and (table[i, j, k, 1] == array[i, j, k, 1]).all()
+        for mode in ("clip", "wrap"):  # as a table in C order
+            with libgather.open(save(tmp_path, np.ascontiguousarray(array), "c.npy")) as plain:
+                assert (table.take([5, 9, -1, -9], mode=mode) == plain.take([5, 9, -1, -9], mode=mode)).all()
+        assert (table.take([2, 99], mode="fill", fill_value=-1) == np.stack([array[2], np.full((4, 3, 2), -1)])).all()
+        out = np.empty((2, 4, 3, 2), np.float32)
+        assert table.take([3, 3], out=out) is out and (out == array[3]).all()
+        stats = table.stats()
+        assert stats.takes >= 6 and stats.rows_resident + stats.rows_cached + stats.rows_read <= stats.rows and str(stats)
+        copy_of = pickle.loads(pickle.dumps(table))
+        assert (copy_of[[5]] == array[[5]]).all()
+
+
+def test_fortran_order_in_parts(tmp_path):
+    x, c = np.asfortranarray(np.arange(20.0).reshape(5, 4)), np.arange(12.0).reshape(3, 4) + 50
+    first, second, plain = (save(tmp_path, array, name) for array, name in ((x, "a.npy"), (x + 100, "b.npy"), (c, "c.npy")))
+    with libgather.open([first, second, plain]) as table:
+        whole, ids = np.concatenate([x, x + 100, c]), np.random.default_rng(1).integers(0, 13, 50)
+        assert (table[ids] == whole[ids]).all() and (table[ids, ids % 4] == whole[ids, ids % 4]).all()
+        assert [(part.first, part.rows, part.offset < 0) for part in table.parts] == [(0, 5, True), (5, 5, True), (10, 3, False)]
+    for other, error in ((x.astype(np.float32), libgather.GatherTypeError), (np.asfortranarray(np.ones((2, 3))), libgather.GatherValueError)):
+        with pytest.raises(error, match="d.npy"):
+            libgather.open([first, save(tmp_path, other, "d.npy")])
+    with libgather.open([plain, plain, first], engine="pread") as table:  # the first ones were taken for rows
+        whole, ids = np.concatenate([c, c, x]), np.random.default_rng(2).integers(0, 11, 50)
+        assert (table[ids] == whole[ids]).all() and [part.rows for part in table.parts] == [3, 3, 5]
+        assert len(table.devices()) == 1 and table.devices()[0].files == 3
+
+
+def test_fortran_order_within_a_memory_limit(tmp_path):
+    """A table of 64 MiB through 8 MiB; a file that ends early names the row."""
+    array = np.asfortranarray(np.arange(1 << 23, dtype=np.int64).reshape(1 << 16, 128))
+    path = save(tmp_path, array)
+    for engine in ("pread", "mmap"):
+        with libgather.open(path, memory="8MiB", engine=engine) as table:
+            ids = np.random.default_rng(5).integers(0, 1 << 16, 3000)
+            assert (table[ids] == array[ids]).all()
+            assert table.stats().memory_peak <= 8 << 20
+    with libgather.open(path, engine="pread", cache=0) as table:
+        os.truncate(path, os.path.getsize(path) - 8 * 1000)
+        with pytest.raises(libgather.errors.GatherError, match=r"row 65535 of the table"):
+            table[[65535]]
+        assert (table[[3]] == array[[3]]).all()
+
+
+def test_fortran_order_in_an_archive(tmp_path):
+    array = np.asfortranarray(np.arange(12).reshape(3, 4))
+    np.savez(tmp_path / "m.npz", x=array, y=array + 1)
+    with libgather.open(tmp_path / "m.npz:y") as table:
+        assert (table[[2, 0]] == array[[2, 0]] + 1).all()
+
+
+def test_a_split_gguf_model(tmp_path):
+    """Any of its files has the rows of all, decoded or not."""
+    theirs = pytest.importorskip("gguf")
+    writer = theirs.GGUFWriter(tmp_path / "m.gguf", "test", split_max_tensors=1)
+    codes = np.arange(8 * 34, dtype=np.uint8).reshape(8, 34) % 7
+    writer.add_tensor("x", X)
+    writer.add_tensor("q", codes, raw_dtype=theirs.GGMLQuantizationType.Q8_0)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    values = theirs.dequantize(codes, theirs.GGMLQuantizationType.Q8_0)
+    for part in ("m-00001-of-00002.gguf", "m-00002-of-00002.gguf"):
+        with libgather.open(tmp_path / f"{part}:x", memory="16MiB") as table:
+            assert (table[[9, 0]] == X[[9, 0]]).all()
+        with libgather.open(tmp_path / f"{part}:q", decode_as="float32") as table:
+            assert (table[[7, 1]] == values[[7, 1]]).all()
+    (tmp_path / "m-00001-of-00002.gguf").unlink()
+    with pytest.raises(FileNotFoundError, match="m-00001-of-00002.gguf: cannot open it.*'x' may be in it"):
+        libgather.open(tmp_path / "m-00002-of-00002.gguf:x")
+
+
+SUBSTITUTES = {
+    "Git LFS pointer.*'git lfs pull'": b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"4d" * 32 + b"\nsize 12345\n",
+    "web page": b"<!DOCTYPE html>\n<html><head><title>emb.npy</title></head></html>",
+    "error answer.*AccessDenied": b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>",
+    "AppleDouble": b"\0\5\x16\7\0\2\0\0Mac OS X        " + bytes(40),
+}
+
+
+@pytest.mark.parametrize("words", SUBSTITUTES)
+def test_what_is_saved_in_place_of_a_table(words, tmp_path):
+    """Its text was given as rows: exit 0. raw=True still does so."""
+    path, content = tmp_path / "tokens.bin", SUBSTITUTES[words]
+    path.write_bytes(content)
+    good = save_raw(tmp_path, np.zeros((3, 8), np.uint8))
+    for call in (lambda: libgather.open(path, dtype="uint8"), lambda: libgather.open([good, path], dtype="uint8", shape=(-1, 8)),
+                 lambda: libgather.shuffle(path, output=tmp_path / "o.bin", dtype="uint8", shape=(-1, 8))):
+        with pytest.raises(libgather.errors.GatherValueError, match=f"not raw bytes: .*{words}"):
+            call()
+    for call in (libgather.open, libgather.read_ids, libgather.Model):
+        with pytest.raises(libgather.errors.GatherNotSupportedError, match=words):
+            call(path)
+    with libgather.open(path, dtype="uint8", raw=True) as table:
+        assert table[:8].tobytes() == content[:8]
+
+
+@pytest.mark.parametrize("name, words", [("file:///emb.npy", "without file://"), ("gs://b/emb.npy", "storage.googleapis.com"),
+                                         ("s3a://b/emb.npy", "write s3://"), ("s3n://b/emb.npy", "write s3://"),
+                                         ("ftp://h/emb.npy", "URLs that are read"), (Path("https://h/emb.npy"), "pathlib.Path")])
+def test_names_like_urls(name, words):
+    """The command said what is read; Python said 'No such file'."""
+    for call in (libgather.open, libgather.read_ids, libgather.Model):
+        with pytest.raises(FileNotFoundError, match=words):
+            call(name)
 
 
 def test_links_beside_an_index(tmp_path):

@@ -192,6 +192,12 @@ int gather_posix_remove(const char *path) {
 
 /* ---- more names */
 
+/* Targets of links are not read: only messages would show them. */
+ssize_t readlink(const char *path, char *target, size_t bytes) {
+  (void)path, (void)target, (void)bytes;
+  return gather_windows_fail_as(EINVAL);
+}
+
 int linkat(int folder, const char *path, int to, const char *name, int flags) {
   (void)flags;
   wchar_t *from = gather_wide_path_at(folder, path), *wide = from ? gather_wide_path_at(to, name) : NULL;

@@ -43,6 +43,7 @@ int access(const char *path, int mode) GATHER_POSIX(access);
 int link(const char *path, const char *name) GATHER_POSIX(link);
 int linkat(int folder, const char *path, int to, const char *name, int flags) GATHER_POSIX(linkat);
 int symlink(const char *target, const char *path) GATHER_POSIX(symlink);
+ssize_t readlink(const char *path, char *target, size_t bytes) GATHER_POSIX(readlink);
 int unlink(const char *path) GATHER_POSIX(unlink);
 int unlinkat(int folder, const char *path, int flags) GATHER_POSIX(unlinkat);
 int rmdir(const char *path) GATHER_POSIX(rmdir);

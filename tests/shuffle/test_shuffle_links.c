@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * test_shuffle_links.c: the end of a shuffle on a file system without hard links: an empty file reserves the name of the output.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shuffle/shuffled.h"
+
+static bool has_links = true;
+static int asked, renames_refused;
+static const char *race; /* a file that somebody else makes before the link */
+
+int __real_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
+int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags);
+int __wrap_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+  asked++;
+  if (race) {
+    FILE *file = fopen(race, "w");
+    assert_non_null(file);
+    assert_true(fputs("of somebody else", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+  }
+  if (has_links) return __real_linkat(from_folder, from, to_folder, to, flags);
+  errno = EPERM;
+  return -1;
+}
+
+int __real_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to);
+int __wrap_renameat(int from_folder, const char *from, int to_folder, const char *to) {
+  if (strcmp(from, "rows") != 0 || renames_refused == 0) return __real_renameat(from_folder, from, to_folder, to);
+  renames_refused--;
+  errno = EIO;
+  return -1;
+}
+
+/* Shuffles, resuming if `resume`; the status and the number of links that were tried. */
+static gather_status run(bool resume, bool replace) {
+  gather_shuffle_options options = shuffled_options(4, 1);
+  gather_error error = dirty_error();
+  options.resume = resume, options.replace = replace;
+  asked = 0;
+  gather_status status = shuffled_run(&options, NULL, NULL, &error);
+  if (status != GATHER_OK) assert_error(&error, status);
+  return status;
+}
+
+static void a_new_file(void **state) {
+  (void)state;
+  for (int links = 0; links < 2; links++) {
+    has_links = links != 0;
+    assert_status(run(false, false), GATHER_OK);
+    assert_int_equal(asked, 1);
+    shuffled_check_seed(4);
+    assert_false(shuffled_exists(FOLDER));
+  }
+}
+
+/* It appears while the shuffle runs: it is kept, and the work is not lost. */
+static void a_file_of_somebody_else(void **state) {
+  (void)state;
+  for (int links = 0; links < 2; links++) {
+    char text[32] = "";
+    has_links = links != 0, race = "o.npy";
+    assert_status(run(false, false), GATHER_FILE_EXISTS);
+    race = NULL;
+    int fd = open("o.npy", O_RDONLY);
+    assert_int_equal(read(fd, text, sizeof text), 16);
+    assert_int_equal(close(fd), 0);
+    assert_string_equal(text, "of somebody else");
+    assert_int_equal(unlink("o.npy"), 0);
+    assert_true(shuffled_exists(FOLDER));
+    assert_status(run(true, false), GATHER_OK);
+    shuffled_check_seed(4);
+    assert_false(shuffled_exists(FOLDER));
+  }
+}
+
+/* The name that was reserved is free again, and the rows are still there. */
+static void a_rename_that_fails(void **state) {
+  (void)state;
+  for (int replace = 0; replace < 2; replace++) {
+    has_links = false, renames_refused = 1;
+    assert_status(run(false, replace != 0), GATHER_IO_ERROR);
+    assert_int_equal(renames_refused, 0);
+    assert_false(shuffled_exists("o.npy"));
+    assert_true(shuffled_exists(FOLDER));
+    assert_status(run(true, replace != 0), GATHER_OK);
+    shuffled_check_seed(4);
+    assert_false(shuffled_exists(FOLDER));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_new_file),
+      cmocka_unit_test(a_file_of_somebody_else),
+      cmocka_unit_test(a_rename_that_fails),
+  };
+  return cmocka_run_group_tests(tests, shuffled_begin, shuffled_end);
+}
