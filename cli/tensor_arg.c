@@ -206,7 +206,10 @@ gather_status gather_cli_input_typed(const char *argument, gather_type type, con
       (void)gather_cli_hint_set(error, "the input is bool: true, false, a list of them, or a FILE");
     if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64)
       return status; /* other files have their own type */
-    status = gather_cli_numbers_copy(input->tensor.tensor.data, input->tensor.tensor.shape[0], &input->numbers, error);
+    const gather_tensor *text = &input->tensor.tensor;
+    status = gather_cli_numbers_copy(text->data, gather_tensor_len(text), &input->numbers, error);
+    input->numbers.rank = text->rank;
+    memcpy(input->numbers.shape, text->shape, (size_t)text->rank * sizeof *text->shape);
     if (status == GATHER_OK) status = gather_cli_numbers_retype(&input->numbers, type, error);
   }
   if (status == GATHER_OK) use_elements(input, type);
