@@ -108,6 +108,20 @@ gather_status gather_cli_input_literal(const char *text, gather_cli_input *input
   return GATHER_OK;
 }
 
+gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len, int64_t memory_bytes,
+                                     gather_cli_input *input, gather_error *error) {
+  int64_t first, count = gather_cli_slice_len(slice, len, &first);
+  if (memory_bytes > 0 && count > memory_bytes / (int64_t)sizeof first)
+    return gather_cli_fail(
+        error, GATHER_USAGE,
+        "the slice '%.100s' has %lld indices, which do not fit in --memory; give them in a file (.npy), "
+        "which is mapped",
+        slice->text, (long long)count);
+  GATHER_CLI_TRY(gather_cli_slice_numbers(slice, len, &input->numbers, error));
+  use_numbers(input);
+  return GATHER_OK;
+}
+
 /* Numbers in text: from memory if it was read already. */
 static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
   input->text = true;

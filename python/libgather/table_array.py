@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from libgather import _core
+from libgather._integers import integers_of
 from libgather.errors import refuse
 from libgather.remote import is_url
 
@@ -150,7 +151,7 @@ def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: 
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"np.take's mode must be 'raise', 'wrap' or 'clip', not {mode!r}; table.take() has more")
     if ids.dtype.kind not in "iu":
-        raise TypeError(f"indices must be integers, not {ids.dtype}")
+        ids = integers_of(indices)
     if axis is None and table.ndim > 1:
         return table._flat(ids, mode, out)
     return table.take(ids, axis=0 if axis is None else axis, out=out, mode=mode, negative=mode != "clip")

@@ -103,8 +103,8 @@ const char *gather_text_whole_value(const gather_text_whole *whole, int64_t *val
 
 /* ---- readers */
 
-/* Reads numbers separated by white space or commas, with comments, and with a header of one word. Lines have one number each, or all
- * as many as the first. */
+/* Reads numbers separated by white space or commas, with comments, and with a header of one word. Lines have one number each, or as
+ * many as the first; the last one may have fewer. */
 GATHER_CHECKED gather_status gather_text_plain(gather_text_input *in, gather_text_numbers *numbers);
 /* text_nested.c: whether the next byte that is not blank opens a list; and reads one, [1, 2] or [[1, 2], [3, 4]], as JSON and NumPy write
  * them. */

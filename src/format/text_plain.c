@@ -93,6 +93,28 @@ static gather_status pass_comment(plain *p) {
   return GATHER_OK;
 }
 
+/* A table in which a number is missing must not be read as another list. The last line of a list may be shorter. */
+static gather_status refuse_line(const plain *p) {
+  GATHER_TRY(p->in->status);
+  return gather_fail_file(p->in->error, GATHER_FILE_MALFORMED, p->in->name, p->line.byte,
+                          "line %" PRId64 " has %" PRId64 " %s; the first one has %" PRId64
+                          ": write one in each line, or the same number of them",
+                          p->line.line, p->in_line, p->in_line == 1 ? "number" : "numbers", p->columns);
+}
+
+/* Counts a number that begins at `place`. */
+static gather_status count_number(plain *p, gather_text_place place) {
+  if (p->in_line > 0 && place.line == p->line.line) {
+    p->in_line++;
+    return GATHER_OK;
+  }
+  if (p->columns == 0) p->columns = p->in_line; /* of the first line; 0: this is it */
+  if (p->in_line != p->columns) return refuse_line(p);
+  p->line = place;
+  p->in_line = 1;
+  return GATHER_OK;
+}
+
 static gather_status read_number(plain *p) {
   gather_text_input *in = p->in;
   gather_text_word word = {.bytes = 0};
@@ -109,23 +131,10 @@ static gather_status read_number(plain *p) {
   if (!good || !gather_text_whole_ends(&whole)) return no_number(p, place, &word);
   const char *why = gather_text_whole_value(&whole, &number);
   if (why) return wrong(p, place, &word, why);
-  if (p->in_line++ == 0) p->line = place;
+  GATHER_TRY(count_number(p, place));
   p->comma_allowed = true;
   p->after_comma = false;
   return gather_text_numbers_add(p->numbers, number, in);
-}
-
-/* A table in which a number is missing must not be read as another list. */
-static gather_status end_line(plain *p) {
-  const int64_t count = p->in_line;
-  p->in_line = 0;
-  if (p->columns == 0) p->columns = count;
-  if (count == 0 || count == p->columns) return GATHER_OK;
-  GATHER_TRY(p->in->status);
-  return gather_fail_file(p->in->error, GATHER_FILE_MALFORMED, p->in->name, p->line.byte,
-                          "line %" PRId64 " has %" PRId64 " %s; the first one has %" PRId64
-                          ": write one in each line, or the same number of them",
-                          p->line.line, count, count == 1 ? "number" : "numbers", p->columns);
 }
 
 /* Reads what begins with c. */
@@ -134,7 +143,7 @@ static gather_status read_next(plain *p, int c) {
     p->comma_allowed = p->comma_allowed && c != ',';
     p->after_comma = c == ',';
     (void)gather_text_next(p->in);
-    return c == '\n' ? end_line(p) : GATHER_OK;
+    return GATHER_OK;
   }
   if (c == '#' && !p->after_comma) return pass_comment(p);
   if (is_letter(c) && p->numbers->len == 0 && !p->has_header) return read_header(p);
@@ -146,7 +155,7 @@ gather_status gather_text_plain(gather_text_input *in, gather_text_numbers *numb
   if (gather_text_is_nested(in)) return gather_text_nested(in, numbers);
   for (int c; (c = gather_text_peek(in)) >= 0;) GATHER_TRY(read_next(&p, c));
   GATHER_TRY(in->status);
-  GATHER_TRY(end_line(&p));
+  if (p.columns > 0 && p.in_line > p.columns) return refuse_line(&p);
   if (!p.has_header || numbers->len > 0) return GATHER_OK;
   return wrong(&p, p.header_at, &p.header, "is not a whole number, and nothing follows it");
 }

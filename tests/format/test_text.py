@@ -152,7 +152,7 @@ def test_what_numpy_writes(tmp_path) -> None:
 @pytest.mark.parametrize(("text", "expected"), [
     (b"[1, 2, 3]", [1, 2, 3]), (b"[]", []), (b"[[1,2],[3,4]]\n", [[1, 2], [3, 4]]), (b" [[1 2]\n [3 4]]", [[1, 2], [3, 4]]),
     (b"\xef\xbb\xbf[1,\r\n2]\r\n", [1, 2]), (b"[[], []]", [[], []]), (b"[[[5]]]", [[[5]]]), (b"[1.0, 2e0]", [1, 2]),
-    (b"[" * 64 + b"7" + b"]" * 64, None), (b"1 2\n3 4\n", [1, 2, 3, 4]), (b"1,2\n\n# c\n3,4", [1, 2, 3, 4]), (b"1,\n2,\n", [1, 2]),
+    (b"[" * 64 + b"7" + b"]" * 64, None), (b"1 2\n3 4\n", [1, 2, 3, 4]), (b"1,2\n\n# c\n3,4", [1, 2, 3, 4]), (b"1,\n2,\n", [1, 2]), (b"1 2 3\n4 5 6\n7\n", [1, 2, 3, 4, 5, 6, 7]),
     (b"ids\n1 2 # two\n3 4\n", [1, 2, 3, 4]), (b"1 2 3", [1, 2, 3]),
 ])
 def test_brackets_and_lines(text: bytes, expected, tmp_path) -> None:
@@ -169,8 +169,9 @@ def test_brackets_and_lines(text: bytes, expected, tmp_path) -> None:
     (b"[1, 2.5]", 1, "'2.5' is not a whole number"), (b"[1, null]", 1, "'null' is not"), (b"[1, ... 3]", 1, "'...' is not"), (b"[\n", 2, "not closed"),
     (b"[" * 65 + b"1" + b"]" * 65, 1, "more than 64 deep"), (b"[[1], []]", 1, "a list has 0 items"), (b"[[[1]], []]", 1, "empty where"),
     (b"[[[]], [[1]]]", 1, "a list has 1 items"), (b'["1"]', 1, "'\"1\"' is not"), (b"[1 # one\n]", 1, "'#'"),
-    (b"1 2\n3\n", 2, "has 1 number; the first one has 2"), (b"1\n2 3\n4\n", 2, "has 2 numbers; the first one has 1"),
-    (b"# c\n1 2 3\n\n4 5 6\n7 8", 5, "has 2 numbers; the first one has 3"),
+    (b"1 2\n3\n4 5", 2, "has 1 number; the first one has 2"), (b"1\n2 3\n4\n", 2, "has 2 numbers; the first one has 1"),
+    (b"# c\n1 2 3\n\n4 5 6\n7 8\n# d\n9 10 11", 5, "has 2 numbers; the first one has 3"), (b"1 2\n3 4 5", 2, "has 3 numbers; the first one has 2"),
+    (b"1\n2 3", 2, "has 2 numbers; the first one has 1"),
 ])
 def test_brackets_and_lines_that_are_ragged(text: bytes, line: int, words: str, tmp_path) -> None:
     (tmp_path / "i.txt").write_bytes(text)

@@ -40,7 +40,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> None:
     assert found.flags.c_contiguous and found.flags.writeable
 
 
-@pytest.mark.parametrize("text", ["7 -1 0\n5,5\n2 9", "# ids\n7\n-1\n0 # zero\n5\n5\n2\n9\n", "\ufeffuser_id\r\n7\r\n-1\r\n0\r\n5\r\n5\r\n2\r\n9"])
+@pytest.mark.parametrize("text", ["7 -1 0\n5,5 2\n9", "# ids\n7\n-1\n0 # zero\n5\n5\n2\n9\n", "\ufeffuser_id\r\n7\r\n-1\r\n0\r\n5\r\n5\r\n2\r\n9"])
 def test_text(tmp_path, text):
     (tmp_path / "i.txt").write_text(text, newline="")
     for path in (tmp_path / "i.txt", str(tmp_path / "i.txt"), os.fsencode(tmp_path / "i.txt")):
