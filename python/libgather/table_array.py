@@ -167,11 +167,11 @@ def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         if ids.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension")
         return table._flat(ids, "raise", None)
-    if ids.ndim != table.ndim:
-        raise ValueError("`indices` and the table must have the same number of dimensions")
     number = axis.__index__()
     if not -table.ndim <= number < table.ndim:
         refuse("axis_out_of_range", f"axis {number} is outside [{-table.ndim}, {table.ndim - 1}]", "axis")
+    if ids.ndim != table.ndim:
+        raise ValueError("`indices` and the table must have the same number of dimensions")
     if number % table.ndim != 0:
         refuse("unsupported", f"axis {number} of a table in a file: rows are along axis 0 only, and take_along_axis would read all of them", "axis")
     columns = [np.arange(n).reshape([-1 if d == e else 1 for e in range(table.ndim)]) for d, n in enumerate(table.shape) if d > 0]
