@@ -13,13 +13,13 @@ import numpy as np
 
 from libgather import _core
 from libgather._fill import fill_array, fill_tensor
-from libgather._integers import integers_of, is_masked
+from libgather._integers import integers_of, is_masked, read_integers
 from libgather._modes import refuse_mode
 from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "integers_of", "join_ids", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "read_integers", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
 
 

@@ -173,12 +173,17 @@ def _name(dtype: np.dtype) -> str:
     return f"{kind} ({dtype})" if kind else str(dtype)
 
 
-def integers_of(ids: Any, failed: bool = False) -> np.ndarray | None:
+def integers_of(ids: Any) -> np.ndarray:
     """An array of the integers that `ids` are, whatever holds them. Raises GatherTypeError with the position of the first that is none,
     GatherValueError for ragged lists.
-
-    failed: reading them as a tensor has raised; None = that error is the better one.
     """
+    found = read_integers(ids, False)
+    assert found is not None
+    return found
+
+
+def read_integers(ids: Any, failed: bool) -> np.ndarray | None:
+    """The same. failed: reading them as a tensor has raised; None = that error is the better one."""
     if failed and not isinstance(ids, list | tuple) and not hasattr(ids, "null_count"):
         return None
     _refuse_container(ids)

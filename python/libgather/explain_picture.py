@@ -146,12 +146,10 @@ def _data_item(x: Any, array: np.ndarray) -> Item:
 def _index_item(indices: Any) -> Item:
     refuse_masked(indices)
     array = integers_of(indices) if isinstance(indices, list | tuple) else _numpy_of(indices)
-    assert array is not None
     if array.dtype.kind == "V" and "int" in array.dtype.name:
         array = array.astype(np.int64)  # int4, one to a byte
     if array.dtype.kind not in "iu":
         array = integers_of(indices)
-    assert array is not None
     return "indices", array, None, None
 
 

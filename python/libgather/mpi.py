@@ -308,7 +308,6 @@ class Plan:
         except errors.GatherError as error:
             error.rank = self.rank
             numbers, failure = np.zeros(0), error
-        assert numbers is not None
         wrong = failure is not None
         if not wrong:
             numbers = np.ascontiguousarray(numbers, np.uint64 if numbers.dtype == np.uint64 else np.int64).reshape(numbers.shape)

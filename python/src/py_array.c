@@ -160,7 +160,7 @@ static int read_list(PyObject *object, gather_py_view *view) {
 static int read_objects(PyObject *object, bool failed, gather_py_view *view) {
   PyObject *type = NULL, *value = NULL, *trace = NULL;
   if (failed) PyErr_Fetch(&type, &value, &trace);
-  PyObject *function = gather_py_fallback("integers_of");
+  PyObject *function = gather_py_fallback("read_integers");
   PyObject *array = function ? PyObject_CallFunction(function, "Oi", object, (int)failed) : NULL;
   Py_XDECREF(function);
   gather_py_view_clear(view);
