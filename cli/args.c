@@ -11,6 +11,7 @@
 
 #include "fail.h"
 #include "hint.h"
+#include "literal.h"
 
 static const gather_cli_option *option(int id) { return gather_cli_option_at((gather_cli_option_id)id); }
 
@@ -126,7 +127,8 @@ static void read_argument(reader *r, const char *text) {
 
 static void read_one(reader *r) {
   const char *text = r->argv[r->next++];
-  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && text[1] != ':' && !gather_cli_is_whole(text);
+  bool option = !r->no_more && text[0] == '-' && text[1] != 0 && text[1] != ':' && !gather_cli_is_whole(text) &&
+                !gather_cli_is_slice(text);
   if (option && strcmp(text, "--") == 0)
     r->no_more = true;
   else if (option && text[1] == '-')

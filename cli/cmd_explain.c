@@ -69,6 +69,7 @@ static gather_status explain_tensors(gather_cli_explain *ex, gather_error *error
   GATHER_CLI_TRY(make_up(ex, error));
   GATHER_CLI_TRY(gather_cli_job_options(&ex->job, error));
   GATHER_CLI_TRY(gather_cli_job_inputs(&ex->job, error));
+  GATHER_CLI_TRY(gather_cli_job_slice(&ex->job, error));
   gather_cli_explain_policy(ex);
   told.data_type = ex->job.data.tensor.type_name;
   told.indices_type = ex->job.indices.tensor.type_name;

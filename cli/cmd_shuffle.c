@@ -23,6 +23,10 @@ static gather_status open_table(gather_cli_shuffle *job, gather_error *error) {
 static gather_status open_order(gather_cli_shuffle *job, gather_error *error) {
   const char *order = job->args->value[GATHER_CLI_ORDER];
   if (!order || job->order.tensor.tensor.shape) return GATHER_OK;
+  if (job->order_slice.text)
+    return gather_cli_input_slice(&job->order_slice,
+                                  gather_table_describe(gather_shuffle_describe(job->shuffle)->table)->rows,
+                                  job->options.memory_bytes, &job->order, error);
   return gather_cli_input_tensor(order, &job->order_raw, true, "indices", &job->order, error);
 }
 

@@ -90,11 +90,50 @@ static gather_status open_data(gather_cli_job *job, const char *data, gather_err
   return status == GATHER_NAME_NOT_FOUND && job->data.file ? open_whole(job, data, error) : status;
 }
 
+static bool is_parquet(const gather_error *error) { return strstr(error->message, "Parquet is not supported") != NULL; }
+
+/* Whether a name needs no quotes in Python and in the shell, and no others around it. */
+static bool is_plain(const char *name) {
+  return strlen(name) < 60 &&
+         !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:#")];
+}
+
+/* Python reads Parquet: the line that takes the rows. Options of the take are the caller's to add. */
+static gather_status hint_parquet(const gather_cli_job *job, const gather_error *error) {
+  const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job), *out = job->output;
+  const bool take = job->args->command->id == GATHER_CLI_COMMAND_TAKE && data && !job->data_raw.raw.type;
+  if (!take || !is_plain(indices))
+    return gather_cli_hint_set(error, "libgather.read_ids('IDS.parquet:COLUMN') reads them in Python");
+  return gather_cli_hint_set(error,
+                             "or take the rows in Python: python3 -c \"import libgather as g, numpy; "
+                             "numpy.save('%s', g.open('%s').take(g.read_ids('%s')))\"",
+                             out && is_plain(out) && strcmp(out, "-") != 0 ? out : "rows.npy",
+                             is_plain(data) ? data : "DATA", indices);
+}
+
 static gather_status open_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
   if (data) GATHER_CLI_TRY(open_data(job, data, error));
-  if (job->literal) return GATHER_OK;
-  return gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
+  if (job->literal || job->slice.text) return GATHER_OK;
+  gather_status status = gather_cli_input_tensor(indices, &job->indices_raw, true, "indices", &job->indices, error);
+  if (status == GATHER_UNSUPPORTED && is_parquet(error)) return hint_parquet(job, error);
+  GATHER_CLI_TRY(status);
+  if (job->indices.tensor.tensor.type != GATHER_TYPE_OPAQUE) return GATHER_OK;
+  (void)gather_cli_fail(error, GATHER_TYPE_UNSUPPORTED, "indices must be integers, not %.100s",
+                        job->indices.tensor.type_name);
+  error->input = "indices";
+  return GATHER_TYPE_UNSUPPORTED;
+}
+
+gather_status gather_cli_job_slice(gather_cli_job *job, gather_error *error) {
+  const gather_tensor *data = &job->data.tensor.tensor;
+  const int64_t axis = job->options.axis < 0 ? job->options.axis + data->rank : job->options.axis;
+  const bool valid = axis >= 0 && axis < data->rank; /* else the plan fails, whatever the indices are */
+  if (!job->slice.text) return GATHER_OK;
+  gather_status status = gather_cli_input_slice(&job->slice, valid ? data->shape[axis] : 0,
+                                                job->through.options.memory_bytes, &job->indices, error);
+  if (status != GATHER_OK) error->input = "indices";
+  return status;
 }
 
 gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error) {
@@ -128,6 +167,7 @@ gather_status gather_cli_job_prepare(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_job_inputs(job, error));
   GATHER_CLI_TRY(gather_cli_job_table_open(job, error));
   if (!job->through.table) GATHER_CLI_TRY(gather_cli_input_load(&job->data, "data", error));
+  GATHER_CLI_TRY(gather_cli_job_slice(job, error));
   GATHER_CLI_TRY(gather_cli_job_describe(job, error));
   GATHER_CLI_TRY(gather_plan_create(job->op, &job->data.tensor.tensor, &job->indices.tensor.tensor, NULL, &job->options,
                                     &job->plan, error));

@@ -96,7 +96,7 @@ static bool through_file(const char *path, char *file, size_t bytes, const char 
   return false;
 }
 
-/* Numbers that are not a literal: 1,2 or (1, 2) or 1.5 or 0:3. */
+/* Numbers that are not a literal: 1,2 or (1, 2) or 1.5. */
 static const char *numbers_hint(const char *argument) {
   if (argument[strspn(argument, "0123456789+-.,;:()[]{} eE")] != 0 || !strpbrk(argument, "0123456789")) return NULL;
   return strpbrk(argument, ",;: ") ? "write several indices as a list: '[0, 2]'"

@@ -36,15 +36,20 @@ static gather_status push(gather_cli_numbers *numbers, int64_t number, gather_er
   return GATHER_OK;
 }
 
-gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
-                                      gather_error *error) {
+gather_status gather_cli_numbers_make(int64_t len, gather_cli_numbers *numbers, gather_error *error) {
   memset(numbers, 0, sizeof *numbers);
-  numbers->at = calloc((size_t)len + 1, sizeof *from);
+  if ((uint64_t)len < PTRDIFF_MAX / sizeof *numbers->at) numbers->at = calloc((size_t)len + 1, sizeof *numbers->at);
   if (!numbers->at)
     return gather_cli_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for %lld numbers", (long long)len);
-  if (len > 0) memcpy(numbers->at, from, (size_t)len * sizeof *from);
   numbers->len = numbers->room = numbers->shape[0] = len;
   numbers->rank = 1;
+  return GATHER_OK;
+}
+
+gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
+                                      gather_error *error) {
+  GATHER_CLI_TRY(gather_cli_numbers_make(len, numbers, error));
+  if (len > 0) memcpy(numbers->at, from, (size_t)len * sizeof *from);
   return GATHER_OK;
 }
 

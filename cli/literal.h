@@ -44,6 +44,27 @@ bool gather_cli_exact(gather_type type, const char *word, void *element);
 GATHER_CHECKED gather_status gather_cli_numbers_copy(const int64_t *from, int64_t len, gather_cli_numbers *numbers,
                                                      gather_error *error);
 
+/* `len` zeros, 1-D, to be filled in. */
+GATHER_CHECKED gather_status gather_cli_numbers_make(int64_t len, gather_cli_numbers *numbers, gather_error *error);
+
+/* ---- slices: 10:20, ::2, -5: */
+
+typedef struct gather_cli_slice {
+  const char *text; /* as given; NULL = no slice */
+  bool has_start, has_stop;
+  int64_t start, stop, step;
+} gather_cli_slice;
+
+/* Whether an argument is a slice, not a file. */
+bool gather_cli_is_slice(const char *text);
+/* Reads one. Returns GATHER_USAGE, also for a step of 0. */
+GATHER_CHECKED gather_status gather_cli_slice_read(const char *text, gather_cli_slice *slice, gather_error *error);
+/* How many indices it selects on an axis of that length, and the first one. */
+int64_t gather_cli_slice_len(const gather_cli_slice *slice, int64_t len, int64_t *first);
+/* These indices, 1-D. */
+GATHER_CHECKED gather_status gather_cli_slice_numbers(const gather_cli_slice *slice, int64_t len,
+                                                      gather_cli_numbers *numbers, gather_error *error);
+
 void gather_cli_numbers_clear(gather_cli_numbers *numbers);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct gather_cli_shuffle {
   gather_cli_out out; /* of -o */
   gather_cli_raw data_raw, order_raw;
   gather_cli_input order;
+  gather_cli_slice order_slice;
 
   /* progress */
   gather_shuffle_step step; /* the current step */

@@ -38,10 +38,12 @@ static gather_status read_order(gather_cli_shuffle *job, gather_error *error) {
     return gather_cli_fail(error, GATHER_USAGE, "--seed and --order cannot be combined");
   if (gather_cli_is_stdin(order) && job->options.resume)
     return gather_cli_fail(error, GATHER_USAGE, "--resume needs --order to be a file");
-  if (!gather_cli_is_literal(order)) return GATHER_OK;
+  const bool sliced = gather_cli_is_slice(order);
+  if (!sliced && !gather_cli_is_literal(order)) return GATHER_OK;
   if (job->order_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a literal",
-                           order);
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s", order,
+                           sliced ? "slice" : "literal");
+  if (sliced) return gather_cli_slice_read(order, &job->order_slice, error);
   return gather_cli_input_literal(order, &job->order, error);
 }
 

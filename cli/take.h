@@ -39,11 +39,12 @@ typedef struct gather_cli_job {
   const char *fill; /* the V of fill=V; or NULL */
   int32_t threads;  /* 0 = all CPUs */
   gather_cli_raw data_raw, indices_raw;
-  bool literal;       /* INDICES is one */
-  gather_cli_out out; /* of -o, if that is a file */
-  const char *output; /* its path, or "-"; NULL without -o */
-  bool to_stdout;     /* -o - */
-  const char *format; /* of the output; NULL without -o */
+  bool literal;           /* INDICES is one */
+  gather_cli_slice slice; /* or a slice, which becomes indices when the length of the axis is known */
+  gather_cli_out out;     /* of -o, if that is a file */
+  const char *output;     /* its path, or "-"; NULL without -o */
+  bool to_stdout;         /* -o - */
+  const char *format;     /* of the output; NULL without -o */
   /* Open files. */
   gather_cli_input data, indices;
   void *fill_element;
@@ -68,6 +69,8 @@ GATHER_CHECKED gather_status gather_cli_job_common(gather_cli_job *job, gather_e
 /* The arguments DATA (NULL: explain generates it) and INDICES (NULL: explain has a MODEL). */
 const char *gather_cli_job_data(const gather_cli_job *job);
 const char *gather_cli_job_indices(const gather_cli_job *job);
+/* INDICES as a slice of the axis: makes the indices. DATA is open, with all its parts. */
+GATHER_CHECKED gather_status gather_cli_job_slice(gather_cli_job *job, gather_error *error);
 /* Parses the V of fill=V: the type of data is known. */
 GATHER_CHECKED gather_status gather_cli_job_fill(gather_cli_job *job, gather_error *error);
 /* Opens the files, and parses the V of fill=V. */

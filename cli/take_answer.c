@@ -52,6 +52,7 @@ static void answer_json(const gather_cli_job *job) {
   gather_cli_json_object(&json, "indices");
   int64_t len;
   gather_cli_json_int(&json, "count", job->index_count);
+  if (job->slice.text) gather_cli_json_string(&json, "slice", job->slice.text);
   if (job->op->tuples) gather_cli_json_int(&json, "tuples", count_tuples(job, &len));
   gather_cli_json_int(&json, "bad", job->bad_count);
   gather_cli_json_object_end(&json);

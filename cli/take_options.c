@@ -181,6 +181,17 @@ static gather_status read_table(gather_cli_job *job, gather_error *error) {
   return GATHER_OK;
 }
 
+/* A slice selects along one axis. */
+static gather_status read_slice(gather_cli_job *job, const char *text, gather_error *error) {
+  const gather_cli_command *command = rules_command(job);
+  GATHER_CLI_TRY(gather_cli_slice_read(text, &job->slice, error));
+  if (command->id == GATHER_CLI_COMMAND_TAKE) return GATHER_OK;
+  (void)gather_cli_fail(error, GATHER_USAGE, "'%.100s' is a slice of one axis, and %s takes %s", text, command->name,
+                        command->id == GATHER_CLI_COMMAND_ND ? "tuples" : "one index for each element of the result");
+  return gather_cli_hint_set(error, "gather take DATA %.100s takes these rows; write ./%.100s for a file of that name",
+                             text, text);
+}
+
 static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   const char *data = gather_cli_job_data(job), *indices = gather_cli_job_indices(job);
   GATHER_CLI_TRY(
@@ -188,10 +199,12 @@ static gather_status read_inputs(gather_cli_job *job, gather_error *error) {
   GATHER_CLI_TRY(gather_cli_raw_options(job->args, GATHER_CLI_I_TYPE, GATHER_CLI_I_SHAPE, GATHER_CLI_I_OFFSET,
                                         &job->indices_raw, error));
   if (!indices) return GATHER_OK; /* the MODEL of explain defines them */
+  const bool sliced = gather_cli_is_slice(indices);
   job->literal = gather_cli_is_literal(indices);
-  if (job->literal && job->indices_raw.raw.type)
-    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a literal",
-                           indices);
+  if ((job->literal || sliced) && job->indices_raw.raw.type)
+    return gather_cli_fail(error, GATHER_USAGE, "--indices-type needs a file of raw bytes, but '%.100s' is a %s",
+                           indices, sliced ? "slice" : "literal");
+  if (sliced) return read_slice(job, indices, error);
   if (data && gather_cli_is_stdin(data) && gather_cli_is_stdin(indices))
     return gather_cli_fail(error, GATHER_USAGE, "DATA and INDICES cannot both be standard input");
   return job->literal ? gather_cli_input_literal(indices, &job->indices, error) : GATHER_OK;

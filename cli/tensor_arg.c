@@ -108,6 +108,20 @@ gather_status gather_cli_input_literal(const char *text, gather_cli_input *input
   return GATHER_OK;
 }
 
+gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len, int64_t memory_bytes,
+                                     gather_cli_input *input, gather_error *error) {
+  int64_t first, count = gather_cli_slice_len(slice, len, &first);
+  if (memory_bytes > 0 && count > memory_bytes / (int64_t)sizeof first)
+    return gather_cli_fail(
+        error, GATHER_USAGE,
+        "the slice '%.100s' has %lld indices, which do not fit in --memory; give them in a file (.npy), "
+        "which is mapped",
+        slice->text, (long long)count);
+  GATHER_CLI_TRY(gather_cli_slice_numbers(slice, len, &input->numbers, error));
+  use_numbers(input);
+  return GATHER_OK;
+}
+
 /* Numbers in text: from memory if it was read already. */
 static gather_status open_text(const char *path, const char *name, gather_cli_input *input, gather_error *error) {
   input->text = true;
@@ -206,7 +220,10 @@ gather_status gather_cli_input_typed(const char *argument, gather_type type, con
       (void)gather_cli_hint_set(error, "the input is bool: true, false, a list of them, or a FILE");
     if (status != GATHER_OK || !input->text || type == GATHER_TYPE_INT64)
       return status; /* other files have their own type */
-    status = gather_cli_numbers_copy(input->tensor.tensor.data, input->tensor.tensor.shape[0], &input->numbers, error);
+    const gather_tensor *text = &input->tensor.tensor;
+    status = gather_cli_numbers_copy(text->data, gather_tensor_len(text), &input->numbers, error);
+    input->numbers.rank = text->rank;
+    memcpy(input->numbers.shape, text->shape, (size_t)text->rank * sizeof *text->shape);
     if (status == GATHER_OK) status = gather_cli_numbers_retype(&input->numbers, type, error);
   }
   if (status == GATHER_OK) use_elements(input, type);

@@ -44,6 +44,10 @@ typedef struct gather_cli_input {
 /* Reads a literal; opens no file. */
 GATHER_CHECKED gather_status gather_cli_input_literal(const char *text, gather_cli_input *input, gather_error *error);
 
+/* The indices of a slice on an axis of that length. memory_bytes: most that they may take; 0 = no limit. Returns GATHER_USAGE. */
+GATHER_CHECKED gather_status gather_cli_input_slice(const gather_cli_slice *slice, int64_t len, int64_t memory_bytes,
+                                                    gather_cli_input *input, gather_error *error);
+
 /* A tensor for a model's value: a literal or a text file of the type that the value has (GATHER_TYPE_NONE: int64), or a file. */
 GATHER_CHECKED gather_status gather_cli_input_typed(const char *argument, gather_type type, const char *role,
                                                     gather_cli_input *input, gather_error *error);

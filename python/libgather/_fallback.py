@@ -13,18 +13,14 @@ import numpy as np
 
 from libgather import _core
 from libgather._fill import fill_array, fill_tensor
+from libgather._integers import integers_of, is_masked, read_integers
 from libgather._modes import refuse_mode
 from libgather.errors import GatherTypeError, refuse
 from libgather.model_types import dtype_of, is_packed, unpack
 
 
-__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "records_gradients", "refuse_mode", "table_dtype",
+__all__ = ["detached", "fill_array", "fill_tensor", "gather_elements", "gather_nd", "hand_over", "index", "join_ids", "read_integers", "records_gradients", "refuse_mode", "table_dtype",
            "take", "take_along_axis", "unpack_rows"]  # what the extension uses
-
-
-def _is_masked(x: Any) -> bool:
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(x, masked.MaskedArray)
 
 
 def _policy(name: str, options: dict) -> str:
@@ -113,11 +109,12 @@ def _one_type(ids: list[np.ndarray]) -> list[np.ndarray]:
 
 def join_ids(ids: tuple) -> np.ndarray:
     """Arrays of ids, one for each dimension, as one array of tuples: its last dimension has the numbers of a tuple."""
-    arrays = [np.asarray(part) for part in ids]
-    arrays = [array.astype(np.int64) if array.size == 0 and isinstance(part, list | tuple) else array for array, part in zip(arrays, ids, strict=True)]
-    for number, array in enumerate(arrays):
-        if array.dtype.kind not in "iu":
-            refuse("type_unsupported", f"ids must be integers, not {array.dtype} (item {number} of the tuple)", "indices")
+    arrays = []
+    for number, part in enumerate(ids):
+        try:
+            arrays.append(integers_of(part))
+        except GatherTypeError as error:
+            refuse("type_unsupported", f"{error.message} (item {number} of the tuple)", "indices")
     try:
         return np.stack(np.broadcast_arrays(*_one_type(arrays)), axis=-1)
     except ValueError as error:
@@ -128,7 +125,7 @@ def _call(name: str, x: Any, indices: Any, options: dict) -> Any:
     if isinstance(x, _core.Table):
         text = "index() without keywords is table[key]" if name == "index" else "only take() and gather_nd() are supported"
         refuse("unsupported", f"{name} of a table in a file: {text}", "data")
-    if _is_masked(x):
+    if is_masked(x):
         return _masked(name, x, indices, options)
     array = np.asarray(x)
     if name == "take_along_axis" and options.get("axis", -1) is None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from libgather import _core
 from libgather._fill import fill_array
+from libgather._integers import integers_of, refuse_masked
 from libgather._modes import command_mode, unknown_mode
 from libgather.errors import GatherError, GatherFileError, GatherTypeError, refuse
 from libgather.model_types import Item, dtype_of, is_of_numpy, to_item
@@ -143,13 +144,12 @@ def _data_item(x: Any, array: np.ndarray) -> Item:
 
 
 def _index_item(indices: Any) -> Item:
-    array = _numpy_of(indices)
-    if array.dtype == np.float64 and array.size == 0:
-        array = array.astype(np.int64)  # an empty list has no type of its own
+    refuse_masked(indices)
+    array = integers_of(indices) if isinstance(indices, list | tuple) else _numpy_of(indices)
     if array.dtype.kind == "V" and "int" in array.dtype.name:
         array = array.astype(np.int64)  # int4, one to a byte
     if array.dtype.kind not in "iu":
-        refuse("type_unsupported", f"indices must be integers, not {array.dtype}", "indices")
+        array = integers_of(indices)
     return "indices", array, None, None
 
 

@@ -100,13 +100,25 @@ def _from_parquet(path: str, column: str) -> np.ndarray:
         _malformed(path, error)
 
 
-def _from_arrow(path: str, column: str) -> np.ndarray | None:
+def _from_arrow_stream(path: str, column: str) -> np.ndarray:
+    """A stream does not say how many rows it has: it is read twice, a batch at a time."""
+    import pyarrow as pa
+
+    with pa.OSFile(path) as source, pa.ipc.open_stream(source) as stream:
+        rows = sum(batch.num_rows for batch in stream)
+    with pa.OSFile(path) as source, pa.ipc.open_stream(source) as stream:
+        return _integers(stream, _field(stream.schema, column, path), rows, path)
+
+
+def _from_arrow(path: str, column: str, is_stream: bool) -> np.ndarray | None:
     """None if pyarrow is not installed."""
     try:
         import pyarrow as pa
     except ImportError:
         return None
     try:
+        if is_stream:
+            return _from_arrow_stream(path, column)
         with pa.OSFile(path) as source, pa.ipc.open_file(source) as file:
             field = _field(file.schema, column, path)
             rows = sum(file.get_batch(i).num_rows for i in range(file.num_record_batches))
@@ -136,16 +148,17 @@ def read_ids(path: Path) -> np.ndarray:
         'FILE', or 'FILE:NAME' for a file with several tensors or columns; FILE may be a URL, which is downloaded.
         The format is detected from the content:
 
-        - text: integers separated by white space or commas, with comments (#) and a header of one word;
+        - text: integers separated by white space or commas, with comments (#) and a header of one word; also as floats are written
+          (1e+05, numpy.savetxt's 1.000000000000000000e+00), and lists in brackets, [1, 2] or [[0, 1], [2, 3]];
         - CSV, TSV: 'ids.csv:user_id' is the column of that name, 'ids.csv:#0' column number 0 of a file without a header;
-        - Arrow, Feather: 'ids.arrow:user_id', in any number of record batches;
+        - Arrow files and streams, Feather: 'ids.arrow:user_id', in any number of record batches; lists of one length are rows;
         - Parquet: 'ids.parquet:user_id', with pyarrow, which must be installed;
         - .npy, safetensors and every other format of `gather info --formats`.
 
     Returns
     -------
     ndarray
-        Of the file's integer type (int64 for text); 1-D for text and columns, else of the tensor's shape.
+        Of the file's integer type (int64 for text); 1-D for text without brackets and columns, else of the tensor's shape.
 
     Raises
     ------
@@ -169,7 +182,8 @@ def read_ids(path: Path) -> np.ndarray:
     try:
         return _from_library(file, column, head)
     except GatherNotSupportedError:
-        ids = _from_arrow(file, column) if head.startswith(b"ARROW1") else None
+        is_stream = head.startswith(b"\xff\xff\xff\xff")
+        ids = _from_arrow(file, column, is_stream) if is_stream or head.startswith(b"ARROW1") else None
         if ids is None:
             raise
         return ids

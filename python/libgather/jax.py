@@ -19,6 +19,7 @@ except ImportError as error:
 
 from libgather import _core
 from libgather._fill import fill_array
+from libgather._integers import integers_of
 from libgather._jax_request import ELEMENTS, GATHER, ND, POLICIES, WINDOWS, Request, Windows
 from libgather._modes import command_mode, refuse_mode
 from libgather._plugins import library
@@ -68,6 +69,8 @@ def _known(indices: Any) -> np.ndarray:
     known = np.asarray(indices)
     if known.size == 0 and known.dtype == float and isinstance(indices, list | tuple):
         return known.astype(np.int32)
+    if known.dtype.kind in "fcmMOSU":
+        known = integers_of(indices)
     kept = jax.dtypes.canonicalize_dtype(known.dtype) if known.dtype.kind in "iu" else known.dtype
     if kept != known.dtype and known.size:
         _refuse_misfits(known, kept)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from libgather import _mpi_library as native
 from libgather import errors
+from libgather._integers import integers_of
 from libgather._mpi_agree import STATUSES, compare, failure_of, files_of, gather_facts, rebuilt, short
 from libgather.table import Path, Table
 from libgather.table import open as open_table
@@ -301,10 +302,13 @@ class Plan:
 
     def _arguments(self, ids: Any, out: Any) -> tuple[tuple[native.Tensor, native.Tensor], np.ndarray, Exception | None]:
         """Ids and rows for the library, and what is wrong with `out`."""
-        numbers = np.asarray(ids)
-        if numbers.size == 0 and numbers.dtype == np.float64:  # np.asarray([])
-            numbers = numbers.astype(np.int64)
-        wrong = numbers.dtype.kind not in "iu"
+        failure: Exception | None = None
+        try:
+            numbers = integers_of(ids)
+        except errors.GatherError as error:
+            error.rank = self.rank
+            numbers, failure = np.zeros(0), error
+        wrong = failure is not None
         if not wrong:
             numbers = np.ascontiguousarray(numbers, np.uint64 if numbers.dtype == np.uint64 else np.int64).reshape(numbers.shape)
         shape = (*numbers.shape, *self._row_shape)
@@ -312,8 +316,7 @@ class Plan:
             out = np.empty(shape, self.dtype)
         if not isinstance(out, np.ndarray):
             raise TypeError(f"out must be an array, not {type(out).__name__}")
-        failure = None
-        if not (out.shape == shape and out.dtype == self.dtype and out.flags.c_contiguous and out.flags.writeable):
+        if failure is None and not (out.shape == shape and out.dtype == self.dtype and out.flags.c_contiguous and out.flags.writeable):
             failure = errors.GatherValueError(
                 f"out must be C-contiguous and writeable, {self.dtype} of shape {shape}, not {out.dtype} of shape {out.shape}",
                 status="usage", code=STATUSES.index("usage"), input="output", rank=self.rank,

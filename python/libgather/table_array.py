@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from libgather import _core
 from libgather._fallback import EXPORTED, export
+from libgather._integers import integers_of
 from libgather.errors import refuse
 from libgather.remote import is_url
 
@@ -168,7 +169,7 @@ def _take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: 
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"np.take's mode must be 'raise', 'wrap' or 'clip', not {mode!r}; table.take() has more")
     if ids.dtype.kind not in "iu":
-        raise TypeError(f"indices must be integers, not {ids.dtype}")
+        ids = integers_of(indices)
     if axis is None and table.ndim > 1:
         return table._flat(ids, mode, out)
     return table.take(ids, axis=0 if axis is None else axis, out=out, mode=mode, negative=mode != "clip")
@@ -184,11 +185,11 @@ def _take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
         if ids.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension")
         return table._flat(ids, "raise", None)
-    if ids.ndim != table.ndim:
-        raise ValueError("`indices` and the table must have the same number of dimensions")
     number = axis.__index__()
     if not -table.ndim <= number < table.ndim:
         refuse("axis_out_of_range", f"axis {number} is outside [{-table.ndim}, {table.ndim - 1}]", "axis")
+    if ids.ndim != table.ndim:
+        raise ValueError("`indices` and the table must have the same number of dimensions")
     if number % table.ndim != 0:
         refuse("unsupported", f"axis {number} of a table in a file: rows are along axis 0 only, and take_along_axis would read all of them", "axis")
     columns = [np.arange(n).reshape([-1 if d == e else 1 for e in range(table.ndim)]) for d, n in enumerate(table.shape) if d > 0]

@@ -13,6 +13,7 @@ import numpy as np
 from libgather import _core
 from libgather._core import index
 from libgather._fallback import join_ids
+from libgather._integers import integers_of, refuse_masked
 from libgather.errors import GatherNotSupportedError, make_key, refuse
 from libgather.model_types import is_packed
 
@@ -34,8 +35,12 @@ def _is_basic(part: Any) -> bool:
 def _ids_of(key: Any) -> np.ndarray:
     """The row index as an array: integers, or a mask."""
     _core._probe(key)
-    ids = np.asarray(key)
-    return ids.astype(np.int64) if ids.size == 0 and ids.dtype == float and isinstance(key, list | tuple) else ids
+    refuse_masked(key)
+    try:
+        ids = np.asarray(key)
+    except ValueError:
+        ids = None  # ragged
+    return ids if ids is not None and ids.dtype.kind in "iub" else integers_of(key)
 
 
 def _check_columns(columns: tuple, rows: int, shape: tuple[int, ...]) -> None:

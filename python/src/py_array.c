@@ -155,8 +155,47 @@ static int read_list(PyObject *object, gather_py_view *view) {
   return result;
 }
 
+/* An array of the integers that Python finds in an object, which NumPy has made no integers of; or an error that says what it is.
+ * failed: reading it has raised, and that error stays if there is no better one. */
+static int read_objects(PyObject *object, bool failed, gather_py_view *view) {
+  PyObject *type = NULL, *value = NULL, *trace = NULL;
+  if (failed) PyErr_Fetch(&type, &value, &trace);
+  PyObject *function = gather_py_fallback("read_integers");
+  PyObject *array = function ? PyObject_CallFunction(function, "Oi", object, (int)failed) : NULL;
+  Py_XDECREF(function);
+  gather_py_view_clear(view);
+  gather_py_view_init(view);
+  int result = -1;
+  if (array && PyArray_Check(array)) {
+    result = gather_py_view_array((PyArrayObject *)array, view);
+  } else if (array) {
+    PyErr_Restore(type, value, trace);
+    type = value = trace = NULL;
+  }
+  Py_XDECREF(array);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return result;
+}
+
+/* Errors that say that an object cannot be read as a tensor; others are not about its elements. */
+static int may_be_objects(void) {
+  PyObject *kind;
+  if (PyErr_ExceptionMatches(PyExc_ValueError)) return 1;
+  if (!PyErr_ExceptionMatches(PyExc_NotImplementedError)) return 0;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace); /* nothing may be pending while the class is looked up */
+  kind = PyObject_GetAttrString(gather_py.errors, "GatherNotSupportedError");
+  const int matches = kind && PyErr_GivenExceptionMatches(type, kind);
+  PyErr_Clear();
+  Py_XDECREF(kind);
+  PyErr_Restore(type, value, trace);
+  return matches;
+}
+
 /* Integers of another package (int4, one to a byte) are widened to int64. */
-static int widen(gather_py_view *view) {
+static int widen(PyObject *object, gather_py_view *view) {
   PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)view->array);
   PyObject *name = PyObject_GetAttrString((PyObject *)descr, "name");
   const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
@@ -172,8 +211,7 @@ static int widen(gather_py_view *view) {
     result = wide ? gather_py_view_array((PyArrayObject *)wide, view) : -1;
     Py_XDECREF(wide);
   } else {
-    gather_py_fail(GATHER_TYPE_UNSUPPORTED, "indices", "indices must be integers, not %s", text);
-    result = -1;
+    result = read_objects(object, false, view);
   }
   Py_XDECREF(name);
   return result;
@@ -191,10 +229,14 @@ static int read_number(PyObject *object, gather_py_view *view) {
 
 int gather_py_read_indices(PyObject *object, gather_py_view *view) {
   int result = PyLong_CheckExact(object) ? read_number(object, view) : read_tensor(object, "indices", view);
-  if (result == 1) result = read_list(object, view);
-  if (result == 0) result = refuse_masked(view, "indices", "indices have a mask: fill or compress them first");
-  if (result == 0 && view->array && view->tensor.type == GATHER_TYPE_OPAQUE) return widen(view);
-  return result;
+  const bool by_numpy = result == 1;
+  if (by_numpy) result = read_list(object, view);
+  if (result < 0) return may_be_objects() ? read_objects(object, true, view) : -1;
+  if (refuse_masked(view, "indices", "indices have a mask: fill or compress them first") < 0) return -1;
+  if (view->array && view->tensor.type == GATHER_TYPE_OPAQUE) return widen(object, view);
+  const gather_kind kind = gather_type_get(view->tensor.type)->kind;
+  const bool numbers = kind == GATHER_KIND_FLOAT || kind == GATHER_KIND_COMPLEX;
+  return by_numpy && numbers ? read_objects(object, false, view) : 0;
 }
 
 gather_py_dtype gather_py_dtype_of(const gather_py_view *view) {

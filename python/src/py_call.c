@@ -105,10 +105,28 @@ static int fail_broadcast(const gather_py_call *call, int32_t d, const gather_py
   return -1;
 }
 
+/* NumPy's take_along_axis looks at the axis before the ranks: 0, or -1 with the engine's error about an axis that x does not have. */
+static int check_axis(const gather_py_call *call, const gather_py_view *data, const gather_py_view *indices) {
+  const int64_t axis = call->options.axis, rank = data->tensor.rank;
+  gather_tensor like = indices->tensor; /* indices of x's shape */
+  gather_error error;
+  int64_t shape[GATHER_MAX_RANK];
+  int32_t out_rank;
+  if (axis >= -rank && axis < rank) return 0;
+  like.rank = data->tensor.rank;
+  like.shape = data->tensor.shape;
+  like.strides = NULL;
+  if (gather_output_shape(call->op, &data->tensor, &like, &call->options, shape, &out_rank, &error) == GATHER_OK)
+    return 0;
+  gather_py_raise(&error);
+  return -1;
+}
+
 int gather_py_broadcast(const gather_py_call *call, gather_py_view *data, gather_py_view *indices) {
   int32_t rank = data->tensor.rank;
   int64_t axis = call->options.axis;
-  if (!call->function->along || indices->tensor.rank != rank) return 0; /* the engine reports ranks */
+  if (!call->function->along) return 0;
+  if (indices->tensor.rank != rank) return check_axis(call, data, indices); /* the engine reports ranks */
   int64_t on = axis < 0 ? axis + rank : axis;
   for (int32_t d = 0; d < rank; d++) {
     if (d == on) continue;

@@ -52,6 +52,7 @@ static int is_sequence(PyObject *object) {
 
 int gather_py_probe(PyObject *object) {
   if (PyList_CheckExact(object) || PyTuple_CheckExact(object) || PyArray_IsAnyScalar(object)) return 0;
+  if (PyArray_Check(object)) return 0; /* dates have no buffer */
   if (PyObject_CheckBuffer(object)) return probe_buffer(object);
   int sequence = is_sequence(object);
   if (sequence <= 0 || PySequence_Size(object) >= 0) return sequence < 0 ? -1 : 0;

@@ -25,11 +25,12 @@ int gather_py_key_fail(gather_status status, const char *format, ...) {
   return -1;
 }
 
-/* An object that is not an index at all. */
-static int fail_kind(int32_t number) {
+/* An object that is not an index at all. why: "" = that says it all. */
+static int fail_kind(int32_t number, const char *why) {
   return gather_py_key_fail(
       GATHER_TYPE_UNSUPPORTED,
-      "item %d of the key is none of: an integer, a slice, ..., None, an array of integers or bools", (int)number);
+      "item %d of the key is none of: an integer, a slice, ..., None, an array of integers or bools%s%.200s",
+      (int)number, *why ? ": " : "", why);
 }
 
 static int read_integer(PyObject *object, int32_t number, gather_py_item *item) {
@@ -52,21 +53,30 @@ static int fail_array(int32_t number) {
     PyErr_Restore(type, value, trace);
     return -1;
   }
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *text = value ? PyObject_Str(value) : NULL;
+  const char *why = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  PyErr_Clear();
+  const int failed = fail_kind(number, why ? why : "");
+  Py_XDECREF(text);
   Py_XDECREF(type);
   Py_XDECREF(value);
   Py_XDECREF(trace);
-  return fail_kind(number);
+  return failed;
 }
 
 static int read_array(PyObject *object, int32_t number, gather_py_item *item) {
   gather_py_view *view = &item->view;
-  if (PyUnicode_Check(object) || PyBytes_Check(object)) return fail_kind(number);
+  if (PyUnicode_Check(object) || PyBytes_Check(object)) return fail_kind(number, "");
   if (gather_py_read_indices(object, view) < 0) return fail_array(number);
   const gather_type_info *type = gather_type_get(view->tensor.type);
   const bool truths = type->kind == GATHER_KIND_BOOL;
   if (type->packing != GATHER_PACKING_BYTES ||
-      (!truths && type->kind != GATHER_KIND_INT && type->kind != GATHER_KIND_UINT))
-    return fail_kind(number);
+      (!truths && type->kind != GATHER_KIND_INT && type->kind != GATHER_KIND_UINT)) {
+    char why[80];
+    (void)snprintf(why, sizeof why, "indices must be integers, not %s", type->name);
+    return fail_kind(number, why);
+  }
   if (view->tensor.rank > 0) {
     item->kind = truths ? GATHER_PY_ITEM_MASK : GATHER_PY_ITEM_ARRAY;
     return 0;

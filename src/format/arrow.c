@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * arrow.c: Arrow's file format, also known as Feather version 2: a footer gives the positions of the record batches.
- * Each column of fixed size is a tensor; a column in several batches is one tensor per batch: NAME@0, NAME@1 and so
+ * arrow.c: Arrow's file format, also known as Feather version 2: a footer gives the positions of the record batches. Streams have none:
+ * arrow_stream.c finds their batches. Each column of fixed size is a tensor; a column in several batches is one tensor per batch: NAME@0, NAME@1 and so
  * on.
  * Source: the document "Arrow Columnar Format" and the descriptions that it names.
  */
@@ -18,8 +18,6 @@
 static const char MAGIC[] = "ARROW1";
 enum { MAGIC_BYTES = 6, START_BYTES = 8, LENGTH_BYTES = 4, END_BYTES = LENGTH_BYTES + MAGIC_BYTES };
 enum { FOOTER_VERSION, FOOTER_SCHEMA, FOOTER_DICTIONARIES, FOOTER_BATCHES };
-/* Versions of the metadata: V4 (Arrow 0.8) and V5 (1.0). */
-enum { VERSION_LOWEST = 3, VERSION_HIGHEST = 4 };
 /* A Block of the footer: offset, metadata length (4 bytes, then 4 unused), body length. */
 enum { BLOCK_BYTES = 24, BLOCK_METADATA = 8 };
 /* What is read first of a remote file: most footers are shorter. */
@@ -28,7 +26,7 @@ enum { TAIL_BYTES = 1 << 16 };
 enum { NAMES_FREE = 16 << 20 };
 
 bool gather_arrow_recognise(const gather_map *map) {
-  return map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0;
+  return (map->size >= MAGIC_BYTES && memcmp(map->bytes, MAGIC, MAGIC_BYTES) == 0) || gather_arrow_is_stream(map);
 }
 
 /* ---- the footer */
@@ -52,45 +50,48 @@ static gather_status read_footer(gather_arrow *arrow, const gather_flat *flat, g
   gather_flat_table footer, schema;
   GATHER_TRY(gather_flat_root(flat, &footer));
   GATHER_TRY(gather_flat_number(flat, &footer, FOOTER_VERSION, 2, &arrow->version));
-  if (arrow->version < VERSION_LOWEST || arrow->version > VERSION_HIGHEST)
-    return GATHER_ARROW_REFUSE(arrow, footer.at,
-                               "version V%" PRId64 " of Arrow's metadata is not supported; V4 and V5 are",
-                               arrow->version + 1);
+  GATHER_TRY(gather_arrow_version_check(arrow, footer.at));
   GATHER_TRY(gather_flat_inner(flat, &footer, FOOTER_SCHEMA, &schema));
   if (schema.at == 0) return GATHER_ARROW_WRONG(arrow, footer.at, "the footer has no schema");
   GATHER_TRY(gather_arrow_schema(arrow, flat, &schema));
   return gather_flat_list(flat, &footer, FOOTER_BATCHES, BLOCK_BYTES, blocks);
 }
 
-/* The metadata of all batches of a remote file, by requests at once. */
-static void expect_batches(const gather_arrow *arrow, const gather_flat_vector *blocks) {
-  const gather_map *map = &arrow->file->map;
-  gather_map_range *ranges = gather_map_wants_hints(map) ? gather_alloc(blocks->len * (int64_t)sizeof *ranges) : NULL;
-  for (int64_t i = 0; ranges && i < blocks->len; i++) {
-    const uint8_t *said = map->bytes + blocks->at + BLOCK_BYTES * i;
-    ranges[i] = (gather_map_range){gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA)};
+/* Where the footer says that the batches are. */
+static gather_status list_blocks(gather_arrow *arrow, const gather_flat_vector *said, gather_arrow_block **blocks) {
+  GATHER_TRY(gather_arrow_take(arrow, said->len, sizeof **blocks, blocks));
+  for (int64_t i = 0; i < said->len; i++) {
+    int64_t at = said->at + BLOCK_BYTES * i;
+    const uint8_t *block = arrow->file->map.bytes + at;
+    (*blocks)[i] = (gather_arrow_block){gather_read_i64(block), gather_read_i32(block + BLOCK_METADATA), at};
   }
-  if (ranges) gather_map_expect_all(map, ranges, blocks->len);
+  return GATHER_OK;
+}
+
+/* The metadata of all batches of a remote file, by requests at once. */
+static void expect_batches(const gather_arrow *arrow, const gather_arrow_block *blocks, int64_t len) {
+  const gather_map *map = &arrow->file->map;
+  gather_map_range *ranges = gather_map_wants_hints(map) ? gather_alloc(len * (int64_t)sizeof *ranges) : NULL;
+  for (int64_t i = 0; ranges && i < len; i++) ranges[i] = (gather_map_range){blocks[i].at, blocks[i].bytes};
+  if (ranges) gather_map_expect_all(map, ranges, len);
   gather_free(ranges);
 }
 
 /* Batches may be in any order, but may not share their metadata: otherwise a small file could list more chunks than
- * fit in memory. */
-static gather_status read_batches(gather_arrow *arrow, const gather_flat *flat, const gather_flat_vector *blocks,
+ * fit in memory. They end before `end`. */
+static gather_status read_batches(gather_arrow *arrow, int64_t end, const gather_arrow_block *blocks, int64_t len,
                                   gather_arrow_batch **batches) {
   int64_t room = arrow->file->map.size, row = 0;
-  GATHER_TRY(gather_arrow_take(arrow, blocks->len, sizeof **batches, batches));
-  expect_batches(arrow, blocks);
-  for (int64_t i = 0; i < blocks->len; i++) {
-    int64_t at = blocks->at + BLOCK_BYTES * i;
-    const uint8_t *said = arrow->file->map.bytes + at;
-    gather_arrow_block block = {gather_read_i64(said), gather_read_i32(said + BLOCK_METADATA), at};
-    if (block.bytes > room) return GATHER_ARROW_WRONG(arrow, at, "the record batches are longer than the file");
-    GATHER_TRY(gather_arrow_batch_read(arrow, &block, flat->start, &(*batches)[i]));
-    room -= block.bytes;
+  GATHER_TRY(gather_arrow_take(arrow, len, sizeof **batches, batches));
+  for (int64_t i = 0; i < len; i++) {
+    const gather_arrow_block *block = &blocks[i];
+    if (block->bytes > room)
+      return GATHER_ARROW_WRONG(arrow, block->said_at, "the record batches are longer than the file");
+    GATHER_TRY(gather_arrow_batch_read(arrow, block, end, &(*batches)[i]));
+    room -= block->bytes;
     (*batches)[i].first_row = row;
     if (!gather_add(row, (*batches)[i].rows, &row))
-      return GATHER_ARROW_WRONG(arrow, at, "the row count does not fit in 64 bits");
+      return GATHER_ARROW_WRONG(arrow, block->said_at, "the row count does not fit in 64 bits");
   }
   return GATHER_OK;
 }
@@ -137,22 +138,42 @@ static gather_status list_tensors(gather_arrow *arrow, gather_arrow_batch *batch
   if (!gather_mul(arrow->len, each, &all)) all = -1;
   GATHER_TRY(list_pieces(arrow, len));
   GATHER_TRY(gather_arrow_take(arrow, all, sizeof *file->tensors, &file->tensors));
-  for (int64_t i = 0; i < arrow->len; i++)
+  for (int64_t i = 0; i < arrow->len; i++) {
+    GATHER_TRY(gather_arrow_settle(arrow, batches, len, &arrow->columns[i]));
     for (int64_t k = 0; k < each; k++) {
       gather_file_tensor *tensor = &file->tensors[file->len++];
       GATHER_TRY(gather_arrow_chunk(arrow, len > 0 ? &batches[k] : NULL, &arrow->columns[i], tensor));
       if (len > 1) GATHER_TRY(name_chunk(arrow, arrow->columns[i].name, k, tensor));
     }
+  }
+  return GATHER_OK;
+}
+
+static gather_status open_file(gather_arrow *arrow, gather_arrow_block **blocks, int64_t *count, int64_t *end) {
+  gather_flat flat;
+  gather_flat_vector said;
+  GATHER_TRY(open_footer(arrow, &flat));
+  GATHER_TRY(read_footer(arrow, &flat, &said));
+  GATHER_TRY(list_blocks(arrow, &said, blocks));
+  expect_batches(arrow, *blocks, said.len);
+  *count = said.len;
+  *end = flat.start;
   return GATHER_OK;
 }
 
 gather_status gather_arrow_open(gather_file *file, gather_error *error) {
-  gather_arrow arrow = {.file = file, .error = error, .search_room = file->map.size};
-  gather_flat flat;
-  gather_flat_vector blocks;
+  int64_t size = file->map.size, count = 0, end = size;
+  gather_arrow arrow = {.file = file,
+                        .error = error,
+                        .search_room = size,
+                        .offsets_room = size,
+                        .remote_room = GATHER_MAP_METADATA_MAX / 4};
+  gather_arrow_block *blocks = NULL;
   gather_arrow_batch *batches = NULL;
-  GATHER_TRY(open_footer(&arrow, &flat));
-  GATHER_TRY(read_footer(&arrow, &flat, &blocks));
-  GATHER_TRY(read_batches(&arrow, &flat, &blocks, &batches));
-  return list_tensors(&arrow, batches, blocks.len);
+  if (gather_arrow_is_stream(&file->map))
+    GATHER_TRY(gather_arrow_stream(&arrow, &blocks, &count));
+  else
+    GATHER_TRY(open_file(&arrow, &blocks, &count, &end));
+  GATHER_TRY(read_batches(&arrow, end, blocks, count, &batches));
+  return list_tensors(&arrow, batches, count);
 }

@@ -12,7 +12,6 @@
 
 enum { FIRST_MAX = 1 << 20, FIRST_ROOM = 4096 };
 
-static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static bool is_space(int c) { return c == ' ' || c == '\t'; }
 
 /* ---- a field */
@@ -28,13 +27,8 @@ static void begin_field(gather_csv *c) {
 
 /* One byte of a field's content: updates whether it is still a number and still the name. */
 static void add_byte(gather_csv *c, int byte) {
-  bool sign = c->word.bytes == 0 && (byte == '-' || byte == '+');
   c->empty = false;
-  if (is_digit(byte))
-    gather_text_whole_add(&c->whole, byte - '0');
-  else
-    c->is_whole = c->is_whole && sign;
-  if (sign) c->whole.negative = byte == '-';
+  c->is_whole = c->is_whole && gather_text_whole_put(&c->whole, byte);
   if (c->match >= 0) {
     bool agrees = (size_t)c->match < c->name_bytes && (unsigned char)c->name[c->match] == byte;
     c->match = agrees ? c->match + 1 : -1;
@@ -48,7 +42,7 @@ bool gather_csv_is_name(const gather_csv *c) { return c->match >= 0 && (size_t)c
 static gather_status end_field(gather_csv *c) {
   int byte = gather_text_next(c->in);
   GATHER_TRY(c->in->status);
-  c->is_whole = c->is_whole && c->whole.has_digits;
+  c->is_whole = c->is_whole && gather_text_whole_ends(&c->whole);
   if (byte == '\r' && gather_text_peek(c->in) == '\n') byte = gather_text_next(c->in);
   c->ending = byte < 0 ? GATHER_CSV_END_FILE : byte == c->separator ? GATHER_CSV_END_FIELD : GATHER_CSV_END_RECORD;
   return c->in->status;

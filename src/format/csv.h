@@ -26,9 +26,9 @@ typedef struct gather_csv {
   gather_text_place place;
   gather_text_word word;
   gather_text_whole whole;
-  bool is_whole, quoted, empty;
-  int match;             /* bytes of the name that match; -1 = it differs */
-  gather_csv_end ending; /* what ended it */
+  bool is_whole, quoted, empty; /* is_whole: its text is a number so far */
+  int match;                    /* bytes of the name that match; -1 = it differs */
+  gather_csv_end ending;        /* what ended it */
 } gather_csv;
 
 #define GATHER_CSV_WRONG(csv, place, ...) \

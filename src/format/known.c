@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/bytes.h"
 #include "format/format.h"
 #include "format/format_open.h"
 #include "format/substitute.h"
@@ -135,13 +134,6 @@ static gather_status fail_parquet(const gather_file *file, gather_error *error) 
                           name, (int)length, name);
 }
 
-/* Arrow's streaming format: a marker and the length of the metadata, whose root table is near. */
-static bool is_arrow_stream(const gather_map *map) {
-  if (map->size < 12 || gather_read_u32(map->bytes) != UINT32_MAX) return false;
-  uint32_t length = gather_read_u32(map->bytes + 4), root = gather_read_u32(map->bytes + 8);
-  return length % 8 == 0 && length <= map->size && root >= 4 && root < length;
-}
-
 #ifndef GATHER_HAVE_NANOPB
 /* An ONNX model begins with ir_version (field 1); its next field is a string or a message (fields 2 to 8). */
 static bool is_onnx_model(const gather_map *map) {
@@ -206,10 +198,6 @@ gather_status gather_format_unknown(const gather_file *file, gather_error *error
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
                             "safetensors is not supported in this build: it has no Jansson");
 #endif
-  if (is_arrow_stream(&file->map))
-    return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,
-                            "Arrow's streaming format is not supported, since it has no index of its batches; write "
-                            "it as a file (pyarrow.ipc.new_file)");
 #ifndef GATHER_HAVE_NANOPB
   if (is_onnx_model(&file->map) || is_tensor_proto(&file->map))
     return gather_fail_file(error, GATHER_UNSUPPORTED, file->name, -1,

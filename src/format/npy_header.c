@@ -24,7 +24,7 @@ enum {
 
 bool gather_npy_carries(const gather_type_info *type) { return type->npy || type->type == GATHER_TYPE_OPAQUE; }
 
-/* Checks the caller's descr against the type. */
+/* Checks the caller's descr against the type. Opaque elements may have any descr of their size: Arrow's dates of 32 bits are '<i4'. */
 static gather_status check_descr(const gather_writing *what, gather_error *error) {
   gather_literal literal;
   gather_descr descr;
@@ -34,9 +34,9 @@ static gather_status check_descr(const gather_writing *what, gather_error *error
                              "the descr %.100s: %s", what->descr, literal.message);
   if (literal.at != literal.end || gather_utf8_check(literal.text, literal.end) >= 0)
     return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s is not one literal", what->descr);
-  bool same = descr.type == what->type;
-  if (same && what->type == GATHER_TYPE_OPAQUE) same = descr.item_bytes == what->item_bytes;
-  if (same && what->type != GATHER_TYPE_OPAQUE) same = descr.unit_bytes <= 1 || descr.swapped == what->byte_swapped;
+  const bool opaque = what->type == GATHER_TYPE_OPAQUE;
+  bool same = opaque ? descr.item_bytes == what->item_bytes : descr.type == what->type;
+  if (same && !opaque) same = descr.unit_bytes <= 1 || descr.swapped == what->byte_swapped;
   if (same) return GATHER_OK;
   return gather_fail_input(error, GATHER_USAGE, "output", "the descr %.100s has another type, size or byte order",
                            what->descr);

@@ -31,7 +31,7 @@ static gather_status read_spec(gather_csv *c, const char *column) {
   if (!c->is_number) return GATHER_OK;
   gather_text_whole whole = {0};
   for (size_t i = 0; i < c->name_bytes; i++) gather_text_whole_add(&whole, c->name[i] - '0');
-  if (gather_text_whole_value(&whole, &c->column)) return GATHER_OK;
+  if (!gather_text_whole_value(&whole, &c->column)) return GATHER_OK;
   return GATHER_CSV_REFUSE(c, GATHER_NAME_NOT_FOUND, "no such column %.30s", c->name);
 }
 
@@ -109,11 +109,10 @@ static gather_status find_column(gather_csv *c, gather_text_place place, bool *i
 /* ---- records */
 
 static gather_status take_number(gather_csv *c, gather_text_numbers *numbers) {
-  int64_t number;
-  const char *why = c->empty ? "is empty" : "is not a whole number";
-  if (c->is_whole && gather_text_whole_value(&c->whole, &number))
-    return gather_text_numbers_add(numbers, number, c->in);
-  if (c->is_whole) why = "does not fit in int64";
+  int64_t number = 0;
+  const char *why = c->is_whole ? gather_text_whole_value(&c->whole, &number) : "is not a whole number";
+  if (!why) return gather_text_numbers_add(numbers, number, c->in);
+  if (c->empty) why = "is empty";
   return GATHER_CSV_WRONG(c, c->place, "line %" PRId64 ", column %s%.*s%s: '%s' %s", c->place.line,
                           c->is_number ? "" : "'", c->name_bytes < 60 ? (int)c->name_bytes : 60, c->name,
                           c->is_number ? "" : "'", gather_text_word_show(&c->word), why);

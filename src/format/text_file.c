@@ -43,15 +43,17 @@ bool gather_file_is_text(const void *memory, size_t bytes) {
 static gather_status use_numbers(gather_file *file, gather_text_numbers *numbers, const char *column,
                                  gather_error *error) {
   gather_file_tensor *tensor = gather_arena_take(&file->arena, 1, (int64_t)sizeof *tensor);
-  int64_t *shape = gather_arena_take(&file->arena, 1, (int64_t)sizeof *shape);
+  int32_t rank = numbers->rank > 0 ? numbers->rank : 1;
+  int64_t *shape = gather_arena_take(&file->arena, rank, (int64_t)sizeof *shape);
   char *name = gather_arena_text(&file->arena, column, strlen(column));
   if (!tensor || !shape || !name)
     return gather_fail_file(error, GATHER_OUT_OF_MEMORY, file->name, -1, "no memory for its numbers");
   *shape = numbers->len;
+  for (int32_t i = 0; i < numbers->rank; i++) shape[i] = numbers->shape[i] < 0 ? 0 : numbers->shape[i];
   *tensor = (gather_file_tensor){.name = name,
                                  .tensor = {.data = numbers->at,
                                             .type = GATHER_TYPE_INT64,
-                                            .rank = 1,
+                                            .rank = rank,
                                             .shape = shape,
                                             .flags = GATHER_TENSOR_READ_ONLY},
                                  .type_name = gather_type_get(GATHER_TYPE_INT64)->name,

@@ -114,17 +114,3 @@ void gather_text_numbers_clear(gather_text_numbers *numbers) {
   gather_free(numbers->at);
   *numbers = (gather_text_numbers){0};
 }
-
-void gather_text_whole_add(gather_text_whole *whole, int digit) {
-  whole->has_digits = true;
-  if (whole->value < (INT64_MIN + digit) / 10)
-    whole->too_big = true;
-  else
-    whole->value = whole->value * 10 - digit;
-}
-
-bool gather_text_whole_value(const gather_text_whole *whole, int64_t *value) {
-  if (whole->too_big || (!whole->negative && whole->value == INT64_MIN)) return false;
-  *value = whole->negative ? whole->value : -whole->value;
-  return true;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * text_plain.c: reads a text of whole numbers. A number with a damaged byte must never pass as a comment or header: a
+ * text_plain.c: reads a text of whole numbers; in brackets text_nested.c does. A number with a damaged byte must never pass as a comment or header: a
  * comment's '#' is not followed by a digit, and follows a number only after white space; a header has at least two
  * letters and no digit.
  */
@@ -13,6 +13,9 @@
 typedef struct plain {
   gather_text_input *in;
   gather_text_numbers *numbers;
+  int64_t columns; /* numbers in the first line that has any; 0 = not known yet */
+  int64_t in_line; /* numbers in this line */
+  gather_text_place line;
   bool comma_allowed; /* one may follow each number */
   bool after_comma;   /* the previous byte is one */
   bool has_header;
@@ -90,24 +93,45 @@ static gather_status pass_comment(plain *p) {
   return GATHER_OK;
 }
 
+/* A table in which a number is missing must not be read as another list. The last line of a list may be shorter. */
+static gather_status refuse_line(const plain *p) {
+  GATHER_TRY(p->in->status);
+  return gather_fail_file(p->in->error, GATHER_FILE_MALFORMED, p->in->name, p->line.byte,
+                          "line %" PRId64 " has %" PRId64 " %s; the first one has %" PRId64
+                          ": write one in each line, or the same number of them",
+                          p->line.line, p->in_line, p->in_line == 1 ? "number" : "numbers", p->columns);
+}
+
+/* Counts a number that begins at `place`. */
+static gather_status count_number(plain *p, gather_text_place place) {
+  if (p->in_line > 0 && place.line == p->line.line) {
+    p->in_line++;
+    return GATHER_OK;
+  }
+  if (p->columns == 0) p->columns = p->in_line; /* of the first line; 0: this is it */
+  if (p->in_line != p->columns) return refuse_line(p);
+  p->line = place;
+  p->in_line = 1;
+  return GATHER_OK;
+}
+
 static gather_status read_number(plain *p) {
   gather_text_input *in = p->in;
   gather_text_word word = {.bytes = 0};
   gather_text_whole whole = {0};
   gather_text_place place = gather_text_here(in);
-  int64_t number;
+  int64_t number = 0;
+  bool good = true;
   int c = gather_text_peek(in);
-  whole.negative = c == '-';
-  if (c == '-' || c == '+') gather_text_word_add(&word, gather_text_next(in));
-  while (is_digit(c = gather_text_peek(in))) {
+  do { /* the first byte may be a comma, which is not one between numbers */
     gather_text_word_add(&word, gather_text_next(in));
-    gather_text_whole_add(&whole, c - '0');
-  }
-  if (!whole.has_digits || (c >= 0 && !is_blank(c) && c != ',')) {
-    take_word(in, &word);
-    return no_number(p, place, &word);
-  }
-  if (!gather_text_whole_value(&whole, &number)) return wrong(p, place, &word, "does not fit in int64");
+    good = good && gather_text_whole_put(&whole, c);
+    c = gather_text_peek(in);
+  } while (c >= 0 && !is_blank(c) && c != ',');
+  if (!good || !gather_text_whole_ends(&whole)) return no_number(p, place, &word);
+  const char *why = gather_text_whole_value(&whole, &number);
+  if (why) return wrong(p, place, &word, why);
+  GATHER_TRY(count_number(p, place));
   p->comma_allowed = true;
   p->after_comma = false;
   return gather_text_numbers_add(p->numbers, number, in);
@@ -128,8 +152,10 @@ static gather_status read_next(plain *p, int c) {
 
 gather_status gather_text_plain(gather_text_input *in, gather_text_numbers *numbers) {
   plain p = {.in = in, .numbers = numbers};
+  if (gather_text_is_nested(in)) return gather_text_nested(in, numbers);
   for (int c; (c = gather_text_peek(in)) >= 0;) GATHER_TRY(read_next(&p, c));
   GATHER_TRY(in->status);
+  if (p.columns > 0 && p.in_line > p.columns) return refuse_line(&p);
   if (!p.has_header || numbers->len > 0) return GATHER_OK;
   return wrong(&p, p.header_at, &p.header, "is not a whole number, and nothing follows it");
 }

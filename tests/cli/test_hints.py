@@ -34,7 +34,7 @@ TRIES = [
     ("take x.npy 1.5 -o o.npy", 3, ["indices are integers"]),
     ("take x.npy 1,2 -o o.npy", 3, ["'[0, 2]'"]),
     ("take x.npy (1,2) -o o.npy", 3, ["'[0, 2]'"]),
-    ("take x.npy 0:3 -o o.npy", 3, ["'[0, 2]'"]),
+    ("take x.npy 0:3:1:1 -o o.npy", 3, ["'[0, 2]'"]),
     ("take x.npy ids.txt -o o.npy", 3, ["INDICES is a file"]),
     ("take x.npy 0 -o nodir/r.npy", 3, ["no such folder: nodir", "mkdir"]),
     ("take x.npy 0 -o x.npy/r.npy", 3, ["x.npy is a file, not a folder"]),

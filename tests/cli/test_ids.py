@@ -97,6 +97,92 @@ def test_elsewhere_than_in_take(gather, table):
     assert gather.json("check", "m.onnx", "--input", "ids=ids.csv:id")["nodes"][0]["verdict"] == "ok"
 
 
+@pytest.mark.parametrize("text", ["2.000000000000000000e+00\n0.000000000000000000e+00\n", "2e0,0.0", "[2, 0]", " [\n2.0 0.]\n"])
+def test_text_of_numpy_and_json(gather, table, text):
+    gather.write("i.txt", text)
+    assert rows(gather, "i.txt") == [2, 0]
+    assert gather("take", table, "-", "-o", "p.npy", stdin=text.encode()).code == 0
+    assert np.array_equal(gather.load("p.npy"), DATA[[2, 0]])
+    onnx_model(gather.folder / "m.onnx", "m (int32[n] ids) => (float[n] y) <float[3] t = {5, 6, 7}> { y = Gather(t, ids) }")
+    assert gather("run", "m.onnx", "--input", "ids=i.txt", "-o", "r.npy").code == 0
+    assert gather.load("r.npy").tolist() == [7, 5]
+
+
+def test_nested_lists_in_text_have_a_shape(gather, table):
+    gather.write("i.json", "[[2, 0], [1, 1]]\n")
+    assert gather.json("take", table, "i.json", "-o", "o.npy")["shape"] == [2, 2, 4]
+    assert np.array_equal(gather.load("o.npy"), DATA[[[2, 0], [1, 1]]])
+    assert gather.json("nd", table, "i.json", "-o", "n.npy")["shape"] == [2]
+    onnx_model(gather.folder / "m.onnx", "m (int32[n, 2] ids) => (float[n, 2] y) <float[3] t = {5, 6, 7}> { y = Gather(t, ids) }")
+    assert gather("run", "m.onnx", "--input", "ids=i.json", "-o", "r.npy").code == 0
+    assert gather.load("r.npy").tolist() == [[7, 5], [6, 6]]
+    assert gather("shuffle", table, "--order", "i.json", "-o", "s.npy").code == 0
+    assert np.array_equal(gather.load("s.npy"), DATA[[[2, 0], [1, 1]]])
+
+
+RAGGED = {"1 2\n0\n2 0\n": "line 2 has 1 number; the first one has 2", "[[1, 2],\n[0]]": "line 2: a list has 1 items", "1.5": "'1.5' is not a whole number",
+          "nan\n": "'nan' is not", "9007199254740993.0": "beyond 2^53", "1e30": "does not fit in int64"}
+
+
+@pytest.mark.parametrize("text", RAGGED)
+def test_text_that_is_wrong(gather, table, text):
+    gather.write("i.txt", text)
+    assert RAGGED[text] in gather.fails("file_malformed", "take", table, "i.txt", "-o", "o.npy")["message"]
+
+
+# ---- slices
+
+SLICES = [":", "1:", ":2", "1:2", "::2", "-2:", ":-1", "::-1", "2:0:-1", "-1:-9:-2", "5:", "2:1", ":0", "-9:9", "+1:+3", "::3", "0:3:99", "1::-5",
+          "99999999999999999999:", ":99999999999999999999", "-99999999999999999999::2", f"::{-2**63}", f"::{2**63 - 1}", ":::"[:2]]
+
+
+@pytest.mark.parametrize("text", SLICES)
+def test_slices_are_those_of_numpy(gather, table, text):
+    parts = [int(part) if part else None for part in text.split(":")]
+    for axis in (0, 1, -1):
+        expected = np.take(DATA, np.arange(DATA.shape[axis])[slice(*parts)], axis)
+        answer = gather.json("take", table, text, "--axis", str(axis), "-o", "o.npy", "-f")
+        assert answer["indices"] == {"count": expected.shape[axis], "slice": text, "bad": 0} and answer["shape"] == list(expected.shape)
+        assert np.array_equal(gather.load("o.npy"), expected)
+    assert gather.json("take", table, text, "--rules", "onnx-1", "--dry-run")["shape"] == list(DATA[slice(*parts)].shape)
+
+
+def test_slices_of_other_data(gather, table):
+    gather.save("more.npy", DATA + 100)
+    assert gather("take", table, "-4:", "--part", "more.npy", "-o", "a.npy").code == 0
+    assert np.array_equal(gather.load("a.npy"), np.concatenate([DATA, DATA + 100])[-4:])
+    assert gather("take", "-", "::2", "-o", "b.npy", stdin=(gather.folder / table).read_bytes()).code == 0
+    assert np.array_equal(gather.load("b.npy"), DATA[::2])
+    assert gather("shuffle", table, "--order", "::-1", "-o", "c.npy").code == 0
+    assert np.array_equal(gather.load("c.npy"), DATA[::-1])
+    gather.save("scalar.npy", np.float32(3))
+    assert gather.fails("rank_mismatch", "take", "scalar.npy", "::2", "-o", "d.npy")
+    assert "axis 7" in gather.fails("axis_out_of_range", "take", table, "::2", "--axis", "7", "-o", "d.npy")["message"]
+    gather.save("empty.npy", np.zeros((0, 4), np.float32))
+    assert gather.json("take", "empty.npy", "5:", "-o", "e.npy")["shape"] == [0, 4]
+    drawing = gather("explain", "--data", "4x3", "1::2").out.decode()
+    assert "data[1, :]" in drawing and "data[3, :]" in drawing
+
+
+def test_slices_that_are_wrong(gather, table):
+    assert "step 0" in gather.fails("usage", "take", table, "::0", "-o", "o.npy")["message"]
+    for command in ("elements", "nd"):
+        assert "slice of one axis" in gather.fails("usage", command, table, "1:2", "-o", "o.npy")["message"]
+    assert "slice" in gather.fails("usage", "take", table, "1:2", "--indices-type", "int8", "--indices-shape", "2", "-o", "o.npy")["message"]
+    gather.save("long.npy", np.zeros(300000, np.int8))
+    error = gather.fails("usage", "take", "long.npy", ":", "--memory", "2MiB", "-o", "o.npy")
+    assert "300000 indices" in error["message"] and error["input"] == "indices"
+    for text in ("1:2:3:4", "a:2", "1:b", "1.5:2", "0x1:2"):
+        gather.fails("file_not_found", "take", table, text, "-o", "o.npy")
+
+
+def test_a_file_with_the_name_of_a_slice(gather, table):
+    gather.write("1", "id\n0\n")
+    gather.write("1:2", "2\n")
+    assert rows(gather, "1:2") == [1]
+    assert rows(gather, "./1:2") == [2] and rows(gather, "./1:id") == [0]
+
+
 # ---- Arrow, Feather, Parquet
 
 
@@ -134,6 +220,34 @@ def test_columns_in_several_record_batches_as_data(gather, columns):
     assert np.array_equal(gather.load("c.npy"), columns[columns]) and np.array_equal(gather.load("d.npy"), columns[columns])
 
 
+@pytest.mark.parametrize("kind", ["list_", "large_list"])
+def test_lists_of_one_length_are_rows(gather, table, columns, kind):
+    values = np.arange(12, dtype=np.float32).reshape(4, 3)
+    made = pa.table({"v": pa.array(values.tolist(), getattr(pa, kind)(pa.float32())), "ids": pa.array([[0], [2], [1], [0]])})
+    for new, name in ((pa.ipc.new_file, "v.arrow"), (pa.ipc.new_stream, "v.arrows")):
+        with new(gather.folder / name, made.schema) as writer:
+            writer.write_table(made, max_chunksize=3)
+        assert rows(gather, f"{name}:ids") == [[0], [2], [1], [0]]
+        assert gather("take", f"{name}:v", "[3, 0]", "-f", "-o", "o.npy").code == 0
+        assert np.array_equal(gather.load("o.npy"), values[[3, 0]])
+
+
+def test_types_that_are_no_indices_are_called_what_they_are(gather, table, columns):
+    days = pa.array([0, 1], pa.int32())
+    made = pa.table({"date": days.cast(pa.date32()), "time": days.cast(pa.time32("s")), "when": pa.array([0, 1]).cast(pa.timestamp("us")),
+                     "struct": pa.array([{"x": 1}] * 2), "null": pa.nulls(2), "list": pa.array([[1], [1, 2]])})
+    with pa.ipc.new_file(gather.folder / "types.arrow", made.schema) as writer:
+        writer.write_table(made)
+    for name, words in (("date", "date32[day]"), ("time", "time32[s]"), ("when", "<M8[us]")):
+        error = gather.fails("type_unsupported", "take", table, f"types.arrow:{name}", "-o", "o.npy")
+        assert error["message"] == f"indices must be integers, not {words}" and error["input"] == "indices"
+        assert gather("take", f"types.arrow:{name}", "[1, 0]", "-f", "-o", f"{name}.npy").code == 0
+    assert (gather.load("when.npy").dtype, gather.load("date.npy").dtype) == (np.dtype("M8[us]"), np.dtype(np.int32))
+    assert gather.load("when.npy").astype(int).tolist() == gather.load("date.npy").tolist() == [1, 0]
+    for name, words in (("struct", "structs"), ("null", "type null"), ("list", "one in row 1 has 2")):
+        assert words in gather.fails("unsupported", "take", table, f"types.arrow:{name}", "-o", "o.npy")["message"]
+
+
 def test_columns_that_are_no_indices(gather, table, columns):
     error = gather.fails("unsupported", "take", table, "ids.arrow:null", "-o", "o.npy")
     assert "'null' has 1 null, which a tensor cannot (row 4)" in error["message"] and error["input"] == "indices"
@@ -149,6 +263,19 @@ def test_parquet_is_answered_with_what_converts_it(gather, table):
         assert "Parquet is not supported; convert it: python3 -c " in message and "'ids.arrow'" in message
     gather.write("it's.parquet", PARQUET)
     assert "'FILE.arrow'" in gather.fails("unsupported", "take", table, "it's.parquet", "-o", "o.npy")["message"]
+
+
+def test_parquet_ids_are_answered_with_the_line_that_takes_the_rows(gather, table):
+    if pa is None:
+        skip_test("pyarrow", "the package is not installed")
+    parquet.write_table(pa.table({"id": [2, 0], "x": [1, 1]}), gather.folder / "ids.parquet")
+    hint = gather.fails("unsupported", "take", table, "ids.parquet:id", "-o", "o.npy")["hint"]
+    line = hint.split("in Python: ")[1].replace("python3", sys.executable, 1)
+    subprocess.run(line, shell=True, check=True, cwd=gather.folder, timeout=60)
+    assert np.array_equal(gather.load("o.npy"), DATA[[2, 0]])
+    gather.write("it's.parquet", PARQUET)
+    for words in (("take", table, "it's.parquet"), ("elements", table, "ids.parquet:id")):
+        assert "read_ids" in gather.fails("unsupported", *words, "-o", "p.npy")["hint"]
 
 
 def test_what_converts_parquet_does_so(gather, table):

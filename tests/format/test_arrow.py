@@ -9,7 +9,7 @@ import pytest
 from gather_files import OPAQUE, content, type_number
 from many import array, complaint, complaints, failure
 from support import arrow_files as a
-from support.arrow_files import Batch, arrow_file, chunk, column, fixed_list, integer, tensors
+from support.arrow_files import Batch, arrow_file, arrow_stream, chunk, column, fixed_list, integer, listed, offsets, tensors
 from tensor_files import opened
 
 NUMBERS = np.arange(1, 7, dtype="<i4")
@@ -31,54 +31,66 @@ def test_a_column() -> None:
         assert (array(file[""], "<i4") == NUMBERS).all()
 
 
-TYPES = [
+TYPES = [  # a column, and its type; or that and the descr, where it is none of ours
     *((integer("a", bits, signed), f"{'u' * (1 - signed)}int{bits}") for bits in (8, 16, 32, 64) for signed in (0, 1)),
     *((column("a", a.FLOAT, {0: (2, i)}), name) for i, name in enumerate(("float16", "float32", "float64"))),
-    (column("a", a.DATE, {0: (2, 0)}), "int32"), (column("a", a.DATE, {0: (2, 1)}), "int64"),
-    (column("a", a.DATE), "int64"),
-    *((column("a", a.TIME, {0: (2, unit), 1: (4, 32)}), "int32") for unit in (0, 1)),
-    *((column("a", a.TIME, {0: (2, unit), 1: (4, 64)}), "int64") for unit in (2, 3)),
-    (column("a", a.TIME), "int32"), (column("a", a.TIMESTAMP, {0: (2, 3), 1: "UTC"}), "int64"),
-    (column("a", a.DURATION), "int64"),
-    (column("a", a.INTERVAL, {0: (2, 0)}), "int32"), (column("a", a.INTERVAL, {0: (2, 1)}), "|V8"),
-    (column("a", a.INTERVAL, {0: (2, 2)}), "|V16"), (column("a", a.DECIMAL, {0: (4, 5), 1: (4, 2)}), "|V16"),
-    *((column("a", a.DECIMAL, {2: (4, bits)}), f"|V{bits // 8}") for bits in (32, 64, 128, 256)),
-    *((column("a", a.FIXED_BINARY, {0: (4, size)}), f"|V{size}") for size in (0, 1, 5, 16)),
+    (column("a", a.DATE, {0: (2, 0)}), "date32[day]", "<i4"), (column("a", a.DATE, {0: (2, 1)}), "", "<M8[ms]"),
+    (column("a", a.DATE), "", "<M8[ms]"),
+    *((column("a", a.TIME, {0: (2, i), 1: (4, 32)}), f"time32[{unit}]", "<i4") for i, unit in enumerate(("s", "ms"))),
+    *((column("a", a.TIME, {0: (2, 2 + i), 1: (4, 64)}), "", f"<m8[{unit}]") for i, unit in enumerate(("us", "ns"))),
+    (column("a", a.TIME), "time32[ms]", "<i4"), (column("a", a.TIMESTAMP, {0: (2, 3), 1: "UTC"}), "", "<M8[ns]"),
+    *((column("a", a.TIMESTAMP, {0: (2, i)}), "", f"<M8[{unit}]") for i, unit in enumerate(("s", "ms", "us"))),
+    *((column("a", a.DURATION, {0: (2, i)}), "", f"<m8[{unit}]") for i, unit in enumerate(("s", "ms", "us", "ns"))),
+    (column("a", a.TIMESTAMP), "", "<M8[s]"), (column("a", a.DURATION), "", "<m8[ms]"),
+    (column("a", a.INTERVAL, {0: (2, 0)}), "interval[month]", "<i4"),
+    (column("a", a.INTERVAL, {0: (2, 1)}), "interval[day_time]", "|V8"),
+    (column("a", a.INTERVAL, {0: (2, 2)}), "interval[month_day_nano]", "|V16"),
+    (column("a", a.DECIMAL, {0: (4, 5), 1: (4, 2)}), "decimal128(5, 2)", "|V16"),
+    (column("a", a.DECIMAL, {0: (4, -2**31), 1: (4, -2**31)}), "decimal128(-2147483648, -2147483648)", "|V16"),
+    *((column("a", a.DECIMAL, {2: (4, bits)}), f"decimal{bits}(0, 0)", f"|V{bits // 8}") for bits in (32, 64, 128, 256)),
+    *((column("a", a.FIXED_BINARY, {0: (4, size)}), "", f"|V{size}") for size in (0, 1, 5, 16)),
 ]
 
 
-@pytest.mark.parametrize("field, name", TYPES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("case", TYPES, ids=lambda case: "-".join(case[1:]))
 @pytest.mark.parametrize("endianness", [0, 1])
-def test_types(field, name, endianness) -> None:
-    item = int(name[2:]) if name[0] == "|" else np.dtype(name).itemsize
+def test_types(case, endianness) -> None:
+    field, name, descr = (*case, None)[:3]
+    descr = descr.replace("<", "<>"[endianness]) if descr else None
+    item = np.dtype(descr or name).itemsize
     data = bytes(range(3 * item))
     with opened(one(field, data, endianness=endianness)) as file:
         tensor = file["a"]
-        assert (tensor.shape, tensor.bytes, content(tensor), tensor.type_name.decode()) == ((3,), 3 * item, data, name)
-        assert tensor.swapped == (endianness == 1 and item > 1 and name[0] != "|")
-        if name[0] == "|":
-            assert (tensor.tensor.type, tensor.tensor.item_bytes, tensor.descr.decode()) == (OPAQUE, item, repr(name))
+        assert (tensor.shape, tensor.bytes, content(tensor), tensor.type_name.decode()) == ((3,), 3 * item, data, name or descr)
+        assert tensor.swapped == (endianness == 1 and item > 1 and (descr or "<")[0] != "|")
+        if descr:
+            assert (tensor.tensor.type, tensor.tensor.item_bytes, tensor.descr.decode()) == (OPAQUE, item, repr(descr))
         else:
             assert (tensor.tensor.type, tensor.descr) == (type_number(name), None)
 
 
-UNREADABLE = [
-    (column("b", a.NULL), 0, "null"), (column("b", a.BINARY), 3, "binary"), (column("b", a.UTF8), 3, "utf8"),
-    (column("b", a.BOOL), 2, "bool"), (column("b", 19), 3, "large_binary"), (column("b", 20), 3, "large_utf8"),
-    (column("b", a.UTF8, dictionary=True), 2, "dictionary"),
-    (column("b", a.STRUCT, None, [integer("x"), integer("y")], dictionary=True), 2, "dictionary"),
-    (column("b", a.LIST, None, [integer("x")]), 4, "list"), (column("b", 21, None, [integer("x")]), 4, "large_list"),
-    (column("b", a.MAP, {}, [column("e", a.STRUCT, None, [integer("k"), column("v", a.UTF8)])]), 2 + 1 + 2 + 3, "map"),
-    (column("b", a.STRUCT, None, [integer("x"), column("s", a.UTF8)]), 1 + 2 + 3, "struct"),
-    (column("b", a.STRUCT), 1, "struct"),
-    (column("b", a.UNION, {0: (2, 0)}, [integer("x"), integer("y")]), 1 + 4, "union"),
-    (column("b", a.UNION, {0: (2, 1)}, [integer("x"), integer("y")]), 2 + 4, "union"),
-    (column("b", a.RUN_END, None, [integer("r"), integer("v")]), 4, "run_end_encoded"),
-    (column("b", a.LIST_VIEW, None, [integer("x")]), 5, "list_view"),
-    (column("b", 26, None, [integer("x")]), 5, "large_list_view"),
-    (fixed_list("b", 2, column(None, a.UTF8)), 1 + 3, "fixed_size_list"),
-    (fixed_list("b", 2, column(None, a.BOOL)), 1 + 2, "fixed_size_list"),
-    (fixed_list("b", 2, column(None, a.UTF8, dictionary=True)), 1 + 2, "fixed_size_list"),
+LIST_OF_TEXT = [b"", a.offsets(0, 1, 2, 3), b"\xee" * 8, b"\xee" * 8, b"\xee" * 8]
+UNREADABLE = [  # a column, its buffers or how many they are, its type, and what the message calls it
+    (column("b", a.NULL), 0, "null", "type null"), (column("b", a.BINARY), 3, "binary", "bytes of variable length"),
+    (column("b", a.UTF8), 3, "utf8", "text or"),
+    (column("b", a.BOOL), 2, "bool", "1-bit bools"), (column("b", 19), 3, "large_binary", "variable length"),
+    (column("b", 20), 3, "large_utf8", "variable length"),
+    (column("b", a.UTF8, dictionary=True), 2, "dictionary", "dictionary-encoded"),
+    (column("b", a.STRUCT, None, [integer("x"), integer("y")], dictionary=True), 2, "dictionary", "dictionary-encoded"),
+    (listed("b", column("x", a.UTF8)), LIST_OF_TEXT, "list", "text or"),
+    (listed("b", column("x", a.STRUCT, None, [integer("y")])), 2 + 1 + 2, "list", "structs"),
+    (listed("b", column("x", a.NULL), large=True), 2, "large_list", "type null"),
+    (column("b", a.MAP, {}, [column("e", a.STRUCT, None, [integer("k"), column("v", a.UTF8)])]), 2 + 1 + 2 + 3, "map", "maps"),
+    (column("b", a.STRUCT, None, [integer("x"), column("s", a.UTF8)]), 1 + 2 + 3, "struct", "structs"),
+    (column("b", a.STRUCT), 1, "struct", "structs"),
+    (column("b", a.UNION, {0: (2, 0)}, [integer("x"), integer("y")]), 1 + 4, "union", "unions"),
+    (column("b", a.UNION, {0: (2, 1)}, [integer("x"), integer("y")]), 2 + 4, "union", "unions"),
+    (column("b", a.RUN_END, None, [integer("r"), integer("v")]), 4, "run_end_encoded", "run-end encoded"),
+    (column("b", a.LIST_VIEW, None, [integer("x")]), 5, "list_view", "list views"),
+    (column("b", 26, None, [integer("x")]), 5, "large_list_view", "list views"),
+    (fixed_list("b", 2, column(None, a.UTF8)), 1 + 3, "fixed_size_list", "text or"),
+    (fixed_list("b", 2, column(None, a.BOOL)), 1 + 2, "fixed_size_list", "1-bit bools"),
+    (fixed_list("b", 2, column(None, a.UTF8, dictionary=True)), 1 + 2, "fixed_size_list", "dictionary-encoded"),
 ]
 
 
@@ -86,15 +98,17 @@ def nodes(field: dict) -> int:
     return 1 if 4 in field else 1 + sum(map(nodes, field[5]))
 
 
-@pytest.mark.parametrize("field, buffers, name", UNREADABLE, ids=lambda value: value if isinstance(value, str) else "")
-def test_columns_that_are_no_tensors_are_named_and_stepped_over(field, buffers, name) -> None:
-    batch = Batch(3, [(3, 0)] * (2 + nodes(field)), [b"", DATA[:12]] + [b"\xee" * 8] * buffers + [b"", DATA[12:]])
+@pytest.mark.parametrize("field, buffers, name, words", UNREADABLE, ids=lambda value: value if isinstance(value, str) else "")
+def test_columns_that_are_no_tensors_are_named_and_stepped_over(field, buffers, name, words) -> None:
+    buffers = buffers if isinstance(buffers, list) else [b"\xee" * 8] * buffers
+    batch = Batch(3, [(3, 0)] * (2 + nodes(field)), [b"", DATA[:12], *buffers, b"", DATA[12:]])
     source = arrow_file([integer("a"), field, integer("c")], [batch])
     with opened(source) as file:
         assert file.names == ["a", "b", "c"] and list(complaints(file)) == ["b"]
         assert (file["b"].shape, file["b"].type_name.decode(), file["b"].bytes) == ((3,), name, 0)
         assert content(file["a"]) + content(file["c"]) == DATA
-    assert complaint(source, "b").status == "unsupported" and "column 'b'" in complaint(source, "b").message
+    error = complaint(source, "b")
+    assert error.status == "unsupported" and "column 'b' " in error.message and words in error.message, error.message
 
 
 def test_columns_of_views_have_as_many_buffers_as_the_batch_says() -> None:
@@ -145,6 +159,131 @@ def test_a_list_may_have_more_than_its_rows_need() -> None:
     with opened(arrow_file([fixed_list("v", 2, integer(None))],
                            [Batch(2, [(2, 0), (6, 0)], [b"", b"", DATA])])) as file:
         assert content(file["v"]) == DATA[:16]
+
+
+# ---- lists of variable size
+
+
+def test_lists_of_one_length_are_rows() -> None:
+    for large in (False, True):
+        for endianness, order in enumerate("<>"):
+            data = NUMBERS.astype(order + "i4").tobytes()
+            batch = Batch(3, [(3, 0), (6, 0)], [b"", offsets(0, 2, 4, 6, large=large, order=order), b"", data])
+            with opened(arrow_file([listed("v", integer(None), large)], [batch], endianness=endianness)) as file:
+                tensor = file["v"]
+                assert (tensor.shape, tensor.type_name, content(tensor)) == ((3, 2), b"int32", data)
+
+
+LISTS = [  # columns; rows, nodes and buffers of the batches; the shapes of their chunks, and the numbers in them
+    ("lists in lists", listed("v", listed(None, integer(None), True)),
+     [(2, [2, 2, 6], [b"", offsets(0, 1, 2), b"", offsets(0, 3, 6, large=True), b"", DATA])], [(2, 1, 3)], NUMBERS),
+    ("in lists of fixed size", fixed_list("v", 2, listed(None, integer(None))),
+     [(1, [1, 2, 6], [b"", b"", offsets(0, 3, 6), b"", DATA])], [(1, 2, 3)], NUMBERS),
+    ("of lists of fixed size", listed("v", fixed_list(None, 3, integer(None))),
+     [(2, [2, 2, 6], [b"", offsets(0, 1, 2), b"", b"", DATA])], [(2, 1, 3)], NUMBERS),
+    ("cut at both ends", listed("v", integer(None)), [(2, [2, 6], [b"", offsets(1, 3, 5), b"", DATA])], [(2, 2)], NUMBERS[1:5]),
+    ("cut, lists in lists", listed("v", listed(None, integer(None))),
+     [(1, [1, 3, 6], [b"", offsets(1, 2), b"", offsets(0, 1, 3, 6), b"", DATA])], [(1, 1, 2)], NUMBERS[1:3]),
+    ("of no values", listed("v", integer(None)), [(3, [3, 0], [b"", offsets(0, 0, 0, 0), b"", b""])], [(3, 0)], NUMBERS[:0]),
+    ("no rows, no offsets", listed("v", integer(None)), [(0, [0, 0], [b"", b"", b"", b""])], [(0, 0)], NUMBERS[:0]),
+    ("a batch without rows", listed("v", integer(None)),
+     [(0, [0, 0], [b""] * 4), (2, [2, 4], [b"", offsets(0, 2, 4), b"", DATA[:16]]), (1, [1, 2], [b"", offsets(0, 2), b"", DATA[16:]])],
+     [(0, 2), (2, 2), (1, 2)], NUMBERS),
+    ("of opaque values", listed("v", column(None, a.TIMESTAMP, {0: (2, 3)})),
+     [(1, [1, 3], [b"", offsets(0, 3), b"", DATA])], [(1, 3)], NUMBERS),
+    ("in a batch of views", listed("v", integer(None)), [(1, [1, 2], [b"", offsets(0, 2), b"", DATA[:8]])], [(1, 2)], NUMBERS[:2]),
+]
+
+
+@pytest.mark.parametrize("name, field, batches, shapes, numbers", LISTS, ids=[case[0] for case in LISTS])
+@pytest.mark.parametrize("make", [arrow_file, arrow_stream])
+def test_lists(name, field, batches, shapes, numbers, make) -> None:
+    views = [column("u", a.UTF8_VIEW)] if "views" in name else []
+    made = [Batch(rows, [(rows, 0)] * len(views) + [(length, 0) for length in nodes],
+                  [b"", bytes(16), b"long"][:3 * len(views)] + buffers, views=[1] if views else None) for rows, nodes, buffers in batches]
+    with opened(make([*views, field], made)) as file:
+        chunks = file.all[len(views):]
+        assert [tensor.shape for tensor in chunks] == shapes
+        assert b"".join(map(content, chunks)) == numbers.tobytes()
+
+
+def lists_of(*lengths: int, valid: bytes = b"", nulls: int = 0, first: int = 0) -> Batch:
+    ends = [first + sum(lengths[:i]) for i in range(len(lengths) + 1)]
+    return Batch(len(lengths), [(len(lengths), nulls), (ends[-1], 0)], [valid, offsets(*ends), b"", bytes(4 * ends[-1])])
+
+
+RAGGED = [
+    ([lists_of(2, 2, 3, 2)], "the first one has 2, one in row 2 has 3"), ([lists_of(0, 1)], "the first one has 0, one in row 1 has 1"),
+    ([lists_of(2, 2), lists_of(2, 2, 1)], "the first one has 2, one in row 4 has 1"),
+    ([lists_of(2, 2), lists_of(1, 1)], "the first one has 2, one in row 2 has 1"),
+    ([lists_of(), lists_of(3), lists_of(), lists_of(3, 0)], "the first one has 3, one in row 2 has 0"),
+]
+
+
+@pytest.mark.parametrize("batches, words", RAGGED, ids=lambda value: value if isinstance(value, str) else "")
+def test_lists_of_other_lengths_are_named_by_their_row(batches, words) -> None:
+    with opened(arrow_file([listed("v", integer(None)), *[integer("c")][:0]], batches)) as file:
+        found = complaints(file)
+        assert len(found) == len(batches) and all(words in why for why in found.values()), found
+        assert all(tensor.type_name == b"list" and len(tensor.shape) == 1 for tensor in file.all)
+
+
+def test_a_list_within_a_list_is_named_by_its_row_too() -> None:
+    batch = Batch(3, [(3, 0), (6, 0), (11, 0)], [b"", offsets(0, 2, 4, 6), b"", offsets(0, 2, 4, 6, 7, 9, 11), b"", bytes(44)])
+    error = complaint(arrow_file([listed("v", listed(None, integer(None)))], [batch]), "v")
+    assert "the first one has 2, one in row 1 has 1" in error.message
+
+
+NULL_LISTS = [  # the first null is named by its row of the file, whatever its list is long
+    ([lists_of(2, 0, 2, valid=b"\5", nulls=1)], "v", "1 null, which a tensor cannot (row 1)"),
+    ([lists_of(0, 0, 2, valid=b"\4", nulls=2)], "v", "2 nulls, which a tensor cannot (the first in row 0)"),
+    ([lists_of(2, 2), lists_of(2, 0, valid=b"\1", nulls=1)], "v@1", "(row 3)"),
+    ([Batch(2, [(2, 0), (4, 1)], [b"", offsets(0, 2, 4), b"\x0b", bytes(16)])], "v", "(row 1)"),
+    ([Batch(1, [(1, 0), (4, 1)], [b"", offsets(2, 4), b"\x07", bytes(16)])], "v", "(row 0)"),
+]
+
+
+@pytest.mark.parametrize("batches, name, words", NULL_LISTS, ids=lambda value: value if isinstance(value, str) else "")
+def test_null_lists(batches, name, words) -> None:
+    with opened(arrow_file([listed("v", integer(None))], batches)) as file:
+        assert list(complaints(file)) == [name] and words in complaints(file)[name], complaints(file)
+
+
+def test_values_that_no_list_has_may_be_null() -> None:
+    batch = Batch(1, [(1, 0), (4, 2)], [b"", offsets(1, 3), b"\x06", DATA[:16]])
+    with opened(arrow_file([listed("v", integer(None))], [batch])) as file:
+        assert content(file["v"]) == DATA[4:12]
+
+
+@pytest.mark.parametrize("method, name", [(0, "lz4"), (1, "zstd")])
+def test_lists_whose_offsets_are_compressed(method, name) -> None:
+    plain = b"\xff" * 8
+    made = [(plain + offsets(0, 2, 4, 6), None), (struct.pack("<q", 16) + b"packed", name)]
+    for ends, expected in made:
+        batch = Batch(3, [(3, 0), (6, 0)], [b"", ends, b"", plain + DATA], compression=method)
+        with opened(arrow_file([listed("v", integer(None))], [batch])) as file:
+            if expected:
+                assert f"is compressed ({name})" in complaints(file)["v"] and file["v"].shape == (3,)
+            else:
+                assert content(file["v"]) == DATA and file["v"].shape == (3, 2)
+
+
+# ---- streams
+
+
+def test_a_stream() -> None:
+    fields, batches = [integer("a"), column("d", a.UTF8, dictionary=True)], [Batch(3, [(3, 0)] * 2, [b"", DATA[:12], b"", b"\0" * 3])] * 2
+    dictionary = Batch(1, [(1, 0)], [b"", offsets(0, 1), b"x"], more={"header": 2})
+    for end in (b"\xff" * 4 + bytes(4), b"", b"\xff" * 4 + bytes(4) + b"what follows"):
+        with opened(arrow_stream(fields, [batches[0], dictionary, batches[1]], end=end)) as file:
+            assert (file.format, file.names) == ("arrow", ["a@0", "a@1", "d@0", "d@1"])
+            assert content(file["a@0"]) == content(file["a@1"]) == DATA[:12]
+            assert list(complaints(file)) == ["d@0", "d@1"]
+    with opened(arrow_stream([integer("a")], [])) as file:
+        assert file["a"].shape == (0,)
+
+
+# ---- tensors of one shape
 
 
 SHAPES = [

@@ -9,7 +9,19 @@ import pytest
 from gather_files import content
 from many import complaints, failure, outcome
 from support import arrow_files as a
-from support.arrow_files import Batch, Items, arrow_file, chunk, column, fixed_list, integer, tensors
+from support.arrow_files import (
+    Batch,
+    Items,
+    arrow_file,
+    arrow_stream,
+    chunk,
+    column,
+    fixed_list,
+    integer,
+    listed,
+    offsets,
+    tensors,
+)
 from tensor_files import opened
 
 NUMBERS = np.arange(1, 7, dtype="<i4")
@@ -23,10 +35,88 @@ def one(field: dict, data: bytes, rows: int = 3, **lies) -> bytes:
 
 def test_other_formats_are_named() -> None:
     assert "version 2" in failure(b"FEA1" + bytes(40)).message
-    stream = b"".join(Batch(1, [(1, 0)], [b"", DATA[:4]]).message())
-    assert "new_file" in failure(stream).message
-    for other in (b"\xff" * 64, b"\xff" * 12, b"\xff\xff\xff\xff\x10\0\0\0\xff\xff\xff\xff" + bytes(8)):
-        assert "new_file" not in failure(other).message
+    message = b"".join(Batch(1, [(1, 0)], [b"", DATA[:4]]).message())
+    for other in (b"\xff" * 64, b"\xff" * 12, b"\xff\xff\xff\xff\x10\0\0\0\xff\xff\xff\xff" + bytes(8), message):
+        assert "unknown format" in failure(other).message  # no stream: it does not begin with a schema
+
+
+# ---- streams
+
+STREAM = [integer("a")], [chunk(DATA[:12], rows=3), chunk(DATA[12:], rows=3)]
+
+
+def test_streams_cut_at_every_byte() -> None:
+    """Cut between two messages, a stream is a shorter one: its end may be unmarked."""
+    source, schema = arrow_stream(*STREAM), len(arrow_stream(STREAM[0], [], end=b""))
+    whole = {len(arrow_stream(STREAM[0], STREAM[1][:i], end=b"")): i for i in range(3)}
+    for size in range(16, len(source)):
+        if size in whole:
+            with opened(source[:size]) as file:
+                assert sum(tensor.shape[0] for tensor in file.all) == 3 * whole[size]
+            continue
+        error = failure(source[:size])
+        if size >= schema:
+            assert error.status == "file_malformed" and ("truncated" in error.message or "outside the file" in error.message)
+
+
+WRONG_STREAMS = [
+    (arrow_stream(*STREAM, version=2), "unsupported", "version V3"),
+    (arrow_stream(STREAM[0], [chunk(DATA, rows=6), Batch(6, [(6, 0)], [b"", DATA], more={"header": 4})]), "file_malformed", "kind 4"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"header": 1})]), "file_malformed", "kind 1"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"body_bytes": -1})]), "file_malformed", "outside the file"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"body_bytes": 2**62})]), "file_malformed", "outside the file"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"length": -8})]), "file_malformed", "-8 bytes of metadata"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"length": 2**31 - 1})]), "file_malformed", "2147483647 bytes of metadata"),
+    (arrow_stream(STREAM[0], [Batch(6, [(6, 0)], [b"", DATA], more={"old": True})]), "file_malformed", "marker"),
+    (arrow_stream(*STREAM, end=b"\xff" * 4), "file_malformed", "truncated"), (arrow_stream(*STREAM, end=b"\0" * 8), "file_malformed", "marker"),
+]
+
+
+@pytest.mark.parametrize("source, status, words", WRONG_STREAMS, ids=lambda value: value if isinstance(value, str) else "")
+def test_wrong_streams(source, status, words) -> None:
+    error = failure(source)
+    assert (error.status, words in error.message) == (status, True), error.message
+
+
+# ---- lists of variable size
+
+
+def list_file(ends: bytes, nodes=((3, 0), (6, 0)), large: bool = False, field: dict | None = None, count: int = 1) -> bytes:
+    batch = Batch(3, list(nodes) * count, [b"", ends, b"", DATA] * count)
+    return arrow_file([field or listed(f"v{i}", integer(None), large) for i in range(count)], [batch])
+
+
+WRONG_LISTS = [
+    (list_file(offsets(0, 2, 4)), "12 bytes of offsets"), (list_file(b""), "0 bytes of offsets"),
+    (list_file(offsets(-2, 0, 2, 4)), "invalid offset"), (list_file(offsets(4, 2, 4, 6)), "invalid offset"),
+    (list_file(offsets(0, 2, 1, 6)), "invalid offset"), (list_file(offsets(0, 2, -4, 6)), "invalid offset"),
+    (list_file(offsets(2, 4, 6, 8)), "has 6 values; its rows need 8"), (list_file(offsets(0, 2, 4, 6), [(3, 0), (5, 0)]), "need 6"),
+    (list_file(offsets(0, 2**31 - 1, -2, 2**31 - 3)), "its rows need 6442450941"),
+    (list_file(offsets(0, 2**62, -2**63, -2**62, large=True), large=True), "does not fit in 64 bits"),
+    (list_file(offsets(2**62, 2**62, 2**62, 2**62, large=True), large=True), "its rows need 4611686018427387904"),
+    (list_file(offsets(2**63 - 8, 2**63 - 6, 2**63 - 4, 2**63 - 2, large=True), large=True), "need 9223372036854775806"),
+    (list_file(offsets(0, 2**62, large=True) + bytes(16), large=True), "invalid offset"),
+    (list_file(offsets(0, 2, 4, 6), [(4, 0), (6, 0)]), "has 4 values; its rows need 3"),
+    (list_file(offsets(0, 2, 4, 6), [(3, 4), (6, 0)]), "4 nulls among 3"),
+    (list_file(offsets(0, 2, 4, 6), [(3, 0)]), "1 of 2 fields"),
+    (list_file(b"", field=column("v", a.LIST)), "0 child fields"),
+    (list_file(b"", field=column("v", a.LARGE_LIST, None, [integer(), integer()])), "2 child fields"),
+]
+
+
+@pytest.mark.parametrize("source, words", WRONG_LISTS, ids=lambda value: value if isinstance(value, str) else "")
+def test_wrong_lists(source, words) -> None:
+    error = failure(source)
+    assert error.status == "file_malformed" and words in error.message, error.message
+
+
+def test_lists_share_no_offsets() -> None:
+    """A small file cannot make its reader read the same offsets again and again."""
+    rows, columns = 4000, 400
+    ends = offsets(*range(rows + 1))
+    batch = Batch(rows, [(rows, 0)] * 2 * columns, [b"", ends, b"", ends] + [(0, 0), (0, len(ends)), (0, 0), (0, 4 * rows)] * (columns - 1))
+    error = failure(arrow_file([listed(f"v{i}", integer(None)) for i in range(columns)], [batch]))
+    assert (error.status, "longer than the file" in error.message) == ("file_malformed", True)
 
 
 # ---- damage
@@ -211,7 +301,10 @@ def test_every_byte_changed() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_flipped_bytes_never_read_beyond_the_file(seed) -> None:
-    source = bytearray(batch_of() if seed % 2 else arrow_file([tensors("t", 6, '{"shape":[2,3]}'),
+    lists = Batch(3, [(3, 0), (3, 0), (6, 0)], [b"", offsets(0, 1, 2, 3), b"", offsets(0, 2, 4, 6, large=True), b"", DATA])
+    nested = [listed("v", listed(None, integer(None), True))]
+    source = bytearray(arrow_file(nested, [lists] * 2) if seed % 4 == 1 else arrow_stream(nested, [lists] * 2) if seed % 4 == 2 else
+                       batch_of() if seed % 2 else arrow_file([tensors("t", 6, '{"shape":[2,3]}'),
                                                                column("u", a.UTF8_VIEW)],
                                                               [Batch(1, [(1, 0), (6, 0), (1, 0)],
                                                                      [b"", b"", DATA, b"", DATA], views=[0])] * 2))

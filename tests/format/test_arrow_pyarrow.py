@@ -16,6 +16,7 @@ from tensor_files import opened
 
 try:
     import pyarrow as pa
+    import pyarrow.compute
     from pyarrow import feather, ipc
 except ImportError:
     pa = None
@@ -133,7 +134,7 @@ def test_columns_that_cannot_be_read_beside_those_that_can() -> None:
     others = {
         "utf8": pa.array(["text"] * count),
         "view": pa.array(["long text that is not inline"] * count, pa.string_view()),
-        "large": pa.array(["x"] * count, pa.large_string()), "list": pa.array([[1, 2]] * count),
+        "large": pa.array(["x"] * count, pa.large_string()), "list": pa.array([[1, 2], [3]] * (count // 2)),
         "list_view": pa.array([[1, 2]] * count, pa.list_view(pa.int8())),
         "struct": pa.array([{"p": 1, "q": "x"}] * count),
         "map": pa.array([[("k", 1)]] * count, pa.map_(pa.string(), pa.int8())), "null": pa.nulls(count),
@@ -189,11 +190,118 @@ def test_feather(tmp_path) -> None:
     assert "compression='uncompressed'" in complaint(tmp_path / "packed.feather", "a").message
 
 
-def test_streams_are_refused() -> None:
-    table, sink = table_of(a=np.arange(9)), io.BytesIO()
-    with ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    assert failure(sink.getvalue()).status == "unsupported" and "new_file" in failure(sink.getvalue()).message
+def streamed(table, rows: int = ROWS, **options) -> bytes:
+    sink = io.BytesIO()
+    with ipc.new_stream(sink, table.schema, options=ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("rows", [ROWS, 300])
+@pytest.mark.parametrize("version", ["V4", "V5"])
+def test_streams(rows, version) -> None:
+    made = {name: numbers(name, ROWS) for name in NUMPY} | {"text": pa.array(["x"] * ROWS).dictionary_encode()}
+    with opened(streamed(table_of(**made), rows, metadata_version=ipc.MetadataVersion[version])) as file:
+        for name, expected in made.items():
+            chunks = [tensor for known, tensor in zip(file.names, file.all) if known.split("@")[0] == name]
+            if name != "text":
+                assert b"".join(map(content, chunks)) == expected.tobytes()
+
+
+# ---- lists
+
+
+@pytest.mark.parametrize("kind", ["list_", "large_list"])
+@pytest.mark.parametrize("rows", [ROWS, 2])
+def test_lists_of_one_length(kind, rows) -> None:
+    values = numbers("float32", 5, 4, 3)
+    outer = getattr(pa, kind)
+    column = pa.array(values.tolist(), outer(outer(pa.float32())))
+    for cut in (column, column.slice(1, 3)):
+        with opened(written(table_of(a=pa.array(range(len(cut))), v=cut), rows)) as file:
+            chunks = [tensor for known, tensor in zip(file.names, file.all) if known[0] == "v"]
+            found = np.concatenate([array(tensor, "f4") for tensor in chunks])
+        assert (found.view("u4") == np.array(cut.to_pylist(), "f4").view("u4")).all() and found.shape == (len(cut), 4, 3)
+
+
+def random_type(rng, depth: int = 0):
+    """A type, and whether a tensor has it."""
+    leaves = [pa.int8(), pa.int64(), pa.float32(), pa.float64(), pa.timestamp("us"), pa.duration("s"), pa.date32(), pa.binary(3),
+              pa.string(), pa.bool_(), pa.struct([("x", pa.int8())])]
+    kind = int(rng.integers(0, 5)) if depth < 3 else 4
+    if kind > 2:
+        leaf = int(rng.integers(0, len(leaves)))
+        return leaves[leaf], leaf < 8
+    inner, good = random_type(rng, depth + 1)
+    return (pa.list_(inner), pa.large_list(inner), pa.list_(inner, int(rng.integers(1, 4))))[kind], good
+
+
+class Made:
+    """Random values of a type: lists of one length at each level, but one if `ragged`, some null if `nulls`."""
+
+    def __init__(self, rng, ragged: bool, nulls: bool) -> None:
+        self.rng, self.ragged, self.nulls, self.lengths = rng, ragged, nulls, {}
+
+    def value(self, kind, depth: int = 0):
+        if self.nulls and self.rng.random() < 0.02:
+            return None
+        if pa.types.is_fixed_size_list(kind):
+            return [self.value(kind.value_type, depth + 1) for _ in range(kind.list_size)]
+        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+            length = self.lengths.setdefault(depth, int(self.rng.integers(0, 4)))
+            length += self.ragged and self.rng.random() < 0.1
+            return [self.value(kind.value_type, depth + 1) for _ in range(length)]
+        number = int(self.rng.integers(0, 100))
+        return {"string": "x", "bool": True, "fixed_size_binary[3]": b"abc"}.get(str(kind), {"x": 1} if pa.types.is_struct(kind) else number)
+
+
+def shape_of(column) -> tuple | None:
+    """The shape of a column of equal lists without nulls, by pyarrow; None: it has none."""
+    lengths = [len(column)]
+    flat = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    while True:
+        if flat.null_count:
+            return None
+        if not (pa.types.is_list(flat.type) or pa.types.is_large_list(flat.type) or pa.types.is_fixed_size_list(flat.type)):
+            return tuple(lengths)
+        known = set(pa.compute.list_value_length(flat).to_pylist())
+        if len(known) > 1:
+            return None
+        fixed = flat.type.list_size if pa.types.is_fixed_size_list(flat.type) else 0
+        lengths.append(known.pop() if known else fixed)
+        flat = flat.flatten()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_tables(seed) -> None:
+    """What pyarrow writes and we read is the same, or both see that it is no tensor."""
+    rng = np.random.default_rng(seed)
+    columns, goods = {}, {}
+    rows = int(rng.integers(0, 30))
+    for i in range(int(rng.integers(1, 5))):
+        kind, goods[f"c{i}"] = random_type(rng)
+        made = Made(rng, rng.random() < 0.2, rng.random() < 0.2)
+        columns[f"c{i}"] = pa.array([made.value(kind) for _ in range(rows)], kind)
+    table = pa.table(columns)
+    if rows > 4 and seed % 3 == 0:
+        table = table.slice(2, rows - 3)
+    source = (streamed if seed % 2 else written)(table, int(rng.integers(1, 12)))
+    theirs = (ipc.open_stream if seed % 2 else ipc.open_file)(pa.BufferReader(source)).read_all()
+    with opened(source) as file:
+        for name in columns:
+            chunks = [tensor for known, tensor in zip(file.names, file.all) if known.split("@")[0] == name]
+            shape = shape_of(theirs[name]) if goods[name] else None
+            why = next((tensor.complaint for tensor in chunks if tensor.complaint), None)
+            assert (shape is None) == (why is not None), (name, theirs[name].type, shape, str(why))
+            if shape is None:
+                continue
+            assert (sum(tensor.shape[0] for tensor in chunks), *chunks[0].shape[1:]) == shape
+            flat = pa.concat_arrays(theirs[name].chunks) if theirs[name].num_chunks else pa.array([], theirs[name].type)
+            for _ in shape[1:]:
+                flat = flat.flatten()
+            values = flat.cast(pa.int32()) if flat.type == pa.date32() else flat
+            expected = b"".join(values.to_pylist()) if flat.type == pa.binary(3) else values.to_numpy(zero_copy_only=False).tobytes()
+            assert b"".join(map(content, chunks)) == expected
 
 
 def test_files_of_old_and_legacy_writers() -> None:

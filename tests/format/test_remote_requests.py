@@ -168,6 +168,21 @@ def test_arrow(server) -> None:
         assert content(whole(file, "a")) == np.arange(BIG // 8).tobytes()
 
 
+def test_arrow_lists_and_streams(server) -> None:
+    """The offsets of lists are read, the elements are not; each batch of a stream is a request."""
+    pa = pytest.importorskip("pyarrow")
+    values = np.arange(BIG // 4, dtype=np.float32).reshape(-1, 256)
+    table = pa.table({"v": pa.ListArray.from_arrays(pa.array(range(0, values.size + 1, 256), pa.int32()), pa.array(values.ravel()))})
+    for new, most in ((pa.ipc.new_file, 2 + 2 * 6), (pa.ipc.new_stream, 3 * 7)):
+        out = io.BytesIO()
+        with new(out, table.schema) as writer:
+            writer.write_table(table, max_chunksize=-(-len(table) // 6))
+        file, requests, read = cost(server, out.getvalue())
+        assert len(file.names) == 6 and requests <= most and read <= BIG // 2
+        with handle(server.url("/file")) as file:
+            assert content(whole(file, "v")) == values.tobytes()
+
+
 def test_onnx(server) -> None:
     """Weights inside the model are passed over; what is small is read."""
     need("onnx")

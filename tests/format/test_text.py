@@ -26,7 +26,8 @@ def numbers(source, column: str | None = None) -> list[int]:
     tensor = LIB.gather_file_at(file, 0).contents
     assert LIB.gather_file_format(file) == (b"csv" if column else b"text") and tensor.type_name == b"int64"
     found = np.frombuffer(content(tensor), np.int64).tolist()
-    assert tensor.shape == (len(found),) and tensor.complaint is None and tensor.name == (name or b"")
+    assert tensor.complaint is None and tensor.name == (name or b"")
+    found = np.array(found, np.int64).reshape(tensor.shape).tolist()
     LIB.gather_file_close(file)
     return found
 
@@ -58,7 +59,7 @@ def test_lists(text: bytes, expected: list[int], tmp_path) -> None:
     (b"NaN\n1", 1, 0, "'NaN'"), (b"NULL\n1", 1, 0, "'NULL'"), (b"id name\n1", 1, 0, "header is one word"),
     (b"id,name\n1,2", 1, 0, "FILE:COLUMN"), (b"id # c\n1", 1, 0, "'id'"), (b"id1\n1", 1, 0, "'id1'"), (b'"id"\n1', 1, 0, "FILE:COLUMN"),
     (b"1#2", 1, 0, "'1#2'"), (b"1\n#37\n2", 2, 2, "comment"), (b"1,#\n2", 1, 2, "'#'"), (b"1 2 3;4", 1, 4, "'3;4'"),
-    (b"1\n\n1.0\n", 3, 3, "'1.0'"), (b"1,,2", 1, 2, "',2'"), (b"1 \x00", 1, 2, "'?'"), (b"1 \xff\xfe", 1, 2, "'??'"),
+    (b"1\n\n1.5\n", 3, 3, "'1.5'"), (b"1,,2", 1, 2, "',2'"), (b"1 \x00", 1, 2, "'?'"), (b"1 \xff\xfe", 1, 2, "'??'"),
     ("1 größer".encode(), 1, 2, "'größer'"), (b"1 " + b"9" * 50, 1, 2, "'" + "9" * 40 + "' does not fit"),
     (b"9223372036854775808", 1, 0, "does not fit"), (b"-9223372036854775809", 1, 0, "does not fit"),
     (b"# c\n" * 70000 + b"1 x", 70001, 280002, "'x'"),
@@ -86,6 +87,96 @@ def test_other_encodings_are_named(encoding: str, column) -> None:
 ])
 def test_what_is_text(head: bytes, is_text: bool) -> None:
     assert LIB.gather_file_is_text(head, len(head)) == is_text
+
+
+# ---- numbers as floats are written
+
+
+FLOATS = [  # the text, and the number; or why it is none
+    ("1.0", 1), ("1e+05", 100000), ("1.000000000000000000e+00", 1), ("-2.500000000000000000e+01", -25), ("0.000000000000000000e+00", 0),
+    ("1.", 1), ("-0.0", 0), ("+3.00E2", 300), ("1e0", 1), ("120e-1", 12), ("00012.3400e2", 1234), ("1.23456789e8", 123456789), (".5e1", 5),
+    ("0e999999999999999999999", 0), ("0e-5", 0), ("1" + "0" * 30 + "e-30", 1), ("0." + "0" * 30 + "1e31", 1), ("1e15", 10**15),
+    ("9007199254740992.0", 2**53), ("9.007199254740992e15", 2**53), ("-9007199254740992.", -(2**53)), ("9007199254740993", 2**53 + 1),
+    ("9007199254740993.0", "is beyond 2^53"), ("9.007199254740994e15", "is beyond 2^53"), ("1e18", "is beyond 2^53"), ("-1e16", "is beyond 2^53"),
+    ("1e19", "does not fit in int64"), ("1e999999999999999999999", "does not fit in int64"), ("9" * 40 + ".0", "does not fit in int64"),
+    ("1.5", "is not a whole number"), ("1e-1", "is not a whole number"), ("1e-999999999999999999999", "is not a whole number"),
+    ("9" * 40 + ".5", "is not a whole number"), ("1.0000000000000000001", "is not a whole number"), ("nan", "is not a whole number"),
+    ("inf", "is not a whole number"), ("-inf", "is not a whole number"), (".", "is not a whole number"), ("-.", "is not a whole number"),
+    ("e5", "is not a whole number"), (".e5", "is not a whole number"), ("1e", "is not a whole number"), ("1e+", "is not a whole number"),
+    ("1.2.3", "is not a whole number"), ("1e5.0", "is not a whole number"), ("1e5e1", "is not a whole number"), ("--1", "is not a whole number"),
+    ("1-", "is not a whole number"), ("0x10", "is not a whole number"), ("1_000", "is not a whole number"), ("1d5", "is not a whole number"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), FLOATS, ids=lambda value: str(value)[:40])
+def test_whole_numbers_as_floats_are_written(text: str, expected) -> None:
+    lists = ([f"7\n{text}\n", None], [f"x,id\na,{text}\n", "id"], [f"{text},0\n", "#0"] if text[0] in "0123456789" else None, [f"[7, {text}]", None])
+    for source, column in filter(None, lists):
+        if isinstance(expected, str):
+            error = complaint(source.encode(), column)
+            assert error.status == "file_malformed" and (expected in error.message or column == "#0"), error.message
+        else:
+            assert numbers(source.encode(), column)[-1] == expected, source
+
+
+def test_random_decimals_are_read_as_python_reads_them() -> None:
+    from decimal import Decimal
+    rng = random.Random(5)
+    for _ in range(3000):
+        digits = "".join(rng.choice("000123456789") for _ in range(rng.randrange(1, 22)))
+        point = rng.randrange(len(digits) + 1)
+        text = rng.choice(["", "-", "+"]) + digits[:point] + rng.choice(["", "."]) + digits[point:] + rng.choice(["", f"e{rng.randrange(-22, 22)}"])
+        exact = Decimal(text)
+        whole = exact == exact.to_integral_value() and -(2**63) <= exact < 2**63
+        good = whole and (text.lstrip("+-").isdigit() or abs(exact) <= 2**53)
+        if good:
+            assert numbers(f"7\n{text}".encode()) == [7, int(exact)], text
+        else:
+            assert complaint(f"7\n{text}".encode()).status == "file_malformed", text
+
+
+def test_what_numpy_writes(tmp_path) -> None:
+    ids = np.array([0, 3, 100000, -1, 2**40])
+    np.savetxt(tmp_path / "a.txt", ids)
+    np.savetxt(tmp_path / "b.txt", ids, fmt="%g")
+    np.savetxt(tmp_path / "c.txt", ids, header="user ids")
+    assert numbers(tmp_path / "a.txt") == numbers(tmp_path / "c.txt") == ids.tolist()
+    assert numbers(tmp_path / "b.txt")[:4] == ids[:4].tolist()
+    for text in (str(ids), str(ids.astype(float)[:3]), repr(ids.tolist()), np.array2string(ids.reshape(5, 1), separator=", ")):
+        assert np.array(numbers(text.encode())).ravel().tolist() == ids.tolist()[:3 if "." in text else 5], text
+
+
+# ---- lists in brackets, and lines
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (b"[1, 2, 3]", [1, 2, 3]), (b"[]", []), (b"[[1,2],[3,4]]\n", [[1, 2], [3, 4]]), (b" [[1 2]\n [3 4]]", [[1, 2], [3, 4]]),
+    (b"\xef\xbb\xbf[1,\r\n2]\r\n", [1, 2]), (b"[[], []]", [[], []]), (b"[[[5]]]", [[[5]]]), (b"[1.0, 2e0]", [1, 2]),
+    (b"[" * 64 + b"7" + b"]" * 64, None), (b"1 2\n3 4\n", [1, 2, 3, 4]), (b"1,2\n\n# c\n3,4", [1, 2, 3, 4]), (b"1,\n2,\n", [1, 2]), (b"1 2 3\n4 5 6\n7\n", [1, 2, 3, 4, 5, 6, 7]),
+    (b"ids\n1 2 # two\n3 4\n", [1, 2, 3, 4]), (b"1 2 3", [1, 2, 3]),
+])
+def test_brackets_and_lines(text: bytes, expected, tmp_path) -> None:
+    (tmp_path / "i.txt").write_bytes(text)
+    found = numbers(text)
+    assert found == numbers(tmp_path / "i.txt") and (expected is None or found == expected)
+    assert LIB.gather_file_is_text(text, len(text))
+
+
+@pytest.mark.parametrize(("text", "line", "words"), [
+    (b"[1, 2", 1, "not closed"), (b"[[1, 2],\n [3]]", 2, "a list has 1 items; the first one has 2"), (b"[1, [2]]", 1, "the others have a number"),
+    (b"[[1],\n 2]", 2, "the others have a list"), (b"[[], 1]", 1, "the others have a list"), (b"[1,,2]", 1, "before the comma"),
+    (b"[,1]", 1, "before the comma"), (b"[1,]", 1, "after the comma"), (b"[1] 2", 1, "follows"), (b"[1]]", 1, "follows"),
+    (b"[1, 2.5]", 1, "'2.5' is not a whole number"), (b"[1, null]", 1, "'null' is not"), (b"[1, ... 3]", 1, "'...' is not"), (b"[\n", 2, "not closed"),
+    (b"[" * 65 + b"1" + b"]" * 65, 1, "more than 64 deep"), (b"[[1], []]", 1, "a list has 0 items"), (b"[[[1]], []]", 1, "empty where"),
+    (b"[[[]], [[1]]]", 1, "a list has 1 items"), (b'["1"]', 1, "'\"1\"' is not"), (b"[1 # one\n]", 1, "'#'"),
+    (b"1 2\n3\n4 5", 2, "has 1 number; the first one has 2"), (b"1\n2 3\n4\n", 2, "has 2 numbers; the first one has 1"),
+    (b"# c\n1 2 3\n\n4 5 6\n7 8\n# d\n9 10 11", 5, "has 2 numbers; the first one has 3"), (b"1 2\n3 4 5", 2, "has 3 numbers; the first one has 2"),
+    (b"1\n2 3", 2, "has 2 numbers; the first one has 1"),
+])
+def test_brackets_and_lines_that_are_ragged(text: bytes, line: int, words: str, tmp_path) -> None:
+    (tmp_path / "i.txt").write_bytes(text)
+    for error in (complaint(text), complaint(tmp_path / "i.txt")):
+        assert error.status == "file_malformed" and f"line {line}" in error.message and words in error.message, error.message
 
 
 def test_a_damaged_byte_never_hides_a_number() -> None:
@@ -134,9 +225,9 @@ def test_columns(text: bytes, column: str, expected, tmp_path) -> None:
     (b"id,x\n1\n", "id", "file_malformed", 5, "line 2 has 1 field;"), (b"id,x\n1,2\n1,2,3\n", "id", "file_malformed", 9, "line 3 has 3 fields"),
     (b"id,x\n1,2\n,3\n", "id", "file_malformed", 9, "line 3, column 'id': '' is empty"),
     (b'id,x\n"",3\n', "id", "file_malformed", 5, "line 2, column 'id': '' is empty"),
-    (b"x,id\na,1.0\n", "id", "file_malformed", 7, "line 2, column 'id': '1.0' is not a whole number"),
+    (b"x,id\na,1.5\n", "id", "file_malformed", 7, "line 2, column 'id': '1.5' is not a whole number"),
     (b"x,id\na,1 2\n", "id", "file_malformed", 7, "'1 2'"), (b"x,id\na,-\n", "id", "file_malformed", 7, "'-'"),
-    (b"x,id\na,1e3\n", "id", "file_malformed", 7, "'1e3'"), (b"x,id\na,1-2\n", "id", "file_malformed", 7, "'1-2'"),
+    (b"x,id\na,1e\n", "id", "file_malformed", 7, "'1e'"), (b"x,id\na,1-2\n", "id", "file_malformed", 7, "'1-2'"),
     (b"x,id\na,9223372036854775808\n", "id", "file_malformed", 7, "does not fit"),
     (b'x,id\n"a\n\nb",1\nc,x\n', "id", "file_malformed", 16, "line 5, column 'id': 'x'"),
     (b'x,id\n"a,1\nb,2\n', "id", "file_malformed", 5, "line 2: this quote"), (b'x,id\n"a"b,1\n', "id", "file_malformed", 8, "closing quote"),

@@ -10,7 +10,9 @@ CHOICES = 32  # bytes, as choices.h has them
 def text_files() -> list[bytes]:
     """The name of a column, a zero byte, and a text."""
     lists = [b"1 2,3\n", b"# c\n1 # d\r\n-2\n", b"\xef\xbb\xbfuser_id\n7\n8\n", b"nan\n1", b"1#2", b"1\n#3\n", b"1,,2", b"9" * 20, b"",
-             b"-9223372036854775808 9223372036854775807", b"id", b"1 \0", b"\xff\xfe1\0\n\0", b"\xfe\xff\0001", b"1\n" * 300, b"1,#", b"+ 1"]
+             b"-9223372036854775808 9223372036854775807", b"id", b"1 \0", b"\xff\xfe1\0\n\0", b"\xfe\xff\0001", b"1\n" * 300, b"1,#", b"+ 1",
+             b"1.000000000000000000e+00\n-2.5e1\n0.\n", b"1e+05 1.5", b"9007199254740993.0", b"1e99999999999", b".5e1\n1e-1", b"[1, 2, 3]", b"[[1 2]\n [3 4]]",
+             b"[[1],[2,3]]", b"[[], []]", b"[" * 64 + b"1" + b"]" * 64, b"[" * 65, b"[1", b"[1] 2", b"[1,]", b"1 2\n3\n4 5", b"1 2\n3 4\n5"]
     tables = [(b"id", b"id,x\n1,a\n-2,b\n"), (b"id", b"x\tid\r\na b\t1\r\n"), (b"id", b'"x ""y""\n","id"\n"a, b","5"\n'), (b"id", b"x;id\n,;1"),
               (b"#0", b"1,2\n3,4"), (b"1", b"7,8\n"), (b"1", b"0,1\n2,3\n"), (b'"1"', b"0,1\n2,3\n"), (b"id", b"id,id\n1,2"),
               (b"id", b'id\n"1'), (b"id", b'x\tid\n"a\t1\nb"\t2\n'), (b"id", b"x,y;id\n"), (b"#99999999999999999999", b"1"), (b"", b"1,2"),

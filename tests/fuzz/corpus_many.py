@@ -74,5 +74,15 @@ def arrow_files() -> list[bytes]:
     lies = [{"endianness": 1}, {"version": 3}, {"version": 2}, {"footer_bytes": 9}, {"schema": False},
             {"blocks": lambda true: true * 3}]
     files += [arrow.arrow_file([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie) for lie in lies]
+    ends, wide = arrow.offsets(0, 2, 4, 6), arrow.offsets(0, 2, 4, 6, large=True)
+    listed = [(ends, 0, False, (3, 0)), (wide, 0, True, (3, 0)), (arrow.offsets(0, 2, 4, 5), 0, False, (3, 0)), (ends[:8], 0, False, (3, 0)),
+              (arrow.offsets(-2, 0, 2, 4), 0, False, (3, 0)), (ends, 1, False, (3, 1)), (b"\xff" * 8 + ends, None, False, (3, 0))]
+    for data, valid, large, node in listed:
+        rows = arrow.Batch(3, [node, (6, 0)], [b"\5" * (valid or 0), data, b"", numbers], compression=0 if valid is None else None)
+        files += [make([arrow.listed("l", arrow.integer(None), large)], [rows] * 2) for make in (arrow.arrow_file, arrow.arrow_stream)]
+    deep = arrow.Batch(1, [(1, 0), (2, 0), (2, 0), (6, 0)], [b"", arrow.offsets(1, 2), b"", b"", arrow.offsets(0, 3, 6), b"", numbers])
+    files += [arrow.arrow_file([arrow.listed("l", arrow.fixed_list(None, 1, arrow.listed(None, arrow.integer(None))))], [deep])]
+    files += [arrow.arrow_stream([arrow.integer()], [arrow.chunk(numbers, rows=6)], **lie)
+              for lie in ({"version": 2}, {"endianness": 1}, {"end": b""}, {"end": b"\xff" * 4}, {"schema": False})]
     return files + [b"ARROW1\0\0" + bytes(20) + b"ARROW1", b"FEA1" + bytes(20),
                     b"".join(arrow.chunk(numbers, rows=6).message())]

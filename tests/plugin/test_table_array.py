@@ -178,6 +178,7 @@ def test_axes_that_would_read_everything(table):
         with pytest.raises(NotImplementedError, match="rows are along axis 0 only"):
             call()
     for call, error in ((lambda: np.take(table, [0], axis=3), IndexError), (lambda: np.take_along_axis(table, np.zeros((1, 1, 1), int), 3), IndexError),
+                        (lambda: np.take_along_axis(table, [0], 3), IndexError),
                         (lambda: np.take_along_axis(table, [0], 0), ValueError), (lambda: np.take(table, [0], axis=0, mode="fill"), ValueError),
                         (lambda: np.take(table, [0], axis=0, out=np.empty((2, 4, 3), np.float32)), ValueError)):  # fmt: skip
         with pytest.raises(error):

@@ -343,3 +343,29 @@ def test_tables():
     info = libgather.info()
     assert info["version"] == libgather.__version__ and info["cpus"] >= 1 and "npy" in info["formats"]
     assert isinstance(info["limited_api"], bool) and isinstance(info["free_threaded"], bool)
+
+
+# ---- which of two mistakes is reported
+
+TWO_MISTAKES = [  # take_along_axis is NumPy's: the axis comes before the ranks; elsewhere as in the C library: types, ranks, axis, shapes
+    (take_along_axis, [0, 1], {"axis": 5}, "axis_out_of_range"), (take_along_axis, [[[0]]], {"axis": -4}, "axis_out_of_range"),
+    (take_along_axis, 0, {"axis": 2}, "axis_out_of_range"), (take_along_axis, [0, 1], {"axis": 1}, "rank_mismatch"),
+    (take_along_axis, np.zeros((7, 7), int), {"axis": 5}, "axis_out_of_range"), (take_along_axis, [0.5], {"axis": 5}, "type_unsupported"),
+    (take_along_axis, [[99]], {"axis": 5}, "axis_out_of_range"), (gather_elements, [0, 1], {"axis": 5}, "rank_mismatch"),
+    (gather_elements, [[99]], {"axis": 5}, "axis_out_of_range"), (gather_elements, [0.5], {"axis": 5}, "type_unsupported"),
+    (take, [99], {"axis": 5}, "axis_out_of_range"), (take, [0.5], {"axis": 5}, "type_unsupported"),
+]
+
+
+@pytest.mark.parametrize("function, indices, keywords, status", TWO_MISTAKES, ids=repr)
+def test_the_first_of_two_mistakes(function, indices, keywords, status):
+    x = np.arange(12).reshape(4, 3)
+    calls = [lambda: function(x, indices, **keywords), lambda: function(x.astype(object), indices, **keywords),
+             lambda: getattr(libgather.Plan, function.__name__)(x, indices, **keywords)]
+    for call in calls:
+        with pytest.raises(libgather.GatherError) as caught:
+            call()
+        assert caught.value.status == status
+    if function is take_along_axis and status == "axis_out_of_range":
+        with pytest.raises(np.exceptions.AxisError):
+            np.take_along_axis(x, np.asarray(indices), **keywords)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # test_complaints.py: wrong calls at random: which of their faults is reported, and whether NumPy raises the same class. The order is
-# types, ranks, axis, lengths, indices; NumPy has an order of its own, so the classes are compared where a call has one fault.
+# types, ranks, axis, lengths, indices, and in take_along_axis the axis before the ranks; NumPy has an order of its own, so the classes are compared where a call has one fault.
 """The order of complaints."""
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ def faults_of(name: str, x: np.ndarray, indices: np.ndarray, axis: int) -> list[
     n = x.shape[on] if fits else 0
     inside = not (integers and fits) or bool(((indices >= -n) & (indices < n)).all())
     wrong = {"type": not integers, "rank": not ranks, "axis": not fits, "lengths": along and ranks and not lengths, "index": not inside}
+    if name == "take_along_axis":  # as in NumPy, the axis comes before the ranks
+        wrong = {fault: wrong[fault] for fault in ("type", "axis", "rank", "lengths", "index")}
     return [fault for fault, is_wrong in wrong.items() if is_wrong]
 
 

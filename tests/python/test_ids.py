@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -17,6 +18,7 @@ from table_files import save, save_safetensors
 
 try:
     import pyarrow as pa
+    import pyarrow.ipc
     from pyarrow import feather, parquet
 except ImportError:
     pa = None
@@ -40,7 +42,7 @@ def same(found: np.ndarray, expected: np.ndarray) -> None:
     assert found.flags.c_contiguous and found.flags.writeable
 
 
-@pytest.mark.parametrize("text", ["7 -1 0\n5,5\n2 9", "# ids\n7\n-1\n0 # zero\n5\n5\n2\n9\n", "\ufeffuser_id\r\n7\r\n-1\r\n0\r\n5\r\n5\r\n2\r\n9"])
+@pytest.mark.parametrize("text", ["7 -1 0\n5,5 2\n9", "# ids\n7\n-1\n0 # zero\n5\n5\n2\n9\n", "\ufeffuser_id\r\n7\r\n-1\r\n0\r\n5\r\n5\r\n2\r\n9"])
 def test_text(tmp_path, text):
     (tmp_path / "i.txt").write_text(text, newline="")
     for path in (tmp_path / "i.txt", str(tmp_path / "i.txt"), os.fsencode(tmp_path / "i.txt")):
@@ -67,6 +69,32 @@ def test_npy(tmp_path, dtype, order):
     found = libgather.read_ids(save(tmp_path, array))
     assert np.array_equal(found, array) and found.dtype == array.dtype and found.shape == (2, 3)
     assert libgather.read_ids(save(tmp_path, np.array(3, dtype))).shape == ()
+
+
+def test_text_of_numpy_and_json(tmp_path):
+    np.savetxt(tmp_path / "s.txt", IDS)
+    same(libgather.read_ids(tmp_path / "s.txt"), IDS)
+    (tmp_path / "l.json").write_text(str(IDS.tolist()))
+    same(libgather.read_ids(tmp_path / "l.json"), IDS)
+    (tmp_path / "n.json").write_text("[[0, 1], [2, 3]]")
+    assert libgather.read_ids(tmp_path / "n.json").tolist() == [[0, 1], [2, 3]]
+    for text, words in (("1.5", "'1.5' is not a whole number"), ("1 2\n3\n4 5", "line 2 has 1 number"), ("[[1], [2, 3]]", "line 1: a list has 2 items")):
+        (tmp_path / "w.txt").write_text(text)
+        with pytest.raises(libgather.GatherFileFormatError, match=re.escape(words)):
+            libgather.read_ids(tmp_path / "w.txt")
+
+
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("rows", [2, 100])
+def test_arrow_streams(tmp_path, arrow, compression, rows):
+    table = pa.table({"id": IDS, "null": pa.array([None] + [0] * (len(IDS) - 1)), "text": ["x"] * len(IDS)})
+    with pa.ipc.new_stream(tmp_path / "i.arrows", table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table, max_chunksize=rows)
+    same(libgather.read_ids(tmp_path / "i.arrows:id"), IDS)
+    with pytest.raises(libgather.GatherError, match="null"):
+        libgather.read_ids(tmp_path / "i.arrows:null")
+    with pytest.raises(libgather.GatherError):
+        libgather.read_ids(tmp_path / "i.arrows:text")
 
 
 def test_whole_names_win(tmp_path):

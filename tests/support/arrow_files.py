@@ -13,6 +13,7 @@ MAGIC = b"ARROW1"
 # Of the union Type.
 NULL, INT, FLOAT, BINARY, UTF8, BOOL, DECIMAL, DATE, TIME, TIMESTAMP, INTERVAL = range(1, 12)
 LIST, STRUCT, UNION, FIXED_BINARY, FIXED_LIST, MAP, DURATION = range(12, 19)
+LARGE_LIST = 21
 RUN_END, BINARY_VIEW, UTF8_VIEW, LIST_VIEW = 22, 23, 24, 25
 
 
@@ -103,6 +104,15 @@ def fixed_list(name: str | None, length: int, inner: dict, **more) -> dict:
     return column(name, FIXED_LIST, {0: (4, length)}, [inner], **more)
 
 
+def listed(name: str | None, inner: dict, large: bool = False) -> dict:
+    """A column of lists of variable size."""
+    return column(name, LARGE_LIST if large else LIST, None, [inner])
+
+
+def offsets(*numbers: int, large: bool = False, order: str = "<") -> bytes:
+    return struct.pack(f"{order}{len(numbers)}{'q' if large else 'i'}", *numbers)
+
+
 def tensors(name: str, length: int, metadata: str, extension: str = "arrow.fixed_shape_tensor",
             inner: dict | None = None) -> dict:
     """A column of the extension, of int32 where `inner` is not given."""
@@ -152,6 +162,16 @@ class Batch:
 def chunk(*columns: bytes, rows: int) -> Batch:
     """A batch of columns without nulls: a node, an empty buffer and the elements for each."""
     return Batch(rows, [(rows, 0)] * len(columns), [buffer for data in columns for buffer in (b"", data)])
+
+
+def arrow_stream(columns: list[dict], batches: list[Batch], **lies) -> bytes:
+    """The streaming format. lies: version, endianness, schema (False = none), end (the bytes at the end)."""
+    schema = {0: (2, lies.get("endianness", 0)), 1: columns}
+    content = flatbuffer({0: (2, lies.get("version", 4)), 1: (1, 1), 2: schema, 3: (8, 0)})
+    out = b"\xff" * 4 + struct.pack("<i", len(content)) + content if lies.get("schema", True) else b""
+    for batch in batches:
+        out += b"".join(batch.message())
+    return out + lies.get("end", b"\xff" * 4 + bytes(4))
 
 
 def arrow_file(columns: list[dict], batches: list[Batch], **lies) -> bytes:

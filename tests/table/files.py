@@ -202,6 +202,18 @@ def arrow_lists(folder: Path) -> Made:
     return Made(f"{path}:vector", rows, "arrow", (path,))
 
 
+def arrow_variable_lists(folder: Path) -> Made:
+    """Vectors as Parquet and pandas give them: lists of variable size, which all have one length; as a stream."""
+    pa = needs("pyarrow", "arrow")
+    rows, path = noise(row_bytes=20, seed=14), folder / "s.arrows"
+    ends = pa.array(range(0, 5 * len(rows) + 1, 5), pa.int64())
+    column = pa.LargeListArray.from_arrays(ends, pa.array(rows.view(np.float32).ravel()))
+    table = pa.table({"vector": column})
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=333)
+    return Made(f"{path}:vector", rows, "arrow", (path,))
+
+
 def feather(folder: Path) -> Made:
     pa = needs("pyarrow", "arrow")
     import pyarrow.feather
@@ -229,5 +241,6 @@ MAKERS: list[Callable[[Path], Made]] = [
     arrow_one_batch,
     arrow_many_batches,
     arrow_lists,
+    arrow_variable_lists,
     feather,
 ]
