@@ -12,6 +12,17 @@
 
 /* ---- running */
 
+typedef struct plan_call {
+  const gather_plan *plan;
+  gather_run run;
+} plan_call;
+
+static gather_status plan_body(void *argument, const gather_executor *executor, gather_error *error) {
+  plan_call *call = argument;
+  call->run.executor = executor;
+  return gather_plan_run(call->plan, &call->run, error);
+}
+
 static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_plan *kept, const ort_tensor *data,
                            const ort_tensor *indices) {
   gather_tensor out;
@@ -20,10 +31,10 @@ static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_
   ort_threads threads;
   ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, gather_ort_plan_shape(kept), kept->out_rank, &out,
                             &value));
-  gather_run run = GATHER_RUN_INIT;
-  run.data = data->tensor.data, run.indices = indices->tensor.data, run.out = out.data;
-  run.executor = gather_ort_threads(node, context, kept->bytes, &threads);
-  return gather_ort_status(&node->host, gather_plan_run(kept->plan, &run, &error), &error);
+  plan_call call = {kept->plan, GATHER_RUN_INIT};
+  call.run.data = data->tensor.data, call.run.indices = indices->tensor.data, call.run.out = out.data;
+  const gather_executor *executor = gather_ort_threads(node, context, kept->bytes, &threads);
+  return gather_ort_status(&node->host, gather_ort_guarded(node, executor, plan_body, &call, &error), &error);
 }
 
 /* The first time that these shapes come, and where their ranks are too high for a kept plan. */
@@ -44,7 +55,7 @@ static OrtStatus *apply(ort_node *node, OrtKernelContext *context, const ort_ten
   if (node->rows.take)
     status = node->rows.take(node->rows.context, node->rules, &indices->tensor, &out, &options, &error);
   if (status == GATHER_UNSUPPORTED)
-    status = gather_apply(node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
+    status = gather_ort_apply(node, node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
   return gather_ort_status(&node->host, status, &error);
 }
 
@@ -61,10 +72,9 @@ static OrtStatus *run(ort_node *node, OrtKernelContext *context, const ort_tenso
 
 OrtStatus *gather_ort_node_compute(ort_node *node, OrtKernelContext *context) {
   ort_tensor data, indices;
-  const bool data_known = node->constants[0].value, indices_known = node->constants[1].value;
-  if (!data_known) ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
-  if (!indices_known) ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
-  return run(node, context, data_known ? &node->constants[0] : &data, indices_known ? &node->constants[1] : &indices);
+  ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
+  ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
+  return run(node, context, &data, &indices);
 }
 
 /* ---- creating */
@@ -118,7 +128,6 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
     gather_ort_node_destroy(node);
     return status;
   }
-  for (size_t i = 0; i < 2; i++) (void)gather_ort_constant(host, info, i, &node->constants[i]);
   if (op->quantised) gather_ort_quantised_prepare(node, info);
   if (options->report) gather_ort_node_report(node, info, NULL);
   *created = node;
@@ -129,6 +138,7 @@ void gather_ort_node_destroy(ort_node *node) {
   if (!node) return;
   gather_ort_plans_free(&node->plans);
   gather_ort_quantised_free(node->decoder);
+  gather_ort_mapped_free(node->mapped);
   if (node->rows.close) node->rows.close(node->rows.context);
   for (int i = 0; i < 2; i++)
     if (node->side_rows[i].close) node->side_rows[i].close(node->side_rows[i].context);

@@ -27,6 +27,8 @@ const ort_operator *gather_ort_operator_at(int i);
 const ort_operator *gather_ort_operator_find(const char *domain, const char *name);
 /* Its rules in a model. version: the opset that first had the node's version of the operator; 0 = unknown, the latest. */
 const gather_op *gather_ort_operator_rules(const ort_operator *op, int version);
+/* The last opset that has this version of the operator. For the newest the first one: a later version may mean something else. */
+int gather_ort_operator_last_opset(const gather_op *op);
 
 /* A kernel. Several threads may run one at once. */
 typedef struct ort_node ort_node;
@@ -64,6 +66,9 @@ void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows);
 void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows);
 /* Whether that is possible for data of this rank. */
 bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank);
+/* Has the node read inputs that the host has mapped from files under a guard: a file that is cut short is then an error with the file and
+ * the byte. info: read during the call only. Not while the node runs. */
+void gather_ort_node_guard(ort_node *node, const OrtKernelInfo *info);
 /* Logs that this node is taken over, as a warning: sessions show these by default. path: the file that its rows come from, or NULL. */
 void gather_ort_node_report(const ort_node *node, const OrtKernelInfo *info, const char *path);
 /* The axis of a Gather or GatherElements node as its attribute says, and 0 for others. */

@@ -6,6 +6,7 @@
 #define GATHER_PLUGIN_ORT_NODE_INTERNAL_H
 
 #include "gather/codec.h"
+#include "gather/table.h"
 #include "node.h"
 #include "node_plans.h"
 
@@ -33,7 +34,8 @@ typedef struct ort_tensor {
 
 /* Describes a value. */
 OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_tensor *tensor);
-/* The value of an input that never changes, described as long as the node lives; false if it is none, or cannot be described. */
+/* The value of an input that never changes; false if it is none, or cannot be described. The description is valid while the node is
+ * created: the host may move the value later, and does for initializers that a subgraph reads. A running node takes it from its context. */
 bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t input, ort_tensor *tensor);
 /* Describes input number `input` of a running node. */
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor);
@@ -52,10 +54,10 @@ struct ort_node {
   const gather_op *rules;
   gather_options gather;            /* axis, batch_dims; negative indices count from the end at every opset */
   gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
-  ort_tensor constants[2];          /* data and indices that never change; value is NULL for others */
   int32_t threads;                  /* at least 1 */
   atomic_uint alone;                /* gathers in a row whose tasks no other thread took (node_threads.c) */
-  struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
+  struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = no constant data */
+  struct ort_mapped *mapped;        /* inputs that are mapped files; NULL = none (node_mapped.c) */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
   ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;
@@ -74,6 +76,17 @@ typedef struct ort_threads {
 /* Returns the executor, or NULL if moving `bytes` is not worth more than one thread, or the session seems to have only one. */
 const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
                                           ort_threads *threads);
+
+/* ---- inputs in mapped files (node_mapped.c) ---- */
+
+/* Calls body(argument, executor, error): where inputs of the node are mapped files, as gather_mapped_call does. */
+gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body,
+                                 void *argument, gather_error *error);
+/* gather_apply, guarded. */
+gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data,
+                               const gather_tensor *indices, const gather_tensor *out, const gather_options *options,
+                               gather_error *error);
+void gather_ort_mapped_free(struct ort_mapped *mapped);
 
 /* ---- kernels of certain types (node_strings.c, node_quantised.c) ---- */
 
