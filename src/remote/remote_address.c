@@ -17,25 +17,25 @@ typedef struct {
   unsigned char first[16];
   int bits;
   gather_remote_reach reach;
-} range;
+} address_range;
 
-static const range FOUR[] = {{{169, 254}, 16, GATHER_REMOTE_CREDENTIALS},
-                             {{100, 100, 100, 200}, 32, GATHER_REMOTE_CREDENTIALS},
-                             {{168, 63, 129, 16}, 32, GATHER_REMOTE_CREDENTIALS},
-                             {{192, 0, 0, 192}, 32, GATHER_REMOTE_CREDENTIALS},
-                             {{127}, 8, GATHER_REMOTE_LOOPBACK},
-                             {{0}, 8, GATHER_REMOTE_LOOPBACK},
-                             {{10}, 8, GATHER_REMOTE_PRIVATE},
-                             {{172, 16}, 12, GATHER_REMOTE_PRIVATE},
-                             {{192, 168}, 16, GATHER_REMOTE_PRIVATE},
-                             {{100, 64}, 10, GATHER_REMOTE_PRIVATE}};
+static const address_range FOUR[] = {{{169, 254}, 16, GATHER_REMOTE_CREDENTIALS},
+                                     {{100, 100, 100, 200}, 32, GATHER_REMOTE_CREDENTIALS},
+                                     {{168, 63, 129, 16}, 32, GATHER_REMOTE_CREDENTIALS},
+                                     {{192, 0, 0, 192}, 32, GATHER_REMOTE_CREDENTIALS},
+                                     {{127}, 8, GATHER_REMOTE_LOOPBACK},
+                                     {{0}, 8, GATHER_REMOTE_LOOPBACK},
+                                     {{10}, 8, GATHER_REMOTE_PRIVATE},
+                                     {{172, 16}, 12, GATHER_REMOTE_PRIVATE},
+                                     {{192, 168}, 16, GATHER_REMOTE_PRIVATE},
+                                     {{100, 64}, 10, GATHER_REMOTE_PRIVATE}};
 
-static const range SIX[] = {{{0xfe, 0x80}, 10, GATHER_REMOTE_CREDENTIALS},
-                            {{0xfd, 0x00, 0x0e, 0xc2}, 32, GATHER_REMOTE_CREDENTIALS},
-                            {{0xfd, 0x20, 0x00, 0xce}, 32, GATHER_REMOTE_CREDENTIALS},
-                            {{0}, 127, GATHER_REMOTE_LOOPBACK}, /* :: and ::1 */
-                            {{0xfc}, 7, GATHER_REMOTE_PRIVATE},
-                            {{0xfe, 0xc0}, 10, GATHER_REMOTE_PRIVATE}};
+static const address_range SIX[] = {{{0xfe, 0x80}, 10, GATHER_REMOTE_CREDENTIALS},
+                                    {{0xfd, 0x00, 0x0e, 0xc2}, 32, GATHER_REMOTE_CREDENTIALS},
+                                    {{0xfd, 0x20, 0x00, 0xce}, 32, GATHER_REMOTE_CREDENTIALS},
+                                    {{0}, 127, GATHER_REMOTE_LOOPBACK}, /* :: and ::1 */
+                                    {{0xfc}, 7, GATHER_REMOTE_PRIVATE},
+                                    {{0xfe, 0xc0}, 10, GATHER_REMOTE_PRIVATE}};
 
 /* Where IPv6 addresses of a prefix have one of IPv4: its four bytes begin at `at`; inverted in Teredo's. Bytes 64 to 71 of RFC 6052's
  * shorter prefixes are zero, so 64:ff9b:1::/48 has it in two pieces, or at the end. */
@@ -58,7 +58,7 @@ static bool begins(const unsigned char *address, const unsigned char *prefix, in
   return bits % 8 == 0 || (address[bits / 8] ^ prefix[bits / 8]) >> (8 - bits % 8) == 0;
 }
 
-static gather_remote_reach find(const range *ranges, size_t count, const unsigned char *address) {
+static gather_remote_reach find(const address_range *ranges, size_t count, const unsigned char *address) {
   for (size_t i = 0; i < count; i++)
     if (begins(address, ranges[i].first, ranges[i].bits)) return ranges[i].reach;
   return GATHER_REMOTE_PUBLIC;

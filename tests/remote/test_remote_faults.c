@@ -294,6 +294,22 @@ static void test_retry_after(void **state) {
   assert_int_equal(result.counts.depth, 32); /* half of 64 */
 }
 
+/* All of take_seconds is used: a wait that would go beyond it is shortened, not left out. */
+static void test_last_wait(void **state) {
+  (void)state;
+  gather_remote_options options = quick_options();
+  options.take_seconds =
+      2.9; /* the waits are 0.05 to 0.1 s, and twice as long each time: the sixth would end after at least 3.15 s */
+  options.retries = 50;
+  script own = {0};
+  for (int n = 0; n < 8; n++) own.faults[n] = STATUS_503;
+  outcome result = read_from(&own, "\"v1\"", &options);
+  assert_int_equal(result.status, GATHER_IO_ERROR);
+  assert_contains(result.error.message, "no progress for 2.9 s");
+  assert_true(result.seconds >= 2.8);
+  assert_in_range(result.asked, 5, 10);
+}
+
 /* How much longer an answer may take before it counts as slow. */
 #if defined(GATHER_TEST_EMULATED)
 enum { PATIENCE = 5 };
@@ -401,6 +417,7 @@ static void test_open(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),    cmocka_unit_test(test_once),
                                      cmocka_unit_test(test_retry_after), cmocka_unit_test(test_slow),
-                                     cmocka_unit_test(test_hedge),       cmocka_unit_test(test_open)};
+                                     cmocka_unit_test(test_last_wait),   cmocka_unit_test(test_hedge),
+                                     cmocka_unit_test(test_open)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
