@@ -117,7 +117,7 @@ def test_any_address(server, there, remote_build, how):
 def test_connections_that_are_open(server, there, remote_build):
     """A redirect to a server to which there is a connection already: its address counts, too, and no request is sent."""
     urls, server.log = Urls(server.port), []
-    (result,) = by_python(there, [([urls.file(LOOPBACK), urls.go(PUBLIC, LOOPBACK)], {"connections": 1})])
+    (result,) = by_python(there, [([urls.file("here.example"), urls.go(PUBLIC, "here.example")], {"connections": 2})])
     assert HERE in result
     assert [record.request.path for record in server.log].count("/x.npy") == 1
 
