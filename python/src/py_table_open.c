@@ -46,7 +46,8 @@ int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
   }
   if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzzLp", &to->connections, &to->try_seconds, &to->take_seconds,
                         &to->retries, &gap, &folder, &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint,
-                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities, &whole, &any_address))
+                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities, &whole,
+                        &any_address))
     return -1;
   if (folder != Py_None && PyBytes_AsStringAndSize(folder, &name, NULL) < 0) return -1; /* it has no null character */
   to->cache_folder = name;
