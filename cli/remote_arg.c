@@ -15,9 +15,11 @@
 #include "size.h"
 
 static gather_remote_options of_line = GATHER_REMOTE_OPTIONS_INIT;
+static int64_t indices_bytes;
 
-static const gather_cli_option_id OURS[] = {GATHER_CLI_CONNECTIONS, GATHER_CLI_CACHE, GATHER_CLI_CACHE_BYTES,
-                                            GATHER_CLI_GAP, GATHER_CLI_TIMEOUT};
+static const gather_cli_option_id OURS[] = {GATHER_CLI_CONNECTIONS, GATHER_CLI_CACHE,   GATHER_CLI_CACHE_BYTES,
+                                            GATHER_CLI_GAP,         GATHER_CLI_TIMEOUT, GATHER_CLI_WHOLE,
+                                            GATHER_CLI_ANY_ADDRESS};
 
 const char *gather_cli_remote_asked(const gather_cli_args *args) {
   for (size_t i = 0; i < sizeof OURS / sizeof *OURS; i++)
@@ -41,6 +43,19 @@ static gather_status read_timeout(const gather_cli_args *args, gather_error *err
   return GATHER_OK;
 }
 
+/* What a server without ranges may send whole. Indices are downloaded in any case. */
+static gather_status read_whole(const gather_cli_args *args, gather_error *error) {
+  enum { DOWNLOADED = 1 << 30 }; /* what the library downloads of elements */
+  int64_t most;
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_WHOLE, 0, 0, &of_line.whole_bytes, error));
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_MEMORY, 0, DOWNLOADED, &most, error));
+  indices_bytes = most > of_line.whole_bytes ? most : of_line.whole_bytes;
+  if (args->value[GATHER_CLI_WHOLE] && of_line.whole_bytes == 0) of_line.whole_bytes = -1;
+  return GATHER_OK;
+}
+
+int64_t gather_cli_remote_indices_bytes(void) { return indices_bytes; }
+
 gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error *error) {
   int64_t connections;
   GATHER_CLI_TRY(
@@ -53,6 +68,8 @@ gather_status gather_cli_remote_start(const gather_cli_args *args, gather_error 
     return gather_cli_fail(error, GATHER_USAGE, "--cache takes the name of a folder, not ''");
   GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_CACHE_BYTES, 1 << 21, 0, &of_line.cache_bytes, error));
   GATHER_CLI_TRY(read_gap(args, error));
+  GATHER_CLI_TRY(read_whole(args, error));
+  of_line.any_address = args->value[GATHER_CLI_ANY_ADDRESS] != NULL;
   return read_timeout(args, error);
 }
 

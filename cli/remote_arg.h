@@ -21,6 +21,8 @@ GATHER_CHECKED gather_status gather_cli_remote(const char *argument, const gathe
 /* The same for several, which are opened together. */
 GATHER_CHECKED gather_status gather_cli_remote_all(const char *const *arguments, int32_t count,
                                                    const gather_remote_options **remote, gather_error *error);
+/* Most bytes of indices that are downloaded from a server without ranges. */
+int64_t gather_cli_remote_indices_bytes(void);
 /* One of the options of URLs that the line has, without its dashes; NULL. */
 const char *gather_cli_remote_asked(const gather_cli_args *args);
 

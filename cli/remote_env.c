@@ -124,7 +124,10 @@ gather_status gather_cli_remote_environment(const char *const *arguments, int32_
   static const char *const AUTHORITIES[] = {"CURL_CA_BUNDLE", "SSL_CERT_FILE", NULL};
   bool s3 = false;
   for (int32_t i = 0; i < count; i++) s3 = s3 || begins(arguments[i], "s3://");
+  static const char *const ANY_ADDRESS[] = {"GATHER_ANY_ADDRESS", NULL};
   if (!options->authorities) options->authorities = variable(AUTHORITIES);
+  const char *any = variable(ANY_ADDRESS);
+  options->any_address = options->any_address || (any && strcmp(any, "1") == 0);
   GATHER_CLI_TRY(read_hub(arguments, count, options, servers, error));
   return s3 ? read_s3(options, servers, error) : GATHER_OK;
 }

@@ -147,6 +147,9 @@ static gather_status open_url(const char *url, const char *name, const gather_ra
                               gather_cli_input *input, gather_error *error) {
   gather_file_options options;
   GATHER_CLI_TRY(gather_cli_file_options(url, &options, error));
+  gather_remote_options remote = *options.remote;
+  if (text_allowed) remote.whole_bytes = gather_cli_remote_indices_bytes();
+  options.remote = &remote;
   if (raw) return gather_file_open_raw_with(url, raw, &options, &input->file, error);
   if (text_allowed) options.text_column = name;
   GATHER_CLI_TRY(gather_file_open_with(url, &options, &input->file, error));

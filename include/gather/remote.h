@@ -14,9 +14,10 @@
  *   s3://bucket/key     an object of S3 or of a server that speaks its protocol; see `endpoint`
  *   hf://owner/repo/file, hf://datasets/owner/repo/file, hf://owner/repo@revision/file    a file of the Hugging Face hub
  *
- * Only ranges of bytes are read, never a whole file, unless most of it is wanted. Every answer is checked: 206, the Content-Range that
- * was asked for, and the same version of the file as at the open (If-Match). An answer of 200, which would be the whole file, ends the
- * transfer at once.
+ * Only ranges of bytes are read, never a whole file, unless most of it is wanted. Every answer is checked: 206, a Content-Range that
+ * begins where it was asked for (the rest of a shorter one is asked for), and the same version of the file as at the open (If-Match). A
+ * server without ranges answers 200 and the whole file: that is downloaded once if it has at most whole_bytes, else the transfer ends at
+ * once, and the message has the size.
  *
  * Errors       GATHER_UNSUPPORTED (this build, or this machine, cannot read URLs: the message says what is missing; a scheme that is not
  *              allowed), GATHER_FILE_NOT_FOUND (404, 410), GATHER_IO_ERROR (everything else that a server or a network does; the message
@@ -58,12 +59,18 @@ typedef struct gather_remote_options {
   bool virtual_host;                           /* https://bucket.endpoint/key; default: https://endpoint/bucket/key */
   const char *hub;                             /* for hf://; default "https://huggingface.co" */
   const char *authorities; /* a file of certificates (PEM) to verify servers with; default: the system's */
+  /* Since 0.3. A file of a server that answers no ranges is downloaded once, into memory that it keeps while it is open, if it has at most
+   * so many bytes; 0 = 16 MiB, -1 = none */
+  int64_t whole_bytes;
+  /* Since 0.3. Allows link-local addresses and others where clouds hand out credentials, and redirects to addresses of this machine or of
+   * a private network from servers elsewhere. Default: both are GATHER_IO_ERROR, however the address is written and whatever name has it */
+  bool any_address;
 } gather_remote_options;
 
 #define GATHER_REMOTE_OPTIONS_INIT                                                                                  \
   {                                                                                                                 \
     sizeof(gather_remote_options), NULL, 0, 0, 0, -1, -1, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, false, NULL, \
-        NULL                                                                                                        \
+        NULL, 0, false                                                                                              \
   }
 
 /* Whether a name begins with a scheme of this page ("https://", "s3://" ...), whether the build has it or not. Threads: any. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * duck_options_remote.c: the options of URLs. Credentials are none of them: SQL is shown and logged.
+ * duck_options_remote.c: the options of URLs. Credentials are none of them: SQL is shown and logged. Nor is any_address: who writes SQL
+ * must not reach what only this machine may (the environment has GATHER_ANY_ADDRESS).
  */
 #include <string.h>
 
@@ -28,6 +29,12 @@ static gather_status parse_gap(const char *value, duck_options *options, gather_
   return gather_duck_parse_bytes("gap", value, &options->remote.gap_bytes, error);
 }
 
+static gather_status parse_whole(const char *value, duck_options *options, gather_error *error) {
+  gather_status status = gather_duck_parse_bytes("whole", value, &options->remote.whole_bytes, error);
+  if (status == GATHER_OK && options->remote.whole_bytes == 0) options->remote.whole_bytes = -1;
+  return status;
+}
+
 static gather_status parse_disk_cache(const char *value, duck_options *options, gather_error *error) {
   options->remote.cache_folder = options->disk_cache;
   return gather_duck_copy_word("disk_cache", value, options->disk_cache, sizeof options->disk_cache, error);
@@ -53,7 +60,7 @@ static const struct {
 } keys[] = {
     {"connections", parse_connections}, {"timeout", parse_timeout},   {"gap", parse_gap},
     {"disk_cache", parse_disk_cache},   {"endpoint", parse_endpoint}, {"disk_cache_bytes", parse_disk_cache_bytes},
-    {"region", parse_region},
+    {"region", parse_region},           {"whole", parse_whole},
 };
 
 gather_status gather_duck_parse_remote(const char *key, const char *value, duck_options *options, bool *known,

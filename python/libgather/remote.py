@@ -20,7 +20,7 @@ _MOST_FILE = 1 << 20
 # How profiles get credentials that are not in these files.
 _OTHERS = ("sso_session", "sso_start_url", "role_arn", "credential_process", "web_identity_token_file")
 _TEXTS = ("schemes", "bearer", "endpoint", "region", "key_id", "secret", "session_token", "hub", "authorities")
-_NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_bytes", "virtual_host")
+_NAMES = (*_TEXTS, "connections", "timeout", "retries", "gap", "cache", "cache_bytes", "virtual_host", "whole", "any_address")
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,7 @@ def _token() -> str | None:
 def _environment(urls: Sequence[str]) -> dict[str, Any]:
     hub = _variable("HF_ENDPOINT")
     found: dict[str, Any] = {"hub": hub, "authorities": _variable("CURL_CA_BUNDLE", "SSL_CERT_FILE")}
+    found["any_address"] = os.environ.get("GATHER_ANY_ADDRESS") == "1"
     names = [url.lower() for url in urls]  # schemes and hosts are the same in capitals
     if any(name.startswith("s3://") for name in names):
         found |= _s3()
@@ -210,4 +211,6 @@ def remote_options(paths: Sequence[str], given: Mapping[str, Any] | None, bytes_
         bytes_of(chosen.get("cache_bytes", 0), "cache_bytes"),
         bool(chosen.get("virtual_host", False)),
         *(chosen.get(name) for name in _TEXTS),
+        (bytes_of(whole, "whole") or -1) if (whole := chosen.get("whole")) is not None else 0,
+        bool(chosen.get("any_address", False)),
     )

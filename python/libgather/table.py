@@ -422,8 +422,9 @@ def open(
         With decode_as: how the rows are quantised, if the file does not tell: a name of codecs().
     remote : dict, optional
         Options of URLs: connections (64), timeout (60: seconds without progress), retries (8), gap ('auto', or the bytes
-        between rows that one request may skip), cache (a folder for blocks on disk) and cache_bytes ('1GiB'), bearer,
-        endpoint, region, key_id, secret, session_token, virtual_host, hub, authorities (a file of certificates), schemes.
+        between rows that one request may skip), cache (a folder for blocks on disk) and cache_bytes ('1GiB'), whole ('16MiB':
+        the largest file that is downloaded whole from a server without ranges; 0: none), any_address (False: link-local
+        addresses, and redirects from elsewhere to this machine or a private network, are refused), bearer, endpoint, region, key_id, secret, session_token, virtual_host, hub, authorities (a file of certificates), schemes.
         What is missing comes from the environment (AWS_*, ~/.aws, HF_TOKEN, HF_ENDPOINT, CURL_CA_BUNDLE).
 
     Returns

@@ -31,11 +31,16 @@ static PyObject *copy_of(const gather_file_tensor *found) {
                        strides, bytes);
 }
 
+enum { DOWNLOADED = 1 << 30 }; /* the library's own limit for elements */
+
 /* A URL: one request also tells whether it is text. */
 static gather_status find_remote(const char *url, const char *name, const gather_remote_options *remote,
                                  gather_file **file, const gather_file_tensor **tensor, gather_error *error) {
   gather_file_options options = GATHER_FILE_OPTIONS_INIT;
-  options.remote = remote;
+  gather_remote_options whole = *remote;
+  if (whole.whole_bytes < DOWNLOADED)
+    whole.whole_bytes = DOWNLOADED; /* all of it is needed, whether there are ranges or not */
+  options.remote = &whole;
   options.text_column = name;
   gather_status status = gather_file_open_with(url, &options, file, error);
   if (status != GATHER_OK) return status;

@@ -35,7 +35,8 @@ int gather_py_read_raw(const char *type, PyObject *shape, int64_t offset, bool a
 
 int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
   long long gap, cache;
-  int virtual_host;
+  long long whole;
+  int virtual_host, any_address;
   PyObject *folder;
   char *name = NULL;
   *to = (gather_remote_options)GATHER_REMOTE_OPTIONS_INIT;
@@ -43,15 +44,18 @@ int gather_py_read_remote(PyObject *values, gather_remote_options *to) {
     PyErr_SetString(PyExc_TypeError, "the options of URLs must be a tuple");
     return -1;
   }
-  if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzz", &to->connections, &to->try_seconds, &to->take_seconds,
+  if (!PyArg_ParseTuple(values, "iddiLOLpzzzzzzzzzLp", &to->connections, &to->try_seconds, &to->take_seconds,
                         &to->retries, &gap, &folder, &cache, &virtual_host, &to->schemes, &to->bearer, &to->endpoint,
-                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities))
+                        &to->region, &to->key_id, &to->secret, &to->session_token, &to->hub, &to->authorities, &whole,
+                        &any_address))
     return -1;
   if (folder != Py_None && PyBytes_AsStringAndSize(folder, &name, NULL) < 0) return -1; /* it has no null character */
   to->cache_folder = name;
   to->gap_bytes = gap;
   to->cache_bytes = cache;
   to->virtual_host = virtual_host;
+  to->whole_bytes = whole;
+  to->any_address = any_address;
   return 0;
 }
 

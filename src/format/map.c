@@ -24,7 +24,9 @@ gather_status gather_fail_system(gather_error *error, const char *path, int numb
                          : number == EEXIST                    ? GATHER_FILE_EXISTS
                          : number == ENOMEM                    ? GATHER_OUT_OF_MEMORY
                                                                : GATHER_IO_ERROR;
-  return gather_fail_file(error, status, path, -1, "cannot %s: %s", doing, words);
+  /* The number of a process is a limit that its user can raise, and the library does not. */
+  const char *more = number == EMFILE ? "; raise the limit of open files of a process (ulimit -n)" : "";
+  return gather_fail_file(error, status, path, -1, "cannot %s: %s%s", doing, words, more);
 }
 
 /* ---- files that do not exist */

@@ -21,6 +21,7 @@ typedef struct gather_remote_answer {
   bool complete;                           /* its headers have ended */
   int64_t header_bytes;                    /* so far */
   const char *broken;                      /* what is wrong with its headers; NULL */
+  const char *range_broken;                /* likewise with Content-Range, which means nothing but with 206 and 416 */
   bool has_length, has_range, unsatisfied; /* unsatisfied: "bytes * / size" */
   bool multipart, encoded;
   int64_t length;                         /* Content-Length */
@@ -55,11 +56,16 @@ typedef struct gather_remote_question {
   const char *etag;          /* of the object, weak or strong; "" */
   const char *last_modified; /* likewise */
   bool whole;                /* not a range: a document of at most `bytes` */
+  int64_t whole_bytes;       /* most bytes of a file that are taken of an answer without ranges */
+  bool unranged;             /* the open asked without a range, since the answer to one was of no use */
 } gather_remote_question;
 
 typedef enum gather_remote_verdict {
-  GATHER_ANSWER_ACCEPTED,
+  GATHER_ANSWER_ACCEPTED, /* gather_answer_span says which bytes of its body to take */
   GATHER_ANSWER_EMPTY,    /* at the open: the file has no bytes */
+  GATHER_ANSWER_WHOLE,    /* at the open: the body is the file, which has at most whole_bytes if it says how many */
+  GATHER_ANSWER_SMALLER,  /* at the open: the file has only answer->size bytes; ask for these */
+  GATHER_ANSWER_UNRANGED, /* at the open: ask for the file without a range */
   GATHER_ANSWER_REDIRECT, /* location says where */
   GATHER_ANSWER_BUSY,     /* 429, 503: fewer requests, later */
   GATHER_ANSWER_AGAIN,    /* a failure that may pass */
@@ -71,8 +77,13 @@ typedef enum gather_remote_verdict {
 } gather_remote_verdict;
 
 enum { GATHER_ANSWER_WHY = 240 };
-/* Judges an answer whose headers are complete. why: receives a sentence for all but ACCEPTED, EMPTY and REDIRECT. */
+/* Judges an answer whose headers are complete. why: receives a sentence for all but ACCEPTED, EMPTY, WHOLE and REDIRECT. */
 gather_remote_verdict gather_answer_judge(const gather_remote_answer *answer, const gather_remote_question *question,
                                           char why[GATHER_ANSWER_WHY]);
+
+/* Of the body of an ACCEPTED answer to a range: the bytes before those asked for, and how many of these follow, at least 1. Fewer than
+ * asked for: the rest is to be asked for. */
+void gather_answer_span(const gather_remote_answer *answer, const gather_remote_question *question, int64_t *skip,
+                        int64_t *bytes);
 
 #endif

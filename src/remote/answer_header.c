@@ -103,9 +103,10 @@ static bool take_length(gather_remote_answer *answer, const char *value) {
 }
 
 static bool take_range(gather_remote_answer *answer, const char *value) {
-  if (answer->has_range) return broken(answer, "it has two Content-Range");
-  answer->has_range = true;
-  return gather_content_range(value, answer) || broken(answer, "its Content-Range is malformed");
+  const bool second = answer->range_broken || answer->has_range;
+  answer->has_range = !second && gather_content_range(value, answer);
+  if (!answer->has_range) answer->range_broken = second ? "it has two Content-Range" : "its Content-Range is malformed";
+  return true;
 }
 
 static bool take_type(gather_remote_answer *answer, const char *value) {

@@ -21,11 +21,16 @@ static gather_status fail_name(gather_error *error) {
                      "hf://OWNER/REPO@REVISION/FILE");
 }
 
-/* The bytes of the next part of a path; 0 if it is empty, "." or "..". */
+/* The bytes of the next part of a path; 0 if it is empty, "." or "..", also as "%2e": a server behind the hub may decode once more. */
 static size_t part(const char *text, const char *until) {
-  size_t bytes = strcspn(text, until);
-  if ((bytes == 1 && text[0] == '.') || (bytes == 2 && text[0] == '.' && text[1] == '.')) return 0;
-  return bytes;
+  const size_t bytes = strcspn(text, until);
+  size_t at = 0, dots = 0;
+  for (; at < bytes; dots++) {
+    const bool escaped = text[at] == '%' && bytes - at >= 3 && text[at + 1] == '2' && (text[at + 2] | 0x20) == 'e';
+    if (text[at] != '.' && !escaped) return bytes;
+    at += escaped ? 3 : 1;
+  }
+  return dots > 2 ? bytes : 0;
 }
 
 /* The bytes of a revision: up to the next "/", but those of pull requests and of the hub's own conversions have two more. */
@@ -91,15 +96,19 @@ static gather_status spell(const gather_remote_options *options, gather_remote_o
   return GATHER_OK;
 }
 
-/* The revision as bytes: "%2F" stands for a slash. */
+/* The revision as bytes: "%2F" stands for a slash. Like a path it has no part that is empty, "." or "..", however that is written: the
+ * address would be that of another file. */
 static gather_status read_revision(const char *text, size_t bytes, gather_remote_origin *origin, gather_error *error) {
   gather_growing revision = {0};
   if (!gather_percent_decode(&revision, text, bytes, false) || revision.bytes == 0) {
     gather_growing_clear(&revision);
     return fail_name(error);
   }
-  gather_status status = gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error);
-  return status == GATHER_OK && !plain_text(origin->revision) ? fail_name(error) : status;
+  GATHER_TRY(gather_growing_finish(&revision, "a URL", &origin->revision, NULL, error));
+  const size_t length = strlen(origin->revision);
+  const bool good = length > 0 && plain_text(origin->revision) && good_path(origin->revision) &&
+                    origin->revision[length - 1] != '/' && !strchr(origin->revision, '\\');
+  return good ? GATHER_OK : fail_name(error);
 }
 
 gather_status gather_hub_address(const gather_remote_options *options, const char *text, gather_remote_origin *origin,

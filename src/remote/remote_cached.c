@@ -19,7 +19,7 @@ static int64_t floor_block(int64_t byte) { return byte / GATHER_BLOCK_BYTES * GA
 
 void gather_remote_cache_head(gather_remote_object *object) {
   gather_remote_client *client = object->client;
-  if (!client->cache || !gather_tag_is_strong(object->etag) || object->size <= 0) return;
+  if (!client->cache || object->whole || !gather_tag_is_strong(object->etag) || object->size <= 0) return;
   /* The hub's address names a commit, so it names the content; where it redirects to may change. */
   bool hub = object->place.origin && object->place.origin->scheme == GATHER_REMOTE_HUB;
   gather_block_file_set(&object->blocks, object->place.url.text, object->redirected && !hub ? object->target.text : "",
@@ -153,6 +153,11 @@ static gather_remote_request *finish_cached(gather_remote_queue *queue, gather_r
 void gather_remote_begin(gather_remote_queue *queue, gather_remote_request *request) {
   gather_remote_queue_enter(queue);
   request->state = (struct gather_remote_state){.document = false};
+  if (request->object->whole) {
+    memcpy(request->data, request->object->head + request->offset, (size_t)request->bytes);
+    finish_now(queue, request);
+    return;
+  }
   if (!begin_cached(queue, request)) gather_remote_enqueue(queue, request);
 }
 

@@ -76,6 +76,7 @@ typedef struct gather_remote_request {
     int64_t begun, progress, not_before;         /* clocks; 0 = never */
     int32_t tries, doubts;                       /* that failed */
     bool renews, renewed, hedged, document;
+    bool unranged;                         /* the open asks without a range, since the answer to one was of no use */
     struct gather_remote_request *covered; /* those for which this one fetches whole blocks */
     int64_t from_disk;                     /* bytes, from the first on, that were cached */
     bool cover, stores;                    /* it does; its whole blocks are stored on disk */

@@ -29,10 +29,11 @@
   "libgather/" GATHER_REMOTE_TEXT(GATHER_VERSION_MAJOR) "." GATHER_REMOTE_TEXT(GATHER_VERSION_MINOR)
 
 enum {
-  GATHER_REMOTE_HEAD_BYTES = 65536,   /* that an open asks for */
-  GATHER_REMOTE_MOST_HOPS = 8,        /* redirects in a row */
-  GATHER_REMOTE_MOST_DOUBTS = 2,      /* tries after an answer that no good server gives */
-  GATHER_REMOTE_LEAST_PROGRESS = 1024 /* bytes of a body in try_seconds: fewer are no progress */
+  GATHER_REMOTE_HEAD_BYTES = 65536,    /* that an open asks for */
+  GATHER_REMOTE_MOST_HOPS = 8,         /* redirects in a row */
+  GATHER_REMOTE_MOST_DOUBTS = 2,       /* tries after an answer that no good server gives */
+  GATHER_REMOTE_LEAST_PROGRESS = 1024, /* bytes of a body in try_seconds: fewer are no progress */
+  GATHER_REMOTE_LEAST_LEFT = 50000000  /* nanoseconds before the end of take_seconds: no try begins later */
 };
 
 /* A list of requests, linked by next. */
@@ -47,14 +48,16 @@ struct gather_remote_object {
   /* network, until opened; then constant: */
   int64_t size; /* -1 until then */
   char etag[GATHER_ANSWER_TAG], last_modified[GATHER_ANSWER_DATE];
-  char *head; /* GATHER_REMOTE_HEAD_BYTES */
-  int64_t head_bytes;
+  char *head; /* the first bytes, or all of them */
+  int64_t head_bytes, head_room;
+  bool whole;  /* the server has no ranges: head is the file */
   bool cached; /* blocks are looked for on disk, and stored there */
   gather_block_file blocks;
   char linked_etag[200]; /* of the hub's first answer */
   /* network */
   gather_remote_url target; /* what is asked: the place, or where its redirects led */
   gather_arena target_arena;
+  gather_remote_reach target_limit; /* of the addresses at which it is asked */
   bool redirected;
   gather_remote_request *renewing; /* this request finds a new target; the others wait */
   int32_t generation;              /* of the target */
@@ -75,8 +78,12 @@ typedef struct gather_remote_transfer {
   bool from_place; /* it began at the place, not at the target: redirects are followed */
   int32_t hops, generation;
   bool is_hedge, lost; /* lost: the other transfer of the request was faster */
-  bool own_address, refused_address;
-  bool is_added; /* to the multi handle */
+  /* What it may connect to: nothing nearer than limit. farthest: of the servers that redirected so far. */
+  gather_remote_reach limit, farthest, refused;
+  bool refused_address; /* since it was `refused` */
+  bool no_descriptor;   /* the process may open no more files */
+  bool no_memory;       /* for a whole file */
+  bool is_added;        /* to the multi handle */
   bool is_done;
   gather_remote_answer answer;
   gather_remote_verdict verdict; /* once answer.complete */
@@ -85,8 +92,9 @@ typedef struct gather_remote_transfer {
   gather_remote_notes notes;                        /* of the answers of the place; only of s3:// and hf:// */
   gather_growing refusal;                           /* the first bytes of a body that says why; likewise */
   bool overflow;                                    /* more bytes than asked for */
-  int64_t first, wanted, got;                       /* the range, and how much of it came */
-  int64_t discarded;                                /* bytes of bodies that say why */
+  int64_t first, wanted, got;                       /* the range, and how much of it came; wanted -1: all of a body */
+  int64_t skip;                                     /* bytes of the body that are before it, still to come */
+  int64_t discarded;                                /* those, and bytes of bodies that say why */
   gather_remote_age age;                            /* of the connection, once it is answered */
   int64_t asked;                                    /* when the request was on its way, once it is answered */
   int64_t sent, answered, window_began, window_got; /* clocks */
@@ -173,6 +181,8 @@ GATHER_CHECKED gather_status gather_remote_send(gather_remote_client *client, ga
                                                 bool is_hedge, gather_error *error);
 /* Sends the same transfer to transfer->hop. */
 GATHER_CHECKED gather_status gather_remote_send_hop(gather_remote_transfer *transfer, gather_error *error);
+/* Whether the answer's body is what was asked for. */
+bool gather_remote_takes_body(const gather_remote_transfer *transfer);
 /* Ends a transfer, whatever its state: it is idle then. */
 void gather_remote_drop(gather_remote_transfer *transfer);
 /* Frees all transfers; none may be active. */
@@ -186,6 +196,10 @@ GATHER_PRINTF(3, 4)
 void gather_remote_fail(gather_remote_request *request, gather_status status, const char *format, ...);
 
 /* ---- remote_socket.c: libcurl's callbacks, which refuse addresses and count connections */
+/* Sets the callbacks. False: libcurl refuses. */
+bool gather_remote_set_sockets(gather_remote_transfer *transfer);
+/* How near the server is that a transfer is connected to; GATHER_REMOTE_PUBLIC if that is not known. */
+gather_remote_reach gather_remote_reach_connected(const gather_remote_transfer *transfer);
 curl_socket_t gather_remote_open_socket(void *transfer, curlsocktype purpose, struct curl_sockaddr *address);
 int gather_remote_close_socket(void *client, curl_socket_t socket);
 void gather_remote_close_sockets(gather_remote_client *client);

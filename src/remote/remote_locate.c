@@ -43,7 +43,6 @@ gather_status gather_remote_locate(const gather_remote_settings *settings, gathe
                                    gather_remote_place *place, gather_error *error) {
   *place = (gather_remote_place){.proof = GATHER_REMOTE_ANONYMOUS};
   GATHER_TRY(locate(settings, arena, text, place, error));
-  place->own_address = gather_remote_names_metadata(place->url.host);
   if (place->origin) return GATHER_OK; /* its keys and paths may have a '?' */
   size_t length = strlen(text);
   char *name = gather_arena_take(arena, (int64_t)length + 1, 1);

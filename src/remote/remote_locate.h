@@ -25,8 +25,7 @@ typedef struct gather_remote_place {
   const char *name;      /* as the user wrote it, without user, query and fragment */
   gather_remote_proof proof;
   struct gather_remote_origin
-      *origin;      /* of s3:// and hf://, which knows what refusals mean; else NULL. name is its own then */
-  bool own_address; /* the user's URL names the host as a metadata address: then it is meant */
+      *origin; /* of s3:// and hf://, which knows what refusals mean; else NULL. name is its own then */
 } gather_remote_place;
 
 /* Translates a URL. Returns GATHER_UNSUPPORTED (a scheme that settings do not allow), GATHER_USAGE (no URL, or one that is malformed),
@@ -34,7 +33,7 @@ typedef struct gather_remote_place {
 GATHER_CHECKED gather_status gather_remote_locate(const gather_remote_settings *settings, gather_arena *arena,
                                                   const char *text, gather_remote_place *place, gather_error *error);
 
-/* Translates s3:// and hf://: fills in all but own_address. */
+/* Translates s3:// and hf://. */
 GATHER_CHECKED gather_status gather_remote_locate_s3(const gather_remote_settings *settings, gather_arena *arena,
                                                      const char *text, gather_remote_place *place, gather_error *error);
 GATHER_CHECKED gather_status gather_remote_locate_hub(const gather_remote_settings *settings, gather_arena *arena,

@@ -58,11 +58,17 @@ static bool take_in(gather_remote_client *client) {
 
 /* ---- sending */
 
+/* Whether no time and no other request must pass before a request is sent. */
+static bool is_due(const gather_remote_request *request, int64_t now) {
+  const gather_remote_request *renewing = request->object->renewing;
+  return request->state.not_before <= now && (!renewing || renewing == request);
+}
+
 /* Takes the first request of a list that may be sent now. */
 static gather_remote_request *take_sendable(gather_remote_list *list, int64_t now) {
   for (gather_remote_request **at = &list->first; *at; at = &(*at)->next) {
-    gather_remote_request *request = *at, *renewing = request->object->renewing;
-    if (request->state.not_before > now || (renewing && renewing != request)) continue;
+    gather_remote_request *request = *at;
+    if (!is_due(request, now)) continue;
     *at = request->next;
     if (!*at) list->end = at;
     return request;
@@ -170,8 +176,10 @@ static void check_times(gather_remote_client *client, int64_t now) {
 /* Milliseconds until something is due. */
 static int sleep_time(const gather_remote_client *client, int64_t now) {
   int64_t until = now + (int64_t)LONGEST_SLEEP * 1000000;
-  for (const gather_remote_request *r = client->waiting.first; r; r = r->next)
+  for (const gather_remote_request *r = client->waiting.first; r; r = r->next) {
+    if (is_due(r, now) && client->active_count < client->depth.now) return 0; /* such as the rest of a short answer */
     if (r->state.not_before > now && r->state.not_before < until) until = r->state.not_before;
+  }
   if (client->active_count > 0) {
     int64_t limit = try_limit(client);
     for (const gather_remote_transfer *t = client->active; t; t = t->next) {

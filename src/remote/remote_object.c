@@ -58,14 +58,16 @@ gather_status gather_remote_object_open(gather_remote_client *client, const char
   if (gather_remote_is_folder(url))
     return gather_fail(error, GATHER_USAGE, "%.200s names a folder, not a file: gather info URL lists it", url);
   GATHER_TRY(make(client, url, NULL, &made, error));
-  made->head = gather_alloc(GATHER_REMOTE_HEAD_BYTES);
+  made->head = gather_alloc(made->head_room = GATHER_REMOTE_HEAD_BYTES);
   gather_remote_request request = {.bytes = GATHER_REMOTE_HEAD_BYTES, .data = made->head};
   gather_status status = made->head ? ask(made, &request, false, error)
                                     : gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a remote file");
-  if (status == GATHER_OK)
+  if (status == GATHER_OK) {
+    made->head_bytes = request.bytes;
     gather_remote_cache_head(*object = made);
-  else
+  } else {
     gather_remote_object_close(made);
+  }
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/struct.h"
 #include "remote/remote_url.h"
 
 #if !defined(GATHER_HAVE_CURL)
@@ -60,6 +61,7 @@ static gather_status check_numbers(const gather_remote_options *o, gather_error 
   if (o->retries < -1 || o->retries > 100)
     return gather_fail(error, GATHER_USAGE, "remote.retries is %d, not -1 to 100", (int)o->retries);
   if (o->gap_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.gap_bytes is negative");
+  if (o->whole_bytes < -1) return gather_fail(error, GATHER_USAGE, "remote.whole_bytes is negative");
   if (o->cache_bytes < 0) return gather_fail(error, GATHER_USAGE, "remote.cache_bytes is negative");
   return GATHER_OK;
 }
@@ -70,6 +72,8 @@ static void use_defaults(gather_remote_options *o) {
   if (o->take_seconds == 0) o->take_seconds = 60;
   if (o->retries < 0) o->retries = 8;
   if (o->cache_bytes == 0) o->cache_bytes = (int64_t)1 << 30;
+  if (o->whole_bytes == 0) o->whole_bytes = (int64_t)16 << 20;
+  if (o->whole_bytes < 0) o->whole_bytes = 0;
 }
 
 /* What would end a header line and begin another. */
@@ -98,9 +102,9 @@ static gather_status copy_texts(gather_remote_settings *settings, gather_error *
 gather_status gather_remote_settings_take(const gather_remote_options *options, gather_remote_settings *settings,
                                           gather_error *error) {
   static const gather_remote_options DEFAULTS = GATHER_REMOTE_OPTIONS_INIT;
-  *settings = (gather_remote_settings){.given = options ? *options : DEFAULTS};
-  if (options && options->size != sizeof *options)
-    return gather_fail(error, GATHER_USAGE, "remote.size is %zu; start from GATHER_REMOTE_OPTIONS_INIT", options->size);
+  *settings = (gather_remote_settings){.given = DEFAULTS};
+  GATHER_TRY(gather_struct_read(&settings->given, sizeof settings->given, options, "remote",
+                                "GATHER_REMOTE_OPTIONS_INIT", error));
   gather_status status = check_numbers(&settings->given, error);
   if (status == GATHER_OK) status = copy_texts(settings, error);
   if (status == GATHER_OK) status = check_schemes(settings->given.schemes, error);

@@ -58,12 +58,13 @@ static void adopt_target(gather_remote_transfer *transfer) {
   } else {
     object->target = object->place.url;
   }
+  object->target_limit = transfer->limit;
   object->generation++;
 }
 
 static void learn_version(gather_remote_object *object, const gather_remote_transfer *transfer) {
-  object->size = transfer->verdict == GATHER_ANSWER_EMPTY ? 0 : transfer->answer.size;
-  object->head_bytes = transfer->got;
+  object->whole = transfer->verdict == GATHER_ANSWER_WHOLE;
+  object->size = object->whole ? transfer->got : transfer->verdict == GATHER_ANSWER_EMPTY ? 0 : transfer->answer.size;
   memcpy(object->etag, transfer->answer.etag, sizeof object->etag);
   memcpy(object->last_modified, transfer->answer.last_modified, sizeof object->last_modified);
   memcpy(object->linked_etag, transfer->notes.linked_etag, sizeof object->linked_etag);
@@ -76,36 +77,47 @@ static const char *hub_differs(const gather_remote_object *object, const gather_
   if (object->size >= 0 && notes->linked_etag[0] && object->linked_etag[0] &&
       strcmp(notes->linked_etag, object->linked_etag) != 0)
     return "the file changed while it was read: the hub names another content";
-  if (notes->linked_bytes > 0 && notes->linked_bytes - 1 != transfer->answer.size)
+  const int64_t size = transfer->verdict == GATHER_ANSWER_WHOLE ? transfer->got : transfer->answer.size;
+  if (notes->linked_bytes > 0 && size >= 0 && notes->linked_bytes - 1 != size)
     return "the hub says that the file has another size than its storage does";
   return NULL;
 }
 
-static void succeed(gather_remote_transfer *transfer) {
+/* What an answer from the place says about the object. False: it was in vain, and the request has failed. */
+static bool learn(gather_remote_transfer *transfer) {
   gather_remote_request *request = transfer->request;
   gather_remote_object *object = request->object;
   gather_error error;
-  measure(transfer, gather_clock());
-  if (request->state.document) {
-    request->bytes = transfer->got;
-  } else {
-    const char *why = hub_differs(object, transfer);
-    if (why) {
-      gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
-      return;
-    }
-    if (object->size < 0 && gather_remote_place_pin(&transfer->client->settings, &object->arena, &object->place,
-                                                    transfer->notes.commit, &error) != GATHER_OK) {
-      gather_remote_fail(request, GATHER_OUT_OF_MEMORY, "%s", error.message);
-      return;
-    }
-    if (transfer->from_place) adopt_target(transfer);
-    if (object->size < 0) learn_version(object, transfer);
+  const char *why = hub_differs(object, transfer);
+  if (why) {
+    gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
+    return false;
   }
+  if (object->size < 0 && gather_remote_place_pin(&transfer->client->settings, &object->arena, &object->place,
+                                                  transfer->notes.commit, &error) != GATHER_OK) {
+    gather_remote_fail(request, GATHER_OUT_OF_MEMORY, "%s", error.message);
+    return false;
+  }
+  if (transfer->from_place) adopt_target(transfer);
+  if (object->size >= 0) return true;
+  learn_version(object, transfer);
+  if (object->whole || request->bytes > object->size) request->bytes = object->size; /* an open asks for more */
+  return true;
+}
+
+static void succeed(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  measure(transfer, gather_clock());
+  if (request->state.document)
+    request->bytes = transfer->got;
+  else if (!learn(transfer))
+    return;
   end(request, GATHER_OK);
 }
 
 /* ---- another try */
+
+enum { MOST_ASKED = 86400 }; /* seconds; no take waits for longer */
 
 static void count_retry(gather_remote_client *client) {
   (void)pthread_mutex_lock(&client->lock);
@@ -116,8 +128,9 @@ static void count_retry(gather_remote_client *client) {
 /* What arrived of a version that is known by its bytes need not be asked for again. */
 static void keep_arrived(gather_remote_transfer *transfer, int64_t now) {
   gather_remote_request *request = transfer->request;
-  if (transfer->verdict != GATHER_ANSWER_ACCEPTED || transfer->overflow) return;
-  if (transfer->got - transfer->window_got >= GATHER_REMOTE_LEAST_PROGRESS) request->state.progress = now;
+  if (!gather_remote_takes_body(transfer) || transfer->overflow) return;
+  if (transfer->got + transfer->discarded - transfer->window_got >= GATHER_REMOTE_LEAST_PROGRESS)
+    request->state.progress = now;
   if (request->object->size >= 0 && gather_tag_is_strong(request->object->etag))
     request->state.arrived += transfer->got;
 }
@@ -137,7 +150,13 @@ static void again(gather_remote_transfer *transfer, bool is_doubtful, int64_t as
   keep_arrived(transfer, now);
   gather_remote_drop(transfer);
   int64_t wait = gather_backoff_wait(&client->backoff, request->state.tries, asked);
-  bool too_late = (double)(now + wait - request->state.progress) * 1e-9 > options->take_seconds;
+  /* A wait that is longer than the time that is left is shortened, so that a try comes before the end; but not below what the server
+   * asked for, since asking earlier is of no use. */
+  const int64_t left = request->state.progress + (int64_t)(options->take_seconds * 1e9) - now;
+  const int64_t least = asked > 0 ? (asked < MOST_ASKED ? asked : MOST_ASKED) * 1000000000 : 0;
+  const int64_t most = left - left / 8 < least ? left : left - left / 8;
+  const bool too_late = left < GATHER_REMOTE_LEAST_LEFT || least > left;
+  if (wait > most) wait = most;
   if (request->state.tries > options->retries || request->state.doubts > GATHER_REMOTE_MOST_DOUBTS) {
     gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
   } else if (too_late && asked > 0) {
@@ -160,6 +179,14 @@ static void send_now(gather_remote_request *request) {
   gather_remote_list_add(&request->object->client->waiting, request);
 }
 
+/* Sends a request once more, now. */
+static void send_again(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  for (int i = 0; i < 2; i++)
+    if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
+  send_now(request);
+}
+
 /* The address that redirects led to is not served any more: one request asks at the place again; the others wait for it. */
 static void renew(gather_remote_transfer *transfer, const char *why) {
   gather_remote_request *request = transfer->request;
@@ -176,16 +203,23 @@ static void renew(gather_remote_transfer *transfer, const char *why) {
     object->renewing = request;
     count_retry(transfer->client);
   }
-  for (int i = 0; i < 2; i++)
-    if (request->state.transfers[i]) gather_remote_drop(request->state.transfers[i]);
-  send_now(request);
+  send_again(transfer);
 }
 
-/* Why a redirect is not followed; NULL if it is. */
+/* Why nobody asks at an address. */
+static const char *why_not_there(gather_remote_reach reach) {
+  if (reach == GATHER_REMOTE_CREDENTIALS)
+    return "the address is link-local, or one that hands out credentials: only the option any_address allows it";
+  return reach == GATHER_REMOTE_LOOPBACK
+             ? "a redirect from another machine to this one is not followed: only the option any_address allows it"
+             : "a redirect from outside to a private network is not followed: only the option any_address allows it";
+}
+
+/* Why a redirect is not followed; NULL if it is. Of a host that is a name the socket's address decides. */
 static const char *why_not(const gather_remote_transfer *transfer, const gather_remote_url *to) {
+  gather_remote_reach reach;
   if (transfer->hop.https && !to->https) return "a redirect from https to http is not followed";
-  if (!transfer->own_address && gather_remote_names_metadata(to->host))
-    return "a redirect to an address that hands out credentials is not followed";
+  if (gather_remote_reach_named(to->host, &reach) && reach > transfer->limit) return why_not_there(reach);
   return NULL;
 }
 
@@ -205,13 +239,15 @@ static void follow(gather_remote_transfer *transfer) {
                        "a redirect leads nowhere: %s", error.message);
     return;
   }
+  const gather_remote_reach here = gather_remote_reach_connected(transfer);
+  if (here < transfer->farthest) transfer->farthest = here;
+  if (!client->settings.given.any_address) transfer->limit = transfer->farthest;
   const char *why = why_not(transfer, &to);
   if (why) {
     gather_remote_fail(request, GATHER_IO_ERROR, "%s", why);
     return;
   }
   transfer->hop = to;
-  transfer->own_address = request->object->place.own_address && strcmp(to.host, request->object->place.url.host) == 0;
   (void)client->curl->multi_remove_handle(client->multi, transfer->easy);
   transfer->is_added = false;
   status = gather_remote_send_hop(transfer, &error);
@@ -238,10 +274,14 @@ static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
       gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", transfer->problem[0] ? transfer->problem : text);
       return;
     case CURLE_COULDNT_CONNECT:
+    case CURLE_ABORTED_BY_CALLBACK:
       if (transfer->refused_address) {
-        gather_remote_fail(
-            transfer->request, GATHER_IO_ERROR,
-            "the host has an address that hands out credentials; it is not asked unless the URL names it");
+        gather_remote_fail(transfer->request, GATHER_IO_ERROR, "%s", why_not_there(transfer->refused));
+        return;
+      }
+      if (transfer->no_descriptor) {
+        again(transfer, is_open, -1,
+              "this process may open no more files: raise the limit (ulimit -n), or use fewer connections");
         return;
       }
       break;
@@ -257,16 +297,63 @@ static void unanswered(gather_remote_transfer *transfer, CURLcode code) {
 
 /* ---- transfers with one */
 
+/* Whether an answer to a range has all that is left of it. */
+static bool is_all(const gather_remote_transfer *transfer) {
+  const gather_remote_request *request = transfer->request;
+  const int64_t size = request->object->size < 0 ? transfer->answer.size : request->object->size;
+  const int64_t end = request->offset + request->bytes;
+  return transfer->first + transfer->got >= (end < size ? end : size);
+}
+
+/* A server may send less than it was asked for (RFC 9110, 15.3.7). An answer of a few bytes is a failed try, so that no server can keep
+ * a client busy for ever. */
+static void ask_for_rest(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  const gather_remote_options *options = &transfer->client->settings.given;
+  if (!learn(transfer)) return;
+  if (request->object->renewing == request) request->object->renewing = NULL;
+  request->state.renews = false;
+  request->state.arrived += transfer->got;
+  request->state.progress = gather_clock();
+  if (transfer->got < GATHER_REMOTE_LEAST_PROGRESS && ++request->state.tries > options->retries)
+    gather_remote_fail(request, GATHER_IO_ERROR, "the server sent only %" PRId64 " bytes of the range, again and again",
+                       transfer->got);
+  else
+    send_again(transfer);
+}
+
+/* The open asks once more: for less, or without a range. */
+static void ask_otherwise(gather_remote_transfer *transfer) {
+  gather_remote_request *request = transfer->request;
+  if (transfer->verdict == GATHER_ANSWER_SMALLER)
+    request->bytes = transfer->answer.size;
+  else
+    request->state.unranged = true;
+  send_again(transfer);
+}
+
 static void accepted(gather_remote_transfer *transfer, CURLcode code) {
   char why[GATHER_ANSWER_WHY];
-  bool document = transfer->request->state.document;
-  if (transfer->overflow && document) {
+  bool document = transfer->request->state.document, unknown = transfer->wanted < 0;
+  if (transfer->no_memory) {
+    gather_remote_fail(transfer->request, GATHER_OUT_OF_MEMORY, "out of memory for the whole file");
+  } else if (transfer->overflow && unknown) {
+    gather_remote_fail(transfer->request, GATHER_IO_ERROR,
+                       "the server does not serve ranges, and the whole file has more than the %" PRId64
+                       " bytes that the option whole allows",
+                       transfer->client->settings.given.whole_bytes);
+  } else if (transfer->overflow && document) {
     gather_remote_fail(transfer->request, GATHER_IO_ERROR,
                        "the document has more than the %" PRId64 " bytes that are read", transfer->wanted);
   } else if (transfer->overflow) {
     again(transfer, true, -1, "the server sent more bytes than it announced");
-  } else if (document ? code == CURLE_OK : transfer->got == transfer->wanted) {
-    succeed(transfer);
+  } else if (document || unknown ? code == CURLE_OK : transfer->got == transfer->wanted) {
+    if (document || transfer->verdict == GATHER_ANSWER_WHOLE || is_all(transfer))
+      succeed(transfer);
+    else
+      ask_for_rest(transfer);
+  } else if (unknown) {
+    again(transfer, false, -1, transfer->client->curl->easy_strerror(code));
   } else {
     (void)snprintf(why, sizeof why, "the answer ended after %" PRId64 " of %" PRId64 " bytes (%s)", transfer->got,
                    transfer->wanted,
@@ -303,10 +390,15 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
   bool is_open = request->object->size < 0 || request->state.document;
   switch (transfer->verdict) {
     case GATHER_ANSWER_ACCEPTED:
+    case GATHER_ANSWER_WHOLE:
       accepted(transfer, code);
       return;
     case GATHER_ANSWER_EMPTY:
       succeed(transfer);
+      return;
+    case GATHER_ANSWER_SMALLER:
+    case GATHER_ANSWER_UNRANGED:
+      ask_otherwise(transfer);
       return;
     case GATHER_ANSWER_REDIRECT:
       /* A signature is for one host, and S3 redirects to other regions. */
@@ -348,15 +440,15 @@ void gather_remote_ended(gather_remote_transfer *transfer, CURLcode code) {
 void gather_remote_expired(gather_remote_transfer *transfer, int64_t now) {
   char why[GATHER_ANSWER_WHY];
   double seconds = (double)(now - transfer->window_began) * 1e-9;
-  int64_t news = transfer->got - transfer->window_got;
+  int64_t news = transfer->got + transfer->discarded - transfer->window_got;
   if (!transfer->answer.complete) {
     (void)snprintf(why, sizeof why, "no answer in %.3g s", seconds);
     again(transfer, false, -1, why);
-  } else if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
+  } else if (!gather_remote_takes_body(transfer)) {
     gather_remote_ended(transfer, CURLE_OPERATION_TIMEDOUT); /* only its reasons are slow */
   } else if (news >= GATHER_REMOTE_LEAST_PROGRESS) {
     transfer->window_began = transfer->request->state.progress = now;
-    transfer->window_got = transfer->got;
+    transfer->window_got = transfer->got + transfer->discarded;
   } else {
     (void)snprintf(why, sizeof why, "only %" PRId64 " bytes in %.3g s", news, seconds);
     again(transfer, false, -1, why);

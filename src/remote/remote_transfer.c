@@ -25,7 +25,9 @@ static gather_remote_question question_of(const gather_remote_transfer *transfer
                                   .size = object->size,
                                   .etag = object->etag,
                                   .last_modified = object->last_modified,
-                                  .whole = transfer->request->state.document};
+                                  .whole = transfer->request->state.document,
+                                  .whole_bytes = transfer->client->settings.given.whole_bytes,
+                                  .unranged = transfer->request->state.unranged};
 }
 
 /* The first of two transfers with an answer wins; the other is dropped before it can write. */
@@ -51,6 +53,30 @@ static void measure_answer(gather_remote_transfer *transfer) {
   (void)pthread_mutex_unlock(&client->lock);
 }
 
+/* Room for the whole of a file that is opened: `bytes`, and no less than for what an open asks for. */
+static bool make_head(gather_remote_transfer *transfer, int64_t bytes) {
+  gather_remote_object *object = transfer->request->object;
+  if (bytes <= object->head_room) return true;
+  char *larger = gather_alloc(bytes);
+  transfer->no_memory = !larger;
+  if (!larger) return false;
+  memcpy(larger, object->head, (size_t)transfer->got);
+  gather_free(object->head);
+  object->head = transfer->request->data = larger;
+  object->head_room = bytes;
+  return true;
+}
+
+/* Prepares for the body of an answer that is taken. */
+static bool prepare(gather_remote_transfer *transfer, const gather_remote_question *question) {
+  if (transfer->verdict == GATHER_ANSWER_WHOLE) {
+    transfer->wanted = transfer->answer.has_length ? transfer->answer.length : -1;
+    return make_head(transfer, transfer->wanted);
+  }
+  if (!question->whole) gather_answer_span(&transfer->answer, question, &transfer->skip, &transfer->wanted);
+  return true;
+}
+
 /* libcurl's: one line of the headers. Less than `count` ends the transfer. */
 static size_t take_header(char *line, size_t one, size_t count, void *argument) {
   gather_remote_transfer *transfer = argument;
@@ -70,11 +96,23 @@ static size_t take_header(char *line, size_t one, size_t count, void *argument) 
   transfer->verdict = gather_answer_judge(&transfer->answer, &question, transfer->why);
   measure_answer(transfer);
   transfer->window_began = transfer->answered;
-  if (transfer->verdict != GATHER_ANSWER_ACCEPTED)
+  if (!gather_remote_takes_body(transfer))
     return transfer->answer.status == 200 || transfer->answer.status == 206 ? 0 : count;
-  if (question.size < 0 && !question.whole) transfer->wanted = transfer->answer.last + 1;
+  if (!prepare(transfer, &question)) return 0;
   win(transfer);
   return count;
+}
+
+bool gather_remote_takes_body(const gather_remote_transfer *transfer) {
+  return transfer->verdict == GATHER_ANSWER_ACCEPTED || transfer->verdict == GATHER_ANSWER_WHOLE;
+}
+
+/* A body whose length nobody said. */
+static bool grow(gather_remote_transfer *transfer, int64_t count) {
+  const int64_t most = transfer->client->settings.given.whole_bytes, room = transfer->request->object->head_room;
+  transfer->overflow = count > most - transfer->got;
+  if (transfer->overflow) return false;
+  return transfer->got + count <= room || make_head(transfer, 2 * room < most ? 2 * room + count : most);
 }
 
 /* libcurl's: bytes of the body. */
@@ -82,21 +120,36 @@ static size_t take_body(char *bytes, size_t one, size_t count, void *argument) {
   gather_remote_transfer *transfer = argument;
   (void)one;
   gather_remote_request *request = transfer->request;
+  const size_t arrived = count;
   if (transfer->lost) return 0;
   transfer->client->window_bytes += (int64_t)count;
-  if (transfer->verdict != GATHER_ANSWER_ACCEPTED) {
+  if (!gather_remote_takes_body(transfer)) {
     if (gather_remote_asks_place(transfer) && transfer->refusal.bytes + count <= GATHER_REMOTE_BODY)
       gather_growing_write(&transfer->refusal, bytes, count);
     transfer->discarded += (int64_t)count;
     return transfer->discarded > MOST_DISCARDED ? 0 : count;
   }
-  if ((int64_t)count > transfer->wanted - transfer->got) {
-    transfer->overflow = true;
-    return 0;
+  if (transfer->skip > 0) {
+    const size_t skipped = transfer->skip < (int64_t)count ? (size_t)transfer->skip : count;
+    transfer->skip -= (int64_t)skipped;
+    transfer->discarded += (int64_t)skipped;
+    bytes += skipped, count -= skipped;
   }
-  memcpy(request->data + (transfer->first - request->offset) + transfer->got, bytes, count);
+  if (transfer->wanted < 0) {
+    if (!grow(transfer, (int64_t)count)) return 0;
+  } else if ((int64_t)count > transfer->wanted - transfer->got) {
+    /* Of the whole file in the place of a range the rest is not needed. */
+    transfer->overflow = transfer->verdict != GATHER_ANSWER_ACCEPTED || transfer->answer.status != 200 ||
+                         transfer->request->state.document;
+    if (transfer->overflow) return 0;
+    count = (size_t)(transfer->wanted - transfer->got);
+  }
+  if (count > 0) memcpy(request->data + (transfer->first - request->offset) + transfer->got, bytes, count);
   transfer->got += (int64_t)count;
-  return count;
+  return transfer->answer.status == 200 && transfer->verdict == GATHER_ANSWER_ACCEPTED && !request->state.document &&
+                 transfer->got == transfer->wanted
+             ? 0
+             : arrived;
 }
 
 /* ---- what is sent */
@@ -130,11 +183,7 @@ static bool set_always(const gather_remote_transfer *transfer) {
          curl->easy_setopt(easy, CURLOPT_HEADERDATA, own) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
          curl->easy_setopt(easy, CURLOPT_WRITEDATA, own) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, gather_remote_open_socket) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, own) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, gather_remote_close_socket) == CURLE_OK &&
-         curl->easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, transfer->client) == CURLE_OK;
+         curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->problem) == CURLE_OK;
 }
 
 static bool add_line(gather_remote_transfer *transfer, const char *line) {
@@ -176,8 +225,8 @@ static void reset(gather_remote_transfer *transfer) {
   gather_answer_clear(&transfer->answer);
   transfer->verdict = GATHER_ANSWER_AGAIN;
   transfer->why[0] = transfer->problem[0] = '\0';
-  transfer->overflow = transfer->refused_address = false;
-  transfer->got = transfer->discarded = 0;
+  transfer->overflow = transfer->refused_address = transfer->no_descriptor = transfer->no_memory = false;
+  transfer->got = transfer->discarded = transfer->skip = 0;
   gather_growing_clear(&transfer->refusal);
   transfer->client->curl->slist_free_all(transfer->headers);
   transfer->headers = NULL;
@@ -187,9 +236,9 @@ static gather_status set_this(gather_remote_transfer *transfer, gather_error *er
   const gather_curl *curl = transfer->client->curl;
   char range[48];
   (void)snprintf(range, sizeof range, "%" PRId64 "-%" PRId64, transfer->first, transfer->first + transfer->wanted - 1);
-  const char *asked = transfer->request->state.document ? NULL : range;
-  bool set =
-      add_line(transfer, "Accept-Encoding: identity") && add_line(transfer, "Accept: */*") && add_condition(transfer);
+  const char *asked = transfer->request->state.document || transfer->request->state.unranged ? NULL : range;
+  bool set = gather_remote_set_sockets(transfer) && add_line(transfer, "Accept-Encoding: identity") &&
+             add_line(transfer, "Accept: */*") && add_condition(transfer);
   if (set) GATHER_TRY(add_proof(transfer, error));
   set = set && curl->easy_setopt(transfer->easy, CURLOPT_URL, transfer->hop.text) == CURLE_OK &&
         curl->easy_setopt(transfer->easy, CURLOPT_RANGE, asked) == CURLE_OK &&
@@ -260,8 +309,9 @@ gather_status gather_remote_send(gather_remote_client *client, gather_remote_req
   transfer->generation = object->generation;
   transfer->from_place = object->size < 0 || request->state.document || request->state.renews;
   transfer->hop = transfer->from_place ? object->place.url : object->target;
-  transfer->own_address =
-      object->place.own_address && transfer->hop.host && strcmp(transfer->hop.host, object->place.url.host) == 0;
+  transfer->farthest = GATHER_REMOTE_LOOPBACK;
+  transfer->limit = transfer->from_place ? GATHER_REMOTE_LOOPBACK : object->target_limit;
+  if (client->settings.given.any_address) transfer->limit = GATHER_REMOTE_CREDENTIALS;
   transfer->first = request->offset + request->state.arrived;
   transfer->wanted = request->bytes - request->state.arrived;
   request->state.transfers[is_hedge] = transfer;

@@ -41,10 +41,18 @@ void gather_remote_url_shown(const char *text, char *shown, size_t bytes);
 /* Whether text begins with "scheme://", in letters of either case. */
 bool gather_remote_has_scheme(const char *text, const char *scheme);
 
-/* Whether an address, in network byte order, is one where clouds hand out credentials (169.254.169.254, fd00:ec2::254, also written as
- * IPv6 ::ffff:169.254.169.254). bytes: 4 or 16. */
-bool gather_remote_is_metadata(const unsigned char *address, size_t bytes);
-/* Whether a host is written as such an address. */
-bool gather_remote_names_metadata(const char *host);
+/* How near an address is: a redirect never leads to a nearer one than those of the servers before it. */
+typedef enum gather_remote_reach {
+  GATHER_REMOTE_PUBLIC,
+  GATHER_REMOTE_PRIVATE, /* of a private or shared network: 10/8, 172.16/12, 192.168/16, 100.64/10, fc00::/7, fec0::/10 */
+  GATHER_REMOTE_LOOPBACK,   /* this machine: 127/8, 0/8, ::1, :: */
+  GATHER_REMOTE_CREDENTIALS /* link-local, or one where clouds hand out credentials to whoever asks */
+} gather_remote_reach;
+
+/* How near an address is, in network byte order; an IPv6 address that embeds one of IPv4 is as near as the nearer of both. bytes: 4 or
+ * 16; else GATHER_REMOTE_CREDENTIALS. */
+gather_remote_reach gather_remote_reach_of(const unsigned char *address, size_t bytes);
+/* The same for a host that is written as an address, also as "2852039166", "0xa9.0376.43518": false for a name. */
+bool gather_remote_reach_named(const char *host, gather_remote_reach *reach);
 
 #endif

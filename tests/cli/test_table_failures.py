@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Takes through tables when something is scarce or goes wrong: memory, the disk, the file itself, signals, io_uring."""
 
+import json
 import os
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -197,3 +199,48 @@ def test_indices_that_are_cut_or_changed_meanwhile(gather, long_take, more):
         assert process.returncode == 3 and out == b"", (change, err)
         assert err.startswith(b"gather: error: ") and err.count(b"\n") == 1, err
         assert gather.names() == {"x.bin", "i.npy"}
+
+
+def few_descriptors(soft, hard):
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("kind", ["parts", "index"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_more_files_than_descriptors(gather_exe, tmp_path, kind, engine):
+    """The soft limit is raised to the hard one; if that is too few, the message says what to raise."""
+    count, rows = 60, np.arange(120, dtype=np.float32).reshape(60, 2)
+    for i in range(count):
+        np.save(tmp_path / f"{i}.npy", rows[i : i + 1])
+        header = json.dumps({f"t{i}": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}).encode()
+        (tmp_path / f"{i}.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + rows[i].tobytes())
+    (tmp_path / "m.safetensors.index.json").write_text(json.dumps({"weight_map": {f"t{i}": f"{i}.safetensors" for i in range(count)}}))
+    parts = [word for i in range(1, count) for word in ("--part", f"{i}.npy")]
+    data, more, ids = ("0.npy", parts, "[59, 0, 30]") if kind == "parts" else ("m.safetensors.index.json:t59", [], "[0]")
+    line = [gather_exe, "take", data, ids, "-o", "o.npy", "-f", *more, "--engine", engine]
+    for soft, hard, code in ((24, 400, 0), (24, 24, 3)):
+        if kind == "index" and code:
+            continue  # whether shards stay open is not promised
+        done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, preexec_fn=few_descriptors(soft, hard), timeout=60)
+        assert done.returncode == code, (soft, hard, done.stderr)
+        assert code == 0 or "ulimit -n" in done.stderr
+    assert np.array_equal(np.load(tmp_path / "o.npy"), rows[[59, 0, 30]] if kind == "parts" else rows[[59]])
+
+
+def test_the_package_leaves_the_limit_of_descriptors(tmp_path):
+    """It is the host's: the message says what to raise."""
+    for i in range(60):
+        np.save(tmp_path / f"{i}.npy", np.zeros((2, 2)))
+    code = f"""
+import libgather, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, 400))
+paths = [f"{tmp_path}/{{i}}.npy" for i in range(60)]
+try:
+    libgather.open(paths, engine="pread")
+except libgather.GatherError as error:
+    print("ulimit -n" in str(error), resource.getrlimit(resource.RLIMIT_NOFILE))
+resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400))
+print(libgather.open(paths, engine="pread")[[119, 0]].shape)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("True (24, 400)\n(2, 2)\n", 0), done.stderr

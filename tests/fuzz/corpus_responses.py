@@ -28,14 +28,24 @@ def responses() -> list[bytes]:
     head = partial(0, 65535, 70000, 'ETag: "v1"', "Content-Length: 65536")
     second = [partial(65536, 65635, 70000, 'ETag: "v1"'), partial(65536, 65635, 70000, 'ETag: "v2"'), partial(65535, 65634, 70000),
               partial(65536, 65635, 70001), answer("412 Precondition Failed"), answer("200 OK", "Content-Length: 70000", body=b"x" * 70),
-              answer("429 Slow"), b"", partial(65536, 65635, 70000, 'ETag: "v1"', body=b"short"), answer("403 Forbidden")]
+              answer("429 Slow"), b"", partial(65536, 65635, 70000, 'ETag: "v1"', body=b"short"), answer("403 Forbidden"),
+              partial(65536, 65540, 70000, 'ETag: "v1"'), partial(65536, 65536, "*"), partial(65536, 65636, 70000), answer("416 x"),
+              answer("416 x", "Content-Range: bytes */70000"), answer("200 OK", 'ETag: "v1"', body=b"x"),
+              answer("200 OK", "Content-Length: 69999", body=b"x"), answer("200 OK", "Content-Range: bytes a", body=b"x")]
+    # The open is answered with less, with 416, without a length, or with all: and then again.
+    opens = [partial(0, 49, 100, 'ETag: "v1"'), partial(0, 99, "*"), answer("416 x"), answer("416 x", "Content-Range: bytes */10"),
+             answer("416 x", "Content-Range: bytes */0"), answer("416 x", "Content-Range: bytes */99999")]
+    again = [small, partial(50, 99, 100, 'ETag: "v1"'), partial(50, 50, 100), answer("200 OK", "Content-Length: 10", body=bytes(10)),
+             answer("200 OK", "Transfer-Encoding: chunked", body=chunks(bytes(70), [5, 60])), answer("200 OK", body=bytes(3)),
+             answer("200 OK", "Content-Length: 99999999999"), answer("200 OK", "Content-Length: 100", body=bytes(10)), answer("416 x")]
     chunked = "Transfer-Encoding: chunked"
     ten = bytes(range(10))
     bodies = [chunks(ten, [3, 4]), chunks(ten, [3], b"0\r\nTrailer: x\r\n\r\n"), chunks(ten, [3], b""), chunks(ten + b"more", []),
               b"ffffffffffffffff\r\n", b"-1\r\nx\r\n0\r\n\r\n", b"3;ext=\"a\"\r\nabc\r\n0\r\n\r\n", b"zz\r\n", b"3\nabc\n0\n\n"]
     multipart = (b"--b\r\nContent-Type: x/y\r\nContent-Range: bytes 0-4/10\r\n\r\n01234\r\n"
                  b"--b\r\nContent-Range: bytes 5-9/10\r\n\r\n56789\r\n--b--\r\n")
-    files = [small, *(head + b"\xff" + more for more in second)]
+    files = [*(one + b"\xff" + two for one in opens for two in again), *again]
+    files += [small, *(head + b"\xff" + more for more in second)]
     files += [partial(0, 9, 10, chunked, body=body) for body in bodies]
     files += [answer("206 x", "Content-Type: multipart/byteranges; boundary=b", f"Content-Length: {len(multipart)}", body=multipart),
               answer("206 x", "Content-Type: Multipart/ByteRanges", "Content-Range: bytes 0-9/10", body=ten)]

@@ -28,16 +28,30 @@
 
 static void check_judged(const gather_remote_answer *answer, int64_t first, int64_t bytes, int64_t size) {
   char why[GATHER_ANSWER_WHY];
+  enum { MOST = 150000 };
   gather_remote_question question = {
-      .first = first, .bytes = bytes, .size = size, .etag = "\"v1\"", .last_modified = ""};
+      .first = first, .bytes = bytes, .size = size, .etag = "\"v1\"", .last_modified = "", .whole_bytes = MOST};
   gather_remote_verdict verdict = gather_answer_judge(answer, &question, why);
+  if (verdict == GATHER_ANSWER_WHOLE)
+    fuzz_check(size < 0 && answer->status == 200 && !answer->encoded && (!answer->has_length || answer->length <= MOST),
+               "a whole file is taken at the open, within the limit");
+  if (verdict == GATHER_ANSWER_SMALLER)
+    fuzz_check(size < 0 && answer->status == 416 && answer->size > 0 && answer->size < bytes, "less is asked for");
   if (verdict != GATHER_ANSWER_ACCEPTED) return;
-  int64_t last = first + bytes - 1;
+  int64_t last = first + bytes - 1, skip, taken;
   if (size < 0 && last >= answer->size) last = answer->size - 1;
-  fuzz_check(answer->status == 206 && answer->has_range && !answer->multipart && !answer->encoded,
-             "only a range is accepted");
-  fuzz_check(answer->first == first && answer->last == last, "only the range that was asked for");
-  fuzz_check(!answer->has_length || answer->length == last - first + 1, "of its length");
+  gather_answer_span(answer, &question, &skip, &taken);
+  fuzz_check(skip >= 0 && taken > 0 && taken <= bytes, "of a body some bytes are taken, and no more than asked for");
+  fuzz_check(!answer->encoded, "they are not encoded");
+  if (answer->status == 200) {
+    fuzz_check(size >= 0 && skip == first && first + bytes <= MOST, "of a whole file, within the limit");
+    fuzz_check(!answer->has_length || answer->length == size, "of the size that it had");
+  } else {
+    fuzz_check(answer->status == 206 && answer->has_range && !answer->multipart && skip == 0, "or of a range");
+    fuzz_check(answer->first == first && answer->last <= last && taken == answer->last - first + 1,
+               "that begins where it was asked for");
+    fuzz_check(!answer->has_length || answer->length == taken, "of its length");
+  }
   fuzz_check(size < 0 || !answer->etag[0] || strcmp(answer->etag, "\"v1\"") == 0, "of its version");
 }
 
@@ -179,7 +193,7 @@ static void check_client(const uint8_t *bytes, size_t size) {
   if (status == GATHER_OK) {
     int64_t head, whole = gather_remote_object_size(object);
     (void)gather_remote_object_head(object, &head);
-    fuzz_check(head == (whole < 65536 ? whole : 65536), "the head is the beginning of the file");
+    fuzz_check(head == whole || (head < whole && head >= 65536), "the head is the beginning of the file, or all of it");
     if (whole > 65636) check_status(gather_remote_object_read(object, 65536, sizeof data, data, &error), &error);
   }
   gather_remote_object_close(object);
@@ -198,6 +212,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   text[size] = '\0';
   gather_remote_answer range = {0};
   int64_t seconds;
+  gather_remote_reach reach;
+  if (gather_remote_reach_named(text, &reach))
+    fuzz_check(reach >= GATHER_REMOTE_PUBLIC && reach <= GATHER_REMOTE_CREDENTIALS, "an address is somewhere");
   if (gather_content_range(text, &range))
     fuzz_check(range.first <= range.last || range.unsatisfied, "a range has an order");
   if (gather_http_date(text, &seconds)) fuzz_check(seconds >= 0, "dates are after 1970");

@@ -57,7 +57,10 @@ static void test_judged(void **state) {
        "had 1000 bytes and has 1001"}, /* of another file, whatever its tag */
       {"HTTP/1.1 206 x\nContent-Range: bytes 100-199/*\n", "", GATHER_ANSWER_ACCEPTED, ""},
       {"HTTP/1.1 206 x\nContent-Range: bytes 101-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "bytes 101-200, not 100-199"},
-      {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-198"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-198/1000\n", "", GATHER_ANSWER_ACCEPTED,
+       ""}, /* the rest is asked for */
+      {"HTTP/1.1 206 x\nContent-Range: bytes 100-200/1000\n", "", GATHER_ANSWER_DOUBTFUL, "100-200"},
+      {"HTTP/1.1 206 x\nContent-Range: bytes 99-199/1000\n", "", GATHER_ANSWER_DOUBTFUL, "99-199"},
       {"HTTP/1.1 206 x\n", "", GATHER_ANSWER_DOUBTFUL, "without a Content-Range"},
       {"HTTP/1.1 206 x\nContent-Type: multipart/byteranges; boundary=x\n", "", GATHER_ANSWER_DOUBTFUL, "several parts"},
       {RANGE "Content-Length: 99\n", "", GATHER_ANSWER_DOUBTFUL, "99 bytes"},
@@ -103,10 +106,11 @@ static void test_judged_at_open(void **state) {
     gather_remote_verdict verdict;
   } CASES[] = {{"HTTP/1.1 206 x\nContent-Range: bytes 0-99/1000\n", GATHER_ANSWER_ACCEPTED},
                {"HTTP/1.1 206 x\nContent-Range: bytes 0-49/50\n", GATHER_ANSWER_ACCEPTED},
-               {"HTTP/1.1 206 x\nContent-Range: bytes 0-48/50\n", GATHER_ANSWER_DOUBTFUL},
+               {"HTTP/1.1 206 x\nContent-Range: bytes 0-48/50\n", GATHER_ANSWER_ACCEPTED},
                {"HTTP/1.1 206 x\nContent-Range: bytes 0-99/*\n", GATHER_ANSWER_REFUSED},
                {"HTTP/1.1 416 x\nContent-Range: bytes */0\n", GATHER_ANSWER_EMPTY},
-               {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_REFUSED},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */7\n", GATHER_ANSWER_SMALLER},
+               {"HTTP/1.1 416 x\nContent-Range: bytes */100\n", GATHER_ANSWER_REFUSED},
                {"HTTP/1.1 200 x\nContent-Length: 0\n", GATHER_ANSWER_EMPTY},
                {"HTTP/1.1 200 x\nContent-Length: 1\n", GATHER_ANSWER_REFUSED},
                {"HTTP/1.1 200 x\n", GATHER_ANSWER_REFUSED}};
@@ -123,6 +127,104 @@ static void test_judged_at_open(void **state) {
   assert_int_equal(judged("HTTP/1.1 200 x\nContent-Length: 101\n", whole, why), GATHER_ANSWER_REFUSED);
   assert_int_equal(judged("HTTP/1.1 200 x\nContent-Encoding: br\n", whole, why), GATHER_ANSWER_DOUBTFUL);
   assert_int_equal(judged("HTTP/1.1 206 x\nContent-Range: bytes 0-9/10\n", whole, why), GATHER_ANSWER_DOUBTFUL);
+}
+
+/* Each clause of RFC 9110 on ranges that concerns a client that asks for one range, and what it makes of the answer. The first request is
+ * for bytes 0 to 99 of a file that is opened, the others for bytes 100 to 199 of one of 1000. */
+static void test_by_every_clause(void **state) {
+#define OPEN -1, false
+#define AGAIN -1, true
+#define READ 1000, false
+#define PART(range) "HTTP/1.1 206 x\nContent-Range: " range "\n"
+  static const struct {
+    const char *clause, *lines;
+    int64_t size;
+    bool unranged;
+    gather_remote_verdict verdict;
+    int64_t skip, bytes; /* of an accepted one */
+  } CASES[] = {
+      /* 14.2: a server may ignore Range. */
+      {"14.2 whole", "HTTP/1.1 200 x\nContent-Length: 176\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+      {"14.2 whole, unknown length", "HTTP/1.1 200 x\nTransfer-Encoding: chunked\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+      {"14.2 whole, at the limit", "HTTP/1.1 200 x\nContent-Length: 2000\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+      {"14.2 whole, beyond the limit", "HTTP/1.1 200 x\nContent-Length: 2001\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
+      {"14.2 empty", "HTTP/1.1 200 x\nContent-Length: 0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
+      {"14.2 later", "HTTP/1.1 200 x\nContent-Length: 1000\nETag: \"v1\"\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
+      {"14.2 later, unknown length", "HTTP/1.1 200 x\n", READ, GATHER_ANSWER_ACCEPTED, 100, 100},
+      {"14.2 later, another file", "HTTP/1.1 200 x\nContent-Length: 999\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+      {"14.2 later, another tag", "HTTP/1.1 200 x\nETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+      {"14.2 encoded", "HTTP/1.1 200 x\nContent-Length: 50\nContent-Encoding: gzip\n", OPEN, GATHER_ANSWER_DOUBTFUL, 0,
+       0},
+      /* 14.3: a server says that it has no ranges; it need not, and its word decides nothing. */
+      {"14.3 none", "HTTP/1.1 200 x\nAccept-Ranges: none\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0, 0},
+      {"14.3 none, yet one", PART("bytes 0-99/1000") "Accept-Ranges: none\n", OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
+      {"14.3 another unit", "HTTP/1.1 200 x\nAccept-Ranges: rows\nContent-Length: 9\n", OPEN, GATHER_ANSWER_WHOLE, 0,
+       0},
+      /* 14.4: Content-Range. It means nothing but with 206 and 416. */
+      {"14.4 exact", PART("bytes 0-99/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 100},
+      {"14.4 to the end", PART("bytes 0-49/50"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 50},
+      {"14.4 unknown length at the open", PART("bytes 0-99/*"), OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+      {"14.4 unknown length", PART("bytes 100-199/*"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
+      {"14.4 another unit", PART("rows 100-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"14.4 last before first", PART("bytes 199-100/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"14.4 last beyond the length", PART("bytes 100-199/199"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"14.4 no number", PART("bytes 100-199/"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"14.4 unsatisfied in 206", PART("bytes */1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"14.4 malformed in 200", "HTTP/1.1 200 x\nContent-Length: 9\nContent-Range: rows a-b\n", OPEN,
+       GATHER_ANSWER_WHOLE, 0, 0},
+      {"14.4 two in 200", "HTTP/1.1 200 x\nContent-Range: bytes 0-1/2\nContent-Range: bytes 0-1/2\n", READ,
+       GATHER_ANSWER_ACCEPTED, 100, 100},
+      {"14.4 malformed in 503", "HTTP/1.1 503 x\nContent-Range: x\n", READ, GATHER_ANSWER_BUSY, 0, 0},
+      {"14.4 of another length in 404", "HTTP/1.1 404 x\nContent-Range: bytes 0-1/2\n", READ, GATHER_ANSWER_MISSING, 0,
+       0},
+      /* 15.3.7: less than was asked for; 15.3.7.1: one part; 15.3.7.2: several, which only a request for several may get. */
+      {"15.3.7 shorter at the open", PART("bytes 0-9/1000"), OPEN, GATHER_ANSWER_ACCEPTED, 0, 10},
+      {"15.3.7 one byte", PART("bytes 100-100/1000") "Content-Length: 1\n", READ, GATHER_ANSWER_ACCEPTED, 0, 1},
+      {"15.3.7 shorter", PART("bytes 100-149/1000") "Content-Length: 50\n", READ, GATHER_ANSWER_ACCEPTED, 0, 50},
+      {"15.3.7.1 length", PART("bytes 100-149/1000") "Content-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.1 beginning later", PART("bytes 101-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.1 beginning earlier", PART("bytes 0-199/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.1 longer", PART("bytes 100-200/1000"), READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.1 none", "HTTP/1.1 206 x\nContent-Length: 100\n", READ, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.2 several", "HTTP/1.1 206 x\nContent-Type: multipart/byteranges; boundary=b\n", READ,
+       GATHER_ANSWER_DOUBTFUL, 0, 0},
+      {"15.3.7.3 another strong tag", PART("bytes 100-199/1000") "ETag: \"v2\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+      {"15.3.7.3 the same, but weak", PART("bytes 100-199/1000") "ETag: W/\"v1\"\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+      {"15.3.7.3 no tag", PART("bytes 100-199/1000"), READ, GATHER_ANSWER_ACCEPTED, 0, 100},
+      {"15.3.7.3 another length", PART("bytes 100-199/1001"), READ, GATHER_ANSWER_CHANGED, 0, 0},
+      {"15.3.7 without a range", PART("bytes 0-9/10"), AGAIN, GATHER_ANSWER_DOUBTFUL, 0, 0},
+      /* 15.5.17: a range is refused; 14.4: best with the length. */
+      {"15.5.17 small file", "HTTP/1.1 416 x\nContent-Range: bytes */76\n", OPEN, GATHER_ANSWER_SMALLER, 0, 0},
+      {"15.5.17 empty file", "HTTP/1.1 416 x\nContent-Range: bytes */0\n", OPEN, GATHER_ANSWER_EMPTY, 0, 0},
+      {"15.5.17 contradiction", "HTTP/1.1 416 x\nContent-Range: bytes */100\n", OPEN, GATHER_ANSWER_REFUSED, 0, 0},
+      {"15.5.17 no length", "HTTP/1.1 416 x\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+      {"15.5.17 malformed", "HTTP/1.1 416 x\nContent-Range: bytes */*\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+      {"15.5.17 a range", "HTTP/1.1 416 x\nContent-Range: bytes 0-1/2\n", OPEN, GATHER_ANSWER_UNRANGED, 0, 0},
+      {"15.5.17 without a range", "HTTP/1.1 416 x\n", AGAIN, GATHER_ANSWER_REFUSED, 0, 0},
+      {"15.5.17 later", "HTTP/1.1 416 x\nContent-Range: bytes */1000\n", READ, GATHER_ANSWER_REFUSED, 0, 0},
+      {"15.5.17 a shorter file", "HTTP/1.1 416 x\nContent-Range: bytes */150\n", READ, GATHER_ANSWER_CHANGED, 0, 0},
+      /* 13.1.1: If-Match; no request has If-Range, so 13.1.5 does not arise. */
+      {"13.1.1 failed", "HTTP/1.1 412 x\n", READ, GATHER_ANSWER_CHANGED, 0, 0}};
+  (void)state;
+  for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+    char why[GATHER_ANSWER_WHY];
+    gather_remote_question question = {.first = CASES[i].size < 0 ? 0 : 100,
+                                       .bytes = 100,
+                                       .size = CASES[i].size,
+                                       .etag = CASES[i].size < 0 ? "" : TAG,
+                                       .last_modified = "",
+                                       .whole_bytes = 2000,
+                                       .unranged = CASES[i].unranged};
+    gather_remote_answer answer = {0};
+    if (!feed(&answer, CASES[i].lines)) fail_msg("%s: %s", CASES[i].clause, answer.broken);
+    gather_remote_verdict verdict = gather_answer_judge(&answer, &question, why);
+    if (verdict != CASES[i].verdict) fail_msg("%s: verdict %d, why '%s'", CASES[i].clause, (int)verdict, why);
+    int64_t skip = 0, bytes = 0;
+    if (verdict == GATHER_ANSWER_ACCEPTED) gather_answer_span(&answer, &question, &skip, &bytes);
+    if (skip != CASES[i].skip || bytes != CASES[i].bytes)
+      fail_msg("%s: %d bytes behind %d", CASES[i].clause, (int)bytes, (int)skip);
+    gather_answer_clear(&answer);
+  }
 }
 
 static void test_ranges(void **state) {
@@ -257,9 +359,9 @@ static void test_blocks(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_judged),      cmocka_unit_test(test_judged_at_open),
-                                     cmocka_unit_test(test_ranges),      cmocka_unit_test(test_dates),
-                                     cmocka_unit_test(test_retry_after), cmocka_unit_test(test_tags),
-                                     cmocka_unit_test(test_blocks)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_judged), cmocka_unit_test(test_judged_at_open), cmocka_unit_test(test_by_every_clause),
+      cmocka_unit_test(test_ranges), cmocka_unit_test(test_dates),          cmocka_unit_test(test_retry_after),
+      cmocka_unit_test(test_tags),   cmocka_unit_test(test_blocks)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,8 +101,10 @@ static void test_many(void **state) {
   }
   assert_null(gather_remote_finish(queue)); /* nothing is left: it does not wait */
   gather_remote_statistics counts = counts_of(client);
-  assert_int_equal(counts.requests, server.requests);
-  assert_in_range(counts.requests, COUNT + 1, COUNT + 1 + COUNT / 50 + 1); /* hedges */
+  /* A slow one is sent twice, and the loser is dropped, maybe before the server has read it. */
+  assert_int_equal(counts.requests, COUNT + 1 + counts.hedges);
+  assert_in_range(counts.hedges, 0, counts.requests / 50 + 1);
+  assert_in_range(server.requests, COUNT + 1, counts.requests);
   assert_in_range(server.peak, 5, 8);
   assert_in_range(counts.in_flight_peak, 5, 8);
   gather_remote_queue_destroy(queue);

@@ -223,7 +223,7 @@ static void test_for_ever(void **state) {
       {WHOLE, GATHER_IO_ERROR, 1, "does not serve ranges: it answered 200"},
       {OTHER_RANGE, GATHER_IO_ERROR, 3,
        "status 206: the server sent another range, bytes 100001-104096, not 100000-104095"},
-      {SHORTER, GATHER_IO_ERROR, 3, "100000-104094"},
+      {SHORTER, GATHER_IO_ERROR, 4, "malformed; tried 3 times (at byte 104095)"}, /* of one byte nothing is left */
       {MULTIPART, GATHER_IO_ERROR, 3, "several parts"},
       {COMPRESSED, GATHER_IO_ERROR, 3, "compressed"},
       {WRONG_LENGTH, GATHER_IO_ERROR, 3, "4095 bytes"},
@@ -276,7 +276,8 @@ static void test_once(void **state) {
       outcome result = read_from(&own, TAGS[tag], &options);
       if (result.status != GATHER_OK) fail_msg("fault %d: %s", (int)FAULTS[i], result.error.message);
       assert_int_equal(result.asked, 2);
-      assert_int_equal(result.counts.retries, FAULTS[i] == RESET ? 0 : 1);
+      assert_int_equal(result.counts.retries, FAULTS[i] == RESET || FAULTS[i] == SHORTER ? 0 : 1);
+      if (FAULTS[i] == SHORTER) assert_string_equal(own.ranges[1], "104095-104095"); /* the rest */
       /* Of a version that is known by its bytes the half that arrived is not asked for again. */
       if (FAULTS[i] == CUT) assert_string_equal(own.ranges[1], tag == 0 ? "102048-104095" : "100000-104095");
     }
@@ -291,6 +292,22 @@ static void test_retry_after(void **state) {
   assert_int_equal(result.asked, 2);
   assert_true(result.seconds >= 1 && result.seconds < 10);
   assert_int_equal(result.counts.depth, 32); /* half of 64 */
+}
+
+/* All of take_seconds is used: a wait that would go beyond it is shortened, not left out. */
+static void test_last_wait(void **state) {
+  (void)state;
+  gather_remote_options options = quick_options();
+  options.take_seconds =
+      2.9; /* the waits are 0.05 to 0.1 s, and twice as long each time: the sixth would end after at least 3.15 s */
+  options.retries = 50;
+  script own = {0};
+  for (int n = 0; n < 8; n++) own.faults[n] = STATUS_503;
+  outcome result = read_from(&own, "\"v1\"", &options);
+  assert_int_equal(result.status, GATHER_IO_ERROR);
+  assert_contains(result.error.message, "no progress for 2.9 s");
+  assert_true(result.seconds >= 2.8);
+  assert_in_range(result.asked, 5, 10);
 }
 
 /* How much longer an answer may take before it counts as slow. */
@@ -400,6 +417,7 @@ static void test_open(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_for_ever),    cmocka_unit_test(test_once),
                                      cmocka_unit_test(test_retry_after), cmocka_unit_test(test_slow),
-                                     cmocka_unit_test(test_hedge),       cmocka_unit_test(test_open)};
+                                     cmocka_unit_test(test_last_wait),   cmocka_unit_test(test_hedge),
+                                     cmocka_unit_test(test_open)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

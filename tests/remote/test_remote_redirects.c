@@ -94,6 +94,7 @@ static void test_renewed(void **state) {
   for (int round = 2; round < 5; round++) {
     atomic_store(&own.version, round);
     int hub_before = own.hub.requests, store_before = own.store.requests;
+    const int64_t hedges = counts_of(client).hedges;
     for (int i = 0; i < COUNT; i++) {
       requests[i] = (gather_remote_request){.object = object, .offset = 80000 + i * 500, .bytes = 100, .data = data[i]};
       gather_remote_begin(queue, &requests[i]);
@@ -104,7 +105,8 @@ static void test_renewed(void **state) {
       assert_true(played_right(done->data, done->offset, done->bytes));
     }
     assert_int_equal(own.hub.requests - hub_before, 1);
-    assert_in_range(own.store.requests - store_before, COUNT + 1, COUNT * 2 + 2);
+    /* Each is denied at most once and answered once, and the renewing one answers, too; but a slow one may have been sent twice. */
+    assert_in_range(own.store.requests - store_before, COUNT + 1, COUNT * 2 + 2 + (counts_of(client).hedges - hedges));
   }
   assert_int_equal(own.store_authorized, 0);
   assert_int_equal(own.hub_conditions, 0); /* the hub's own version is another one */

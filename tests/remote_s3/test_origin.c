@@ -130,6 +130,8 @@ static void hub(void **state) {
                 "hf://datasets/o/r@refs/convert/parquet/d/f");
   assert_origin(&options, "hf://o/r@my%2Fbranch/f", "https://huggingface.co/o/r/resolve/my%2Fbranch/f",
                 "hf://o/r@my%2Fbranch/f");
+  assert_origin(&options, "hf://o/r@v1..2/.../f..", "https://huggingface.co/o/r/resolve/v1..2/.../f..",
+                "hf://o/r@v1..2/.../f..");
   assert_origin(&options, "hf://o/r/a%20b?c#d@e", "https://huggingface.co/o/r/resolve/main/a%2520b%3Fc%23d%40e",
                 "hf://o/r/a%20b?c#d@e");
   assert_origin(&options, "hf://o/r", "https://huggingface.co/o/r/resolve/main/", "hf://o/r/");
@@ -140,10 +142,42 @@ static void hub(void **state) {
 static void hub_refused(void **state) {
   (void)state;
   gather_remote_options options = GATHER_REMOTE_OPTIONS_INIT;
-  static const char *const NAMES[] = {"hf://",        "hf://o",         "hf://o/",        "hf:///r/f",
-                                      "hf://o/../f",  "hf://../r/f",    "hf://o/r/../f",  "hf://o/r/./f",
-                                      "hf://o/r//f",  "hf://o/r@/f",    "hf://datasets/", "hf://datasets/o",
-                                      "hf://o@x/r/f", "hf://o/r@%zz/f", "hf://o/r@%00/f", "hf://o/r/a\nb"};
+  static const char *const NAMES[] = {"hf://",
+                                      "hf://o",
+                                      "hf://o/",
+                                      "hf:///r/f",
+                                      "hf://o/../f",
+                                      "hf://../r/f",
+                                      "hf://o/r/../f",
+                                      "hf://o/r/./f",
+                                      "hf://o/r//f",
+                                      "hf://o/r@/f",
+                                      "hf://datasets/",
+                                      "hf://datasets/o",
+                                      "hf://o/r@../f",
+                                      "hf://o/r@./f",
+                                      "hf://o/r@%2e%2e/f",
+                                      "hf://o/r@..%2F..%2Fapi/f",
+                                      "hf://o/r@a%2F..%2Fb/f",
+                                      "hf://o/r@a%2f%2fb/f",
+                                      "hf://o/r@%2Fa/f",
+                                      "hf://o/r@a%2F/f",
+                                      "hf://o/r@refs/pr/../f",
+                                      "hf://o/r@refs/convert/./f",
+                                      "hf://o/r@a%5C..%5Cb/f",
+                                      "hf://o/r@%252e%252e/f",
+                                      "hf://o/r@%2e/f",
+                                      "hf://o/r/%2e%2E/f",
+                                      "hf://o/r/a/.%2e/f",
+                                      "hf://../r/f",
+                                      "hf://o/../f",
+                                      "hf://%2E%2e/r/f",
+                                      "hf://o/%2e./f",
+                                      "hf://datasets/o/..@main/f",
+                                      "hf://o@x/r/f",
+                                      "hf://o/r@%zz/f",
+                                      "hf://o/r@%00/f",
+                                      "hf://o/r/a\nb"};
   for (size_t i = 0; i < COUNT(NAMES); i++) assert_refused(&options, NAMES[i], "invalid name");
   options.hub = "huggingface.co";
   assert_refused(&options, "hf://o/r/f", "invalid hub");

@@ -134,6 +134,46 @@ def ignore_range() -> Fault:
     return apply
 
 
+# ---- what RFC 9110 allows
+
+
+def at_most(most: int) -> Fault:
+    """A range that is longer is answered with its first `most` bytes."""
+
+    def apply(request: Request, answer: Answer) -> None:
+        if answer.status == 206 and answer.spans[0][1] > most:
+            first = answer.spans[0][0]
+            answer.spans = [(first, most)]
+            answer.headers["Content-Range"] = f"bytes {first}-{first + most - 1}/{answer.content.size}"
+            answer.headers["Content-Length"] = str(most)
+
+    return apply
+
+
+def no_total() -> Fault:
+    """The server does not know the size of the file."""
+
+    def apply(request: Request, answer: Answer) -> None:
+        if answer.status == 206:
+            answer.headers["Content-Range"] = answer.headers["Content-Range"].rpartition("/")[0] + "/*"
+
+    return apply
+
+
+def unsatisfied(says_size: bool = True) -> Fault:
+    """416 to a range that goes beyond the end, or without the size to any."""
+
+    def apply(request: Request, answer: Answer) -> None:
+        asked = request.first_last()
+        if answer.status == 206 and asked and (not says_size or asked[1] >= answer.content.size):
+            size = answer.content.size
+            replace(answer, simple(416))
+            if says_size:
+                answer.headers["Content-Range"] = f"bytes */{size}"
+
+    return apply
+
+
 # ---- a wrong 206
 
 
