@@ -148,6 +148,7 @@ static gather_status check_inputs(const gather_running *run, gather_error *error
 static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
                              gather_error *error) {
   gather_run_value *value = gather_run_find(run, name);
+  run->for_output = true;
   if (!value || !value->ready)
     return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
   GATHER_TRY(gather_run_readable(value, error));

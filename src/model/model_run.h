@@ -47,7 +47,8 @@ typedef struct gather_running {
   uint8_t *states;       /* gather_run_state of each node */
   bool one_node;         /* missing values are not a fault of the file */
   bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
-  const gather_node *at; /* the node being computed, for error messages; NULL: the outputs are made ready */
+  const gather_node *at; /* the node being computed, for error messages */
+  bool for_output;       /* it makes an output of the run; or outputs are made ready */
   int64_t inner_left;    /* how many more bytes values that are no outputs may take, */
   int64_t all_left;      /* and all values */
   bool is_over;          /* more was needed */

@@ -32,22 +32,11 @@ gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather
   return GATHER_OK;
 }
 
-/* Whether the memory is for an output of the run. */
-static bool is_for_output(const gather_running *run) {
-  const gather_node *node = run->at;
-  bool wanted = !node;
-  for (int32_t i = 0; node && i < node->output_count && !wanted; i++) {
-    const gather_run_value *value = *node->outputs[i] ? gather_run_find(run, node->outputs[i]) : NULL;
-    wanted = value && value->wanted;
-  }
-  return wanted;
-}
-
 /* A few bytes are always granted: a shape, or a list of axes. */
 static gather_status spend(gather_running *run, int64_t bytes, gather_error *error) {
   enum { FEW = 4096 };
   char needed[32], left[32];
-  const bool is_output = is_for_output(run);
+  const bool is_output = run->for_output;
   const int64_t most = is_output || run->all_left < run->inner_left ? run->all_left : run->inner_left;
   if (bytes <= FEW) return GATHER_OK;
   if (bytes > most) {

@@ -88,7 +88,8 @@ gather_index_state gather_tuples_validate(const gather_plan *plan, const char *i
 /* Whether an index out of range on an axis of `len` elements may be the one that an error names. Clamp and wrap repair all but those on
  * an axis of length 0, and every tuple has a number on such an axis if there is one. */
 static bool may_blame(const gather_plan *plan, int64_t len) {
-  return len == 0 || plan->rule.on_bad == GATHER_ON_BAD_ERROR || gather_plan_can_repair(plan);
+  const gather_on_bad on_bad = plan->rule.on_bad;
+  return len == 0 || plan->rule.axis_len > 0 || (on_bad != GATHER_ON_BAD_CLAMP && on_bad != GATHER_ON_BAD_WRAP);
 }
 
 int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,

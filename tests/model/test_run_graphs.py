@@ -164,3 +164,40 @@ def test_the_memory_limit_of_a_run(tmp_path):
         assert (peak("run", path, *GIVEN, "--memory", memory)[0] == 0) == enough, memory
     for memory in ("0", "-1", "x", "1XB"):
         assert run(path, *GIVEN, "--memory", memory)[1]["error"]["status"] == "usage"
+
+
+@pytest.mark.parametrize("role", ["data", "indices"])
+@pytest.mark.parametrize("form", ["initializer", "constant", "outer"])
+def test_sparse_tensors_like_onnxruntime(role, form, tmp_path):
+    """A check, a run and ONNX Runtime read sparse data and indices, also of an outer graph."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        skip_test("onnxruntime", "the package is not installed")
+    import onnxruntime
+    from onnx import numpy_helper
+
+    dense = {"data": np.array([[0, 5], [0, 0], [7, 0]], np.float32), "indices": np.array([0, 2, 0, -1])}
+    chosen = dense[role]
+    values = numpy_helper.from_array(chosen[np.nonzero(chosen)], role if form != "constant" else "")
+    places = numpy_helper.from_array(np.argwhere(chosen) if chosen.ndim > 1 else np.flatnonzero(chosen))
+    sparse = helper.make_sparse_tensor(values, places, chosen.shape)
+    other = "indices" if role == "data" else "data"
+    table = models.tensor_of(other, "INT64" if other == "indices" else "FLOAT", dense[other])
+    gather, y = helper.make_node("Gather", ["data", "indices"], ["y"], "g"), helper.make_tensor_value_info("y", 1, None)
+    condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    nodes = [gather]
+    if form == "outer":
+        body = helper.make_graph([gather], "b", [], [y])
+        nodes = [helper.make_node("If", ["c"], ["z"], "if", then_branch=body, else_branch=body)]
+    elif form == "constant":
+        nodes = [helper.make_node("Constant", [], [role], sparse_value=sparse), gather]
+    ends = [helper.make_tensor_value_info("z", 1, None)] if form == "outer" else [y]
+    graph = helper.make_graph(nodes, "m", [condition] if form == "outer" else [], ends, [table], sparse_initializer=[sparse] if form != "constant" else [])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"c": np.array(True)} if form == "outer" else {})[0]
+    code, answer = run(tmp_path / "m.onnx", "--node", "main/if/then_branch/g" if form == "outer" else "g", "--output", tmp_path / "y.npy")
+    assert code == 0 and np.array_equal(np.load(tmp_path / "y.npy"), wanted), answer
+    assert np.array_equal(wanted, dense["data"][dense["indices"]])
+    done = subprocess.run([EXE, "check", str(tmp_path / "m.onnx")], capture_output=True, text=True)
+    assert done.returncode == 0 and " 0 unknown, 0 bad" in done.stdout, done.stdout
