@@ -127,7 +127,10 @@ gather_status gather_check_find(const gather_check *check, const char *name, con
   }
   for (int64_t i = 0; name && i < check->count; i++) {
     if (strcmp(check->nodes[i].name, name) != 0) continue;
-    if (*node) return gather_fail(error, GATHER_USAGE, "two or more gather nodes are called '%.80s'", name);
+    if (*node) {
+      *node = NULL;
+      return gather_fail(error, GATHER_USAGE, "two or more gather nodes are called '%.80s'", name);
+    }
     *node = &check->nodes[i];
   }
   return *node ? GATHER_OK : no_node(check, name, error);
