@@ -54,6 +54,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
                                   gather_error *error) {
   if (!model || !check) return gather_fail(error, GATHER_USAGE, "the model or the place for the check is NULL");
   *check = NULL;
+  GATHER_TRY(gather_model_check_names(model, error));
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;
@@ -126,7 +127,10 @@ gather_status gather_check_find(const gather_check *check, const char *name, con
   }
   for (int64_t i = 0; name && i < check->count; i++) {
     if (strcmp(check->nodes[i].name, name) != 0) continue;
-    if (*node) return gather_fail(error, GATHER_USAGE, "two or more gather nodes are called '%.80s'", name);
+    if (*node) {
+      *node = NULL;
+      return gather_fail(error, GATHER_USAGE, "two or more gather nodes are called '%.80s'", name);
+    }
     *node = &check->nodes[i];
   }
   return *node ? GATHER_OK : no_node(check, name, error);
