@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""Runs one random model in ONNX Runtime, checks it, and compares: the program of a child process, since a crash is a finding.
+
+Each line of stdin is a job: {"seed": N} (random_models.py) or {"saved": a pickled Model}, "stage": a file that says what is being done,
+"doors": the plug-in's library, or "" to leave it out. The answer, a line of stdout, has "findings" and "counts".
+
+What the host did with a node is read from its profile, which lists each kernel that ran to its end, with the shapes, and from its error,
+which names the node that failed. So it is known of each node whether it ran, failed, or was not reached; that it is not executed is
+known only of a run that ended well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import re
+import sys
+import tempfile
+import traceback
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "plugin"))
+
+FAMILY = ("Gather", "GatherElements", "GatherND")
+LEVELS = ("DISABLE_ALL", "DISABLE_ALL", "ENABLE_BASIC", "ENABLE_ALL")
+# What the load of a model says of a gather itself, and not of what is declared beside it.
+AT_LOAD = re.compile(r"Node \((?:\w*_)?(n\d+)\) Op \((?:Gather|GatherElements|GatherND)\) \[ShapeInferenceError\] (?:axis must|data tensor must|Last dim)")
+HIDE = re.compile(r"'[^']*'|\d+")
+
+
+# ---- what the host does
+
+
+@dataclass
+class Run:
+    outputs: list | None = None
+    error: str = ""
+    loaded: bool = False
+    failed: str = ""  # the node that failed
+    events: dict = field(default_factory=dict)  # of a gather's name: [data, indices, output], shapes, for each time that it ran
+    types: dict = field(default_factory=dict)
+
+
+def own_name(name: str) -> str:
+    """A node's name in the file: those of an inlined function begin with others."""
+    return re.search(r"n\d+$", name)[0] if re.search(r"(^|_)n\d+$", name) else ""
+
+
+def read_profile(path: str, run: Run) -> None:
+    for event in json.loads(Path(path).read_text(encoding="utf-8")):
+        said = event.get("args", {})
+        if event.get("cat") != "Node" or said.get("op_name") not in FAMILY or not event["name"].endswith("_kernel_time"):
+            continue
+        name = own_name(event["name"][: -len("_kernel_time")])
+        shapes = [list(one.values())[0] for one in (*said["input_type_shape"], *said["output_type_shape"])]
+        run.events.setdefault(name, []).append(shapes)
+        run.types[name] = list(said["input_type_shape"][0])[0]
+    os.unlink(path)
+
+
+def host_run(model: bytes, feeds: dict, profile: bool = True, level="DISABLE_ALL", door="built-in", library="") -> Run:
+    import ort_child
+
+    wanted = {"model": model, "door": door, "level": level}
+    run = Run()
+    with tempfile.TemporaryDirectory() as folder:
+        if profile:
+            wanted["profile"] = folder
+        try:
+            session = ort_child.open_session(library, wanted)
+            run.loaded = True
+        except Exception as error:  # noqa: BLE001  ONNX Runtime's exceptions have no common class
+            run.error = str(error)
+            found = AT_LOAD.findall(run.error)
+            run.failed = found[-1] if found else ""
+            return run
+        try:
+            run.outputs = session.run(None, feeds)
+        except Exception as error:  # noqa: BLE001
+            run.error = str(error)
+            named = re.findall(r"Name:'([^']*)'", run.error)
+            run.failed = own_name(named[-1]) if named else ""
+        if profile:
+            read_profile(session.end_profiling(), run)
+    return run
+
+
+# ---- what the check says, beside it
+
+
+def of_node(entries: list, verdict: str) -> bool:
+    """A function's node has an entry for each call: they all must say so."""
+    return all(entry.verdict == verdict for entry in entries)
+
+
+def contradictions(check, runs: list[Run]) -> list[tuple[str, str, str]]:
+    """What the check says that a run shows to be wrong: (kind, node, text)."""
+    entries: dict[str, list] = {}
+    for node in check:
+        entries.setdefault(node.name, []).append(node)
+    found = []
+    for name, those in entries.items():
+        for run in runs:
+            found += [(kind, name, f"{those[0]!r} {text}") for kind, text in of_run(name, those, run)]
+    return found
+
+
+def of_run(name: str, those: list, run: Run):
+    ran, failed = name in run.events, name == run.failed
+    if failed and of_node(those, "ok"):
+        yield "ok, and fails", run.error
+    if of_node(those, "bad") and not negative_by_old_rules(those):
+        if ran and not failed:
+            yield "bad, and runs", f"{run.events[name]}"
+        elif run.outputs is not None and not ran:
+            yield "bad, and is not executed", ""
+    if (ran or (failed and run.loaded)) and not any(entry.executed for entry in those):
+        yield "not executed, and is", run.error
+    if ran and len(those) == 1:
+        yield from wrong_shapes(those[0], run.events[name])
+
+
+def negative_by_old_rules(those: list) -> bool:
+    return any(entry.rules == "onnx-1" and "counts from the end" in entry.runtimes.get("onnxruntime", "") for entry in those)
+
+
+def wrong_shapes(node, events: list):
+    for role, at in (("data", 0), ("indices", 1), ("output", 2)):
+        said = getattr(node, role).shape
+        if said is None:
+            continue
+        for shapes in events:
+            real = shapes[at] if len(shapes) == 3 else said  # the profile leaves some out
+            if len(said) != len(real) or any(isinstance(n, int) and n != m for n, m in zip(said, real)):
+                yield "a shape", f"{role} {said}; really {real}"
+                return
+
+
+def ways_to_give(model, seed: int) -> list[tuple[str, dict, dict, list[int]]]:
+    """Name, inputs and dims of a check, and the runs that it must hold for: 0 with feeds, 1 with others."""
+    rng = random.Random(seed)
+    some = {name: array for name, array in model.feeds.items() if rng.random() < 0.5}
+    named: dict[str, set] = {}
+    for value in model.proto.graph.input:
+        for dim, n in zip(value.type.tensor_type.shape.dim, model.feeds[value.name].shape):
+            if dim.dim_param:
+                named.setdefault(dim.dim_param, set()).add(n)
+    dims = {name: list(lengths)[0] for name, lengths in named.items() if len(lengths) == 1}
+    return [("nothing", {}, {}, [0, 1]), ("all", model.feeds, {}, [0]), ("others", model.more, {}, [1]), ("some", some, {}, [0]), ("dims", {}, dims, [0])]
+
+
+def consistent(model, feeds: dict) -> bool:
+    """Equal names of the inputs' dimensions have equal lengths: the check refuses others, ONNX Runtime does not."""
+    lengths: dict[str, set] = {}
+    for value in model.proto.graph.input:
+        for dim, n in zip(value.type.tensor_type.shape.dim, np.shape(feeds.get(value.name))):
+            if dim.dim_param:
+                lengths.setdefault(dim.dim_param, set()).add(n)
+    return all(len(found) == 1 for found in lengths.values())
+
+
+def judge(model, seed: int, doors: str, stage) -> dict:
+    import libgather
+
+    findings, counts = [], Counter()
+    content = model.proto.SerializeToString()
+    stage("host")
+    runs = [host_run(content, model.feeds), host_run(content, model.more)]
+    counts["loaded" if runs[0].loaded else "refused by the host"] += 1
+    counts["ran"] += runs[0].outputs is not None
+    stage("open")
+    try:
+        opened = libgather.Model(content)
+    except libgather.GatherError as error:
+        if runs[0].loaded:
+            findings.append(("refused", "", str(error)))
+        opened = None
+    for name, inputs, dims, which in ways_to_give(model, seed) if opened else []:
+        stage(f"check, given {name}")
+        try:
+            check = opened.check(inputs, dims)
+        except libgather.GatherError as error:
+            if runs[which[0]].loaded and consistent(model, inputs):
+                findings.append((f"no check, given {name}", "", str(error)))
+            continue
+        counted = [runs[i] for i in which]
+        findings += [(f"{kind}, given {name}", node, text) for kind, node, text in contradictions(check, counted)]
+        if name in ("nothing", "all") and runs[0].loaded:
+            count(check, name, counts)
+    if doors and runs[0].loaded:
+        findings += doors_of(model, content, runs[0], seed, doors, stage)
+    return {"findings": findings, "counts": counts}
+
+
+def count(check, given: str, counts: Counter) -> None:
+    for node in check:
+        verdict = node.verdict if node.executed else "not executed"
+        counts[f"{given}: {verdict}"] += 1
+        if verdict == "unknown" and given == "all":
+            counts["why: " + HIDE.sub("#", node.reason)] += 1
+
+
+# ---- both doors of the plug-in
+
+
+def strings_differ(model, run: Run) -> bool:
+    """Whether a Gather of strings has slices of several: ONNX Runtime's own leaves all but the first empty."""
+    axes = {node.name: axis_of(node) for node in every_node(model.proto)}
+    for name, kind in run.types.items():
+        for data, *_ in run.events[name] if kind == "string" else ():
+            axis = axes.get(name)
+            if axis is None or int(np.prod(data[axis % len(data) + 1 :])) > 1:
+                return True
+    return False
+
+
+def every_node(holder):
+    graph = holder.graph if hasattr(holder, "graph") else holder
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from every_node(attribute.g)
+    for function in getattr(holder, "functions", ()):
+        yield from every_node(function)
+
+
+def axis_of(node) -> int | None:
+    if node.op_type != "Gather":
+        return -1
+    found = [a for a in node.attribute if a.name == "axis"]
+    return None if found and found[0].ref_attr_name else found[0].i if found else 0
+
+
+def same(a, b) -> bool:
+    if isinstance(a, list) or isinstance(b, list):
+        return isinstance(a, list) and isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+    if a is None or b is None:
+        return a is b
+    a, b = np.asarray(a), np.asarray(b)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return list(a.ravel()) == list(b.ravel()) if a.dtype == object else a.tobytes() == b.tobytes()
+
+
+def first_difference(host: list, ours: list) -> str:
+    for number, (a, b) in enumerate(zip(host, ours)):
+        if not same(a, b):
+            return f"output {number}: {np.asarray(b).dtype}{np.shape(b)} {str(b)[:200]}; the host: {np.asarray(a).dtype}{np.shape(a)} {str(a)[:200]}"
+    return ""
+
+
+def is_steady(content: bytes, feeds: dict, level: str, outputs: list) -> bool:
+    """Whether the host gives the same each time; what it leaves unwritten is no part of its answer."""
+    return all(all(map(same, outputs, host_run(content, feeds, False, level).outputs)) for _ in range(2))
+
+
+def doors_of(model, content: bytes, plain: Run, seed: int, library: str, stage) -> list:
+    level = LEVELS[seed % len(LEVELS)]
+    if level != "DISABLE_ALL":
+        stage(f"host at {level}")
+        plain_here = host_run(content, model.feeds, False, level)
+    else:
+        plain_here = plain
+    found = []
+    for door in ("operators", "provider"):
+        stage(f"{door} at {level}")
+        run = host_run(content, model.feeds, False, level, door, library)
+        if run.outputs is not None and plain_here.outputs is None:
+            plain_here = plain  # what fails at a level may run without its optimisations
+        if (run.outputs is None) != (plain_here.outputs is None):
+            found.append((f"{door}: fails or does not", "", f"at {level}: {run.error or 'runs'}; the host: {plain_here.error or 'runs'}"))
+        elif run.outputs is not None and not strings_differ(model, plain):
+            if not all(map(same, plain_here.outputs, run.outputs)) and is_steady(content, model.feeds, level, plain_here.outputs):
+                found.append((f"{door}: other bytes", "", f"at {level}: {first_difference(plain_here.outputs, run.outputs)}"))
+    return found
+
+
+# ---- the program
+
+
+def answer(job: dict) -> dict:
+    import random_models
+
+    def stage(text: str) -> None:
+        Path(job["stage"]).write_text(text)
+
+    stage("generator")
+    seed = job.get("seed", 0)
+    model = pickle.loads(Path(job["saved"]).read_bytes()) if "saved" in job else random_models.model_of(seed)
+    try:
+        return judge(model, job.get("number", seed), job["doors"], stage)
+    except Exception:  # noqa: BLE001  whatever the check raises that it does not promise is a finding
+        return {"findings": [("an exception, " + Path(job["stage"]).read_text(), "", traceback.format_exc()[-1500:])], "counts": {}}
+
+
+def main() -> None:
+    """Answers go to the stdout that the caller gave; what the host prints there goes to stderr."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    mine = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        mine.write(json.dumps(answer(json.loads(line))) + "\n")
+        mine.flush()
+
+
+if __name__ == "__main__":
+    main()
