@@ -115,7 +115,7 @@ def of_run(name: str, those: list, run: Run):
     ran, failed = name in run.events, name == run.failed
     if failed and of_node(those, "ok"):
         yield "ok, and fails", run.error
-    if of_node(those, "bad") and not negative_by_old_rules(those):
+    if of_node(those, "bad") and not host_is_wider(those):
         if ran and not failed:
             yield "bad, and runs", f"{run.events[name]}"
         elif run.outputs is not None and not ran:
@@ -126,8 +126,10 @@ def of_run(name: str, those: list, run: Run):
         yield from wrong_shapes(those[0], run.events[name])
 
 
-def negative_by_old_rules(those: list) -> bool:
-    return any(entry.rules == "onnx-1" and "counts from the end" in entry.runtimes.get("onnxruntime", "") for entry in those)
+def host_is_wider(those: list) -> bool:
+    """What the operator's document forbids and ONNX Runtime takes: negative indices of Gather-1, and tuples of no numbers (GatherND)."""
+    said = [entry.runtimes.get("onnxruntime", "") for entry in those if entry.rules == "onnx-1"]
+    return any("counts from the end" in text for text in said) or any(entry.op == "GatherND" and "of a tuple, is 0;" in entry.reason for entry in those)
 
 
 def wrong_shapes(node, events: list):
@@ -148,7 +150,7 @@ def ways_to_give(model, seed: int) -> list[tuple[str, dict, dict, list[int]]]:
     some = {name: array for name, array in model.feeds.items() if rng.random() < 0.5}
     named: dict[str, set] = {}
     for value in model.proto.graph.input:
-        for dim, n in zip(value.type.tensor_type.shape.dim, model.feeds[value.name].shape):
+        for dim, n in zip(value.type.tensor_type.shape.dim, np.shape(model.feeds.get(value.name))):
             if dim.dim_param:
                 named.setdefault(dim.dim_param, set()).add(n)
     dims = {name: list(lengths)[0] for name, lengths in named.items() if len(lengths) == 1}
@@ -191,11 +193,46 @@ def judge(model, seed: int, doors: str, stage) -> dict:
             continue
         counted = [runs[i] for i in which]
         findings += [(f"{kind}, given {name}", node, text) for kind, node, text in contradictions(check, counted)]
+        findings += [(f"advice, given {name}", node, text) for node, text in wrong_advice(model, opened, check)]
         if name in ("nothing", "all") and runs[0].loaded:
             count(check, name, counts)
+        if name == "all" and seed % 4 == 0:
+            stage("explain")
+            explain(check)
     if doors and runs[0].loaded:
         findings += doors_of(model, content, runs[0], seed, doors, stage)
     return {"findings": findings, "counts": counts}
+
+
+def wrong_advice(model, opened, check):
+    """Advice to give what the model does not have."""
+    for node in check:
+        kind, names = node.advice
+        if kind == "inputs" and not set(names) <= {v.name for v in model.proto.graph.input}:
+            yield node.name, f"{node!r}: {names}"
+        if kind == "dims" and any(is_refused(opened, name) for name in names):
+            yield node.name, f"{node!r}: {names}"
+
+
+def is_refused(opened, dim: str) -> bool:
+    import libgather
+
+    try:
+        opened.check({}, {dim: 1})
+    except libgather.GatherError as error:
+        return "name_not_found" in str(getattr(error, "status", "")).lower()
+    return False
+
+
+def explain(check) -> None:
+    """A picture, or an error that the documents promise, of the first nodes."""
+    import libgather
+
+    for node in check[:2]:
+        try:
+            node.explain()
+        except libgather.GatherError:
+            continue
 
 
 def count(check, given: str, counts: Counter) -> None:

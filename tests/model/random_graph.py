@@ -15,8 +15,10 @@ import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper
 
+SINCE = {"Where": 9, "NonZero": 9, "ConstantOfShape": 9, "Scan": 9, "Less": 9, "Greater": 9, "Flatten": 9, "OneHot": 11}  # opsets, of our types
 LARGEST = 2000  # elements of a guide; a model stays small
 DEEPEST = 5  # rank
+UNIQUE = "nxfoa"  # first letters of names that a model has once: nodes, inputs, functions, overloads, attributes
 FAR = 10**6  # integers stay below it, so that no two runtimes differ by an overflow
 STRING = np.dtype(object)
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -24,7 +26,7 @@ INDEX = (np.dtype(np.int64), np.dtype(np.int32))
 FED = [np.dtype(name) for name in
        ("float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")]  # fmt: skip
 TYPES = [*FED, STRING, BFLOAT16]
-IR_OF = {9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11}
+IR_OF = {8: 4, 9: 4, 10: 5, 11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11, 24: 12, 25: 13}
 
 
 class Impossible(Exception):
@@ -87,14 +89,28 @@ class Root:
 
     rng: random.Random
     settings: Settings
-    count: int = 0
+    counts: dict[str, int] = field(default_factory=dict)  # of names, by their first letter
     inputs: dict[str, Value] = field(default_factory=dict)
     names: dict[str, list] = field(default_factory=dict)  # of an input: the shape that is declared
     functions: list = field(default_factory=list)
 
+    overridable: set[str] = field(default_factory=set)  # initializers of the main graph that are inputs too
+
     def name(self, letter: str) -> str:
-        self.count += 1
-        return f"{letter}{self.count}"
+        self.counts[letter] = self.counts.get(letter, 0) + 1
+        return f"{letter}{self.counts[letter]}"
+
+    # Functions, and the branches of one node, may have values of the same names; nodes and inputs never have.
+
+    def state(self) -> dict[str, int]:
+        return {letter: n for letter, n in self.counts.items() if letter not in UNIQUE}
+
+    def begin(self, state: dict[str, int]) -> None:
+        self.counts = {letter: n for letter, n in self.counts.items() if letter in UNIQUE} | state
+
+    def go_on_after(self, state: dict[str, int]) -> None:
+        for letter, n in state.items():
+            self.counts[letter] = max(self.counts.get(letter, 0), n)
 
 
 class Graph:
@@ -138,6 +154,8 @@ class Graph:
             return self.add("Constant", [], lambda: [array], value=tensor("", array))
         value = self.new(array, "c")
         self.initializers[value.name] = array
+        if self.depth == 0 and array.dtype != STRING and self.rng.random() < 0.03:
+            self.root.overridable.add(value.name)
         return value
 
     def feed(self, array) -> Value:
@@ -157,6 +175,8 @@ class Graph:
 
     def add(self, op: str, inputs: list[Value | None], compute, count: int = 1, domain="", instead=None, optional=False, **attributes):
         """A node, and its output or list of outputs. `instead`: their guides where it fails with those of its inputs."""
+        if self.opset < SINCE.get(op, 1):
+            raise Impossible
         arrays = [v.array if v else None for v in inputs]
         outputs = evaluate(compute, arrays, instead)
         for array in outputs:

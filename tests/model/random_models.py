@@ -88,12 +88,14 @@ def if_(g: Graph):
     c = condition(g)
     taken, other = child(g), child(g)
     kept = g.root.settings.bad
+    names = g.root.state()
     grow(taken, g.rng.randint(1, 4))
+    names_after = g.root.state()
+    g.root.begin(names)
     g.root.settings.bad = min(kept * 4, 0.5)  # an index in a branch that is not taken may be any
-    try:
-        grow(other, g.rng.randint(1, 4))
-    finally:
-        g.root.settings.bad = kept
+    grow(other, g.rng.randint(1, 4))
+    g.root.settings.bad = kept
+    g.root.go_on_after(names_after)
     count = g.rng.choice((1, 1, 2))
     first = [result(taken) for _ in range(count)]
     second = [result(other, v.array.dtype) for v in first]
@@ -133,6 +135,9 @@ def carried(g: Graph, body: Graph, value: Value) -> Value:
 
 def next_round(g: Graph, body: Graph, value: Value) -> Value:
     """A loop's value after a round: the same, one of the same shape, or one that grows or shrinks."""
+    if isinstance(value.array, list):
+        item = body.pick(lambda a: a.dtype == value.array[0].dtype)
+        return body.add("SequenceInsert", [value, item], lambda s, a: [[*s, a]])
     how = body.rng.randint(0, 4)
     if how == 1 and value.array.ndim >= 1:
         return body.add("Concat", [value, value], lambda a, b: [np.concatenate([a, b])], axis=0)
@@ -159,6 +164,9 @@ def loop(g: Graph):
     count, body = trips(g), child(g)
     go = condition(g) if g.rng.random() < 0.4 or g.in_function else None
     state = [g.pick(lambda a: a.dtype != BFLOAT16) for _ in range(g.rng.randint(0, 2))]
+    lists = [v for v in g.visible() if isinstance(v.array, list)]
+    if lists and g.opset >= 13 and g.rng.random() < 0.7:
+        state.append(g.rng.choice(lists))
     i, c = body.new(np.array(0, np.int64), "i"), body.new(np.array(True), "i")
     inner = [body.new(v.array, "s") for v in state]
     grow(body, g.rng.randint(1, 5))
@@ -241,6 +249,15 @@ class Function:
 def define(g: Graph) -> Function:
     if g.root.settings.opset < 15 or len(g.root.functions) > 3 or g.function and g.depth > 1:
         raise Impossible
+    names = g.root.state()
+    g.root.begin({})
+    try:
+        return defined(g)
+    finally:
+        g.root.begin(names)
+
+
+def defined(g: Graph) -> Function:
     body = Graph(g.root, None, g.depth, function=True)
     actual = [g.pick(lambda a: a.dtype != BFLOAT16) for _ in range(g.rng.randint(1, 3))]
     formal = [body.new(v.array, "p") for v in actual]
@@ -321,7 +338,7 @@ def fed_otherwise(root: Root, value: Value, shape: list) -> np.ndarray:
 
 
 def settings_of(rng: random.Random) -> Settings:
-    opset = rng.choice((9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23))
+    opset = rng.choice((8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 18, 18, 19, 20, 21, 21, 22, 23, 24, 25))
     how = rng.choice(("right", "right", "named", "missing", "wrong", "mixed", "mixed"))
     return Settings(opset, how, rng.choice((0, 0, 0, 0.05, 0.15)), rng.choice((0, 1, 1, 2, 3)))
 
@@ -345,6 +362,8 @@ def model_of(seed: int) -> Model:
     graph = g.proto("g", [], outputs)
     graph.input.extend(helper.make_tensor_value_info(v.name, _kind(v), shapes[v.name]) for v in inputs)
     model = helper.make_model(graph, opset_imports=opsets, ir_version=ir, functions=functions)
+    graph = model.graph
+    graph.input.extend(helper.make_tensor_value_info(t.name, t.data_type, list(t.dims)) for t in graph.initializer if t.name in root.overridable)
     more = {v.name: fed_otherwise(root, v, shapes[v.name]) for v in inputs}
     return Model(model, {v.name: v.array for v in inputs}, more, {v.name: v.array for v in g.own if v.is_tensor})
 

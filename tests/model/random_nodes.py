@@ -32,6 +32,8 @@ def lengths(rng, rank: int) -> list[int]:
 
 def data(g: Graph) -> Value:
     dtype = g.rng.choice((*TYPES, *FED[:2], INT64, INT64, STRING, STRING))
+    if dtype == BFLOAT16 and g.opset < 13:
+        dtype = np.dtype(np.float32)
     array = content(g.rng, dtype, lengths(g.rng, g.rng.choice((1, 1, 2, 2, 2, 3, 3, 4))))
     return g.leaf(array)
 
@@ -411,13 +413,23 @@ def identity(g: Graph) -> Value:
 def sequence(g: Graph) -> Value:
     if g.opset < 11:
         raise Impossible
-    x = g.pick(lambda a: a.dtype != BFLOAT16)
-    items = [x, *(g.pick(lambda a: a.dtype == x.array.dtype) for _ in range(g.rng.randint(0, 2)))]
-    made = g.add("SequenceConstruct", items, lambda *a: [list(a)])
-    at = g.leaf(np.array(g.rng.randrange(len(items)), np.int64))
     if g.rng.random() < 0.2:
+        x = g.pick(lambda a: a.ndim >= 1 and 0 < a.shape[0] < 5 and a.dtype.name in (*NUMBERS, "object"))
+        return g.add("SplitToSequence", [x], lambda a: [list(np.split(a, len(a)))], axis=0)
+    x = g.pick(lambda a: a.dtype != BFLOAT16)
+    return g.add("SequenceConstruct", [x, *(g.pick(lambda a: a.dtype == x.array.dtype) for _ in range(g.rng.randint(0, 2)))], lambda *a: [list(a)])
+
+
+def of_sequence(g: Graph) -> Value:
+    lists = [v for v in g.visible() if isinstance(v.array, list)]
+    made = g.rng.choice(lists) if lists and g.rng.random() < 0.7 else sequence(g)
+    how = g.rng.randint(0, 3)
+    if how == 0:
         return g.add("SequenceLength", [made], lambda s: [np.array(len(s), np.int64)])
-    return g.add("SequenceAt", [made, at], lambda s, i: [s[int(i)]])
+    if how == 1 and made.array[0].ndim:
+        return g.add("ConcatFromSequence", [made], lambda s: [np.concatenate(s)], axis=0)
+    n = len(made.array)
+    return g.add("SequenceAt", [made, g.leaf(np.array(g.rng.randint(-n, n - 1), np.int64))], lambda s, i: [s[int(i)]])
 
 
 def optional(g: Graph) -> Value:
@@ -425,6 +437,8 @@ def optional(g: Graph) -> Value:
         raise Impossible
     x = g.pick(lambda a: a.dtype != BFLOAT16)
     made = g.add("Optional", [x], lambda a: [a], optional=True)
+    if g.rng.random() < 0.3:
+        return g.add("OptionalHasElement", [made], lambda a: [np.array(True)])
     return g.add("OptionalGetElement", [made], lambda a: [a])
 
 
@@ -570,4 +584,4 @@ def gather_nd(g: Graph) -> Value:
 NODES = {shape: 10, size: 2, unsqueeze: 4, squeeze: 3, concat: 6, slice_: 6, reshape: 5, expand: 3, constant_of_shape: 2, tile: 1,
          transpose: 2, flatten: 1, split: 2, arithmetic: 8, division: 4, unary: 2, cast: 6, clip: 2, compare: 4, logic: 2, where: 3,
          reduce_: 4, arg: 3, top: 2, non_zero: 2, range_: 3, running_sum: 1, pad: 1, pool: 1, one_hot: 1, scatter: 1, identity: 2,
-         sequence: 1, optional: 1, data: 4, gather: 22, gather_elements: 5, gather_nd: 6}  # fmt: skip
+         sequence: 1, of_sequence: 2, optional: 1, data: 4, gather: 22, gather_elements: 5, gather_nd: 6}  # fmt: skip

@@ -97,7 +97,8 @@ class Said:
     """A node of a check, as far as it is compared."""
 
     def __init__(self, verdict="ok", executed=True, shape=(2, 3)):
-        self.name, self.verdict, self.executed, self.rules, self.runtimes = "n1", verdict, executed, "onnx-13", {}
+        self.name, self.op, self.verdict, self.executed, self.rules = "n1", "GatherND", verdict, executed, "onnx-13"
+        self.runtimes, self.reason = {}, ""
         self.data = self.indices = self.output = type("Operand", (), {"shape": shape})
 
 
