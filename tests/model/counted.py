@@ -29,5 +29,5 @@ def random_lines() -> list[str]:
         total = sum(numbers.values()) or 1
         parts = ", ".join(f"{number} {verdict}" for verdict, number in numbers.items())
         lines.append(f"gathers of random models, given {given}: {parts}; unknown {100 * numbers['unknown'] / total:.1f} %")
-    reasons = Counter({key: number for key, number in RANDOM.items() if key.startswith("why: ")})
+    reasons = Counter({key: number for key, number in RANDOM.items() if key.startswith("all, why: ")})
     return lines + [f"    {number} {key}" for key, number in reasons.most_common(8)]

@@ -239,8 +239,8 @@ def count(check, given: str, counts: Counter) -> None:
     for node in check:
         verdict = node.verdict if node.executed else "not executed"
         counts[f"{given}: {verdict}"] += 1
-        if verdict == "unknown" and given == "all":
-            counts["why: " + HIDE.sub("#", node.reason)] += 1
+        if verdict == "unknown":
+            counts[f"{given}, why: " + HIDE.sub("#", node.reason)] += 1
 
 
 # ---- both doors of the plug-in
