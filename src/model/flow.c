@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/bounds.h"
 #include "model/model_check.h"
 
 /* ---- outputs of bodies */
@@ -25,7 +26,10 @@ static gather_known as_output(const gather_step *step, const gather_known *value
 /* What is known of a value that is one of the two. */
 static void set_either(gather_step *step, const gather_known *a, const gather_known *b) {
   gather_dim dims[GATHER_MAX_RANK];
-  if (a->type == b->type) step->out.type = a->type;
+  if (a->type == b->type) {
+    step->out.type = a->type;
+    step->out.bounds = gather_bounds_join(step->arena, a, b);
+  }
   if (a->rank < 0 || a->rank != b->rank) return;
   for (int32_t d = 0; d < a->rank; d++) dims[d] = gather_join_dims(&a->dims[d], &b->dims[d]);
   gather_step_shape(step, a->rank, dims);

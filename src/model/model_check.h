@@ -112,6 +112,11 @@ GATHER_CHECKED gather_status gather_check_node(gather_check *check, const gather
 /* Fills in what each number of an index selects on, and the smallest and largest of them all, once the operands are set. */
 GATHER_CHECKED gather_status gather_check_components(gather_check *check, gather_model_node *out, gather_error *error);
 
+/* Whether the lengths that data and indices share fit, whatever those are that are not known. */
+bool gather_check_lengths_fit(const gather_model_node *out);
+/* Whether indices that are not known are in range all the same: each is within the bounds. */
+bool gather_check_stays_in_range(const gather_scope *scope, const gather_model_node *out, gather_dim *bounds);
+
 /* Fills in the likely cause of each node with bad indices, when all nodes are known. False if out of memory. */
 bool gather_check_causes(gather_check *check);
 

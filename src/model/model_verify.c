@@ -143,6 +143,24 @@ static gather_status unknown_length(gather_check *check, gather_model_node *out,
   return say(check, out, error, text);
 }
 
+/* The indices are not known, but what computes them keeps them in range. */
+static gather_status in_bounds(gather_check *check, gather_model_node *out, gather_dim bounds, gather_error *error) {
+  char text[320];
+  (void)snprintf(text, sizeof text,
+                 "the indices '%.100s' are computed when the model runs, and always in [%" PRId64 ", %" PRId64 "]",
+                 out->indices.name, bounds.min, bounds.max);
+  out->verdict = GATHER_VERDICT_OK;
+  return say(check, out, error, text);
+}
+
+static gather_status unknown_fit(gather_check *check, gather_model_node *out, gather_error *error) {
+  char text[320];
+  (void)snprintf(text, sizeof text,
+                 "whether the lengths of the indices '%.100s' fit those of the data '%.100s' is not known",
+                 out->indices.name, out->data.name);
+  return say(check, out, error, text);
+}
+
 /* The shape of a tensor of bytes with the lengths of the indexed axes, otherwise as small as the rules allow: only the
  * indices are checked. */
 static gather_status stand_in(const gather_model_node *out, const gather_options *options, int64_t *shape,
@@ -272,6 +290,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
                                 gather_model_node *out, gather_error *error) {
   gather_options options;
   gather_error why;
+  gather_dim bounds;
   gather_status attributes = gather_node_options(check->model, scope, node, &options, &why);
   out->rules = gather_model_rules(check->model, node);
   GATHER_TRY(describe(check, scope, node, &options, out, error));
@@ -286,8 +305,11 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   if (status == GATHER_OK && gather_op_is_quantized(out->rules)) status = gather_quantized_fault(scope, node, &why);
   if (status == GATHER_UNSUPPORTED) return say(check, out, error, why.message);
   if (status != GATHER_OK) return bad(check, out, &why, error);
+  if (!out->indices_known && gather_check_stays_in_range(scope, out, &bounds))
+    return in_bounds(check, out, bounds, error);
   if (!out->indices_known) return unknown_indices(check, scope, out, error);
   if (out->axis_unreadable) return unreadable(check, "axis", out->axis_name, out->axis_unreadable, out, error);
   if (out->component_count < 0 || endless(out)) return unknown_length(check, out, error);
+  if (out->index_count > 0 && !gather_check_lengths_fit(out)) return unknown_fit(check, out, error);
   return compare(check, out, options, error);
 }

@@ -22,6 +22,7 @@ typedef struct gather_known {
   const gather_tensor *tensor; /* all its elements; integers may be stored in another integer type than `type` */
   const gather_dim *parts;     /* of small integer tensors: each element as an interval or a name; may be below 0 */
   int64_t part_count;
+  const gather_dim *bounds;             /* of an integer tensor that is not known: the interval of all its elements; NULL */
   const gather_node *maker;             /* the node it comes from; NULL */
   bool declared_input;                  /* of the graph */
   const char *origin;                   /* a body's input: the input of the model that it is; NULL */

@@ -31,6 +31,8 @@ FAMILY = ("Gather", "GatherElements", "GatherND")
 LEVELS = ("DISABLE_ALL", "DISABLE_ALL", "ENABLE_BASIC", "ENABLE_ALL")
 # What the load of a model says of a gather itself, and not of what is declared beside it.
 AT_LOAD = re.compile(r"Node \((?:\w*_)?(n\d+)\) Op \((?:Gather|GatherElements|GatherND)\) \[ShapeInferenceError\] (?:axis must|data tensor must|Last dim)")
+# A gather in a Scan whose rounds have different shapes fails when it asks for its output, whatever its indices are.
+OTHERS_FAULT = "OutputMLValue"
 HIDE = re.compile(r"'[^']*'|\d+")
 
 
@@ -42,7 +44,7 @@ class Run:
     outputs: list | None = None
     error: str = ""
     loaded: bool = False
-    failed: str = ""  # the node that failed
+    failed: str = ""  # the node that failed by itself
     events: dict = field(default_factory=dict)  # of a gather's name: [data, indices, output], shapes, for each time that it ran
     types: dict = field(default_factory=dict)
 
@@ -85,7 +87,7 @@ def host_run(model: bytes, feeds: dict, profile: bool = True, level="DISABLE_ALL
         except Exception as error:  # noqa: BLE001
             run.error = str(error)
             named = re.findall(r"Name:'([^']*)'", run.error)
-            run.failed = own_name(named[-1]) if named else ""
+            run.failed = own_name(named[-1]) if named and OTHERS_FAULT not in run.error else ""
         if profile:
             read_profile(session.end_profiling(), run)
     return run
