@@ -143,8 +143,8 @@ bool gather_check_lengths_fit(const gather_model_node *out) {
 
 bool gather_check_stays_in_range(const gather_scope *scope, const gather_model_node *out, gather_dim *bounds) {
   const gather_known *known = gather_scope_find(scope, out->indices.name);
-  if (!known || !gather_type_is_index(known->type) || !out->axis_known || out->component_count < 1 ||
-      out->rules->on_bad != GATHER_ON_BAD_ERROR || !gather_check_lengths_fit(out))
+  if (!known || known->unreadable || !gather_type_is_index(known->type) || !out->axis_known ||
+      out->component_count < 1 || out->rules->on_bad != GATHER_ON_BAD_ERROR || !gather_check_lengths_fit(out))
     return false;
   *bounds = gather_bounds_of(known);
   for (int32_t c = 0; c < out->component_count; c++) {

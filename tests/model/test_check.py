@@ -102,17 +102,17 @@ def test_sources_of_indices(path):
     nodes = [
         h.make_node("Constant", [], ["k"], value=tensor([1], "k")),
         h.make_node("Shape", ["x"], ["shape"]),
-        h.make_node("NonZero", ["x"], ["nz"]),
+        h.make_node("Cast", ["x"], ["cast"], to=T.INT64),
         gather_node("constant", indices="k"),
         gather_node("input"),
-        gather_node("computed", indices="nz"),
+        gather_node("computed", indices="cast"),
         gather_node("of_shape", "shape", "k"),
     ]
     save(path, nodes, [value("ids", ["N", 3], T.INT64), value("x", [2, 5])], [table()])
     nodes = {n["name"]: n for n in check(path)["nodes"]}
     assert [nodes[n]["indices"]["source"] for n in ("constant", "input", "computed")] == ["constant", "input", "computed"]
     assert [nodes[n]["verdict"] for n in ("constant", "input", "computed", "of_shape")] == ["ok", "unknown", "unknown", "ok"]
-    assert "'ids'" in nodes["input"]["reason"] and "NonZero" in nodes["computed"]["reason"]
+    assert "'ids'" in nodes["input"]["reason"] and "Cast" in nodes["computed"]["reason"]
     assert nodes["input"]["indices"]["shape"] == ["N", 3] and nodes["input"]["output"]["shape"] == ["N", 3, 4]
     assert not {"min", "max", "bad"} & set(nodes["input"]["indices"])
 
