@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "report.h"
 #include "run.h"
+#include "size.h"
 #include "source.h"
 
 enum { MOST_THREADS = 1024 };
@@ -41,6 +42,7 @@ static gather_status read_line(gather_cli_run *run, gather_error *error) {
   int64_t threads;
   GATHER_CLI_TRY(gather_cli_number(args, GATHER_CLI_THREADS, 1, MOST_THREADS, 0, &threads, error));
   run->threads = (int32_t)threads;
+  GATHER_CLI_TRY(gather_cli_size(args, GATHER_CLI_MEMORY, 1, 0, &run->memory_bytes, error));
   if (args->value[GATHER_CLI_TEST_DATA] &&
       (args->value[GATHER_CLI_INPUT] || args->value[GATHER_CLI_OUTPUT] || args->value[GATHER_CLI_NODE]))
     return gather_cli_fail(error, GATHER_USAGE, "--test-data cannot be combined with --input, --output or --node");

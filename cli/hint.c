@@ -127,6 +127,10 @@ void gather_cli_hint(const gather_cli_args *args, const gather_error *error, cha
     case GATHER_FILE_NOT_FOUND:
       gather_cli_hint_missing(args, error, has_model(args), text, bytes);
       return;
+    case GATHER_OUT_OF_MEMORY:
+      if (args->command && args->command->id == GATHER_CLI_COMMAND_RUN && strstr(error->message, "memory limit"))
+        snprintf(text, bytes, "--memory SIZE changes the limit");
+      return;
     default:
       return;
   }

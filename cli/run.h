@@ -32,7 +32,8 @@ typedef struct gather_cli_run_compared {
 typedef struct gather_cli_run {
   const gather_cli_args *args;
   int32_t threads;
-  gather_file *file; /* of the model */
+  int64_t memory_bytes; /* of --memory; 0 = the library's limit */
+  gather_file *file;    /* of the model */
   gather_model *model;
   gather_pool *pool;
   gather_cli_input *inputs; /* open inputs */

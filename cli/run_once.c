@@ -9,5 +9,6 @@ gather_status gather_cli_run_once(gather_cli_run *run, gather_error *error) {
   options.node = run->args->value[GATHER_CLI_NODE];
   options.executor = run->pool ? gather_pool_executor(run->pool) : NULL;
   options.failed_node = &run->failed_node;
+  options.memory_bytes = run->memory_bytes;
   return gather_model_run(run->model, run->given, run->input_count, &options, &run->result, error);
 }

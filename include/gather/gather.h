@@ -101,8 +101,8 @@ typedef struct gather_error {
   int32_t
       axis; /* the indexed axis, counted from 0; of GatherND batch_dims plus the component; of StableHLO start_index_map[component]; -1 */
   int32_t position_rank; /* rank of the indices; -1 */
-  /* Coordinates of the first index out of range, in row-major order. Of GatherND the last one is the component: which number of
-   * the tuple. */
+  /* Coordinates of the first index out of range, in row-major order; of a policy that repairs, of the first one that it cannot repair,
+   * on an axis of length 0. Of GatherND the last one is the component: which number of the tuple. */
   int64_t position[GATHER_MAX_RANK];
   bool value_is_unsigned; /* the index type is unsigned: read `value` as uint64_t */
   int64_t value;          /* the index out of range */

@@ -77,10 +77,13 @@ typedef struct gather_check_options {
   const gather_model_dim *dims;
   int64_t dim_count;
   const gather_executor *executor; /* NULL = the calling thread */
+  /* gather_model_operands_find only: most bytes of values that it computes; beyond them, values are not known. 0 = as for a run. (What
+   * gather_model_check itself follows is limited to a few million elements.) */
+  int64_t memory_bytes;
 } gather_check_options;
 
 #define GATHER_CHECK_OPTIONS_INIT \
-  { sizeof(gather_check_options), NULL, 0, NULL, 0, NULL }
+  { sizeof(gather_check_options), NULL, 0, NULL, 0, NULL, 0 }
 
 /* ---- 3 what it finds -------------------------------------------------------------------------------------------------- */
 
@@ -199,7 +202,8 @@ typedef struct gather_model_operands gather_model_operands;
  * options: as for gather_model_check; an input may also be any value of the node's graph, by name; then it is not computed.
  * Returns GATHER_NAME_NOT_FOUND (no such node, with the nodes there are; no such input or dimension), GATHER_USAGE (several nodes
  * match; lists them), GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH, GATHER_SHAPE_MISMATCH (a given input does
- * not fit), GATHER_OUT_OF_MEMORY, and the returns of gather_apply if the indices come from a gather that fails.
+ * not fit), GATHER_OUT_OF_MEMORY, and the returns of gather_apply if the indices come from a gather that fails. Values above
+ * options->memory_bytes are no failure: they are not known.
  * Memory: freed by gather_model_operands_destroy. The model and the inputs' memory must be valid as long. */
 GATHER_API GATHER_CHECKED gather_status gather_model_operands_find(const gather_model *model, const char *node,
                                                                    const gather_check_options *options,
@@ -234,10 +238,13 @@ typedef struct gather_model_run_options {
   const gather_executor *executor; /* NULL = the calling thread */
   const char *
       *failed_node; /* receives the name of the node that failed, in the model's memory; "" = none; may be NULL */
+  /* Most bytes of the values that nodes compute for other nodes. 0 = an eighth of gather_usable_memory(), at most 512 MiB. Outputs do not
+   * count: they, and these values, may take all of gather_usable_memory(), or of memory_bytes if that is more. */
+  int64_t memory_bytes;
 } gather_model_run_options;
 
 #define GATHER_MODEL_RUN_OPTIONS_INIT \
-  { sizeof(gather_model_run_options), NULL, NULL, NULL }
+  { sizeof(gather_model_run_options), NULL, NULL, NULL, 0 }
 
 /* The outputs of a run. */
 typedef struct gather_model_result gather_model_result;
@@ -252,7 +259,8 @@ typedef struct gather_model_result gather_model_result;
  * Returns GATHER_UNSUPPORTED for another operator, before any work; GATHER_USAGE if inputs are missing or given twice, with
  * their names; GATHER_NAME_NOT_FOUND (no such input or node); GATHER_TYPE_MISMATCH, GATHER_RANK_MISMATCH,
  * GATHER_SHAPE_MISMATCH (an input does not fit its declaration, or dimensions of one name differ); GATHER_FILE_MALFORMED (a
- * value that no node computes, a cycle of nodes); the returns of gather_apply, with the node in the message.
+ * value that no node computes, a cycle of nodes); GATHER_OUT_OF_MEMORY (also for values above options->memory_bytes, before their
+ * memory is taken); the returns of gather_apply, with the node in the message.
  * Threads: options->executor, else the calling thread; several threads may run one model at once.
  * Memory: freed by gather_model_result_destroy. The model and the inputs' memory must be valid as long: outputs may be
  * views of them. */

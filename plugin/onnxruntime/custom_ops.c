@@ -16,11 +16,10 @@ static const char *get_provider(const OrtCustomOp *op) {
   (void)op;
   return "CPUExecutionProvider";
 }
-static size_t input_count(const OrtCustomOp *op) { return (size_t)of(op)->op->inputs; }
-static size_t output_count(const OrtCustomOp *op) {
-  (void)op;
-  return 1;
-}
+/* A kernel without inputs and outputs has no type constraints, whose names the host would look for in its own schema. The host's schema
+ * says which types a node may have. */
+static size_t input_count(const OrtCustomOp *op) { return of(op)->own_schema ? (size_t)of(op)->op->inputs : 0; }
+static size_t output_count(const OrtCustomOp *op) { return of(op)->own_schema ? 1 : 0; }
 static OrtElementType input_type(const OrtCustomOp *op, size_t input) {
   if (input == 1) return of(op)->index;
   return of(op)->op->quantised && input == (size_t)of(op)->op->quantised ? of(op)->output : ORT_ELEMENT_UNDEFINED;
@@ -44,22 +43,17 @@ static int variadic(const OrtCustomOp *op) {
   (void)op;
   return 0;
 }
-/* In the domain "" a version that none of ONNX Runtime's own kernels has: its constant folding looks for a kernel of the CPU by name and
- * version, and up to 1.31 throws where one has type constraints that a custom operator's schema does not name. Then no session opens. In
- * com.microsoft a version 0 would be below ONNX Runtime's own schema, and have no effect. */
-static int first_opset(const OrtCustomOp *op) { return of(op)->op->domain[0] ? 1 : 0; }
-static int last_opset(const OrtCustomOp *op) {
-  (void)op;
-  return INT32_MAX;
-}
+static int first_opset(const OrtCustomOp *op) { return of(op)->first; }
+static int last_opset(const OrtCustomOp *op) { return of(op)->last_opset; }
 
 /* ---- kernels */
 
-static OrtStatus *create_node(const ort_registration *in, const ort_operator *op, const OrtKernelInfo *info,
-                              ort_ep_options *options, ort_node **node) {
+static OrtStatus *create_node(const ort_description *d, const OrtKernelInfo *info, ort_ep_options *options,
+                              ort_node **node) {
+  const ort_registration *in = d->in;
   OrtStatus *status = gather_ort_custom_late_options(&in->host, info, options);
   if (status) return status;
-  status = gather_ort_node_create(&in->host, op, 0, info, &options->node, node);
+  status = gather_ort_node_create(&in->host, d->op, d->version, info, &options->node, node);
   if (status) return status;
   status = gather_ort_custom_table(&in->host, options, info, *node);
   if (!status) return NULL;
@@ -68,11 +62,10 @@ static OrtStatus *create_node(const ort_registration *in, const ort_operator *op
 }
 
 static OrtStatus *create_kernel(const OrtCustomOp *op, const OrtApi *api, const OrtKernelInfo *info, void **kernel) {
-  const ort_registration *in = of(op)->in;
-  ort_ep_options options = in->options;
+  ort_ep_options options = of(op)->in->options;
   ort_node *node = NULL;
   (void)api;
-  OrtStatus *status = create_node(in, of(op)->op, info, &options, &node);
+  OrtStatus *status = create_node(of(op), info, &options, &node);
   *kernel = status ? NULL : node;
   return status;
 }

@@ -10,15 +10,19 @@
 
 struct ort_registration;
 
-/* An operator as the host sees it: one type of indices, and of GatherBlockQuantized one type of output. */
+/* An operator as the host sees it: with a schema of ours, one type of indices, and of GatherBlockQuantized one type of output. With the
+ * host's own schema (custom_register.c), a version of the operator. */
 typedef struct ort_description {
   OrtCustomOp base; /* first: the host gives its address back */
   const ort_operator *op;
   OrtElementType index, output; /* output UNDEFINED: the type of data */
+  bool own_schema;
+  int version;           /* of the operator; 0 = unknown, the latest */
+  int first, last_opset; /* the versions of nodes that it is for */
   const struct ort_registration *in;
 } ort_description;
 
-enum { ORT_MOST_DESCRIPTIONS = 16, ORT_DOMAINS = 2 };
+enum { ORT_MOST_DESCRIPTIONS = 32, ORT_DOMAINS = 2 };
 
 /* The descriptions for a host and its options. */
 typedef struct ort_registration {

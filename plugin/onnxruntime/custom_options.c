@@ -74,5 +74,5 @@ static bool tables_equal(const gather_table_options *a, const gather_table_optio
 /* Those that this door has a use for. */
 bool gather_ort_custom_options_equal(const ort_ep_options *a, const ort_ep_options *b) {
   return nodes_equal(&a->node, &b->node) && tables_equal(&a->open, &b->open) && a->table == b->table &&
-         a->table_min == b->table_min;
+         a->table_min == b->table_min && a->all_types == b->all_types;
 }

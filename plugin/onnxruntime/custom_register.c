@@ -3,6 +3,11 @@
  * custom_register.c: the door for every ONNX Runtime from 1.17 on. Custom operators in the domain "" replace ONNX Runtime's own on the
  * CPU, so that models need no change.
  *
+ * A host makes one schema per name, of the first description that it gets, and a kernel of each. So the first description of an operator
+ * is a placeholder for an opset that no model has: nodes keep the host's schema, which infers shapes as the host does without us, and
+ * those behind it are kernels for the versions of that schema. A schema of ours cannot infer everything, since the host does not tell a
+ * scalar from a value of unknown rank; it is made for types that the host's does not allow (option `types`), and where the host has none.
+ *
  * The host keeps pointers to an operator's description as long as a session uses it, and unloads the library after the last. So the
  * descriptions are in static memory: sets of them, one per host and options, which registrations share.
  */
@@ -15,19 +20,38 @@
 #define EXPORTED __attribute__((visibility("default")))
 #define AT_UNLOADING __attribute__((destructor))
 
-enum { MOST_SETS = 32 };
+enum { MOST_SETS = 32, NO_MODELS_OPSET = 1000 /* the highest that a host accepts */ };
 
 static ort_registration sets[MOST_SETS];
 static int set_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static OrtStatus *describe(ort_registration *set, const ort_operator *op, OrtElementType index, OrtElementType output,
-                           OrtCustomOpDomain *domain) {
+static OrtStatus *describe(ort_registration *set, const ort_description *description, OrtCustomOpDomain *domain) {
   if (set->count == ORT_MOST_DESCRIPTIONS)
     return ORT(&set->host, CreateStatus)(ORT_FAIL, "libgather has more operators than its plug-in has room for");
   ort_description *d = &set->descriptions[set->count++];
-  *d = (ort_description){gather_ort_custom_functions, op, index, output, set};
+  *d = *description;
+  d->base = gather_ort_custom_functions, d->in = set;
+  if (!d->own_schema) d->base.InferOutputShapeFn = NULL;
   return ORT(&set->host, CustomOpDomain_Add)(domain, &d->base);
+}
+
+/* ---- schemas of ours */
+
+/* In the domain "" a version that none of ONNX Runtime's own kernels has: its constant folding looks for a kernel of the CPU by name and
+ * version, and up to 1.31 throws where one has type constraints that a custom operator's schema does not name. Then no session opens. In
+ * com.microsoft a version 0 would be below ONNX Runtime's own schema, and have no effect. */
+static int first_version(const ort_operator *op) { return op->domain[0] ? 1 : 0; }
+
+static OrtStatus *describe_type(ort_registration *set, const ort_operator *op, OrtElementType index,
+                                OrtElementType output, OrtCustomOpDomain *domain) {
+  const ort_description description = {.op = op,
+                                       .index = index,
+                                       .output = output,
+                                       .own_schema = true,
+                                       .first = first_version(op),
+                                       .last_opset = INT32_MAX};
+  return describe(set, &description, domain);
 }
 
 /* All types of an operator's indices, and of its output where data does not tell. */
@@ -36,12 +60,38 @@ static OrtStatus *describe_types(ort_registration *set, const ort_operator *op, 
   static const OrtElementType scales[] = {ORT_ELEMENT_FLOAT, ORT_ELEMENT_FLOAT16, ORT_ELEMENT_BFLOAT16};
   for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) {
     OrtStatus *status = NULL;
-    if (!op->quantised) status = describe(set, op, indices[i], ORT_ELEMENT_UNDEFINED, domain);
+    if (!op->quantised) status = describe_type(set, op, indices[i], ORT_ELEMENT_UNDEFINED, domain);
     for (size_t s = 0; op->quantised && !status && s < sizeof scales / sizeof *scales; s++)
-      status = describe(set, op, indices[i], scales[s], domain);
+      status = describe_type(set, op, indices[i], scales[s], domain);
     if (status) return status;
   }
   return NULL;
+}
+
+/* ---- the host's schemas */
+
+static bool host_has_schema(const ort_host *host, const ort_operator *op) {
+  enum { FIRST_QUANTISED = 20 };
+  return !op->quantised || host->minor < 0 || host->minor >= FIRST_QUANTISED;
+}
+
+/* The placeholder, and a kernel for each version of the operator. */
+static OrtStatus *describe_versions(ort_registration *set, const ort_operator *op, OrtCustomOpDomain *domain) {
+  const ort_description nothing = {.op = op, .first = NO_MODELS_OPSET, .last_opset = NO_MODELS_OPSET};
+  const gather_op *row;
+  OrtStatus *status = describe(set, &nothing, domain);
+  for (size_t i = 0; !status && (row = gather_op_at(i)) != NULL; i++) {
+    if (strcmp(row->dialect, op->dialect) != 0 || strcmp(row->name, op->name) != 0) continue;
+    const ort_description kernel = {
+        .op = op, .version = row->version, .first = row->version, .last_opset = gather_ort_operator_last_opset(row)};
+    status = describe(set, &kernel, domain);
+  }
+  return status;
+}
+
+static OrtStatus *describe_operator(ort_registration *set, const ort_operator *op, OrtCustomOpDomain *domain) {
+  const bool own = set->options.all_types || !host_has_schema(&set->host, op);
+  return own ? describe_types(set, op, domain) : describe_versions(set, op, domain);
 }
 
 /* Whether a domain is registered. Of com.microsoft that makes the host forget its own operators there, unless a model imports the domain
@@ -63,7 +113,7 @@ static OrtStatus *make_domain(ort_registration *set, const char *name, OrtCustom
   OrtStatus *status = ORT(&set->host, CreateCustomOpDomain)(name, domain);
   for (int i = 0; !status && (op = gather_ort_operator_at(i)) != NULL; i++)
     if (!strcmp(op->domain, name) && gather_ort_options_take(&set->options.node, op->name))
-      status = describe_types(set, op, *domain);
+      status = describe_operator(set, op, *domain);
   return status;
 }
 

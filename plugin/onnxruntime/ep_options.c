@@ -103,6 +103,10 @@ static bool read_buffered(ort_ep_options *options, const char *value) {
 static bool read_keep_signals(ort_ep_options *options, const char *value) {
   return yes_or_no(value, &options->open.keep_signals);
 }
+static bool read_types(ort_ep_options *options, const char *value) {
+  options->all_types = strcmp(value, "all") == 0;
+  return options->all_types || strcmp(value, "onnx") == 0;
+}
 static bool read_verbose(ort_ep_options *options, const char *value) { return yes_or_no(value, &options->verbose); }
 static bool read_label(ort_ep_options *options, const char *value) {
   return copy(value, options->label, sizeof options->label);
@@ -122,6 +126,7 @@ static const option_row rows[] = {
     {"depth", "GATHER_ORT_DEPTH", "1 to 4096, or auto", read_depth},
     {"buffered", "GATHER_ORT_BUFFERED", "0 or 1", read_buffered},
     {"keep_signals", "GATHER_ORT_KEEP_SIGNALS", "0 or 1", read_keep_signals},
+    {"types", "GATHER_ORT_TYPES", "onnx or all", read_types},
     {"verbose", "GATHER_ORT_VERBOSE", "0 or 1", read_verbose},
     {"label", "GATHER_ORT_LABEL", "a text shorter than 128 bytes", read_label},
     {"report_file", "GATHER_ORT_REPORT_FILE", "a path shorter than 4096 bytes", read_report_file},

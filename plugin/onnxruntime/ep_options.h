@@ -24,6 +24,7 @@ typedef struct ort_ep_options {
   int64_t table_min;           /* bytes; ORT_TABLE_MIN, but at most an eighth of the memory that this process may use */
   bool only_tables;            /* take only nodes whose data the table engine reads */
   gather_table_options open;   /* how tables are opened */
+  bool all_types;              /* custom operators: also the types that the host's operators lack */
   bool verbose;                /* a summary on stderr when the session ends */
   char label[ORT_LABEL_BYTES]; /* names the session in reports; "" */
   char report_file[ORT_PATH_BYTES]; /* a line of JSON is appended to it when the session ends; "" = none */

@@ -32,22 +32,12 @@ static OrtStatus *constrain(const ort_host *host, OrtKernelDefBuilder *builder, 
   return ORT_EP(host, KernelDefBuilder_AddTypeConstraint)(builder, name, types, types_of(host, set, types));
 }
 
-/* The last opset that has this version of the operator. For the newest the first one: a later version may mean something else. */
-static int last_opset(const gather_op *op) {
-  int last = INT32_MAX;
-  const gather_op *other;
-  for (size_t i = 0; (other = gather_op_at(i)); i++)
-    if (strcmp(other->dialect, op->dialect) == 0 && strcmp(other->name, op->name) == 0 &&
-        other->version > op->version && other->version - 1 < last)
-      last = other->version - 1;
-  return last == INT32_MAX ? op->version : last;
-}
-
 static OrtStatus *describe(const ort_host *host, OrtKernelDefBuilder *builder, const ort_operator *node,
                            const gather_op *op) {
   OrtStatus *status = ORT_EP(host, KernelDefBuilder_SetOperatorType)(builder, node->name);
   if (!status) status = ORT_EP(host, KernelDefBuilder_SetDomain)(builder, node->domain);
-  if (!status) status = ORT_EP(host, KernelDefBuilder_SetSinceVersion)(builder, op->version, last_opset(op));
+  if (!status)
+    status = ORT_EP(host, KernelDefBuilder_SetSinceVersion)(builder, op->version, gather_ort_operator_last_opset(op));
   if (!status) status = ORT_EP(host, KernelDefBuilder_SetExecutionProvider)(builder, ORT_EP_NAME);
   if (!status) status = constrain(host, builder, node->data_type, op->types);
   if (!status) status = constrain(host, builder, node->index_type, op->index_types);

@@ -61,10 +61,9 @@ static OrtStatus *run(ort_node *node, OrtKernelContext *context, const ort_tenso
 
 OrtStatus *gather_ort_node_compute(ort_node *node, OrtKernelContext *context) {
   ort_tensor data, indices;
-  const bool data_known = node->constants[0].value, indices_known = node->constants[1].value;
-  if (!data_known) ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
-  if (!indices_known) ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
-  return run(node, context, data_known ? &node->constants[0] : &data, indices_known ? &node->constants[1] : &indices);
+  ORT_TRY(gather_ort_input(&node->host, context, 0, &data));
+  ORT_TRY(gather_ort_input(&node->host, context, 1, &indices));
+  return run(node, context, &data, &indices);
 }
 
 /* ---- creating */
@@ -118,7 +117,6 @@ OrtStatus *gather_ort_node_create(const ort_host *host, const ort_operator *op, 
     gather_ort_node_destroy(node);
     return status;
   }
-  for (size_t i = 0; i < 2; i++) (void)gather_ort_constant(host, info, i, &node->constants[i]);
   if (op->quantised) gather_ort_quantised_prepare(node, info);
   if (options->report) gather_ort_node_report(node, info, NULL);
   *created = node;

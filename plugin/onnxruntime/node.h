@@ -27,6 +27,8 @@ const ort_operator *gather_ort_operator_at(int i);
 const ort_operator *gather_ort_operator_find(const char *domain, const char *name);
 /* Its rules in a model. version: the opset that first had the node's version of the operator; 0 = unknown, the latest. */
 const gather_op *gather_ort_operator_rules(const ort_operator *op, int version);
+/* The last opset that has this version of the operator. For the newest the first one: a later version may mean something else. */
+int gather_ort_operator_last_opset(const gather_op *op);
 
 /* A kernel. Several threads may run one at once. */
 typedef struct ort_node ort_node;

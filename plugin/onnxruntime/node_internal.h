@@ -33,7 +33,8 @@ typedef struct ort_tensor {
 
 /* Describes a value. */
 OrtStatus *gather_ort_value(const ort_host *host, const OrtValue *value, ort_tensor *tensor);
-/* The value of an input that never changes, described as long as the node lives; false if it is none, or cannot be described. */
+/* The value of an input that never changes; false if it is none, or cannot be described. The description is valid while the node is
+ * created: the host may move the value later, and does for initializers that a subgraph reads. A running node takes it from its context. */
 bool gather_ort_constant(const ort_host *host, const OrtKernelInfo *info, size_t input, ort_tensor *tensor);
 /* Describes input number `input` of a running node. */
 OrtStatus *gather_ort_input(const ort_host *host, OrtKernelContext *context, size_t input, ort_tensor *tensor);
@@ -52,10 +53,9 @@ struct ort_node {
   const gather_op *rules;
   gather_options gather;            /* axis, batch_dims; negative indices count from the end at every opset */
   gather_block_quantized quantised; /* GatherBlockQuantized: its attributes */
-  ort_tensor constants[2];          /* data and indices that never change; value is NULL for others */
   int32_t threads;                  /* at least 1 */
   atomic_uint alone;                /* gathers in a row whose tasks no other thread took (node_threads.c) */
-  struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = there is none */
+  struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = no constant data */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
   ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;

@@ -10,7 +10,7 @@
 
 /* What is known of a node whose data is constant and gathered along its first axis. */
 typedef struct ort_decoder {
-  ort_tensor scales, zero_points;
+  const void *data, *scales, *zero_points; /* where the constants were; zero_points: NULL = absent */
   gather_decoder *decoder;
   gather_type type; /* of the output */
   int32_t rank;     /* of the values */
@@ -35,12 +35,14 @@ static bool zero_points_are_known(const ort_host *host, const OrtKernelInfo *inf
   return !status && inputs <= 3;
 }
 
-static bool make_decoder(const ort_node *node, ort_decoder *made) {
+static bool make_decoder(const ort_node *node, const ort_tensor *data, const ort_tensor *scales,
+                         const ort_tensor *zero_points, ort_decoder *made) {
   gather_quantized quantized;
-  const gather_tensor *zeros = made->zero_points.value ? &made->zero_points.tensor : NULL;
-  made->type = made->scales.tensor.type;
-  if (gather_block_quantized_describe(&node->constants[0].tensor, &made->scales.tensor, zeros, &node->quantised,
-                                      &quantized, NULL) != GATHER_OK)
+  const gather_tensor *zeros = zero_points->value ? &zero_points->tensor : NULL;
+  made->type = scales->tensor.type;
+  made->data = data->tensor.data, made->scales = scales->tensor.data, made->zero_points = zeros ? zeros->data : NULL;
+  if (gather_block_quantized_describe(&data->tensor, &scales->tensor, zeros, &node->quantised, &quantized, NULL) !=
+      GATHER_OK)
     return false;
   if (gather_quantized_shape(&quantized, made->shape, &made->rank, NULL) != GATHER_OK) return false;
   const int64_t axis = node->quantised.gather_axis;
@@ -51,10 +53,13 @@ static bool make_decoder(const ort_node *node, ort_decoder *made) {
 }
 
 void gather_ort_quantised_prepare(ort_node *node, const OrtKernelInfo *info) {
-  ort_decoder *made = node->constants[0].value ? calloc(1, sizeof *made) : NULL;
-  if (!made) return;
-  if (gather_ort_constant(&node->host, info, 2, &made->scales) &&
-      zero_points_are_known(&node->host, info, &made->zero_points) && make_decoder(node, made))
+  const ort_host *host = &node->host;
+  ort_tensor data, scales, zero_points;
+  if (!gather_ort_constant(host, info, 0, &data) || !gather_ort_constant(host, info, 2, &scales) ||
+      !zero_points_are_known(host, info, &zero_points))
+    return;
+  ort_decoder *made = calloc(1, sizeof *made);
+  if (made && make_decoder(node, &data, &scales, &zero_points, made))
     node->decoder = made;
   else
     gather_ort_quantised_free(made);
@@ -78,7 +83,21 @@ static bool few_rows(const ort_decoder *d, const gather_tensor *indices, int64_t
   return true;
 }
 
-static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *indices, bool *done) {
+/* Whether the inputs of this run are the constants that the decoder was made for: the host promises no lifetime for what it shows while
+ * a node is created. */
+static OrtStatus *same_constants(const ort_node *node, OrtKernelContext *context, const ort_tensor *data, bool *same) {
+  const ort_decoder *d = node->decoder;
+  ort_tensor scales, zero_points;
+  bool there;
+  ORT_TRY(gather_ort_input(&node->host, context, 2, &scales));
+  ORT_TRY(gather_ort_optional_input(&node->host, context, 3, &zero_points, &there));
+  *same = data->tensor.data == d->data && scales.tensor.data == d->scales &&
+          (there ? zero_points.tensor.data == d->zero_points : !d->zero_points);
+  return NULL;
+}
+
+static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
+                              const ort_tensor *indices, bool *done) {
   const ort_decoder *d = node->decoder;
   int64_t lengths[GATHER_MAX_RANK], rows[FEW];
   gather_tensor out;
@@ -88,14 +107,15 @@ static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const o
   const int64_t count = gather_tensor_len(ids);
   *done = count > 0 && count <= FEW && rank <= GATHER_MAX_RANK &&
           (ids->type == GATHER_TYPE_INT64 || ids->type == GATHER_TYPE_INT32) && few_rows(d, ids, count, rows);
+  if (*done) ORT_TRY(same_constants(node, context, data, done));
   if (!*done) return NULL;
   for (int32_t i = 0; i < ids->rank; i++) lengths[i] = ids->shape[i];
   for (int32_t i = 1; i < d->rank; i++) lengths[ids->rank + i - 1] = d->shape[i];
   ORT_TRY(gather_ort_output(&node->host, context, d->type, lengths, rank, &out, &value));
   const int64_t out_bytes = d->row_len * (gather_type_get(d->type)->bits / 8);
-  const char *data = node->constants[0].tensor.data;
+  const char *packed = data->tensor.data;
   for (int64_t i = 0; i < count; i++)
-    gather_decoder_rows(d->decoder, data + rows[i] * d->row_bytes, d->row_bytes, &rows[i], 1,
+    gather_decoder_rows(d->decoder, packed + rows[i] * d->row_bytes, d->row_bytes, &rows[i], 1,
                         (char *)out.data + i * out_bytes, out_bytes);
   return NULL;
 }
@@ -142,6 +162,6 @@ static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const o
 OrtStatus *gather_ort_compute_quantised(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                                         const ort_tensor *indices) {
   bool done = false;
-  if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, indices, &done));
+  if (node->decoder && !node->rows.take) ORT_TRY(compute_few(node, context, data, indices, &done));
   return done ? NULL : compute_any(node, context, data, indices);
 }

@@ -33,3 +33,13 @@ const ort_operator *gather_ort_operator_find(const char *domain, const char *nam
 const gather_op *gather_ort_operator_rules(const ort_operator *op, int version) {
   return gather_op_for_opset(op->dialect, op->name, version > 0 ? version : INT32_MAX);
 }
+
+int gather_ort_operator_last_opset(const gather_op *op) {
+  int last = INT32_MAX;
+  const gather_op *other;
+  for (size_t i = 0; (other = gather_op_at(i)); i++)
+    if (strcmp(other->dialect, op->dialect) == 0 && strcmp(other->name, op->name) == 0 &&
+        other->version > op->version && other->version - 1 < last)
+      last = other->version - 1;
+  return last == INT32_MAX ? op->version : last;
+}

@@ -11,11 +11,13 @@ import onnxruntime_venvs as venvs
 import ort_cases as cases
 import ort_networks as networks
 import ort_runs as runs
+import ort_subgraphs as subgraphs
 
 # The first version in which each door works. Below it a refusal must name this version.
 FLOOR = {"operators": (1, 17), "provider": (1, 24)}
 FACTORIES = Path(runs.__file__).with_name("ort_factories.py")
 SAMPLE = 60  # random cases per version and door
+SUBGRAPHS = 0.2  # of all kinds of models with gathers in subgraphs
 OLD_ENOUGH = 18  # the newest opset of the networks that are run: 1.17 has 20
 
 
@@ -84,8 +86,13 @@ def try_version(version: str, library: str) -> list[dict]:
         return runs.run_all([case_run(case, door) for case in sample] + [network_run(network, door) for network in nets], library, python)
 
     plain, rows = ask("built-in"), []
+    inner = subgraphs.all_cases(28, SUBGRAPHS, old=True)
+    inner_plain = subgraphs.ask(inner, "built-in", library, python)
     for door in runs.DOORS[1:]:
         outcome, text = verdict(door, chosen, plain, ask(door))
+        if outcome == "works":
+            faults = subgraphs.faults_among(inner, inner_plain, subgraphs.ask(inner, door, library, python), door)
+            outcome, text = ("fails", faults[0]) if faults else (outcome, f"{text}, {len(inner)} models with subgraphs")
         through_c = ask_through_c(python, library) if "registers no execution providers" in text else ""
         if through_c:
             refused = "needs ONNX Runtime" in through_c

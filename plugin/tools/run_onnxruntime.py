@@ -19,6 +19,8 @@ def arguments():
     parser.add_argument("--versions", nargs="*", metavar="VERSION", help=f"both doors in these versions of ONNX Runtime (default: {' '.join(venvs.VERSIONS)})")
     parser.add_argument("--cases", action="store_true", help="ONNX's node cases and generated ones, compared with the built-in kernels by bytes")
     parser.add_argument("--models", action="store_true", help="unmodified models at each level of graph optimisation")
+    parser.add_argument("--subgraphs", nargs="?", const=1, type=int, metavar="ROUNDS", help="gathers in If, Loop and Scan: every type and source, about 2000 models a round")
+    parser.add_argument("--seed", type=int, default=28, help="of the first round of --subgraphs")
     parser.add_argument("--stress", nargs="?", const="all", choices=("all", "plain", "asan", "valgrind"), help="threads, registrations, fork; under valgrind and ASan too")
     parser.add_argument("--bench", nargs="?", const="", metavar="JSON", help="costs per node and per run beside the built-in kernels")
     parser.add_argument("--memory", action="store_true", help="an external table larger than memory")
@@ -29,6 +31,20 @@ def models(library: str) -> list[str]:
     import onnxruntime_models
 
     return onnxruntime_models.main(library)
+
+
+def subgraphs(library: str, first: int, rounds: int) -> list[str]:
+    """Each round has another seed, and draws anew what it does not go through."""
+    import ort_subgraphs
+
+    faults = []
+    for seed in range(first, first + rounds):
+        chosen = ort_subgraphs.all_cases(seed) + ort_subgraphs.quantised_cases(seed, 100)
+        plain = ort_subgraphs.ask(chosen, "built-in", library)
+        for door in runs.DOORS[1:]:
+            faults += ort_subgraphs.faults_among(chosen, plain, ort_subgraphs.ask(chosen, door, library), door)
+        print(f"seed {seed}: {len(chosen)} models, {sum('outputs' in answer for answer in plain)} of which run without the plug-in; {len(faults)} faults so far", flush=True)
+    return faults
 
 
 def main() -> int:
@@ -46,6 +62,8 @@ def main() -> int:
         faults += onnxruntime_cases.main(library)
     if known.models:
         faults += models(library)
+    if known.subgraphs:
+        faults += subgraphs(library, known.seed, known.subgraphs)
     if known.stress:
         import onnxruntime_stress
 

@@ -17,6 +17,7 @@ from libgather.check_report import Check
 from libgather.check_text import visible
 from libgather.model_types import from_item, to_item
 from libgather.remote import is_url, shown, url_options
+from libgather.table import bytes_of
 
 if TYPE_CHECKING:
     from libgather.explain_picture import Picture
@@ -125,10 +126,18 @@ class Model:
         return Check(self, found, dict(inputs or {}), dict(dims or {}))
 
     def run(
-        self, inputs: Inputs | None = None, *, node: str | None = None, threads: int | None = None
+        self,
+        inputs: Inputs | None = None,
+        *,
+        node: str | None = None,
+        threads: int | None = None,
+        memory: int | str | None = None,
     ) -> dict[str, np.ndarray]:
         """Runs the model, or one gather node of it; see libgather.run."""
-        outputs = self._core.run(self._items(inputs, node), node, threads)
+        limit = 0 if memory is None else bytes_of(memory, "memory")
+        if memory is not None and limit == 0:
+            raise ValueError(f"memory must be at least 1 byte, not {memory!r}")
+        outputs = self._core.run(self._items(inputs, node), node, threads, limit)
         return {name: from_item(name, *rest) for name, *rest in outputs}
 
     def explain(
@@ -203,6 +212,7 @@ def run(
     *,
     node: str | None = None,
     threads: int | None = None,
+    memory: int | str | None = None,
 ) -> dict[str, np.ndarray]:
     """Runs a model of gather nodes and the nodes around them, or one gather node of any model.
 
@@ -219,6 +229,9 @@ def run(
         Run only this node.
     threads : int, optional
         Maximum number of threads; None is the process' default.
+    memory : int or str, optional
+        Limit of the memory for values that nodes compute for other nodes, in bytes or as '2GiB', '500MB'; outputs do not
+        count. None is an eighth of the usable memory, at most 512 MiB.
 
     Returns
     -------
@@ -232,4 +245,4 @@ def run(
     GatherError
         Of any kind; its attribute `node` names the node that failed.
     """
-    return _model_of(model).run(inputs, node=node, threads=threads)
+    return _model_of(model).run(inputs, node=node, threads=threads, memory=memory)

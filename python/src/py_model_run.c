@@ -135,13 +135,14 @@ static PyObject *raise_at(const gather_error *error, const char *node) {
   return NULL;
 }
 
-static PyObject *run_model(result_object *self, const char *node, int32_t threads) {
+static PyObject *run_model(result_object *self, const char *node, int32_t threads, int64_t memory) {
   gather_model_run_options options = GATHER_MODEL_RUN_OPTIONS_INIT;
   const gather_model *model = ((const gather_py_model *)self->model)->model;
   const char *failed = "";
   gather_error error;
   options.node = node;
   options.failed_node = &failed;
+  options.memory_bytes = memory;
   PyThreadState *state = PyEval_SaveThread();
   options.executor = gather_py_executor(threads, INT64_MAX);
   gather_status status =
@@ -154,14 +155,15 @@ PyObject *gather_py_model_run(PyObject *model, PyObject *args) {
   PyObject *inputs, *node, *threads, *outputs = NULL;
   int32_t count = 1;
   const char *name = NULL;
-  if (!PyArg_ParseTuple(args, "OOO", &inputs, &node, &threads)) return NULL;
+  long long memory;
+  if (!PyArg_ParseTuple(args, "OOOL", &inputs, &node, &threads, &memory)) return NULL;
   if (gather_py_model_threads(threads, &count) < 0) return NULL;
   if (node != Py_None && !(name = gather_py_name(node))) return NULL;
   result_object *self = (result_object *)gather_py_allocate(gather_py_result_type);
   if (!self) return NULL;
   Py_INCREF(model);
   self->model = model;
-  if (gather_py_given_read(inputs, &self->given) == 0) outputs = run_model(self, name, count);
+  if (gather_py_given_read(inputs, &self->given) == 0) outputs = run_model(self, name, count, memory);
   Py_DECREF((PyObject *)self);
   return outputs;
 }

@@ -61,9 +61,10 @@ static gather_status find_bad(gather_explain *ex, gather_error *error) {
     if (error) *error = ex->error;
     return ex->error.status;
   }
-  if (ex->any_bad) memcpy(ex->bad_at, ex->error.position, sizeof ex->bad_at);
   run.indices = ex->indices.data;
+  /* A policy that repairs fails at the first index that it cannot repair, which need not be the first one out of range. */
   ex->failed = ex->any_bad && gather_plan_check(ex->plan, &run, &ex->error) != GATHER_OK;
+  if (ex->any_bad) memcpy(ex->bad_at, ex->error.position, sizeof ex->bad_at);
   return GATHER_OK;
 }
 

@@ -152,8 +152,8 @@ gather_status gather_file_find(const gather_file *file, const char *name, const 
                                gather_error *error) {
   *tensor = NULL;
   bool unnamed = !name || name[0] == '\0';
-  for (int64_t i = 0; i < file->len && !*tensor; i++)
-    if (unnamed ? file->len == 1 : strcmp(file->tensors[i].name, name) == 0) *tensor = &file->tensors[i];
+  if (!unnamed) *tensor = gather_file_named(file, name);
+  if (unnamed && file->len == 1) *tensor = file->tensors;
   if (!*tensor && !unnamed && file->plain_names) *tensor = find_plain(file, name);
   if (!*tensor && !unnamed) *tensor = find_other(file, name);
   if (*tensor) return GATHER_OK;

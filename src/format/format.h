@@ -33,8 +33,14 @@ struct gather_file {
   struct gather_sibling_branch *sibling_root;  /* tree by name; NULL for fewer than two */
   const struct gather_file_pieces_row *pieces; /* names of several tensors together, in the arena */
   int64_t pieces_len;
-  bool blocks_swapped; /* GGUF: the numbers in blocks are big-endian */
+  int64_t *
+      name_slots; /* a table of the tensors' names, each found by its hash: a number plus 1, 0 = empty; NULL: they are few */
+  int64_t name_slot_count; /* a power of two */
+  bool blocks_swapped;     /* GGUF: the numbers in blocks are big-endian */
 };
+
+/* The first tensor of exactly that name; NULL. */
+const gather_file_tensor *gather_file_named(const gather_file *file, const char *name);
 
 /* A column in several chunks: `count` tensors, from number `first`, to be concatenated along axis 0. */
 typedef struct gather_file_pieces_row {

@@ -38,7 +38,49 @@ gather_status gather_file_make(const char *name, gather_file **file, gather_erro
   return GATHER_OK;
 }
 
+/* ---- tensors by name */
+
+static uint64_t hash(const char *name) {
+  uint64_t h = 14695981039346656037u; /* FNV-1a */
+  for (; *name; name++) h = (h ^ (unsigned char)*name) * 1099511628211u;
+  return h ^ h >> 32;
+}
+
+/* The place of that name, or the empty one for it. */
+static int64_t *slot_of(const gather_file *file, const char *name) {
+  const uint64_t mask = (uint64_t)file->name_slot_count - 1;
+  uint64_t at = hash(name) & mask;
+  while (file->name_slots[at] > 0 && strcmp(file->tensors[file->name_slots[at] - 1].name, name) != 0)
+    at = (at + 1) & mask;
+  return &file->name_slots[at];
+}
+
+/* Side tensors are looked up for each tensor. Without memory for the table, a search takes longer. */
+static void index_names(gather_file *file) {
+  enum { FEW = 16 };
+  if (file->len <= FEW) return;
+  for (file->name_slot_count = FEW; file->name_slot_count / 2 < file->len;) file->name_slot_count *= 2;
+  file->name_slots = gather_arena_take(&file->arena, file->name_slot_count, (int64_t)sizeof *file->name_slots);
+  for (int64_t i = 0; file->name_slots && i < file->len; i++) {
+    int64_t *slot = slot_of(file, file->tensors[i].name);
+    if (*slot == 0) *slot = i + 1;
+  }
+}
+
+const gather_file_tensor *gather_file_named(const gather_file *file, const char *name) {
+  if (file->name_slots) {
+    const int64_t number = *slot_of(file, name);
+    return number > 0 ? &file->tensors[number - 1] : NULL;
+  }
+  for (int64_t i = 0; i < file->len; i++)
+    if (strcmp(file->tensors[i].name, name) == 0) return &file->tensors[i];
+  return NULL;
+}
+
+/* ---- the end of opening */
+
 gather_status gather_file_finish(gather_status status, gather_file *opened, gather_file **file) {
+  if (status == GATHER_OK) index_names(opened);
   if (status == GATHER_OK)
     *file = opened;
   else

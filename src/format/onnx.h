@@ -37,6 +37,7 @@ typedef struct gather_onnx {
   gather_onnx_imports imports; /* of the model or function being read */
   gather_onnx_scope *first, **last;
   int64_t scopes;
+  int64_t dense_bytes; /* that its sparse tensors take */
 } gather_onnx;
 
 /* Fails and reports a byte of the file. */
@@ -88,6 +89,8 @@ const gather_type_info *gather_onnx_type(uint64_t number);
 GATHER_CHECKED gather_status gather_onnx_parts_read(gather_onnx *onnx, gather_proto message, gather_onnx_parts *parts);
 /* Reads a TensorProto. */
 GATHER_CHECKED gather_status gather_onnx_tensor(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
+/* Reads a SparseTensorProto, as a dense tensor with the name of its values. */
+GATHER_CHECKED gather_status gather_onnx_sparse(gather_onnx *onnx, gather_proto message, gather_file_tensor *tensor);
 /* Finds the values of a tensor; its type, shape and size are set. */
 GATHER_CHECKED gather_status gather_onnx_values(gather_onnx *onnx, gather_proto message, const gather_onnx_parts *parts,
                                                 gather_file_tensor *tensor);

@@ -11,15 +11,42 @@
 #ifdef GATHER_HAVE_NANOPB
 
 /* AttributeProto.AttributeType, and the fields that hold the values. */
-enum { IS_FLOAT = 1, IS_INT, IS_STRING, IS_TENSOR, IS_GRAPH, IS_FLOATS, IS_INTS, IS_STRINGS, IS_TENSORS, IS_GRAPHS };
-enum { NAME = 1, FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS, STRINGS, TENSORS, GRAPHS, TYPE = 20, REFERENCE };
+enum {
+  IS_FLOAT = 1,
+  IS_INT,
+  IS_STRING,
+  IS_TENSOR,
+  IS_GRAPH,
+  IS_FLOATS,
+  IS_INTS,
+  IS_STRINGS,
+  IS_TENSORS,
+  IS_GRAPHS,
+  IS_SPARSE
+};
+enum {
+  NAME = 1,
+  FLOAT,
+  INT,
+  STRING,
+  TENSOR,
+  GRAPH,
+  FLOATS,
+  INTS,
+  STRINGS,
+  TENSORS,
+  GRAPHS,
+  TYPE = 20,
+  REFERENCE,
+  SPARSE_TENSOR
+};
 
 /* The fields of one attribute; the last of each number. */
 typedef struct parts {
   gather_proto message;
   const char *name, *reference;
   uint64_t type;
-  gather_proto_field fields[GRAPHS + 1];
+  gather_proto_field fields[GRAPHS + 1], sparse;
 } parts;
 
 /* The types by number; second: if another field has the value. */
@@ -57,6 +84,7 @@ static gather_status read_parts(gather_onnx *onnx, gather_proto message, parts *
     GATHER_TRY(gather_onnx_next(onnx, &message, &field));
     if (field.number == 0) break;
     if (field.number <= GRAPHS) p->fields[field.number] = field;
+    if (field.number == SPARSE_TENSOR) p->sparse = field;
     if (field.number == NAME) GATHER_TRY(gather_onnx_text(onnx, &field, &p->name));
     if (field.number == REFERENCE) GATHER_TRY(gather_onnx_text(onnx, &field, &p->reference));
     if (field.number != TYPE) continue;
@@ -118,6 +146,16 @@ static gather_status read_tensor(gather_onnx *onnx, const parts *p, gather_attri
   GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *tensor, &tensor));
   attribute->tensor = tensor;
   return gather_onnx_tensor(onnx, p->fields[TENSOR].inner, tensor);
+}
+
+/* Of a Constant; other operators have no such attribute. */
+static gather_status read_sparse(gather_onnx *onnx, const parts *p, gather_attribute *attribute) {
+  gather_file_tensor *tensor = NULL;
+  if (p->sparse.number == 0 || strcmp(p->name, "sparse_value") != 0) return GATHER_OK;
+  GATHER_TRY(gather_onnx_is(onnx, &p->sparse, GATHER_PROTO_BYTES));
+  GATHER_TRY(gather_onnx_take(onnx, 1, sizeof *tensor, &tensor));
+  attribute->tensor = tensor;
+  return gather_onnx_sparse(onnx, p->sparse.inner, tensor);
 }
 
 /* Lists of floats and of strings have no kind of their own; a Constant needs them as a tensor. */
@@ -209,6 +247,8 @@ static gather_status read_kind(gather_onnx *onnx, const parts *p, const place *a
       return read_integers(onnx, p, attribute);
     case IS_STRINGS:
       return read_strings(onnx, p, attribute);
+    case IS_SPARSE:
+      return read_sparse(onnx, p, attribute);
     default:
       return GATHER_OK;
   }
@@ -251,8 +291,8 @@ static gather_status scalar(gather_onnx *onnx, const gather_node *node, const ga
 }
 
 gather_status gather_onnx_constant(gather_onnx *onnx, const gather_node *node, gather_file_tensor *tensor) {
-  static const char *const FORMS[] = {"value",        "value_int",    "value_ints",   "value_float",
-                                      "value_floats", "value_string", "value_strings"};
+  static const char *const FORMS[] = {"value",        "value_int",    "value_ints",    "value_float",
+                                      "value_floats", "value_string", "value_strings", "sparse_value"};
   *tensor = (gather_file_tensor){0};
   if (node->output_count < 1 || node->outputs[0][0] == '\0') return GATHER_OK;
   const gather_attribute *found = NULL;

@@ -17,35 +17,6 @@ typedef struct graph_lists {
   gather_constant *constants;
 } graph_lists;
 
-/* A sparse initializer is declared by the name and type of its values and by its own dims. */
-static gather_status read_sparse(gather_onnx *onnx, gather_proto message, gather_value *value) {
-  uint64_t *lengths = NULL;
-  int64_t count = 0;
-  gather_dim *dims = NULL;
-  *value = (gather_value){.name = "", .type = GATHER_TYPE_NONE, .rank = -1};
-  GATHER_TRY(gather_onnx_list(onnx, message, 3, GATHER_PROTO_VARINT, &lengths, &count));
-  for (;;) {
-    gather_proto_field field;
-    gather_onnx_parts parts;
-    GATHER_TRY(gather_onnx_next(onnx, &message, &field));
-    if (field.number == 0) break;
-    if (field.number != 1) continue;
-    GATHER_TRY(gather_onnx_is(onnx, &field, GATHER_PROTO_BYTES));
-    GATHER_TRY(gather_onnx_parts_read(onnx, field.inner, &parts));
-    value->name = parts.name;
-    value->type = parts.type->type;
-  }
-  if (count > GATHER_MAX_RANK) return GATHER_OK;
-  GATHER_TRY(gather_onnx_take(onnx, count, sizeof *dims, &dims));
-  for (int64_t i = 0; i < count; i++) {
-    int64_t length = (int64_t)lengths[i];
-    dims[i] = length < 0 ? (gather_dim){0, GATHER_DIM_UNBOUNDED, NULL} : (gather_dim){length, length, NULL};
-  }
-  value->rank = (int32_t)count;
-  value->dims = count > 0 ? dims : NULL;
-  return GATHER_OK;
-}
-
 static gather_status read_field(gather_onnx *onnx, const gather_proto_field *field, gather_graph *graph,
                                 const graph_lists *l) {
   if (field->number == NAME) return gather_onnx_text(onnx, field, &graph->name);
@@ -61,12 +32,11 @@ static gather_status read_field(gather_onnx *onnx, const gather_proto_field *fie
       return gather_onnx_value(onnx, field->inner, &l->outputs[graph->output_count++]);
     case INFO:
       return gather_onnx_value(onnx, field->inner, &l->infos[graph->info_count++]);
-    case SPARSE:
-      return read_sparse(onnx, field->inner, &l->infos[graph->info_count++]);
     default:
       constant = &l->constants[graph->constant_count++];
       constant->is_initializer = true;
-      return gather_onnx_tensor(onnx, field->inner, &constant->tensor);
+      return field->number == SPARSE ? gather_onnx_sparse(onnx, field->inner, &constant->tensor)
+                                     : gather_onnx_tensor(onnx, field->inner, &constant->tensor);
   }
 }
 
@@ -75,8 +45,8 @@ static gather_status make_lists(gather_onnx *onnx, gather_proto message, gather_
   GATHER_TRY(gather_onnx_count(onnx, message, 16, counts));
   GATHER_TRY(gather_onnx_take(onnx, counts[INPUT], sizeof *l->inputs, &l->inputs));
   GATHER_TRY(gather_onnx_take(onnx, counts[OUTPUT], sizeof *l->outputs, &l->outputs));
-  GATHER_TRY(gather_onnx_take(onnx, counts[INFO] + counts[SPARSE], sizeof *l->infos, &l->infos));
-  GATHER_TRY(gather_onnx_take(onnx, counts[INITIALIZER], sizeof *l->constants, &l->constants));
+  GATHER_TRY(gather_onnx_take(onnx, counts[INFO], sizeof *l->infos, &l->infos));
+  GATHER_TRY(gather_onnx_take(onnx, counts[INITIALIZER] + counts[SPARSE], sizeof *l->constants, &l->constants));
   graph->inputs = l->inputs;
   graph->outputs = l->outputs;
   graph->infos = l->infos;

@@ -240,17 +240,21 @@ gather_status gather_onnx_external(gather_onnx *onnx, const gather_onnx_parts *p
     return GATHER_ONNX_WRONG(onnx, at, "the external data of tensor '%.100s' have no location", parts->name);
   if (tensor->bytes == 0) return GATHER_OK;
   const int64_t needed = stored_bytes(tensor);
-  if (parts->data_length >= 0 && parts->data_length < needed)
-    return GATHER_ONNX_WRONG(onnx, at, "tensor '%.100s' needs %" PRId64 " bytes; it has %" PRId64 " in '%.100s'",
-                             parts->name, needed, parts->data_length, parts->location);
   const gather_map *map = NULL;
   int64_t offset = parts->data_offset < 0 ? 0 : parts->data_offset;
-  int64_t length = parts->data_length < 0 ? needed : parts->data_length;
+  int64_t length =
+      parts->data_length <= 0 ? needed : parts->data_length; /* 0: as the shape says, as ONNX Runtime reads it */
+  gather_error why;
   tensor->offset = offset;
   GATHER_TRY(gather_file_sibling(onnx->file, parts->location, at, parts->name, tensor, &map, onnx->error));
   if (!map) return GATHER_OK;
+  if (length < needed) {
+    (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
+                           "tensor '%.100s' needs %" PRId64 " bytes; it has %" PRId64 " in '%.100s'", parts->name,
+                           needed, length, parts->location);
+    return gather_file_unreadable(onnx->file, &why, tensor, onnx->error);
+  }
   if (offset <= map->size && length <= map->size - offset) return use_bytes(onnx, map, map->size, offset, tensor);
-  gather_error why;
   (void)gather_fail_file(&why, GATHER_FILE_MALFORMED, onnx->file->name, at,
                          "tensor '%.100s' needs %" PRId64 " bytes at byte %" PRId64 " of '%.100s', which has %" PRId64,
                          parts->name, length, offset, parts->location, map->size);

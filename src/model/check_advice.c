@@ -11,7 +11,7 @@
 #include "model/model_check.h"
 
 /* Advice runs further checks, so it is limited to few nodes and to models that are not very large. */
-enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16 };
+enum { MOST_ASKED = 64, MOST_NODES = 2000, MOST_DIMS = 16, MOST_BYTES = 16 << 20 /* of values that it computes */ };
 
 struct gather_check_advice {
   gather_arena arena;
@@ -85,7 +85,9 @@ static gather_status take_missing(gather_check_advice *advice, const gather_mode
 
 static gather_status advise_indices(gather_check_advice *advice, gather_advice *out, gather_error *error) {
   gather_model_operands *operands = NULL;
-  gather_status status = gather_model_operands_find(advice->check->model, out->node, NULL, &operands, error);
+  gather_check_options options = GATHER_CHECK_OPTIONS_INIT;
+  options.memory_bytes = MOST_BYTES;
+  gather_status status = gather_model_operands_find(advice->check->model, out->node, &options, &operands, error);
   if (status != GATHER_OK) return status == GATHER_OUT_OF_MEMORY ? status : GATHER_OK;
   status = take_missing(advice, operands, out, error);
   gather_model_operands_destroy(operands);

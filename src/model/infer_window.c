@@ -67,10 +67,13 @@ static gather_dim places(const window *w, int32_t i, const gather_dim *dim, cons
   if (by == 1 && begin + end == reach - 1 && !w->same && !w->ceil) return *dim;
   if (!gather_is_exact(dim) || dim->min > SMALL) return gather_any_dim;
   if (w->same) return apart != 1 || w->ceil ? gather_any_dim : gather_exact_dim(dim->min / by + (dim->min % by != 0));
-  int64_t room = dim->min + begin + end - reach;
-  if (room < 0 || (w->ceil && room % by != 0))
-    return gather_any_dim; /* runtimes differ on whether a last, partial window counts */
-  return gather_exact_dim(room / by + 1);
+  const int64_t room = dim->min + begin + end - reach;
+  if (room < 0) return gather_any_dim;
+  if (!w->ceil || room % by == 0) return gather_exact_dim(room / by + 1);
+  /* A last, partial window counts everywhere if it begins in the data or before them. Runtimes differ on one that begins after their end
+   * (a step longer than the window, or padding there), and on auto_pad "valid". */
+  const int64_t last = (room / by + 1) * by;
+  return w->valid || last >= dim->min + begin ? gather_any_dim : gather_exact_dim(room / by + 2);
 }
 
 /* The axes after the first two, under a moving window; the kernel is an attribute, or the shape of the weights from

@@ -148,6 +148,7 @@ static gather_status check_inputs(const gather_running *run, gather_error *error
 static gather_status collect(gather_running *run, gather_model_result *result, int64_t i, const char *name,
                              gather_error *error) {
   gather_run_value *value = gather_run_find(run, name);
+  run->for_output = true;
   if (!value || !value->ready)
     return gather_fail(error, GATHER_FILE_MALFORMED, "nothing in the model produces the output '%.100s'", name);
   GATHER_TRY(gather_run_readable(value, error));
@@ -172,9 +173,15 @@ static gather_status check_files(gather_running *run, gather_error *error) {
   return GATHER_OK;
 }
 
+static void want(const gather_running *run, const char *name) {
+  gather_run_value *value = *name ? gather_run_find(run, name) : NULL;
+  if (value) value->wanted = true;
+}
+
 static gather_status run_graph(gather_running *run, gather_model_result *result, gather_error *error) {
   const gather_graph *graph = run->graph;
   int64_t *stack;
+  for (int64_t i = 0; i < graph->output_count; i++) want(run, graph->outputs[i].name);
   GATHER_TRY(check_files(run, error));
   GATHER_TRY(check_inputs(run, error));
   GATHER_TRY(take_room(run, result, graph->output_count, &stack, error));
@@ -188,6 +195,7 @@ static gather_status run_one(gather_running *run, const gather_node *node, gathe
                              gather_error *error) {
   char missing[300] = "";
   int64_t *stack;
+  for (int32_t i = 0; i < node->output_count; i++) want(run, node->outputs[i]);
   GATHER_TRY(take_room(run, result, node->output_count, &stack, error));
   GATHER_TRY(gather_run_check_readable(run, node - run->graph->nodes, error));
   GATHER_TRY(run_from(run, node - run->graph->nodes, stack, error));
@@ -238,7 +246,8 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
   if (!made) return gather_run_no_memory(error);
   gather_running run = {
       .model = model, .graph = model->graph_file->graph, .arena = &made->arena, .executor = full.executor};
-  gather_status status = run_what(&run, full.node, inputs, input_count, made, error);
+  gather_status status = gather_run_limit(&run, full.memory_bytes, error);
+  if (status == GATHER_OK) status = run_what(&run, full.node, inputs, input_count, made, error);
   if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? gather_run_name(run.at) : "";
   if (status == GATHER_OK)
     *result = made;

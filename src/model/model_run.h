@@ -24,6 +24,7 @@ typedef struct gather_run_value {
   bool ready;                           /* the tensor is set */
   bool given;                           /* by the caller: no node computes it */
   bool missing;                         /* neither given nor computed */
+  bool wanted;                          /* an output of the run */
   int64_t producer;                     /* number of the node; -1 = none */
   const gather_file_tensor *unreadable; /* the file's tensor, whose elements cannot be read: ready, without data */
   gather_dequantized *dequantized;      /* ready, but without data: see gather_run_decode; NULL */
@@ -47,6 +48,10 @@ typedef struct gather_running {
   bool one_node;         /* missing values are not a fault of the file */
   bool skips_unreadable; /* with one_node: elements that cannot be read are missing values, not failures */
   const gather_node *at; /* the node being computed, for error messages */
+  bool for_output;       /* it makes an output of the run; or outputs are made ready */
+  int64_t inner_left;    /* how many more bytes values that are no outputs may take, */
+  int64_t all_left;      /* and all values */
+  bool is_over;          /* more was needed */
 } gather_running;
 
 /* ---- model_run.c */
@@ -109,7 +114,9 @@ GATHER_CHECKED gather_status gather_run_shape(gather_running *run, int32_t rank,
 
 /* ---- run_tensors.c */
 
-/* Row-major memory for a tensor of that type and shape. */
+/* Sets how much memory values may take: memory_bytes of gather_model_run_options. */
+GATHER_CHECKED gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather_error *error);
+/* Row-major memory for a tensor of that type and shape; fails with is_over above the limit. */
 GATHER_CHECKED gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, gather_error *error);
 /* A row-major view of the same elements: the tensor itself, or a copy. */
 GATHER_CHECKED gather_status gather_run_dense(gather_running *run, const gather_tensor *tensor, gather_tensor *dense,

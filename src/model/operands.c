@@ -155,8 +155,9 @@ static const char *unknown_axis(const finding *f) { return f->made->node->axis_k
 
 static gather_status compute(finding *f, const char *name, gather_error *error) {
   gather_run_value *value = *name ? gather_run_find(&f->run, name) : NULL;
-  if (!value || value->given) return GATHER_OK;
+  if (!value || value->given || f->run.is_over) return GATHER_OK;
   gather_status status = gather_run_compute(&f->run, value, error);
+  if (f->run.is_over) return GATHER_OK; /* too large: not known */
   if (status == GATHER_OK && value->ready && !value->unreadable && !value->dequantized)
     add_override(f, value->name, &value->tensor);
   return status;
@@ -221,6 +222,7 @@ static gather_status find_values(finding *f, gather_error *error) {
                             .executor = f->options.executor,
                             .one_node = true,
                             .skips_unreadable = true};
+  GATHER_TRY(gather_run_limit(&f->run, f->options.memory_bytes, error));
   f->overrides = gather_arena_take(&f->made->arena, f->inner_count + 3, sizeof *f->overrides);
   if (!f->overrides) return no_memory(error);
   GATHER_TRY(gather_run_values(&f->run, error));

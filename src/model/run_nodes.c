@@ -218,8 +218,18 @@ static gather_status compute(gather_running *run, const gather_node *node, gathe
   return GATHER_OK;
 }
 
+static bool makes_output(const gather_running *run, const gather_node *node) {
+  bool wanted = false;
+  for (int32_t i = 0; i < node->output_count && !wanted; i++) {
+    const gather_run_value *value = *node->outputs[i] ? gather_run_find(run, node->outputs[i]) : NULL;
+    wanted = value && value->wanted;
+  }
+  return wanted;
+}
+
 gather_status gather_run_node(gather_running *run, const gather_node *node, gather_error *error) {
   run->at = node;
+  run->for_output = makes_output(run, node);
   gather_status status = compute(run, node, error);
   return status == GATHER_OK ? GATHER_OK : name_node(node, error, status);
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/tensor.h"
+#include "gather/file.h"
 #include "kernel/float_bits.h"
 #include "model/model_run.h"
 
@@ -23,6 +24,32 @@ gather_status gather_run_shape(gather_running *run, int32_t rank, const int64_t 
   return GATHER_OK;
 }
 
+gather_status gather_run_limit(gather_running *run, int64_t memory_bytes, gather_error *error) {
+  const int64_t most = INT64_C(512) << 20, usable = gather_usable_memory();
+  if (memory_bytes < 0) return gather_fail(error, GATHER_USAGE, "memory_bytes is %" PRId64, memory_bytes);
+  run->inner_left = memory_bytes > 0 ? memory_bytes : usable / 8 < most ? usable / 8 : most;
+  run->all_left = usable > run->inner_left ? usable : run->inner_left;
+  return GATHER_OK;
+}
+
+/* A few bytes are always granted: a shape, or a list of axes. */
+static gather_status spend(gather_running *run, int64_t bytes, gather_error *error) {
+  enum { FEW = 4096 };
+  char needed[32], left[32];
+  const bool is_output = run->for_output;
+  const int64_t most = is_output || run->all_left < run->inner_left ? run->all_left : run->inner_left;
+  if (bytes <= FEW) return GATHER_OK;
+  if (bytes > most) {
+    run->is_over = true;
+    return gather_fail(error, GATHER_OUT_OF_MEMORY, "it needs %s, but only %s of the memory limit%s are left",
+                       gather_text_bytes(bytes, needed, sizeof needed), gather_text_bytes(most, left, sizeof left),
+                       is_output ? "" : " for values between nodes");
+  }
+  run->all_left -= bytes;
+  if (!is_output) run->inner_left -= bytes;
+  return GATHER_OK;
+}
+
 gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, gather_error *error) {
   tensor->strides = NULL;
   tensor->packed_offset = 0;
@@ -33,6 +60,7 @@ gather_status gather_run_allocate(gather_running *run, gather_tensor *tensor, ga
                                                   .shape = tensor->shape,
                                                   .item_bytes = tensor->item_bytes},
                                  error));
+  GATHER_TRY(spend(run, gather_tensor_bytes(tensor), error));
   tensor->data = gather_arena_take(run->arena, 1, gather_tensor_bytes(tensor));
   return tensor->data ? GATHER_OK : gather_run_no_memory(error);
 }
@@ -50,20 +78,17 @@ static bool is_dense(const gather_tensor *tensor) {
   return true;
 }
 
-/* A gather of all rows is a copy, whatever the type. A scalar becomes a row first. */
+/* A gather by a tuple without numbers takes all of data: a copy, whatever the type and strides. A scalar becomes a row first. */
 gather_status gather_run_copy(gather_running *run, const gather_tensor *tensor, const gather_tensor *out,
                               gather_error *error) {
   static const int64_t ONE[1] = {1};
   gather_tensor from = *tensor, to = *out;
   if (from.rank == 0) from.rank = to.rank = 1, from.shape = to.shape = ONE, from.strides = NULL;
-  int64_t len = from.shape[0];
-  int64_t *numbers = gather_arena_take(run->arena, len, (int64_t)sizeof *numbers);
-  if (!numbers) return gather_run_no_memory(error);
-  for (int64_t i = 0; i < len; i++) numbers[i] = i;
-  gather_tensor indices = {.data = numbers, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &len};
+  int64_t none = 0;
+  gather_tensor indices = {.data = &none, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &none};
   gather_options options = GATHER_OPTIONS_INIT;
   options.executor = run->executor;
-  return gather_apply(gather_op_find("Gather", "onnx-13"), &from, &indices, &to, &options, error);
+  return gather_apply(gather_op_find("GatherND", "openvino-8"), &from, &indices, &to, &options, error);
 }
 
 /* Whether the padding bits after the last element of a row-major packed tensor are 0; in a view of a file they may be

@@ -161,6 +161,13 @@ static int32_t column(const gather_attributes *a, int32_t d) {
   return gather_numbers_find(a->numbers.start_index_map, a->numbers.start_index_map_count, d);
 }
 
+/* How many places a window has along a dimension. A window without elements has one more than the longest dimension: the last place
+ * is then left out. */
+static int64_t places_of(int64_t len, int64_t window) {
+  const int64_t last = len - window; /* at least 0 (check_lengths) */
+  return last < INT64_MAX ? last + 1 : last;
+}
+
 /* The numbers of a tuple select where the window begins. */
 static void select_windows(gather_plan *plan, const gather_dimension_numbers *n, const gather_tensor *data,
                            const gather_tensor *indices, const gather_steps *s) {
@@ -168,7 +175,7 @@ static void select_windows(gather_plan *plan, const gather_dimension_numbers *n,
   const int32_t k = (int32_t)n->start_index_map_count;
   for (int32_t j = 0; j < k; j++) {
     const int64_t d = n->start_index_map[j];
-    places[j] = data->shape[d] - n->slice_sizes[d] + 1, steps[j] = s->data[d];
+    places[j] = places_of(data->shape[d], n->slice_sizes[d]), steps[j] = s->data[d];
   }
   if (k == 0) { /* as GatherND's empty tuples: an index 0 of the plan's own */
     gather_plan_select(plan, 1, 0);

@@ -85,17 +85,26 @@ gather_index_state gather_tuples_validate(const gather_plan *plan, const char *i
   return worst;
 }
 
+/* Whether an index out of range on an axis of `len` elements may be the one that an error names. Clamp and wrap repair all but those on
+ * an axis of length 0, and every tuple has a number on such an axis if there is one. */
+static bool may_blame(const gather_plan *plan, int64_t len) {
+  const gather_on_bad on_bad = plan->rule.on_bad;
+  return len == 0 || plan->rule.axis_len > 0 || (on_bad != GATHER_ON_BAD_CLAMP && on_bad != GATHER_ON_BAD_WRAP);
+}
+
 int64_t gather_tuples_count_bad(const gather_plan *plan, const char *indices, int64_t step, int64_t count,
                                 int64_t *first, int64_t *value) {
   int64_t bad = 0;
+  bool blamed = false;
   for (int32_t c = 0; c < plan->column_count; c++) {
     const gather_index_rule rule = gather_columns_rule(plan, c);
     int64_t tuple, number;
     int64_t found =
         gather_indices_count_bad(&rule, indices + gather_column(plan, c)->index, step, count, &tuple, &number);
-    if (found && (bad == 0 || tuple * plan->column_count + c < *first))
-      *first = tuple * plan->column_count + c, *value = number;
     bad += found;
+    if (!found || !may_blame(plan, rule.axis_len)) continue;
+    if (!blamed || tuple * plan->column_count + c < *first) *first = tuple * plan->column_count + c, *value = number;
+    blamed = true;
   }
   return bad;
 }

@@ -58,7 +58,8 @@ GATHER_INLINE gather_index_state gather_columns_validate(const gather_plan *plan
   return gather_indices_validate(&plan->rule, indices, step, count);
 }
 
-/* *first: the number of the first one out of range, counted through all columns. */
+/* *first: the number of the first one out of range, counted through all columns; of one that clamp and wrap cannot repair if there is
+ * one. */
 GATHER_INLINE int64_t gather_columns_count_bad(const gather_plan *plan, const char *indices, int64_t step,
                                                int64_t count, int64_t *first, int64_t *value) {
   if (plan->column_count > 1) return gather_tuples_count_bad(plan, indices, step, count, first, value);

@@ -165,8 +165,8 @@ bool gather_plan_can_repair(const gather_plan *plan);
 gather_index_state gather_indices_unchecked(const gather_index_rule *rule);
 /* Whether indices can be out of range and affect the result. */
 bool gather_plan_must_check(const gather_plan *plan);
-/* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order, its value, and how many there
- * are. */
+/* Fails with GATHER_INDEX_OUT_OF_RANGE: the first index out of range in row-major order (of a policy that repairs, the first one that
+ * it cannot repair), its value, and how many are out of range. */
 gather_status gather_plan_blame(const gather_plan *plan, gather_error *error, int64_t position, int64_t value,
                                 int64_t bad);
 /* Only validates; for memory that nobody writes. *bad: how many are out of range and will be repaired; *state: the

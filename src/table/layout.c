@@ -43,12 +43,6 @@ enum { LAYOUT_COUNT = sizeof LAYOUTS / sizeof *LAYOUTS };
 
 /* ---- names */
 
-static const gather_file_tensor *find_tensor(const gather_file *file, const char *name) {
-  for (int64_t i = 0; i < file->len; i++)
-    if (strcmp(file->tensors[i].name, name) == 0) return &file->tensors[i];
-  return NULL;
-}
-
 /* The name of a side tensor: that of the data with another ending. False: too long to exist here. */
 static bool side_name(const gather_file_tensor *data, const layout_row *row, const side_row *side, char *name) {
   const size_t stem = strlen(data->name) - strlen(row->ending);
@@ -59,7 +53,7 @@ static bool side_name(const gather_file_tensor *data, const layout_row *row, con
 static const gather_file_tensor *find_side(const gather_layout *found, const layout_row *row, int role) {
   char name[NAME_BYTES];
   if (row->side[role].need == NOT_USED || !side_name(found->data, row, &row->side[role], name)) return NULL;
-  return find_tensor(found->file, name);
+  return gather_file_named(found->file, name);
 }
 
 static bool has_ending(const char *name, const char *ending) {

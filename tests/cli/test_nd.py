@@ -208,3 +208,17 @@ def test_threads(gather, threads):
     gather.save("i.npy", indices)
     assert gather("nd", "x.npy", "i.npy", "-o", "o.npy", "--threads", threads).code == 0
     same(gather.load("o.npy"), data[indices[:, 0], indices[:, 1]])
+
+
+@pytest.mark.parametrize("policy", ["clamp", "wrap", "error"])
+@pytest.mark.parametrize("lengths, axis, bad", [((3, 0, 2), 1, 4), ((0, 3, 2), 0, 3)])
+def test_the_error_names_the_axis_that_cannot_be_repaired(gather, policy, lengths, axis, bad):
+    """Clamp and wrap repair an index of the axis of length 3; on the axis beside it there is nothing to take."""
+    gather.save("x.npy", np.zeros(lengths, np.float32))
+    gather.save("i.npy", np.array([[7, 8], [9, 1]]))
+    axis = 0 if policy == "error" else axis
+    for words in (["-o", "o.npy"], ["--dry-run"], ["-o", "o.npy", "--memory", "4MiB"]):
+        error = gather.fails("index_out_of_range", "nd", "x.npy", "i.npy", *words, "--on-bad", policy)
+        assert (error["axis"], error["position"], error["value"], error["bad_count"]) == (axis, [0, axis], 7 + axis, bad)
+    drawn = gather("explain", "--nd", "x.npy", "i.npy", "--on-bad", policy)
+    assert f"indices[0, {axis}] = {7 + axis}" in drawn.text + drawn.errors

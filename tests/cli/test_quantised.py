@@ -2,6 +2,7 @@
 """`take --as`: rows of quantised tensors, decoded; and what `info` says about them."""
 
 import io
+import time
 
 import gguf
 import numpy as np
@@ -181,3 +182,18 @@ def test_completion(gather):
     assert gather("__complete", "take", "--as", "").text.split() == ["none", "0", "float32", "float16", "bfloat16"]
     words = [line.split("\t")[0] for line in gather("__complete", "take", "--codec", "r").text.splitlines()[1:]]
     assert words == ["rowwise8", "rowwise4", "rowwise2"]
+
+
+def test_many_tensors_that_look_quantised(gather):
+    """Side tensors are found by a table of names: a search of all names for each tensor took five minutes for these."""
+    codes, scales = np.zeros((4, 4), np.uint8), np.zeros(4, np.float32)
+    tensors = {}
+    for i in range(40_000):
+        tensors[f"layers.{i}.weight"], tensors[f"layers.{i}.scales"] = part(codes), part(scales)
+    (gather.folder / "m.safetensors").write_bytes(safetensors(tensors))
+    begin = time.monotonic()
+    answer = gather.json("info", "m.safetensors")
+    assert time.monotonic() - begin < 60
+    assert [row["name"] for row in answer["tensors"]] == list(tensors)
+    assert gather.json("info", "m.safetensors:layers.39999.scales")["tensors"][0]["name"] == "layers.39999.scales"
+    assert "'layers.7.scales'" in gather.fails("name_not_found", "info", "m.safetensors:layers.7.scale")["message"]

@@ -21,7 +21,7 @@ def external(tmp_path, bytes_needed: int, **keys: str) -> os.PathLike:
 
 def test_external_data(tmp_path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(range(100)))
-    for keys, start in (({}, 0), ({"offset": "10"}, 10), ({"offset": "10", "length": "20"}, 10), ({"checksum": "x"}, 0)):
+    for keys, start in (({}, 0), ({"length": "0"}, 0), ({"offset": "10", "length": "0"}, 10), ({"offset": "10"}, 10), ({"offset": "10", "length": "20"}, 10), ({"checksum": "x"}, 0)):
         with opened(external(tmp_path, 20, location="w.bin", **keys)) as file:
             assert content(file.find("w")) == bytes(range(start, start + 20))
 
@@ -29,7 +29,7 @@ def test_external_data(tmp_path) -> None:
 OUTSIDE = ["../w.bin", "../../etc/passwd", "/w.bin", "/etc/passwd", "a/../../w.bin", "a/..", "..", "..\\w.bin", ""]
 
 
-@pytest.mark.parametrize("keys", [{"length": "19"}, {"offset": "-1"}, {"length": "1x"}, {"length": ""}, {"offset": "9" * 30},
+@pytest.mark.parametrize("keys", [{"offset": "-1"}, {"length": "1x"}, {"length": ""}, {"offset": "9" * 30},
                                   *({"location": name} for name in OUTSIDE)])
 def test_wrong_external_data(keys: dict, tmp_path) -> None:
     (tmp_path / "w.bin").write_bytes(bytes(range(100)))
@@ -53,6 +53,18 @@ def test_external_data_that_is_too_short(keys: dict, tmp_path) -> None:
     complaint = unreadable(external(tmp_path, 20, location="w.bin", **keys))
     assert complaint.status == "file_malformed" and complaint.offset > 0 and "100" in complaint.message
     assert complaint.file.endswith("m.onnx") and "w.bin" in complaint.message
+
+
+@pytest.mark.parametrize("keys", [{"length": "19"}, {"length": "1", "offset": "10"}])
+def test_a_length_that_is_shorter_than_the_tensor(keys: dict, tmp_path) -> None:
+    """That tensor cannot be read; the others of the model can."""
+    (tmp_path / "w.bin").write_bytes(bytes(range(100)))
+    path = external(tmp_path, 20, location="w.bin", **keys)
+    complaint = unreadable(path)
+    assert complaint.status == "file_malformed" and complaint.offset > 0
+    assert f"needs 20 bytes; it has {keys['length']} in 'w.bin'" in complaint.message
+    (tmp_path / "w.bin").unlink()
+    assert unreadable(path).status == "file_not_found"
 
 
 def test_external_data_that_is_missing_or_has_no_place(tmp_path) -> None:

@@ -51,12 +51,69 @@ def test_every_form_of_constant(form: dict, array) -> None:
             assert content(file.all[0]) == array.tobytes() and file.all[0].shape == array.shape
 
 
-def test_sparse_values_are_no_constants() -> None:
-    sparse = onnx.SparseTensorProto(values=table("s"), indices=numpy_helper.from_array(np.arange(4)), dims=[9])
-    main = graph("m", [helper.make_node("Constant", [], ["k"], sparse_value=sparse)], [table("w")], ["k"])
-    main.sparse_initializer.append(sparse)
+def sparse_of(dense: np.ndarray, places: bool, name: str = "s") -> onnx.SparseTensorProto:
+    """Of its elements that are not 0: with their numbers in row-major order, or their coordinates."""
+    chosen = np.argwhere(dense) if places else np.flatnonzero(dense)
+    values = dense[tuple(np.argwhere(dense).T)] if dense.ndim else dense.reshape(1)
+    return onnx.SparseTensorProto(values=numpy_helper.from_array(values, name), indices=numpy_helper.from_array(chosen.astype(np.int64)), dims=dense.shape)
+
+
+@pytest.mark.parametrize("places", [False, True])
+@pytest.mark.parametrize("shape", [(9,), (4, 3), (2, 1, 5), (3, 0), (0,)])
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.uint8, np.float16, np.bool_, np.complex128])
+def test_sparse_values(kind, shape: tuple, places: bool) -> None:
+    """They are read as the dense tensors that they stand for."""
+    dense = (np.arange(np.prod(shape), dtype=np.int64).reshape(shape) * 7 % 4 % 3).astype(kind)
+    main = graph("m", [helper.make_node("Constant", [], ["k"], sparse_value=sparse_of(dense, places))], [table("w")], ["k"])
+    main.sparse_initializer.append(sparse_of(dense, places))
     with opened(model(main).SerializeToString()) as file:
-        assert file.names == ["w"]
+        assert file.names == ["w", "s", "k"]
+        for name in ("s", "k"):
+            assert content(file.find(name)) == dense.tobytes() and file.find(name).shape == dense.shape
+
+
+def test_sparse_values_that_cannot_be_dense() -> None:
+    """A few bytes stand for many zeros: too many are said to be so, and the rest of the model is read."""
+    huge = sparse_of(np.ones(1, np.float32), False)
+    huge.dims[:] = [1 << 20, 1 << 10]
+    packed = onnx.SparseTensorProto(values=helper.make_tensor("p", onnx.TensorProto.INT4, [2], [1, 2]), indices=numpy_helper.from_array(np.arange(2)), dims=[9])
+    main = graph("m", [], [table("w")], [])
+    main.sparse_initializer.extend([huge, packed])
+    with opened(model(main).SerializeToString()) as file:
+        assert file.names == ["w", "s", "p"] and file.find("s").shape == (1 << 20, 1 << 10)
+        assert "sparse tensor: it would take 4.00 GiB" in file.find("s").complaint.message
+        assert "sparse tensor of type int4" in file.find("p").complaint.message
+    # Each alone is allowed, all of them are not.
+    many = [sparse_of(np.ones(1, np.float32), False, f"s{i}") for i in range(5)]
+    for one in many:
+        one.dims[:] = [5 << 20]
+    main.sparse_initializer.extend(many)
+    with opened(model(main).SerializeToString()) as file:
+        assert [file.find(f"s{i}").complaint is None for i in range(5)] == [True] * 3 + [False] * 2
+
+
+@pytest.mark.parametrize("change, why", [
+    (lambda s: s.ClearField("values"), "no values"),
+    (lambda s: s.ClearField("indices"), "no indices of type int64"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.arange(3, dtype=np.int32))), "no indices of type int64"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.arange(2))), "do not fit"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.zeros((3, 1), np.int64))), "do not fit"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.array([0, 1, 6]))), "index 2 of the sparse tensor 's' is outside"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.array([0, -1, 5]))), "index 1 of the sparse tensor 's' is outside"),
+    (lambda s: s.indices.CopyFrom(numpy_helper.from_array(np.array([[0, 0], [1, 2], [0, 3]]))), "index 2 of"),
+    (lambda s: s.values.CopyFrom(numpy_helper.from_array(np.zeros((3, 1), np.float32), "s")), "rank 2, not 1"),
+    (lambda s: s.dims.__setitem__(slice(None), [2, -3]), "negative"),
+    (lambda s: s.dims.__setitem__(slice(None), [0, 3]), "outside"),
+    (lambda s: s.dims.__setitem__(slice(None), [1 << 62, 1 << 62]), "too large"),
+])  # fmt: skip
+def test_sparse_values_that_are_malformed(change, why: str) -> None:
+    sparse = sparse_of(np.array([[1, 1, 0], [0, 0, 1]], np.float32), False)
+    change(sparse)
+    main = graph("m", [], [], [])
+    main.sparse_initializer.append(sparse)
+    with pytest.raises(GatherError, match=why) as caught, opened(model(main).SerializeToString()):
+        pass
+    assert caught.value.status == "file_malformed" and caught.value.offset > 0
 
 
 def test_unknown_fields_groups_and_order() -> None:

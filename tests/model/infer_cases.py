@@ -219,7 +219,10 @@ def windows(rng):
             for op in ["AveragePool", "LpPool"]:
                 yield Case(op, [x(rng, 2, 3, 9, 8)], {"kernel_shape": [3, 2], **attributes}, 18)
     yield Case("Conv", [x(rng, 1, 4, 7), Const(floats(rng, 6, 2, 3))], {"group": 2, "pads": [1, 1]})
-    yield Case("MaxPool", [x(rng, 1, 2, 7)], {"kernel_shape": [2], "strides": [2], "ceil_mode": 1})
+    for op in ["MaxPool", "AveragePool", "LpPool"]:
+        yield Case(op, [x(rng, 1, 2, 7)], {"kernel_shape": [2], "strides": [2], "ceil_mode": 1})
+        yield Case(op, [x(rng, 1, 2, 8, 9)], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 0, 0, 0], "ceil_mode": 1})
+    yield Case("MaxPool", [x(rng, 1, 2, 14)], {"kernel_shape": [2], "strides": [3], "dilations": [2], "ceil_mode": 1})
     yield Case("ConvTranspose", [x(rng, 1, 4, 5), x(rng, 4, 3, 3)], {"strides": [2], "output_padding": [1], "pads": [1, 0]})
     yield Case("ConvTranspose", [x(rng, 1, 4, 5), x(rng, 4, 3, 3)], {"strides": [2], "output_shape": [12], "group": 2})
     for op in ["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"]:

@@ -145,6 +145,8 @@ OTHERS = [
     ("GroupConvolution", lambda x: op.group_convolution(x(2, 4, 9), f(2, 3, 2, 3), [1], [1], [0], [2])),
     ("MaxPool", lambda x: op.max_pool(x(2, 3, 9, 8), [2, 1], [1, 1], [1, 0], [0, 1], [3, 2])),
     ("AvgPool", lambda x: op.avg_pool(x(2, 3, 9, 8), [2, 1], [1, 0], [0, 1], [3, 2], True)),
+    ("MaxPool", lambda x: op.max_pool(x(2, 3, 9, 8), [2, 3], [1, 1], [1, 0], [0, 0], [2, 3], "ceil")),
+    ("AvgPool", lambda x: op.avg_pool(x(2, 3, 9, 8), [4, 2], [0, 0], [0, 0], [4, 3], True, "ceil")),
     ("Pad", lambda x: op.pad(x(2, 3), c(1, 0), c(0, 2), "constant", scalar(0.0, np.float32))),
     ("DepthToSpace", lambda x: op.depth_to_space(x(2, 8, 3, 4), "blocks_first", 2)),
     ("SpaceToDepth", lambda x: op.space_to_depth(x(2, 3, 4, 6), "blocks_first", 2)),

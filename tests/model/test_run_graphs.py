@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from onnx import TensorProto, helper
 
 import run_models as models
 from support.skip import skip_test
-from test_run_onnx import run
+from test_run_onnx import EXE, run
 
 
 @pytest.fixture
@@ -114,3 +116,88 @@ def test_node_without_outputs(tmp_path):
     code, answer = run(path, "--node", "g", "--input", "i=[0]", "--output", f"y={tmp_path}/y.npy")
     assert (code, answer["error"]["status"]) == (3, "name_not_found"), answer
     assert run(path, "--node", "g", "--input", "i=[9]")[1]["error"]["status"] == "index_out_of_range"
+
+
+def doubling(path, rounds, *, of="indices", wanted=("y",)):
+    """A model of some 1.3 KB: one number, concatenated with itself `rounds` times; a gather needs it."""
+    nodes = [helper.make_node("Concat", [f"c{i}", f"c{i}"], [f"c{i + 1}"], axis=0) for i in range(rounds)]
+    names = ["x", f"c{rounds}"] if of == "indices" else [f"c{rounds}", "i"]
+    nodes.append(helper.make_node("Gather", names, ["y"], "g"))
+    inputs = [helper.make_tensor_value_info("x", 7, [4]), helper.make_tensor_value_info("i", 7, [2])]
+    outputs = [helper.make_tensor_value_info(name, 7, None) for name in wanted]
+    return models.save(path, nodes, inputs, outputs, [models.tensor_of("c0", "INT64", np.zeros(1, np.int64))], 13)
+
+
+def peak(*words):
+    """The exit code, what the command printed, and its largest size in MiB (0 with a sanitizer, which adds its own)."""
+    with subprocess.Popen([EXE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as child:
+        text = child.stdout.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, text, 0 if os.environ.get("GATHER_SANITIZE") else usage.ru_maxrss // 1024
+
+
+GIVEN = ["--input", "x=[5, 6, 7, 8]", "--input", "i=[0, -1]"]
+
+
+@pytest.mark.parametrize("of", ["indices", "data"])
+def test_values_that_only_gathers_need_are_limited(of, tmp_path):
+    path = doubling(tmp_path, 32, of=of)
+    for command in (["check", path], ["check", path, "--json"], ["info", path], ["info", path, "--json"]):
+        code, text, most = peak(*command)
+        assert code == 0 and most < 300, text
+    code, text, most = peak("run", path, *GIVEN)
+    assert code == 3 and "memory limit for values between nodes" in text and "--memory" in text and most < 900, text
+    code, text, most = peak("run", path, *GIVEN, "--memory", "20MB")
+    assert code == 3 and most < 100, text
+    code, text, most = peak("explain", path, *GIVEN)
+    assert (code == 0) == (of == "data") and most < 900, text
+
+
+def test_the_memory_limit_of_a_run(tmp_path):
+    """2^16 numbers are 512 KiB, and those before them as much; outputs do not count."""
+    path = doubling(tmp_path, 16)
+    for memory, enough in (("100KB", False), ("1000KB", False), ("1MiB", True), ("2MB", True)):
+        assert (peak("run", path, *GIVEN, "--memory", memory)[0] == 0) == enough, memory
+    path = doubling(tmp_path, 16, wanted=("y", "c16"))
+    for memory, enough in (("100KB", False), ("400KB", False), ("512KiB", True)):
+        assert (peak("run", path, *GIVEN, "--memory", memory)[0] == 0) == enough, memory
+    for memory in ("0", "-1", "x", "1XB"):
+        assert run(path, *GIVEN, "--memory", memory)[1]["error"]["status"] == "usage"
+
+
+@pytest.mark.parametrize("role", ["data", "indices"])
+@pytest.mark.parametrize("form", ["initializer", "constant", "outer"])
+def test_sparse_tensors_like_onnxruntime(role, form, tmp_path):
+    """A check, a run and ONNX Runtime read sparse data and indices, also of an outer graph."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        skip_test("onnxruntime", "the package is not installed")
+    import onnxruntime
+    from onnx import numpy_helper
+
+    dense = {"data": np.array([[0, 5], [0, 0], [7, 0]], np.float32), "indices": np.array([0, 2, 0, -1])}
+    chosen = dense[role]
+    values = numpy_helper.from_array(chosen[np.nonzero(chosen)], role if form != "constant" else "")
+    places = numpy_helper.from_array(np.argwhere(chosen) if chosen.ndim > 1 else np.flatnonzero(chosen))
+    sparse = helper.make_sparse_tensor(values, places, chosen.shape)
+    other = "indices" if role == "data" else "data"
+    table = models.tensor_of(other, "INT64" if other == "indices" else "FLOAT", dense[other])
+    gather, y = helper.make_node("Gather", ["data", "indices"], ["y"], "g"), helper.make_tensor_value_info("y", 1, None)
+    condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    nodes = [gather]
+    if form == "outer":
+        body = helper.make_graph([gather], "b", [], [y])
+        nodes = [helper.make_node("If", ["c"], ["z"], "if", then_branch=body, else_branch=body)]
+    elif form == "constant":
+        nodes = [helper.make_node("Constant", [], [role], sparse_value=sparse), gather]
+    ends = [helper.make_tensor_value_info("z", 1, None)] if form == "outer" else [y]
+    graph = helper.make_graph(nodes, "m", [condition] if form == "outer" else [], ends, [table], sparse_initializer=[sparse] if form != "constant" else [])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    wanted = session.run(None, {"c": np.array(True)} if form == "outer" else {})[0]
+    code, answer = run(tmp_path / "m.onnx", "--node", "main/if/then_branch/g" if form == "outer" else "g", "--output", tmp_path / "y.npy")
+    assert code == 0 and np.array_equal(np.load(tmp_path / "y.npy"), wanted), answer
+    assert np.array_equal(wanted, dense["data"][dense["indices"]])
+    done = subprocess.run([EXE, "check", str(tmp_path / "m.onnx")], capture_output=True, text=True)
+    assert done.returncode == 0 and " 0 unknown, 0 bad" in done.stdout, done.stdout

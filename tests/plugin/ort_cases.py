@@ -31,12 +31,13 @@ TUPLES = [([5], [3, 1], 0), ([4, 5], [3, 2], 0), ([4, 5], [3, 1], 0), ([2, 3, 4]
           ([2, 3, 4], [0, 2], 0), ([3, 0, 2], [4, 1], 0), ([2, 3, 4], [2, 3, 1], 1), ([2, 3, 4], [2, 3, 2, 1], 2), ([2, 2, 2, 2], [2, 2, 2], 1),
           ([30, 5], [77, 2], 0), ([30, 5], [77, 1], 0), ([3, 9], [3, 20, 1], 1)]  # fmt: skip
 SHAPES = {"Gather": GATHER, "GatherElements": ELEMENTS, "GatherND": TUPLES}
-# Types that only an operator of ours takes: those of ONNX Runtime's own have no such kernel, and its schema no such type.
+# Types that only an operator of ours takes, on request: those of ONNX Runtime's own have no such kernel, and its schema no such type.
 WIDER = {"FLOAT8E4M3FN": 19, "FLOAT8E4M3FNUZ": 19, "FLOAT8E5M2": 19, "FLOAT8E5M2FNUZ": 19, "UINT4": 21, "INT4": 21}
 NARROW = {"FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn, "FLOAT8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "FLOAT8E5M2": ml_dtypes.float8_e5m2,
           "FLOAT8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz, "UINT4": ml_dtypes.uint4, "INT4": ml_dtypes.int4}  # fmt: skip
 
 # The operators of com.microsoft are replaced only where the option names them.
+ALL_TYPES = {"gather.types": "all"}
 ALSO_MICROSOFT = {"gather.operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
 
 DIFFERENCES = {
@@ -53,7 +54,7 @@ class Case:
     expected: np.ndarray  # by NumPy
     difference: str = ""
     folded: bool = False  # all is constant: ONNX Runtime may compute it with its own kernels before an execution provider is asked
-    wider: bool = False  # a type that only the operators of ours take
+    wider: bool = False  # a type that only the operators of ours take, on request
     nans: bool = False  # its NaNs may have another sign and payload than the built-in's: float8 to float differs there
     fault: str = ""  # what the message of an error must match; the built-in's text is another
     config: dict = field(default_factory=dict)  # entries of the session
@@ -201,7 +202,7 @@ def wider_cases(seed: int) -> list[Case]:
             indices = indices_for(rng, op, data_shape, index_shape, number, "int64")
             expected = np.asarray(oracle(op, data.astype(np.float32), indices, number))
             model, feeds = wider_model(op, opset, kind, data, indices, number)
-            found.append(Case(f"{op}-{opset} {kind}{data_shape} int64{index_shape} at {number}", model, feeds, op, expected, wider=True))
+            found.append(Case(f"{op}-{opset} {kind}{data_shape} int64{index_shape} at {number}", model, feeds, op, expected, wider=True, config=ALL_TYPES))
     return found
 
 

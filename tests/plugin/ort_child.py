@@ -7,7 +7,7 @@ onnxruntime and NumPy alone, so that it also runs in environments with other ver
     ort_child.py RUNS ANSWERS       RUNS: a pickled dictionary {"library": path, "runs": [run, ...]}
 
 A run has "model" (bytes or a path), "door", "feeds" (name to packed array) and, where wanted, "level", "threads", "options" (of the
-provider), "config" (entries of the session), "profile" (a folder), "severity" (of the log, which the answer then has), "repeat". An
+provider), "config" (entries of the session), "pattern" (memory patterns; on), "profile" (a folder), "severity" (of the log, which the answer then has), "repeat". An
 answer has "outputs" or "error", the providers, and of a profile the nodes that ran.
 Every answer is written before the next run begins; the line "begin N" tells which run a crash belongs to.
 """
@@ -62,6 +62,7 @@ def session_options(run: dict):
     options.intra_op_num_threads = run.get("threads", 1)
     options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, "ORT_" + run.get("level", "ENABLE_ALL"))
     options.log_severity_level = run.get("severity", 4)
+    options.enable_mem_pattern = run.get("pattern", True)
     for name, value in run.get("config", {}).items():
         options.add_session_config_entry(name, str(value))
     if run.get("profile"):

@@ -210,3 +210,17 @@ def test_random_cases(block):
         got, wanted = gather_nd(x, indices, **keywords), by_the_document(x, indices, batch_dims, rules, resolve)
         assert np.asarray(got).dtype == x.dtype and np.shape(got) == wanted.shape and np.array_equal(got, wanted), (rules, x.shape, indices.shape, mode)
     assert failed > 100
+
+
+@pytest.mark.parametrize("mode, axis", [("clip", 1), ("wrap", 1), ("raise", 0)])
+def test_the_axis_that_cannot_be_repaired(mode, axis, tmp_path):
+    """Clip and wrap fail only on an axis of length 0: the error names that one, not the index before it."""
+    empty, ids = np.zeros((3, 0, 2), np.float32), np.array([[7, 8], [1, 9]])
+    np.save(tmp_path / "empty.npy", empty)
+    table = libgather.open(tmp_path / "empty.npy")
+    plan = libgather.Plan.gather_nd(empty, ids, mode=mode)
+    for call in (lambda: gather_nd(empty, ids, mode=mode), lambda: plan(empty, ids), lambda: plan.check(ids), lambda: table.gather_nd(ids, mode=mode)):
+        with pytest.raises(libgather.GatherIndexError) as caught:
+            call()
+        error = caught.value
+        assert (error.axis, error.position, error.value, error.bad_count) == (axis, (0, axis), 7 + axis, 3)

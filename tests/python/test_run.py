@@ -8,6 +8,7 @@ import threading
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.numpy_helper
 import onnx.reference
 import pytest
 from model_files import BAD, CHAIN, EMBED, INSIDE, T, command, filled, needs_onnx, one_node, parsed, same, saved  # noqa: F401
@@ -340,3 +341,25 @@ def test_inputs_are_let_go():
     model = Model(one_node(T.FLOAT, (6, 4), (2,)))
     model.run({"data": x, "ids": [0, 1]})
     x.resize((2, 2), refcheck=True)  # nothing holds it any more
+
+
+@pytest.mark.parametrize("memory, enough", [(None, True), ("1MiB", True), (2**20, True), ("1000KB", False), (1, False)])
+def test_the_memory_limit(memory, enough):
+    """2^16 numbers are 512 KiB, and those before them as much; the output does not count."""
+    nodes = [onnx.helper.make_node("Concat", [f"c{i}", f"c{i}"], [f"c{i + 1}"], axis=0) for i in range(16)]
+    nodes.append(onnx.helper.make_node("Gather", ["x", "c16"], ["y"], "g"))
+    x, y = (onnx.helper.make_tensor_value_info(name, 7, None) for name in "xy")
+    graph = onnx.helper.make_graph(nodes, "g", [x], [y], [onnx.numpy_helper.from_array(np.array([1]), "c0")])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+    if enough:
+        assert np.array_equal(run(model, {"x": [3, 4]}, memory=memory)["y"], np.full(2**16, 4))
+        return
+    with pytest.raises(errors.GatherError, match="memory limit for values between nodes") as caught:
+        run(model, {"x": [3, 4]}, memory=memory)
+    assert isinstance(caught.value, MemoryError) and caught.value.node.startswith("c")
+
+
+@pytest.mark.parametrize("memory", [0, -1, "0", "1XB", 2**63, 1.5])
+def test_a_memory_limit_that_is_none(memory):
+    with pytest.raises((ValueError, TypeError), match="memory"):
+        Model(onnx.helper.make_model(onnx.helper.make_graph([], "g", [], []))).run({}, memory=memory)

@@ -93,6 +93,30 @@ static gather_options wild_options(void) {
 
 static const gather_op *wild_op(void) { return gather_op_at((size_t)below((int64_t)gather_op_count())); }
 
+/* Dimension numbers with memory for their lists, which often fit tensors of these ranks: the first dimensions of data are collapsed or
+ * batching, each window has any length. */
+typedef struct {
+  gather_dimension_numbers n;
+  int64_t offset[2 * MOST_RANK], collapsed[MOST_RANK], map[MOST_RANK], slice[MOST_RANK];
+} numbers_of;
+
+static void wild_numbers(numbers_of *w, const view *data, const view *indices) {
+  static const gather_dimension_numbers INIT = GATHER_DIMENSION_NUMBERS_INIT;
+  const int32_t rank = data->tensor.rank, gone = rank > 0 ? (int32_t)below(rank + 1) : 0;
+  w->n = INIT;
+  w->n.offset_dims = w->offset, w->n.collapsed_slice_dims = w->collapsed;
+  w->n.start_index_map = w->map, w->n.slice_sizes = w->slice;
+  w->n.collapsed_slice_dims_count = gone, w->n.offset_dims_count = rank - gone, w->n.slice_sizes_count = rank;
+  w->n.start_index_map_count = below(3) ? 1 : below(rank + 1);
+  w->n.index_vector_dim = indices->tensor.rank - (below(3) ? 0 : below(2));
+  for (int32_t d = 0; d < rank; d++) {
+    w->collapsed[d] = w->offset[d] = w->map[d] = d;
+    w->slice[d] = d < gone ? below(2) : below(2) ? below(3) : PICK(LENGTHS);
+  }
+  if (below(4) == 0 && rank > 0) w->map[0] = PICK(ENDS);
+  if (below(8) == 0 && rank > 0) w->slice[0] = PICK(ENDS);
+}
+
 /* ---- descriptions: nothing is read, so that they need no memory */
 
 static void describe(const view *v) {
@@ -134,8 +158,15 @@ static void plans_of_any_description(void **unused) {
     wild_view(&indices, PICK(INDEX_TYPES), tame);
     wild_view(&out, data.tensor.type, tame);
     if (options.on_bad == GATHER_ON_BAD_FILL && data.tensor.type == GATHER_TYPE_OPAQUE) data.tensor.item_bytes = 16;
+    const gather_op *op = below(4) ? wild_op() : op_of("gather", "stablehlo-1");
+    numbers_of numbers;
+    if (strcmp(op->dialect, "stablehlo") == 0) {
+      wild_numbers(&numbers, &data, &indices);
+      options.numbers = &numbers.n;
+      if (below(4)) options.axis = 0, options.batch_dims = 0;
+    }
     describe(&data), describe(&indices), describe(&out);
-    plan_it(wild_op(), &data, &indices, below(2) ? &out : NULL, &options);
+    plan_it(op, &data, &indices, below(2) ? &out : NULL, &options);
   }
 }
 
@@ -225,6 +256,45 @@ static void many_rows_of_one_with_the_lowest_stride(void **unused) {
   }
   assert_status(gather_tuning_set("radix_bytes", 268435456, NULL), GATHER_OK);
   assert_status(gather_tuning_set("radix_block", 4194304, NULL), GATHER_OK);
+}
+
+/* A window without elements has one place more than data is long: 2^63 of them. */
+static void windows_on_the_longest_dimension(void **unused) {
+  static const struct {
+    int64_t slice, index;
+    gather_status status; /* of the policy `error` */
+  } CASES[] = {{0, 0, GATHER_OK},
+               {0, INT64_MAX - 1, GATHER_OK},
+               {1, INT64_MAX - 1, GATHER_OK},
+               {1, INT64_MAX, GATHER_INDEX_OUT_OF_RANGE},
+               {2, INT64_MAX - 2, GATHER_OK},
+               {2, INT64_MAX - 1, GATHER_INDEX_OUT_OF_RANGE},
+               {INT64_MAX, 0, GATHER_OK},
+               {INT64_MAX, 1, GATHER_INDEX_OUT_OF_RANGE},
+               {0, -1, GATHER_INDEX_OUT_OF_RANGE},
+               {0, INT64_MIN, GATHER_INDEX_OUT_OF_RANGE}};
+  (void)unused;
+  for (size_t i = 0; i < COUNT(CASES); i++)
+    for (int32_t tuples = 1; tuples <= 2; tuples++)
+      for (int policy = GATHER_ON_BAD_DEFAULT; policy < GATHER_ON_BAD_PROMISE; policy++) {
+        int64_t slice[] = {CASES[i].slice, 0}, map[] = {0, 1}, offset[] = {0, 1}, shape[2], bad,
+                numbers[] = {CASES[i].index, 0};
+        char none[1], element[1] = {0};
+        gather_dimension_numbers n = GATHER_DIMENSION_NUMBERS_INIT;
+        gather_options options = GATHER_OPTIONS_INIT;
+        n.offset_dims = offset, n.offset_dims_count = 2, n.slice_sizes = slice, n.slice_sizes_count = 2;
+        n.start_index_map = map, n.start_index_map_count = tuples, n.index_vector_dim = 0;
+        options.numbers = &n, options.on_bad = (gather_on_bad)policy, options.fill = element, options.bad_count = &bad;
+        gather_tensor data = tensor_of(GATHER_TYPE_UINT8, none, 2, DIMS(INT64_MAX, 0));
+        gather_tensor ids = tensor_of(GATHER_TYPE_INT64, numbers, 1, DIMS(tuples));
+        gather_tensor out = {.type = GATHER_TYPE_UINT8, .data = none, .shape = shape};
+        assert_status(
+            gather_output_shape(op_of("gather", "stablehlo-1"), &data, &ids, &options, shape, &out.rank, NULL),
+            GATHER_OK);
+        assert_int_equal(shape[0], CASES[i].slice);
+        const gather_status wanted = policy == GATHER_ON_BAD_ERROR ? CASES[i].status : GATHER_OK;
+        assert_status(gather_apply(op_of("gather", "stablehlo-1"), &data, &ids, &out, &options, NULL), wanted);
+      }
 }
 
 static void more_packed_elements_than_offsets(void **unused) {
@@ -325,6 +395,7 @@ int main(void) {
   if (seed) state += strtoull(seed, NULL, 10) * 2654435761u;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(many_rows_of_one_with_the_lowest_stride),
+      cmocka_unit_test(windows_on_the_longest_dimension),
       cmocka_unit_test(more_packed_elements_than_offsets),
       cmocka_unit_test(plans_of_any_description),
       cmocka_unit_test(strides_of_length_one_do_not_matter),

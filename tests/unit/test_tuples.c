@@ -351,6 +351,39 @@ static void an_axis_without_elements(void **state) {
   assert_non_null(strstr(error.message, "cannot be in range: axis 1 has length 0"));
 }
 
+/* Clamp and wrap fail only for an axis without elements: the error names it, whatever was out of range before it, and counts all. */
+static void the_axis_that_cannot_be_repaired(void **state) {
+  static const struct {
+    int32_t columns;
+    int64_t len[MOST_COLUMNS];
+    int32_t axis; /* the first one without elements */
+  } CASES[] = {{2, {3, 0}, 1}, {2, {0, 3}, 0}, {3, {3, 0, 2}, 1}, {3, {3, 2, 0}, 2}, {3, {4, 0, 0}, 1}};
+  static const gather_on_bad POLICIES[] = {GATHER_ON_BAD_CLAMP, GATHER_ON_BAD_WRAP, GATHER_ON_BAD_ERROR};
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++)
+    for (int variant = 0; variant < (int)COUNT(POLICIES) * 8; variant++) {
+      job j = {.type = GATHER_TYPE_FLOAT32,
+               .index_type = GATHER_TYPE_INT64,
+               .columns = CASES[i].columns,
+               .row = 2,
+               .tuples = 5000};
+      const bool several = variant & 4;
+      gather_error error;
+      int64_t bad = 0;
+      memcpy(j.len, CASES[i].len, sizeof j.len);
+      j.on_bad = POLICIES[variant / 8], j.turned = variant & 1, j.shared = variant & 2;
+      for (int64_t k = 0; k < j.tuples * j.columns; k++) numbers[k] = 7 + k; /* every number is out of range */
+      assert_status(run(&j, several ? &three : NULL, &bad, &error), GATHER_INDEX_OUT_OF_RANGE);
+      const int32_t axis = j.on_bad == GATHER_ON_BAD_ERROR ? 0 : CASES[i].axis;
+      assert_int_equal(error.axis, axis);
+      assert_int_equal(error.position[0], 0);
+      assert_int_equal(error.position[1], axis);
+      assert_int_equal(error.value, 7 + axis);
+      assert_int_equal(error.bad_count, j.tuples * j.columns);
+      assert_int_equal(strstr(error.message, "cannot be in range: axis") != NULL, j.len[axis] == 0);
+    }
+}
+
 /* A type that cannot leave one axis may leave another: each column is judged by its own length. */
 static void columns_are_judged_one_by_one(void **state) {
   job j = {.type = GATHER_TYPE_UINT8,
@@ -413,6 +446,7 @@ int main(void) {
       cmocka_unit_test(every_variant),
       cmocka_unit_test(the_exact_error),
       cmocka_unit_test(an_axis_without_elements),
+      cmocka_unit_test(the_axis_that_cannot_be_repaired),
       cmocka_unit_test(columns_are_judged_one_by_one),
       cmocka_unit_test(one_column),
       cmocka_unit_test(a_plan_in_words),
