@@ -174,6 +174,7 @@ def loop(g: Graph):
         go_on = body.add("Less", [i, body.constant(np.array(g.rng.randint(0, 2), np.int64))], lambda a, b: [np.less(a, b)])
     else:
         go_on = body.add("Identity", [c], lambda a: [a])
+    body.results.add(go_on.name)
     after = [carried(g, body, v) for v in inner]
     rows = [result(body) for _ in range(g.rng.randint(0 if state else 1, 2))]
     names = [v.name for v in g.visible()]
