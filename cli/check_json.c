@@ -164,5 +164,12 @@ void gather_cli_check_json(const gather_cli_args *args, const gather_model *mode
   gather_cli_json_int(&json, "bad", gather_check_verdicts(check, GATHER_VERDICT_BAD));
   gather_cli_json_not_checked(&json, model);
   gather_cli_json_unreadable(&json, gather_model_file(model));
+  if (gather_check_contradiction_count(check) > 0) {
+    const char *text;
+    gather_cli_json_array(&json, "contradictions");
+    for (int64_t i = 0; (text = gather_check_contradiction(check, i)) != NULL; i++)
+      gather_cli_json_string(&json, NULL, text);
+    gather_cli_json_array_end(&json);
+  }
   gather_cli_json_finish(&json);
 }

@@ -117,8 +117,8 @@ static void add_override(finding *f, const char *name, const gather_tensor *tens
   const gather_operand *operand = operand_named(f->made->node, name);
   const gather_graph *graph = owner_of(f->run.graph, name);
   if (graph)
-    f->overrides[f->override_count++] =
-        (gather_override){graph, name, operand ? operand->type : GATHER_TYPE_NONE, *tensor};
+    f->overrides[f->override_count++] = (gather_override){graph, f->made->check->places[f->number].root, name,
+                                                          operand ? operand->type : GATHER_TYPE_NONE, *tensor};
 }
 
 /* The caller's values become values of the run, and of the next check. */
@@ -217,7 +217,7 @@ static gather_status find_values(finding *f, gather_error *error) {
   gather_error why;
   const gather_model_node *node = f->made->node;
   f->run = (gather_running){.model = f->model,
-                            .graph = f->made->check->graphs[f->number],
+                            .graph = f->made->check->places[f->number].graph,
                             .arena = &f->made->arena,
                             .executor = f->options.executor,
                             .one_node = true,

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "model/model_run.h"
+#include "model/node_path.h"
 
 enum { DEEPEST = 64, PATH_BYTES = 1024 };
 
@@ -26,8 +27,8 @@ typedef struct search {
 
 /* Compares a name with PATH/NAME. */
 static bool is_path(const char *wanted, const char *path, const char *name) {
-  size_t length = strlen(path);
-  return strncmp(wanted, path, length) == 0 && wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0;
+  const char *rest = gather_path_behind(wanted, path);
+  return rest && gather_path_same(rest, name);
 }
 
 const char *gather_run_name(const gather_node *node) {
@@ -73,7 +74,7 @@ static void walk(search *s, const gather_graph *graph, const char *path, int dep
       const gather_attribute *attribute = &node->attributes[k];
       if (attribute->kind != GATHER_ATTRIBUTE_GRAPH || !attribute->graph) continue;
       int length = *node->name
-                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, node->name, attribute->name)
+                       ? snprintf(inner, sizeof inner, "%s/%s/%s", path, gather_path_name(node->name), attribute->name)
                        : snprintf(inner, sizeof inner, "%s/%s_%" PRId64 "/%s", path, node->op, i, attribute->name);
       if (length < 0) continue;
       walk(s, attribute->graph, inner, depth + 1);

@@ -27,12 +27,15 @@ typedef struct gather_known {
   bool declared_input;                  /* of the graph */
   const char *origin;                   /* a body's input: the input of the model that it is; NULL */
   const gather_file_tensor *unreadable; /* it has the elements of this one, which cannot be read; tensor is NULL */
+  const gather_value *declared;         /* what the file says of its shape, which no runtime enforces: no fact; NULL */
+  int64_t producer;                     /* the number of the node in its graph that produces it, plus 1; 0 */
 } gather_known;
 
 typedef struct gather_scope {
   const struct gather_scope *parent;
   const gather_graph *graph;
   const char *path;
+  const char *root;        /* the path of the outermost graph around it: the main one, or the body of one call */
   const gather_node *call; /* of a function's body: the node that calls it, in the scope `caller`; NULL */
   const struct gather_scope *caller;
   gather_known *slots;
