@@ -101,7 +101,7 @@ def of_node(entries: list, verdict: str) -> bool:
     return all(entry.verdict == verdict for entry in entries)
 
 
-def contradictions(check, runs: list[Run]) -> list[tuple[str, str, str]]:
+def contradictions(check, runs: list[Run], declared: dict) -> list[tuple[str, str, str]]:
     """What the check says that a run shows to be wrong: (kind, node, text)."""
     entries: dict[str, list] = {}
     for node in check:
@@ -109,11 +109,11 @@ def contradictions(check, runs: list[Run]) -> list[tuple[str, str, str]]:
     found = []
     for name, those in entries.items():
         for run in runs:
-            found += [(kind, name, f"{those[0]!r} {text}") for kind, text in of_run(name, those, run)]
+            found += [(kind, name, f"{those[0]!r} {text}") for kind, text in of_run(name, those, run, declared)]
     return found
 
 
-def of_run(name: str, those: list, run: Run):
+def of_run(name: str, those: list, run: Run, declared: dict):
     ran, failed = name in run.events, name == run.failed
     if failed and of_node(those, "ok"):
         yield "ok, and fails", run.error
@@ -125,7 +125,7 @@ def of_run(name: str, those: list, run: Run):
     if (ran or (failed and run.loaded)) and not any(entry.executed for entry in those):
         yield "not executed, and is", run.error
     if ran and len(those) == 1:
-        yield from wrong_shapes(those[0], run.events[name])
+        yield from wrong_shapes(those[0], run.events[name], declared)
 
 
 def host_is_wider(those: list, events) -> bool:
@@ -136,16 +136,39 @@ def host_is_wider(those: list, events) -> bool:
     return any("counts from the end" in text for text in said) or (empty and those[0].op == "GatherND")
 
 
-def wrong_shapes(node, events: list):
+def wrong_shapes(node, events: list, declared: dict[str, list]):
+    """Lengths that were not so. Those that the file declares are shown as it does where nothing else is known: they may be wrong."""
     for role, at in (("data", 0), ("indices", 1), ("output", 2)):
-        said = getattr(node, role).shape
+        operand = getattr(node, role)
+        said = operand.shape
         if said is None:
             continue
         for shapes in events:
             real = shapes[at] if len(shapes) == 3 else said  # the profile leaves some out
-            if len(said) != len(real) or any(isinstance(n, int) and n != m for n, m in zip(said, real)):
+            stated = [shape for shape in declared.get(operand.name, ()) if len(shape) == len(said)]
+            if len(said) == len(real):
+                pairs = enumerate(zip(said, real))
+                wrong = [d for d, (n, m) in pairs if isinstance(n, int) and n != m and all(shape[d] != n for shape in stated)]
+            else:
+                wrong = not stated
+            if wrong:
                 yield "a shape", f"{role} {said}; really {real}"
                 return
+
+
+def declared_shapes(holder, found: dict | None = None) -> dict[str, list]:
+    """The shapes that a model declares of values by name, in whatever graph."""
+    found = {} if found is None else found
+    graph = holder.graph if hasattr(holder, "graph") else holder
+    for value in [*graph.value_info, *(v for v in (*getattr(graph, "input", ()), *getattr(graph, "output", ())) if not isinstance(v, str))]:
+        found.setdefault(value.name, []).append([dim.dim_value for dim in value.type.tensor_type.shape.dim])
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                declared_shapes(attribute.g, found)
+    for function in getattr(holder, "functions", ()):
+        declared_shapes(function, found)
+    return found
 
 
 def ways_to_give(model, seed: int) -> list[tuple[str, dict, dict, list[int]]]:
@@ -176,7 +199,7 @@ def consistent(model, feeds: dict) -> bool:
 def judge(model, seed: int, doors: str, stage) -> dict:
     import libgather
 
-    findings, counts = [], Counter()
+    findings, counts, declared = [], Counter(), declared_shapes(model.proto)
     content = model.proto.SerializeToString()
     stage("host")
     runs = [host_run(content, model.feeds), host_run(content, model.more)]
@@ -198,7 +221,7 @@ def judge(model, seed: int, doors: str, stage) -> dict:
                 findings.append((f"no check, given {name}", "", str(error)))
             continue
         counted = [runs[i] for i in which]
-        findings += [(f"{kind}, given {name}", node, text) for kind, node, text in contradictions(check, counted)]
+        findings += [(f"{kind}, given {name}", node, text) for kind, node, text in contradictions(check, counted, declared)]
         findings += [(f"advice, given {name}", node, text) for node, text in wrong_advice(model, opened, check)]
         if name in ("nothing", "all") and runs[0].loaded:
             count(check, name, counts)
