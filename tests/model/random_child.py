@@ -31,7 +31,7 @@ FAMILY = ("Gather", "GatherElements", "GatherND")
 LEVELS = ("DISABLE_ALL", "DISABLE_ALL", "ENABLE_BASIC", "ENABLE_ALL")
 # What the load of a model says of a gather itself, and not of what is declared beside it.
 AT_LOAD = re.compile(r"Node \((?:\w*_)?(n\d+)\) Op \((?:Gather|GatherElements|GatherND)\) \[ShapeInferenceError\] (?:axis must|data tensor must|Last dim)")
-# A gather in a Scan whose rounds have different shapes fails when it asks for its output, whatever its indices are.
+# A gather in a Scan whose rounds have different shapes, or another than the body declares, fails when it asks for its output.
 OTHERS_FAULT = "OutputMLValue"
 HIDE = re.compile(r"'[^']*'|\d+")
 
@@ -90,6 +90,8 @@ def host_run(model: bytes, feeds: dict, profile: bool = True, level="DISABLE_ALL
             run.failed = own_name(named[-1]) if named and OTHERS_FAULT not in run.error else ""
         if profile:
             read_profile(session.end_profiling(), run)
+        if OTHERS_FAULT in run.error:
+            run.events.pop(own_name(named[-1]), None)
     return run
 
 
