@@ -12,8 +12,16 @@
 /* How well a name matches a node: the more of the path it has, the better. */
 typedef enum fit { FIT_NONE = 0, FIT_OUTPUT, FIT_NUMBER, FIT_NAME, FIT_PATH } fit;
 
+/* The part of the name after the path of the graph. "function:NAME/g" is g in any call of that function. */
+static const char *behind(const char *wanted, const char *path) {
+  const char *rest = gather_path_behind(wanted, path);
+  for (const char *at = path; !rest && (at = strstr(at, "/function:")) != NULL; at++)
+    rest = gather_path_behind(wanted, at + 1);
+  return rest;
+}
+
 static fit fit_of(const gather_model_node *node, const char *wanted) {
-  const char *name = *node->name ? node->name : node->output.name, *rest = gather_path_behind(wanted, node->graph);
+  const char *name = *node->name ? node->name : node->output.name, *rest = behind(wanted, node->graph);
   char number[64];
   (void)snprintf(number, sizeof number, "%s_%" PRId64, node->op, node->number);
   if (!*wanted) return FIT_NONE;
