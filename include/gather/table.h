@@ -283,6 +283,33 @@ GATHER_API bool gather_table_device_at(const gather_table *table, int32_t i, gat
  * share: opening them counts too. Returns false for a table of local files: then all is 0. Threads: any, also during takes. Since 0.2 */
 GATHER_API bool gather_table_remote_statistics(const gather_table *table, gather_remote_statistics *statistics);
 
+/* ---- mapped memory that is no table ---------------------------------------------------------------------------------- */
+
+/* Bytes that the caller, or somebody else in the process, has mapped from a file. Since 0.3 */
+typedef struct gather_mapped {
+  const void *memory;
+  int64_t bytes;
+  const char *path; /* of the file, for messages */
+  int64_t offset;   /* of the first byte in it, likewise */
+} gather_mapped;
+
+/* What gather_mapped_call calls. executor: runs tasks under the same protection; NULL where the caller gave none. Since 0.3 */
+typedef gather_status (*gather_mapped_body)(void *argument, const gather_executor *executor, gather_error *error);
+
+/* Calls body(argument, executor, error), and returns what it returns. If it, or a task that it runs on the executor which it is given,
+ * reads a byte of `mapped` that the system cannot read (a truncated file, a failed disk), the process is not ended by SIGBUS: the call
+ * returns GATHER_IO_ERROR with the file and the byte. Then body, or the task, was left by a jump: it must hold no lock, and memory that it
+ * had allocated is lost. gather_plan_run holds neither. The rest of a truncated file's last page reads as zeros.
+ * mapped: `count` ranges, 1 to GATHER_MAPPED_MOST. executor: NULL = none. Installs the handler that tables have, if it is not there (see
+ * "Signals" above). Other errors: GATHER_USAGE (count), GATHER_OUT_OF_MEMORY, GATHER_IO_ERROR (no handler can be installed): body was not
+ * called then. Threads: any. Memory: none. Since 0.3 */
+GATHER_API GATHER_CHECKED gather_status gather_mapped_call(const gather_mapped *mapped, int32_t count,
+                                                           const gather_executor *executor, gather_mapped_body body,
+                                                           void *argument, gather_error *error);
+enum { GATHER_MAPPED_MOST = 8 };
+
+/* ---- engines --------------------------------------------------------------------------------------------------------- */
+
 /* Whether this engine can be used: GATHER_OK, or GATHER_UNSUPPORTED with the reason (not in this build, not in this system, not
  * permitted). */
 GATHER_API GATHER_CHECKED gather_status gather_engine_check(gather_engine engine, gather_error *error);

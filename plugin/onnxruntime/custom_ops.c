@@ -55,6 +55,7 @@ static OrtStatus *create_node(const ort_description *d, const OrtKernelInfo *inf
   if (status) return status;
   status = gather_ort_node_create(&in->host, d->op, d->version, info, &options->node, node);
   if (status) return status;
+  if (!options->open.keep_signals) gather_ort_node_guard(*node, info);
   status = gather_ort_custom_table(&in->host, options, info, *node);
   if (!status) return NULL;
   gather_ort_node_destroy(*node);

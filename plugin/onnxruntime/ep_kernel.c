@@ -64,7 +64,9 @@ static OrtStatus *create(const ort_registered *state, const OrtKernelInfo *info,
   gather_ort_session_add(state->session, self->taken);
   OrtStatus *status =
       gather_ort_node_create(host, state->op, state->version, info, &state->session->options.node, &self->node);
-  return status ? status : gather_ort_attach(state, info, self->node, self->taken);
+  if (status) return status;
+  if (!state->session->options.open.keep_signals) gather_ort_node_guard(self->node, info);
+  return gather_ort_attach(state, info, self->node, self->taken);
 }
 
 OrtStatus *gather_ort_kernel_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **made) {

@@ -12,6 +12,17 @@
 
 /* ---- running */
 
+typedef struct plan_call {
+  const gather_plan *plan;
+  gather_run run;
+} plan_call;
+
+static gather_status plan_body(void *argument, const gather_executor *executor, gather_error *error) {
+  plan_call *call = argument;
+  call->run.executor = executor;
+  return gather_plan_run(call->plan, &call->run, error);
+}
+
 static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_plan *kept, const ort_tensor *data,
                            const ort_tensor *indices) {
   gather_tensor out;
@@ -20,10 +31,10 @@ static OrtStatus *run_plan(ort_node *node, OrtKernelContext *context, const ort_
   ort_threads threads;
   ORT_TRY(gather_ort_output(&node->host, context, data->tensor.type, gather_ort_plan_shape(kept), kept->out_rank, &out,
                             &value));
-  gather_run run = GATHER_RUN_INIT;
-  run.data = data->tensor.data, run.indices = indices->tensor.data, run.out = out.data;
-  run.executor = gather_ort_threads(node, context, kept->bytes, &threads);
-  return gather_ort_status(&node->host, gather_plan_run(kept->plan, &run, &error), &error);
+  plan_call call = {kept->plan, GATHER_RUN_INIT};
+  call.run.data = data->tensor.data, call.run.indices = indices->tensor.data, call.run.out = out.data;
+  const gather_executor *executor = gather_ort_threads(node, context, kept->bytes, &threads);
+  return gather_ort_status(&node->host, gather_ort_guarded(node, executor, plan_body, &call, &error), &error);
 }
 
 /* The first time that these shapes come, and where their ranks are too high for a kept plan. */
@@ -44,7 +55,7 @@ static OrtStatus *apply(ort_node *node, OrtKernelContext *context, const ort_ten
   if (node->rows.take)
     status = node->rows.take(node->rows.context, node->rules, &indices->tensor, &out, &options, &error);
   if (status == GATHER_UNSUPPORTED)
-    status = gather_apply(node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
+    status = gather_ort_apply(node, node->rules, &data->tensor, &indices->tensor, &out, &options, &error);
   return gather_ort_status(&node->host, status, &error);
 }
 
@@ -127,6 +138,7 @@ void gather_ort_node_destroy(ort_node *node) {
   if (!node) return;
   gather_ort_plans_free(&node->plans);
   gather_ort_quantised_free(node->decoder);
+  gather_ort_mapped_free(node->mapped);
   if (node->rows.close) node->rows.close(node->rows.context);
   for (int i = 0; i < 2; i++)
     if (node->side_rows[i].close) node->side_rows[i].close(node->side_rows[i].context);

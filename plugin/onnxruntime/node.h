@@ -66,6 +66,9 @@ void gather_ort_node_use_rows(ort_node *node, const ort_rows *rows);
 void gather_ort_node_use_side_rows(ort_node *node, int input, const ort_rows *rows);
 /* Whether that is possible for data of this rank. */
 bool gather_ort_node_can_use_rows(const ort_node *node, int32_t rank);
+/* Has the node read inputs that the host has mapped from files under a guard: a file that is cut short is then an error with the file and
+ * the byte. info: read during the call only. Not while the node runs. */
+void gather_ort_node_guard(ort_node *node, const OrtKernelInfo *info);
 /* Logs that this node is taken over, as a warning: sessions show these by default. path: the file that its rows come from, or NULL. */
 void gather_ort_node_report(const ort_node *node, const OrtKernelInfo *info, const char *path);
 /* The axis of a Gather or GatherElements node as its attribute says, and 0 for others. */

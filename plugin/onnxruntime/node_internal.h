@@ -6,6 +6,7 @@
 #define GATHER_PLUGIN_ORT_NODE_INTERNAL_H
 
 #include "gather/codec.h"
+#include "gather/table.h"
 #include "node.h"
 #include "node_plans.h"
 
@@ -56,6 +57,7 @@ struct ort_node {
   int32_t threads;                  /* at least 1 */
   atomic_uint alone;                /* gathers in a row whose tasks no other thread took (node_threads.c) */
   struct ort_decoder *decoder;      /* GatherBlockQuantized: of constant data; NULL = no constant data */
+  struct ort_mapped *mapped;        /* inputs that are mapped files; NULL = none (node_mapped.c) */
   ort_rows rows;                    /* take is NULL: the host's tensor has the rows */
   ort_rows side_rows[2];            /* GatherBlockQuantized: likewise of the scales and the zero points */
   ort_plans plans;
@@ -74,6 +76,17 @@ typedef struct ort_threads {
 /* Returns the executor, or NULL if moving `bytes` is not worth more than one thread, or the session seems to have only one. */
 const gather_executor *gather_ort_threads(ort_node *node, const OrtKernelContext *context, int64_t bytes,
                                           ort_threads *threads);
+
+/* ---- inputs in mapped files (node_mapped.c) ---- */
+
+/* Calls body(argument, executor, error): where inputs of the node are mapped files, as gather_mapped_call does. */
+gather_status gather_ort_guarded(const ort_node *node, const gather_executor *executor, gather_mapped_body body,
+                                 void *argument, gather_error *error);
+/* gather_apply, guarded. */
+gather_status gather_ort_apply(const ort_node *node, const gather_op *op, const gather_tensor *data,
+                               const gather_tensor *indices, const gather_tensor *out, const gather_options *options,
+                               gather_error *error);
+void gather_ort_mapped_free(struct ort_mapped *mapped);
 
 /* ---- kernels of certain types (node_strings.c, node_quantised.c) ---- */
 

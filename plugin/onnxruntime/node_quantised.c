@@ -96,6 +96,25 @@ static OrtStatus *same_constants(const ort_node *node, OrtKernelContext *context
   return NULL;
 }
 
+/* The packed rows of a few indices, and where they go. */
+typedef struct decoding {
+  const ort_decoder *d;
+  const char *packed;
+  const int64_t *rows;
+  int64_t count, out_bytes;
+  char *out;
+} decoding;
+
+static gather_status decode_body(void *argument, const gather_executor *executor, gather_error *error) {
+  const decoding *call = argument;
+  const ort_decoder *d = call->d;
+  (void)executor, (void)error;
+  for (int64_t i = 0; i < call->count; i++)
+    gather_decoder_rows(d->decoder, call->packed + call->rows[i] * d->row_bytes, d->row_bytes, &call->rows[i], 1,
+                        call->out + i * call->out_bytes, call->out_bytes);
+  return GATHER_OK;
+}
+
 static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                               const ort_tensor *indices, bool *done) {
   const ort_decoder *d = node->decoder;
@@ -112,15 +131,31 @@ static OrtStatus *compute_few(ort_node *node, OrtKernelContext *context, const o
   for (int32_t i = 0; i < ids->rank; i++) lengths[i] = ids->shape[i];
   for (int32_t i = 1; i < d->rank; i++) lengths[ids->rank + i - 1] = d->shape[i];
   ORT_TRY(gather_ort_output(&node->host, context, d->type, lengths, rank, &out, &value));
-  const int64_t out_bytes = d->row_len * (gather_type_get(d->type)->bits / 8);
-  const char *packed = data->tensor.data;
-  for (int64_t i = 0; i < count; i++)
-    gather_decoder_rows(d->decoder, packed + rows[i] * d->row_bytes, d->row_bytes, &rows[i], 1,
-                        (char *)out.data + i * out_bytes, out_bytes);
-  return NULL;
+  gather_error error;
+  decoding call = {d, data->tensor.data, rows, count, d->row_len * (gather_type_get(d->type)->bits / 8), out.data};
+  return gather_ort_status(&node->host, gather_ort_guarded(node, NULL, decode_body, &call, &error), &error);
 }
 
 /* ---- any rows */
+
+typedef struct quantised_call {
+  const ort_node *node;
+  const gather_quantized *quantized;
+  const gather_tensor *indices, *out;
+  gather_options options;
+} quantised_call;
+
+static gather_status quantised_body(void *argument, const gather_executor *executor, gather_error *error) {
+  quantised_call *call = argument;
+  call->options.executor = executor;
+  return gather_take_quantized(call->node->rules, call->quantized, call->indices, call->out, &call->options, error);
+}
+
+static gather_status take(const ort_node *node, const gather_quantized *quantized, const gather_tensor *indices,
+                          const gather_tensor *out, const gather_options *options, gather_error *error) {
+  quantised_call call = {node, quantized, indices, out, *options};
+  return gather_ort_guarded(node, options->executor, quantised_body, &call, error);
+}
 
 static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const ort_tensor *data,
                               const ort_tensor *indices) {
@@ -154,8 +189,7 @@ static OrtStatus *compute_any(ort_node *node, OrtKernelContext *context, const o
     status = gather_ort_take_quantised_rows(node, &data->tensor, &scales.tensor,
                                             has_zero_points ? &zero_points.tensor : NULL, &indices->tensor, &out,
                                             &options, &error);
-  if (status == GATHER_UNSUPPORTED)
-    status = gather_take_quantized(node->rules, &quantized, &indices->tensor, &out, &options, &error);
+  if (status == GATHER_UNSUPPORTED) status = take(node, &quantized, &indices->tensor, &out, &options, &error);
   return gather_ort_status(host, status, &error);
 }
 

@@ -59,15 +59,16 @@ static int64_t list_rows(const block_work *work, const gather_tensor *indices, i
   return listed;
 }
 
-static gather_status take_rows(source *from, const gather_tensor *ids, const gather_options *options,
-                               gather_error *error) {
+static gather_status take_rows(const ort_node *node, source *from, const gather_tensor *ids,
+                               const gather_options *options, gather_error *error) {
   const gather_op *op = gather_op_find("Gather", "onnx-13");
   gather_options plain = GATHER_OPTIONS_INIT;
   gather_status status = GATHER_UNSUPPORTED;
   plain.executor = options->executor;
   from->shape[0] = ids->shape[0];
   if (from->rows->take) status = from->rows->take(from->rows->context, op, ids, &from->block, &plain, error);
-  return status == GATHER_UNSUPPORTED ? gather_apply(op, from->whole, ids, &from->block, &plain, error) : status;
+  return status == GATHER_UNSUPPORTED ? gather_ort_apply(node, op, from->whole, ids, &from->block, &plain, error)
+                                      : status;
 }
 
 static gather_status decode(block_work *work, int64_t count, const gather_tensor *out, const gather_options *options,
@@ -87,7 +88,7 @@ static gather_status take_block(block_work *work, const gather_tensor *indices, 
   const int64_t listed = list_rows(work, indices, first, count);
   const gather_tensor ids = {.data = work->ids, .type = GATHER_TYPE_INT64, .rank = 1, .shape = &listed};
   for (int i = 0; i < work->count; i++) {
-    gather_status status = take_rows(&work->sources[i], &ids, options, error);
+    gather_status status = take_rows(work->node, &work->sources[i], &ids, options, error);
     if (status != GATHER_OK) return status;
   }
   return decode(work, count, out, options, error);

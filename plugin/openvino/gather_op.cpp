@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "constant_file.hpp"
 #include "openvino/core/attribute_visitor.hpp"
 #include "options.hpp"
 #include "strings.hpp"
@@ -10,6 +11,28 @@
 #include "threads.hpp"
 
 namespace libgather {
+namespace {
+
+struct Call {
+  const gather_plan *plan;
+  gather_run run;
+};
+
+gather_status run_call(void *argument, const gather_executor *executor, gather_error *error) {
+  auto *call = static_cast<Call *>(argument);
+  call->run.executor = executor;
+  return gather_plan_run(call->plan, &call->run, error);
+}
+
+// A mapped file that is cut short is an error.
+gather_status run_plan(const gather_plan *plan, const gather_run &run, const gather_mapped *mapped,
+                       gather_error &error) {
+  if (!mapped) return gather_plan_run(plan, &run, &error);
+  Call call{plan, run};
+  return gather_mapped_call(mapped, 1, run.executor, run_call, &call, &error);
+}
+
+}  // namespace
 
 GatherOp::GatherOp(const ov::OutputVector &inputs, const gather_op *op, std::int64_t axis, std::int64_t batch_dims,
                    const std::string &on_bad)
@@ -76,6 +99,19 @@ bool GatherOp::visit_attributes(ov::AttributeVisitor &visitor) {
   return true;
 }
 
+// The mapped file that the data is in; nullptr if it is in none.
+const gather_mapped *GatherOp::mapped_data(const ov::Tensor &data) const {
+  std::call_once(mapped_->once, [this] {
+    const auto *constant = dynamic_cast<const ov::op::v0::Constant *>(get_input_node_ptr(0));
+    const std::optional<FilePlace> place = constant ? constant_file(*constant) : std::nullopt;
+    if (!place) return;
+    mapped_->path = place->path;
+    mapped_->range = {constant->get_data_ptr(), static_cast<std::int64_t>(constant->get_byte_size()),
+                      mapped_->path.c_str(), place->offset};
+  });
+  return mapped_->range.memory && mapped_->range.memory == data.data() ? &mapped_->range : nullptr;
+}
+
 bool GatherOp::has_evaluate() const { return true; }
 
 bool GatherOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &inputs) const {
@@ -95,7 +131,8 @@ bool GatherOp::evaluate(ov::TensorVector &outputs, const ov::TensorVector &input
   run.executor = &executor;
   run.fresh_output = true;  // a request that fails has no outputs
   gather_error error;
-  const gather_status status = gather_plan_run(entry.plan.get(), &run, &error);
+  const gather_status status =
+      run_plan(entry.plan.get(), run, data.get_size() == 0 ? nullptr : mapped_data(data), error);
   require_run(status, error, get_friendly_name(), outputs[0]);
   return true;
 }

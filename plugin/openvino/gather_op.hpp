@@ -4,9 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 
-#include "gather/gather.h"
+#include "gather/table.h"
 #include "openvino/op/op.hpp"
 #include "plans.hpp"
 
@@ -35,7 +36,16 @@ class GatherOp : public ov::op::Op {
   const gather_op *op_ = nullptr;  // of operator_ and rules_
   std::shared_ptr<Plans> plans_;   // shared with the clones that OpenVINO makes of a node
 
+  // The file that OpenVINO has mapped the data from, if it is a constant; looked up by the first run.
+  struct Mapped {
+    std::once_flag once;
+    std::string path;
+    gather_mapped range{};  // memory is nullptr: the data is in no mapped file
+  };
+  const std::shared_ptr<Mapped> mapped_ = std::make_shared<Mapped>();
+
   void resolve();
+  const gather_mapped *mapped_data(const ov::Tensor &data) const;
   gather_options options() const;
 };
 

@@ -16,7 +16,7 @@ def try_group(name: str, chosen: list, library: str, level: str) -> list[str]:
     kept = [n for n in range(len(chosen)) if n not in refused]
     cases_kept = [chosen[n] for n in kept]
     print(f"{name} at {level}: {len(kept)} cases ({summary(cases_kept)}), {len(refused)} that this ONNX Runtime refuses itself", flush=True)
-    return faults_among(cases_kept, {door: [found[n] for n in kept] for door, found in answers.items()}, level)
+    return faults_among(cases_kept, {door: [found[n] for n in kept] for door, found in answers.items()})
 
 
 def main(library: str) -> list[str]:

@@ -83,6 +83,29 @@ def compressed(folder: str) -> None:
             assert not got[0].any() and got[1].tobytes() == own[0].tobytes(), dtype
 
 
+def truncated(folder: str) -> None:
+    """A file that is cut short while its model is used: an error, whether a table reads it or a node reads OpenVINO's mapping."""
+    from openvino import opset13 as ops
+
+    table, last = np.arange(3000 * 512, dtype=np.float32).reshape(3000, 512), np.array([2999])
+    nodes = {
+        "table": (lambda data, ids: ops.gather(data, ids, np.int64(0)), last, {"take_out": "1M"}),
+        "Gather": (lambda data, ids: ops.gather(data, ids, np.int64(1)), np.array([511]), {"force": True}),
+        "GatherElements": (lambda data, ids: ops.gather_elements(data, ids, 0), np.full((40, 512), 2999), {"force": True}),
+        "GatherND": (lambda data, ids: ops.gather_nd(data, ids), np.array([[2999, 1]]), {"force": True}),
+    }
+    for name, (make, ids, options) in nodes.items():
+        path = Path(folder) / f"{name}.xml"
+        given = ops.parameter([-1, *ids.shape[1:]], np.int64)
+        openvino.save_model(openvino.Model([make(ops.constant(table), given)], [given]), path, compress_to_fp16=False)
+        core = child.core_of(**options)
+        request = core.compile_model(core.read_model(path), "CPU", child.CONFIG).create_infer_request()
+        request.infer([ids])
+        os.truncate(path.with_suffix(".bin"), 4096)
+        for _ in range(2):
+            child.fails(lambda request=request, ids=ids: request.infer([ids]), "libgather", f"{name}.bin", "truncated")
+
+
 def table_life(folder: str) -> None:
     """The file is removed, replaced or too small; the model is saved and read; the threshold; the end of the core."""
     rows, width = 70_000, 256

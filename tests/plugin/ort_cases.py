@@ -53,7 +53,7 @@ class Case:
     op: str
     expected: np.ndarray  # by NumPy
     difference: str = ""
-    folded: bool = False  # all is constant: ONNX Runtime may compute it with its own kernels before an execution provider is asked
+    folded: bool = False  # all is constant: ONNX Runtime may compute it with its own kernels when the model is loaded
     wider: bool = False  # a type that only the operators of ours take, on request
     nans: bool = False  # its NaNs may have another sign and payload than the built-in's: float8 to float differs there
     fault: str = ""  # what the message of an error must match; the built-in's text is another

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import provider_models as models
+from onnx import helper
 
 import libgather.onnxruntime as provider
 
@@ -63,6 +64,64 @@ def truncated() -> dict:
     except Exception as error:
         return {"error": str(error), "kind": type(error).__name__}
     return {}
+
+
+SMALL = (3000, 64)  # of the tables in truncated_small()
+
+
+def small_models() -> dict[str, tuple[bytes, bytes, np.ndarray]]:
+    """Nodes that take no rows from a table: the model, its external file, and indices of rows at the end."""
+    table = models.rows(*SMALL)
+    last, wide = np.array([2999, 5]), np.full((4, 64), 2999)
+    many = np.full(40000, 2999)  # in tasks on the session's threads
+    codes, scales = np.ones(SMALL, np.uint8), np.ones((SMALL[0], 4), np.float32)
+
+    def node(op, **attributes):
+        return models.table_model(table, nodes=[helper.make_node(op, ["table", "ids"], ["y"], name="lookup", **attributes)])
+
+    plain = {
+        "Gather": (node("Gather"), last),
+        "Gather of many": (node("Gather"), many),
+        "Gather, axis 1": (node("Gather", axis=1), np.array([1])),
+        "GatherElements": (node("GatherElements"), wide),
+        "GatherElements of many": (node("GatherElements"), np.full((20000, 64), 2999)),
+        "GatherND": (node("GatherND"), np.array([[2999, 3]])),
+        "GatherND, batch_dims 1": (node("GatherND", batch_dims=1), np.zeros((3000, 1), np.int64)),
+    }
+    if tuple(int(part) for part in onnxruntime.__version__.split(".")[:2]) >= (1, 29):  # before, it does not tell that the table is constant
+        plain["Gather in a branch"] = models.in_a_branch(node("Gather")), last
+    found = {name: (model, table.tobytes(), ids) for name, (model, ids) in plain.items()}
+    stored = codes.tobytes() + scales.tobytes()
+    for name, ids in (("GatherBlockQuantized", last), ("GatherBlockQuantized of many", many)):
+        found[name] = models.quantised_model(codes, scales), stored, ids
+    return found
+
+
+def truncated_small() -> dict:
+    """Files below the least size of a table are cut short while sessions read them through the host's mapping, by both doors."""
+    found = {}
+    for door in ("operators", "provider"):
+        for name, (model, stored, ids) in small_models().items():
+            TABLE.unlink(missing_ok=True)
+            TABLE.write_bytes(stored)
+            MODEL.write_bytes(model)
+            entries = {"operators": "Gather,GatherElements,GatherND,GatherBlockQuantized"}
+            settings = provider.session_options(**entries) if door == "operators" else provider.add_to(onnxruntime.SessionOptions())
+            settings.intra_op_num_threads = 2
+            kept = ["CPUExecutionProvider"] if door == "operators" else None
+            opened = onnxruntime.InferenceSession(str(MODEL), settings, providers=kept)
+            opened.run(None, {"ids": ids})
+            os.truncate(TABLE, 4096)
+            said = set()
+            for _ in range(3):  # without a plan, making one, with it
+                try:
+                    opened.run(None, {"ids": ids})
+                    said.add("no error")
+                except Exception as error:
+                    said.add(str(error))
+            print(door, name, file=sys.stderr, flush=True)  # the last one is that of a crash
+            found[f"{door}: {name}"] = sorted(said)
+    return found
 
 
 def again_and_again() -> dict:

@@ -57,3 +57,30 @@ def table_model(array: np.ndarray, offset: int = 0, location: str = "table.data"
 def rows(count: int, width: int, dtype=np.float32) -> np.ndarray:
     """A table whose elements tell their place."""
     return np.arange(count * width, dtype=np.int64).astype(dtype).reshape(count, width)
+
+
+def quantised_model(codes: np.ndarray, scales: np.ndarray, location: str = "table.data") -> bytes:
+    """ids -> GatherBlockQuantized along axis 0 -> y: codes of 8 bits in external data, the scales behind them."""
+    tensors = [external("codes", codes, location, 0), external("scales", scales, location, codes.nbytes)]
+    node = helper.make_node("GatherBlockQuantized", ["codes", "ids", "scales"], ["y"], name="lookup", domain="com.microsoft", block_size=16, bits=8, quantize_axis=1)
+    ids, y = helper.make_tensor_value_info("ids", TensorProto.INT64, None), helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    model = model_of([node], [ids], [y], tensors, 21, True)
+    model.ir_version = 10
+    return model.SerializeToString()
+
+
+def in_a_branch(model: bytes) -> bytes:
+    """The same model with its node in both branches of an If, which reads the table from the main graph."""
+    parsed = onnx.load_from_string(model)
+    graph = parsed.graph
+    branches = {}
+    for name in ("then_branch", "else_branch"):
+        node = helper.make_node("Identity", ["y"], [f"of_{name}"])
+        result = helper.make_tensor_value_info(f"of_{name}", graph.output[0].type.tensor_type.elem_type, None)
+        branches[name] = helper.make_graph([*graph.node, node], name, [], [result])
+    outer = [helper.make_node("If", ["condition"], ["chosen"], **branches)]
+    condition = helper.make_tensor("condition", TensorProto.BOOL, [], [True])
+    output = helper.make_tensor_value_info("chosen", graph.output[0].type.tensor_type.elem_type, None)
+    inputs = [*graph.input, helper.make_tensor_value_info("condition", TensorProto.BOOL, [])]  # may be fed: the If is not resolved
+    made = helper.make_graph(outer, "g", inputs, [output], [*graph.initializer, condition])
+    return helper.make_model(made, opset_imports=parsed.opset_import, ir_version=parsed.ir_version).SerializeToString()

@@ -155,6 +155,15 @@ def test_truncated_file_is_an_error(folder):
     assert "lookup" in found["error"] and "row 5000" in found["error"], found
 
 
+def test_truncated_small_files_are_errors(folder):
+    """Where no table reads, the node reads the host's mapping: of both doors, of every operator."""
+    found = in_child("truncated_small", folder)
+    assert len(found) >= 18
+    for name, said in found.items():
+        assert len(said) == 1, (name, said)
+        assert "lookup" in said[0] and "table.data" in said[0] and "truncated" in said[0] and "at byte" in said[0], (name, said)
+
+
 def whole_table(folder):
     (folder / "table.data").write_bytes(models.rows(ROWS, 128).tobytes())
 

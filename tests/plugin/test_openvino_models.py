@@ -30,7 +30,7 @@ def test_scenario(name):
     scenario(name)
 
 
-@pytest.mark.parametrize("name", ["tables", "compressed", "table_life"])
+@pytest.mark.parametrize("name", ["tables", "compressed", "table_life", "truncated"])
 def test_tables(name, tmp_path):
     scenario(name, str(tmp_path))
 
