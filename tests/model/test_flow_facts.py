@@ -77,9 +77,9 @@ CASES = [
     ("value_info", "m (float[N,4] x, int64 n) => (float[a,4] y) <float[9,4] v, int64[1] k = {7}> { s = Range(n, n, n) v = Cast<to=1>(x) [g] y = Gather(v, k) }",
      {"x": np.zeros((3, 4), np.float32), "n": np.array(1)}, "bad", "outside [-3, 2]"),
     ("an output", "m (float[3,4] x) => (float[9,4] v, float[a,4] y) <int64[1] k = {7}> { v = Neg(x) [g] y = Gather(v, k) }", {"x": np.zeros((3, 4), np.float32)}, "bad", "outside"),
-    ("a length that nothing infers", "m (float[N] x) => (float[a,1] y) <int64[1,9] v, int64[1] k = {7}> { v = NonZero(x) [g] z = Gather<axis=1>(v, k) y = Cast<to=1>(z) }",
+    ("a length that nothing infers", "m (float[N] x) => (float[a,1] y) <int64[1,9] v, int64[1] k = {7}> { u = Relu(x) v = NonZero(u) [g] z = Gather<axis=1>(v, k) y = Cast<to=1>(z) }",
      {"x": np.ones(3, np.float32)}, "unknown", "the length 9 of the data 'v' along axis 1 is only declared"),
-    ("a name that the input has, too", "m (float[N] x) => (float[a,1] y) <int64[1,N] v, int64[1] k = {2}> { v = NonZero(x) [g] z = Gather<axis=1>(v, k) y = Cast<to=1>(z) }",
+    ("a name that the input has, too", "m (float[N] x) => (float[a,1] y) <int64[1,N] v, int64[1] k = {2}> { u = Relu(x) v = NonZero(u) [g] z = Gather<axis=1>(v, k) y = Cast<to=1>(z) }",
      {"x": np.array([1, 0, 1], np.float32)}, "unknown", "only declared"),
     # loops without a round, and those of which it is not known
     ("trip count 0", LOOP % (7, "float[3,4]", SAME), NONE, "not executed", "the trip count 'n' is 0 in Loop"),
