@@ -116,12 +116,24 @@ static gather_status text_file(const gather_cli_args *args, const gather_file *f
   return check ? text_nodes(model, check, error) : GATHER_OK;
 }
 
+/* A model that runtimes refuse has no list of nodes; refused: why; "". */
+static void put_refused(const char *refused) {
+  if (!*refused) return;
+  fputs("not a valid model: ", stdout);
+  gather_cli_put(stdout, refused);
+  putchar('\n');
+}
+
 /* model and check: NULL for files without a model. */
 static gather_status print_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
                                 const gather_cli_codecs *codecs, const gather_model *model, const gather_check *check,
-                                gather_error *error) {
+                                const char *refused, gather_error *error) {
   int64_t count = gather_file_len(file);
-  if (!args->value[GATHER_CLI_JSON]) return text_file(args, file, only, codecs, model, check, error);
+  if (!args->value[GATHER_CLI_JSON]) {
+    GATHER_CLI_TRY(text_file(args, file, only, codecs, model, check, error));
+    put_refused(refused);
+    return GATHER_OK;
+  }
   gather_cli_json json = gather_cli_json_begin(stdout);
   gather_cli_json_string(&json, "command", "info");
   gather_cli_json_string(&json, "file", gather_cli_shown_name(args, file));
@@ -130,19 +142,21 @@ static gather_status print_file(const gather_cli_args *args, const gather_file *
   for (int64_t i = 0; i < count; i++)
     if (!only || only == gather_file_at(file, i)) json_tensor(&json, codecs, gather_file_at(file, i));
   gather_cli_json_array_end(&json);
-  gather_cli_json_int(&json, "gather_nodes", check ? gather_check_count(check) : 0);
-  if (check) gather_cli_json_not_checked(&json, model);
+  gather_cli_json_int(&json, "gather_nodes", model ? gather_model_node_count(model) : 0);
+  if (model) gather_cli_json_not_checked(&json, model);
+  if (*refused) gather_cli_json_string(&json, "not_valid", refused);
   gather_cli_json_finish(&json);
   return GATHER_OK;
 }
 
 static gather_status answer_file(const gather_cli_args *args, const gather_file *file, const gather_file_tensor *only,
-                                 const gather_model *model, const gather_check *check, gather_error *error) {
+                                 const gather_model *model, const gather_check *check, const char *refused,
+                                 gather_error *error) {
   gather_cli_codecs codecs = {0};
   const int64_t count = gather_file_len(file);
   const bool all = only || args->value[GATHER_CLI_JSON] || count < SHOWN;
   gather_status status = gather_cli_codecs_find(file, only, all ? count : SHOWN, &codecs, error);
-  if (status == GATHER_OK) status = print_file(args, file, only, &codecs, model, check, error);
+  if (status == GATHER_OK) status = print_file(args, file, only, &codecs, model, check, refused, error);
   gather_cli_codecs_clear(&codecs);
   return status;
 }
@@ -152,10 +166,13 @@ static gather_status info_model(const gather_cli_args *args, const gather_file *
                                 gather_error *error) {
   gather_model *model = NULL;
   gather_check *check = NULL;
+  gather_error why = {.message = ""};
   gather_status status = gather_model_from_file(file, &model, error);
-  if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, error);
-  bool tensors_only = !model && status == GATHER_UNSUPPORTED;
-  if (status == GATHER_OK || tensors_only) status = answer_file(args, file, only, model, check, error);
+  if (status == GATHER_OK) status = gather_model_check(model, NULL, &check, &why);
+  bool tensors_only = !model && status == GATHER_UNSUPPORTED, refused = model && status == GATHER_FILE_MALFORMED;
+  if (model && status != GATHER_OK && !refused) *error = why;
+  if (status == GATHER_OK || tensors_only || refused)
+    status = answer_file(args, file, only, model, check, refused ? why.message : "", error);
   gather_check_destroy(check);
   gather_model_close(model);
   return status;

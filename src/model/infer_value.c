@@ -2,9 +2,11 @@
  *
  * infer_value.c: operators whose values are followed: Shape, Size, Cast, Gather, Range.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/error.h"
 #include "base/tensor.h"
 #include "model/values.h"
 
@@ -91,6 +93,30 @@ static int64_t axis_input(const gather_scope *scope, const gather_node *node) {
 
 static const char *axis_name(const gather_op *op) { return gather_op_is_quantized(op) ? "gather_axis" : "axis"; }
 
+/* Whether an operator of ONNX has an attribute of that name, apart from those of quantised data. Runtimes ignore "__...". */
+static bool has_attribute(const gather_op *op, const char *name) {
+  if (strcmp(name, "axis") == 0) return op->axis_source == GATHER_AXIS_SOURCE_ATTRIBUTE;
+  return strcmp(name, "batch_dims") == 0 ? op->batch_dims : strncmp(name, "__", 2) == 0;
+}
+
+/* Runtimes refuse a node with an attribute, an input or an output that its version of the operator lacks. */
+static gather_status check_parts(const gather_model *model, const gather_op *op, const gather_node *node,
+                                 gather_error *error) {
+  if (!op || gather_model_is_openvino(model) || gather_op_is_quantized(op)) return GATHER_OK;
+  for (int32_t i = 0; i < node->attribute_count; i++)
+    if (!has_attribute(op, node->attributes[i].name))
+      return gather_fail(error, GATHER_FILE_MALFORMED,
+                         "the node has the attribute '%.60s', but %s%s%s has none of that name",
+                         node->attributes[i].name, op->name, GATHER_RULES_TEXT(op));
+  for (int32_t i = 2; i < node->input_count; i++)
+    if (*node->inputs[i])
+      return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " inputs, but %s%s%s has 2",
+                         node->input_count, op->name, GATHER_RULES_TEXT(op));
+  if (node->output_count <= 1) return GATHER_OK;
+  return gather_fail(error, GATHER_FILE_MALFORMED, "the node has %" PRId32 " outputs, but %s%s%s has 1",
+                     node->output_count, op->name, GATHER_RULES_TEXT(op));
+}
+
 gather_status gather_node_options(const gather_model *model, const gather_scope *scope, const gather_node *node,
                                   gather_options *options, gather_error *error) {
   static const gather_options INIT = GATHER_OPTIONS_INIT;
@@ -104,7 +130,7 @@ gather_status gather_node_options(const gather_model *model, const gather_scope 
   if (status == GATHER_OK && source == GATHER_AXIS_SOURCE_ATTRIBUTE)
     status = read_attribute(scope, node, axis_name(op), &axis, error);
   if (status == GATHER_OK) options->axis = axis;
-  return status;
+  return status == GATHER_OK ? check_parts(model, op, node, error) : status;
 }
 
 /* Elements of a small tensor, gathered by known indices. */

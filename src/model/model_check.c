@@ -42,6 +42,7 @@ gather_status gather_check_create(const gather_model *model, const gather_check_
                                   gather_error *error) {
   if (!model || !check) return gather_fail(error, GATHER_USAGE, "the model or the place for the check is NULL");
   *check = NULL;
+  GATHER_TRY(gather_model_check_names(model, error));
   gather_check *made = gather_alloc((int64_t)sizeof *made);
   if (!made) return gather_fail(error, GATHER_OUT_OF_MEMORY, "out of memory for a check");
   made->model = model;

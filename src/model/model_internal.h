@@ -37,6 +37,9 @@ bool gather_model_is_gather(const gather_model *model, const gather_node *node);
 /* The rules of a gather node; NULL if its version is unknown. */
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node);
 
+/* Says why a gather node has no rules: which version the model asks for, and which ones are known. */
+void gather_model_version_text(const gather_model *model, const gather_node *node, char *text, size_t bytes);
+
 /* Whether these are the rules of an operator that gathers quantised data; NULL is not. */
 bool gather_op_is_quantized(const gather_op *op);
 

@@ -2,9 +2,14 @@
  *
  * model_op.c: which of a model's nodes are gather nodes, and which rules they follow.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/model_internal.h"
+
+/* The latest operator set of OpenVINO (2026.4). A later one may have other rules, and OpenVINO refuses to read a layer of it. */
+enum { LATEST_OPENVINO = 17 };
 
 bool gather_model_is_openvino(const gather_model *model) { return strcmp(model->graph_file->dialect, "openvino") == 0; }
 
@@ -51,7 +56,36 @@ bool gather_model_is_gather(const gather_model *model, const gather_node *node) 
 
 const gather_op *gather_model_rules(const gather_model *model, const gather_node *node) {
   const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
-  return name ? gather_op_for_opset(dialect, name, node->opset) : NULL;
+  if (!name || (gather_model_is_openvino(model) && node->opset > LATEST_OPENVINO)) return NULL;
+  return gather_op_for_opset(dialect, name, node->opset);
+}
+
+/* The first version of its operator set that has the operator. */
+static int64_t first_version(const char *dialect, const char *name) {
+  int64_t first = INT64_MAX;
+  for (size_t i = 0; i < gather_op_count(); i++) {
+    const gather_op *op = gather_op_at(i);
+    if (strcmp(op->dialect, dialect) == 0 && strcmp(op->name, name) == 0 && op->version < first) first = op->version;
+  }
+  return first;
+}
+
+void gather_model_version_text(const gather_model *model, const gather_node *node, char *text, size_t bytes) {
+  const char *dialect = dialect_of(model, node), *name = gather_name(model, node, dialect);
+  const char *domain = *node->domain ? node->domain : "ai.onnx";
+  const int64_t first = name ? first_version(dialect, name) : 0;
+  if (!name)
+    (void)snprintf(text, bytes, "the version of the operator is unknown");
+  else if (gather_model_is_openvino(model))
+    (void)snprintf(text, bytes, "the layer has the version '%.40s'; %s is known from opset%" PRId64 " to opset%d",
+                   node->domain, name, first, LATEST_OPENVINO);
+  else if (node->opset == 0)
+    (void)snprintf(text, bytes, "no version of the operator set %s is imported; %s exists since version %" PRId64,
+                   domain, name, first);
+  else
+    (void)snprintf(text, bytes,
+                   "version %" PRId64 " of the operator set %s is imported; %s exists since version %" PRId64,
+                   node->opset, domain, name, first);
 }
 
 bool gather_op_is_quantized(const gather_op *op) { return op && strcmp(op->name, "GatherBlockQuantized") == 0; }

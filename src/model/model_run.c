@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/struct.h"
+#include "model/scope.h"
 
 /* ---- options and results */
 
@@ -105,11 +106,25 @@ gather_status gather_run_compute(gather_running *run, const gather_run_value *va
 
 /* ---- what is to be run */
 
+/* A gather node of an unknown version. */
+static gather_status fail_version(gather_running *run, const gather_node *node, gather_error *error) {
+  char text[400];
+  gather_model_version_text(run->model, node, text, sizeof text);
+  run->at = node;
+  return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which cannot be run: %s",
+                     gather_run_name(node), node->op, text);
+}
+
+static bool lacks_version(const gather_running *run, const gather_node *node) {
+  return gather_model_is_gather(run->model, node) && !gather_model_rules(run->model, node);
+}
+
 /* Rejects an unsupported operator, before any work. */
 static gather_status check_operators(gather_running *run, gather_error *error) {
   for (int64_t i = 0; i < run->graph->node_count; i++) {
     const gather_node *node = &run->graph->nodes[i];
     if (gather_run_supports(run, node)) continue;
+    if (lacks_version(run, node)) return fail_version(run, node, error);
     run->at = node;
     return gather_fail(
         error, GATHER_UNSUPPORTED,
@@ -220,6 +235,7 @@ static gather_status run_what(gather_running *run, const char *name, const gathe
   GATHER_TRY(gather_run_values(run, error));
   if (node) {
     if (!gather_run_supports(run, node)) {
+      if (lacks_version(run, node)) return fail_version(run, node, error);
       run->at = node;
       return gather_fail(error, GATHER_UNSUPPORTED, "node '%.100s' is %.60s, which is not supported",
                          gather_run_name(node), node->op);
@@ -247,6 +263,7 @@ gather_status gather_model_run(const gather_model *model, const gather_model_inp
   gather_running run = {
       .model = model, .graph = model->graph_file->graph, .arena = &made->arena, .executor = full.executor};
   gather_status status = gather_run_limit(&run, full.memory_bytes, error);
+  if (status == GATHER_OK) status = gather_model_check_names(model, error);
   if (status == GATHER_OK) status = run_what(&run, full.node, inputs, input_count, made, error);
   if (full.failed_node) *full.failed_node = status != GATHER_OK && run.at ? gather_run_name(run.at) : "";
   if (status == GATHER_OK)

@@ -322,6 +322,13 @@ gather_status gather_check_unknown(gather_check *check, const gather_scope *scop
   return unknown_indices(check, scope, out, error);
 }
 
+static gather_status unknown_version(gather_check *check, const gather_node *node, gather_model_node *out,
+                                     gather_error *error) {
+  char text[400];
+  gather_model_version_text(check->model, node, text, sizeof text);
+  return say(check, out, error, text);
+}
+
 gather_status gather_check_node(gather_check *check, const gather_scope *scope, const gather_node *node,
                                 gather_model_node *out, gather_error *error) {
   gather_options options;
@@ -331,7 +338,7 @@ gather_status gather_check_node(gather_check *check, const gather_scope *scope, 
   out->rules = gather_model_rules(check->model, node);
   GATHER_TRY(describe(check, scope, node, &options, out, error));
   if (check->probe) return GATHER_OK;
-  if (!out->rules) return say(check, out, error, "the version of the operator is unknown");
+  if (!out->rules) return unknown_version(check, node, out, error);
   if (check->not_executed || check->uncalled) return not_judged(check, out, error);
   if (attributes == GATHER_FILE_MALFORMED) return bad(check, out, &why, error);
   gather_status status = find_fault(out, &options, &why);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.c: a table of names, each found by its hash. It is never full: its size is fixed by the graph's own counts.
+ * scope.c: a table of names, each found by its hash. It is never full: its size is fixed by the graph's own counts. And whether the
+ * names of a model are those of one value each.
  */
 #include "model/scope.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "format/format.h"
 
 static uint64_t hash(const char *name) {
   uint64_t h = 14695981039346656037u; /* FNV-1a */
@@ -46,4 +48,84 @@ const gather_known *gather_scope_find(const gather_scope *scope, const char *nam
     if (known->name) return known;
   }
   return NULL;
+}
+
+/* ---- each name is that of one value */
+
+/* A check of all names. */
+typedef struct naming {
+  const gather_model *model;
+  gather_arena arena;
+  gather_error *error;
+} naming;
+
+/* The value is one of node `at`, or of no node: NULL. */
+static gather_status fail_name(const naming *n, const gather_node *at, const char *what, const char *name) {
+  const char *file = n->model->file ? n->model->file->name : "the model";
+  return gather_fail_file(n->error, GATHER_FILE_MALFORMED, file, at ? at->file_offset : -1, what, name);
+}
+
+/* Enters the name of an input or an initializer; *is_new: no value had it. */
+static void enter(gather_scope *scope, const char *name, gather_source source, bool *is_new) {
+  gather_known *known = *name ? slot(scope, name) : NULL;
+  *is_new = !known || !known->name;
+  if (known && *is_new) *known = (gather_known){.name = name, .source = source, .rank = -1};
+}
+
+/* A model may give an input a default by an initializer; a body may not. */
+static gather_status enter_given(const naming *n, const gather_graph *graph, gather_scope *scope) {
+  bool is_new;
+  for (int64_t i = 0; i < graph->input_count; i++) {
+    enter(scope, graph->inputs[i].name, GATHER_SOURCE_INPUT, &is_new);
+    if (!is_new) return fail_name(n, NULL, "two inputs of a graph are called '%.100s'", graph->inputs[i].name);
+  }
+  for (int64_t i = 0; i < graph->constant_count; i++) {
+    const gather_constant *constant = &graph->constants[i];
+    if (!constant->is_initializer) continue;
+    const gather_known *known = slot(scope, constant->tensor.name);
+    if (graph->parent && known->name && known->source == GATHER_SOURCE_INPUT)
+      return fail_name(n, NULL, "'%.100s' is both an input and an initializer of a subgraph", constant->tensor.name);
+    enter(scope, constant->tensor.name, GATHER_SOURCE_INITIALIZER, &is_new);
+  }
+  return GATHER_OK;
+}
+
+/* A node's output may not have the name of an outer graph's input or initializer either. (Outputs of outer nodes: that depends on their
+ * order.) */
+static gather_status enter_outputs(const naming *n, const gather_node *node, gather_scope *scope) {
+  for (int32_t k = 0; k < node->output_count; k++) {
+    const char *name = node->outputs[k];
+    const gather_known *known = gather_scope_find(scope, name);
+    bool is_new;
+    if (known && known->source != GATHER_SOURCE_COMPUTED)
+      return fail_name(n, node, "a node produces the value '%.100s', which is an input or an initializer", name);
+    enter(scope, name, GATHER_SOURCE_COMPUTED, &is_new);
+    if (!is_new) return fail_name(n, node, "two nodes produce the value '%.100s'", name);
+  }
+  return GATHER_OK;
+}
+
+static gather_status check_names(naming *n, const gather_graph *graph, const gather_scope *parent) {
+  gather_scope scope;
+  GATHER_TRY(gather_scope_open(&n->arena, graph, parent, "", &scope, n->error));
+  GATHER_TRY(enter_given(n, graph, &scope));
+  for (int64_t i = 0; i < graph->node_count; i++) GATHER_TRY(enter_outputs(n, &graph->nodes[i], &scope));
+  for (int64_t i = 0; i < graph->node_count; i++)
+    for (int32_t k = 0; k < graph->nodes[i].attribute_count; k++) {
+      const gather_attribute *attribute = &graph->nodes[i].attributes[k];
+      if (attribute->kind == GATHER_ATTRIBUTE_GRAPH && attribute->graph)
+        GATHER_TRY(check_names(n, attribute->graph, &scope));
+    }
+  return GATHER_OK;
+}
+
+gather_status gather_model_check_names(const gather_model *model, gather_error *error) {
+  naming n = {.model = model, .error = error};
+  const gather_graph_file *file = model->graph_file;
+  if (gather_model_is_openvino(model)) return GATHER_OK; /* its values are ports, whose names the reader makes */
+  gather_status status = check_names(&n, file->graph, NULL);
+  for (int64_t i = 0; i < file->function_count && status == GATHER_OK; i++)
+    status = check_names(&n, file->functions[i].graph, NULL);
+  gather_arena_clear(&n.arena);
+  return status;
 }

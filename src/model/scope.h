@@ -51,4 +51,8 @@ gather_known *gather_scope_make(gather_scope *scope, const char *name);
 /* The value of that name, in this graph or an enclosing one; NULL. */
 const gather_known *gather_scope_find(const gather_scope *scope, const char *name);
 
+/* Fails with GATHER_FILE_MALFORMED, as runtimes do, where a name of an ONNX model is that of two values: outputs of nodes, an input or
+ * an initializer and an output, an input and an initializer of a body. */
+GATHER_CHECKED gather_status gather_model_check_names(const gather_model *model, gather_error *error);
+
 #endif

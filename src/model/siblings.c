@@ -13,12 +13,15 @@ enum { ONNX = 1, ML = 2, MICROSOFT = 4, OPENVINO = 8 };
 typedef struct sibling_row {
   unsigned homes;
   const char *op;
+  int32_t input; /* that must be given; 0 is always */
 } sibling_row;
 
 static const sibling_row ROWS[] = {
-#define GATHER_SIBLING(homes, op) {(homes), op},
+#define GATHER_SIBLING(homes, op) {(homes), op, 0},
+#define GATHER_SIBLING_INPUT(homes, op, i) {(homes), op, i},
 #include "model/siblings.def"
 #undef GATHER_SIBLING
+#undef GATHER_SIBLING_INPUT
 };
 enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS };
 
@@ -52,7 +55,9 @@ gather_status gather_siblings_begin(gather_model *model, gather_error *error) {
 void gather_siblings_count(gather_model *model, const gather_node *node) {
   unsigned home;
   gather_unchecked *sibling = find(model, node->domain, node->op, &home);
-  if (sibling && !(sibling->functions & home)) sibling->count++;
+  if (!sibling || (sibling->functions & home)) return;
+  const int32_t needed = ROWS[sibling - model->siblings].input;
+  sibling->count += needed == 0 || (needed < node->input_count && *node->inputs[needed]);
 }
 
 void gather_siblings_end(gather_model *model) {

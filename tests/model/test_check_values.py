@@ -109,8 +109,8 @@ def build(body, kind="int64"):
 def with_gather(model):
     """The same with a gather node behind it, whose bad indices would stop the runtime."""
     model.graph.initializer.append(nh.from_array(np.zeros((ROWS, 2), np.float32), "table"))
-    model.graph.node.append(h.make_node("Gather", ["table", "u"], ["y"], name="look"))
-    model.graph.output[0].CopyFrom(h.make_empty_tensor_value_info("y"))
+    model.graph.node.append(h.make_node("Gather", ["table", "u"], ["looked"], name="look"))
+    model.graph.output[0].CopyFrom(h.make_empty_tensor_value_info("looked"))
     return model
 
 

@@ -40,6 +40,10 @@ static void operators_of_each_domain(void **state) {
   one_node("onnx", "", "ScatterND", "ScatterND");
   one_node("onnx", "ai.onnx.ml", "ArrayFeatureExtractor", "ArrayFeatureExtractor");
   one_node("onnx", "com.microsoft", "EmbedLayerNormalization", "EmbedLayerNormalization");
+  one_node("onnx", "com.microsoft", "CropAndResize", "CropAndResize");
+  one_node("onnx", "", "SequenceAt", "SequenceAt");
+  one_node("onnx", "", "ReverseSequence", "ReverseSequence");
+  one_node("openvino", "opset1", "ReverseSequence", "ReverseSequence");
   one_node("openvino", "opset3", "EmbeddingBagPackedSum", "EmbeddingBagPackedSum");
   one_node("openvino", "opset9", "ROIAlign", "RoiAlign");
   one_node("openvino", "opset3", "scatterupdate", "ScatterUpdate");
@@ -59,6 +63,28 @@ static void others(void **state) {
   one_node("onnx", "somebody", "ScatterND", NULL);
   one_node("openvino", "somebody", "GatherTree", NULL);
   one_node("openvino", "opset8", "ScatterND", NULL);
+}
+
+/* The place in a sequence is an input that may be left out: then it is the end. */
+static void places_that_are_optional(void **state) {
+  static const char *const INPUTS[] = {"s", "t", "place"}, *const OMITTED[] = {"s", "t", ""},
+                           *const FIRST[] = {"s", ""};
+  static const struct {
+    const char *op;
+    const char *const *inputs;
+    int32_t count;
+    bool counted;
+  } CASES[] = {{"SequenceInsert", INPUTS, 3, true},   {"SequenceInsert", INPUTS, 2, false},
+               {"SequenceInsert", OMITTED, 3, false}, {"SequenceErase", INPUTS, 2, true},
+               {"SequenceErase", INPUTS, 1, false},   {"SequenceErase", FIRST, 2, false}};
+  (void)state;
+  for (size_t i = 0; i < COUNT(CASES); i++) {
+    gather_node node = node_of("", CASES[i].op);
+    node.inputs = CASES[i].inputs, node.input_count = CASES[i].count;
+    gather_graph graph = {.name = "", .nodes = &node, .node_count = 1};
+    gather_graph_file file = {.dialect = "onnx", .graph = &graph};
+    assert_only(&file, CASES[i].counted ? CASES[i].op : NULL, CASES[i].counted);
+  }
 }
 
 /* Counted in subgraphs and in functions; one list entry for each operator. */
@@ -117,9 +143,9 @@ static void calls_that_are_no_gathers(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(operators_of_each_domain),  cmocka_unit_test(others),
-      cmocka_unit_test(nodes_in_every_graph),      cmocka_unit_test(calls_of_functions),
-      cmocka_unit_test(calls_that_are_no_gathers),
+      cmocka_unit_test(operators_of_each_domain), cmocka_unit_test(others),
+      cmocka_unit_test(places_that_are_optional), cmocka_unit_test(nodes_in_every_graph),
+      cmocka_unit_test(calls_of_functions),       cmocka_unit_test(calls_that_are_no_gathers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
